@@ -1,0 +1,214 @@
+package carillon
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Code is one machine code of an error answer. Codes and statuses form one table, errorCodes (interface.md, Errors;
+// decisions.md, section 1).
+type Code int
+
+// The codes a caller can meet.
+const (
+	ValidationFailed Code = iota
+	Unauthorized
+	Forbidden
+	NotFound
+	TemplateNotFound
+	AgentNotFound
+	MethodNotAllowed
+	Conflict
+	IdempotencyInProgress
+	PayloadTooLarge
+	TemplateNotApproved
+	VariableMismatch
+	IdempotencyKeyReused
+	LimitExceeded
+	RateLimitExceeded
+	QuotaExceeded
+	InternalError
+	UpstreamUnavailable // 502: the channel's service is down while the caller waits
+	ServiceUnavailable  // 503: overload or maintenance
+	codeCount
+)
+
+var errorCodes = [codeCount]struct { //nolint:gochecknoglobals // the one table of codes, read only
+	name   string
+	status int
+}{
+	ValidationFailed:      {"validation_failed", 400},
+	Unauthorized:          {"unauthorized", 401},
+	Forbidden:             {"forbidden", 403},
+	NotFound:              {"not_found", 404},
+	TemplateNotFound:      {"template_not_found", 404},
+	AgentNotFound:         {"agent_not_found", 404},
+	MethodNotAllowed:      {"method_not_allowed", 405},
+	Conflict:              {"conflict", 409},
+	IdempotencyInProgress: {"idempotency_in_progress", 409},
+	PayloadTooLarge:       {"payload_too_large", 413},
+	TemplateNotApproved:   {"template_not_approved", 422},
+	VariableMismatch:      {"variable_mismatch", 422},
+	IdempotencyKeyReused:  {"idempotency_key_reused", 422},
+	LimitExceeded:         {"limit_exceeded", 422},
+	RateLimitExceeded:     {"rate_limit_exceeded", 429},
+	QuotaExceeded:         {"quota_exceeded", 429},
+	InternalError:         {"internal_error", 500},
+	UpstreamUnavailable:   {"service_unavailable", 502},
+	ServiceUnavailable:    {"service_unavailable", 503},
+}
+
+// String is the code as it stands in an answer's `error`.
+func (c Code) String() string { return errorCodes[c].name }
+
+// Status is the HTTP status that goes with the code.
+func (c Code) Status() int { return errorCodes[c].status }
+
+// Codes lists every code, for tests and documents that walk the table.
+func Codes() []Code {
+	all := make([]Code, codeCount)
+	for i := range all {
+		all[i] = Code(i)
+	}
+	return all
+}
+
+// Detail is one member of an error's details.
+type Detail struct {
+	Key   string
+	Value any
+}
+
+// Details keeps the members in the order of the specification.
+type Details []Detail
+
+// MarshalJSON writes an object whose members keep their order.
+func (d Details) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	b.WriteByte('{')
+	for i, m := range d {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := enc.Encode(m.Key); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := enc.Encode(m.Value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// Find returns the value of one member, nil when there is none.
+func (d Details) Find(key string) any {
+	for _, m := range d {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// Error is what a caller is meant to see. Everything that is not an *Error is internal: it is logged and shown as
+// internal_error. Err is logged and never shown.
+type Error struct {
+	Code       Code
+	Message    string
+	Details    Details
+	RetryAfter int // whole seconds; 0: absent
+	Err        error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Code.String())
+	b.WriteString(": ")
+	b.WriteString(e.Message)
+	if f, ok := e.Details.Find("field").(string); ok {
+		b.WriteString(" (" + f + ")")
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// IsCode tells whether err is, or wraps, an *Error of the code.
+func IsCode(err error, c Code) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == c
+}
+
+// Missing is the 400 for a required field that is not there.
+func Missing(field string) *Error {
+	return &Error{Code: ValidationFailed, Message: "Required field missing", Details: Details{
+		{"field", field}, {"reason", "This field is required"},
+	}}
+}
+
+// BadFormat is the 400 for a value of the wrong type or form.
+func BadFormat(field string, provided any, expected string, example any) *Error {
+	return &Error{Code: ValidationFailed, Message: "Invalid parameter format", Details: Details{
+		{"field", field}, {"provided", provided}, {"expected_format", expected}, {"example", example},
+	}}
+}
+
+// BadNumber is the 400 for a phone number that is not 7 to 15 ASCII digits.
+func BadNumber(field string, provided any) *Error {
+	return &Error{Code: ValidationFailed, Message: "Invalid phone number format", Details: Details{
+		{"field", field}, {"provided", provided},
+		{"expected_format", "Numbers only, no + or spaces"}, {"example", "34600111222"},
+	}}
+}
+
+// PastSchedule is the 400 for a datetime_sending that is not in the future.
+func PastSchedule(field string, provided any, now time.Time) *Error {
+	return &Error{Code: ValidationFailed, Message: "Scheduled time must be in the future", Details: Details{
+		{"field", field}, {"provided", provided}, {"current_time", FormatTime(now)},
+	}}
+}
+
+// Invalid is any other 400: the field and what is wrong with it.
+func Invalid(field, reason string) *Error {
+	return &Error{Code: ValidationFailed, Message: "Invalid value", Details: Details{{"field", field}, {"reason", reason}}}
+}
+
+// InvalidValue is Invalid with the value that was provided.
+func InvalidValue(field, reason string, provided any) *Error {
+	e := Invalid(field, reason)
+	e.Details = append(e.Details, Detail{"provided", provided})
+	return e
+}
+
+// NoAccess is the 401; reason says whether the credential is missing, invalid, expired or revoked.
+func NoAccess(message, reason string) *Error {
+	return &Error{Code: Unauthorized, Message: message, Details: Details{{"reason", reason}}}
+}
+
+// Denied is the 403.
+func Denied(reason string) *Error {
+	return &Error{Code: Forbidden, Message: "Access denied", Details: Details{{"reason", reason}}}
+}
+
+// Absent is the 404 for a thing that is unknown or belongs to another company: the two are told the same.
+func Absent(what string) *Error {
+	return &Error{Code: NotFound, Message: what + " not found", Details: Details{{"reason", "There is no such " + strings.ToLower(what)}}}
+}
+
+// InConflict is the 409 for an action the present state does not allow.
+func InConflict(reason string) *Error {
+	return &Error{Code: Conflict, Message: "The present state does not allow this", Details: Details{{"reason", reason}}}
+}
+
+// FormatTime writes an instant as answers carry it: RFC 3339, UTC, `Z`, whole seconds.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
