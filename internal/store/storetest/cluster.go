@@ -1,0 +1,152 @@
+//go:build unix
+
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// cluster is a running PostgreSQL that listens on a socket in its own folder alone, so that any number of them run side
+// by side without choosing ports.
+type cluster struct {
+	dsn   string
+	alive io.WriteCloser // held open: its end tells the keeper that this process is gone
+}
+
+// keeper is the shell that makes, starts and ends a cluster. It lives in a process group of its own and waits for the
+// end of its standard input, which comes when the test process ends, in whatever way: nothing outlives the run.
+const keeper = `
+bin=$1 dir=$2 data=$2/data
+end() { "$bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1; cd / && rm -rf "$dir"; }
+trap end EXIT
+cd "$dir" || exit 1
+"$bin/initdb" -D "$data" -U carillon -A trust -E UTF8 --no-locale --no-sync >log 2>&1 &&
+cat >>"$data/postgresql.conf" <<-CONF &&
+	listen_addresses = ''
+	unix_socket_directories = '$dir'
+	fsync = off
+	full_page_writes = off
+	shared_buffers = 64MB
+	max_connections = 300
+	wal_level = minimal
+	max_wal_senders = 0
+	max_prepared_transactions = 0
+CONF
+"$bin/pg_ctl" -D "$data" -w -t 60 -l "$dir/log" start >/dev/null 2>&1 || { tail -n 20 log; exit 1; }
+echo ready
+exec 1>&-
+cat >/dev/null
+`
+
+// startCluster makes a cluster in a temporary folder. PostgreSQL refuses to run as root: then it runs as the user
+// postgres, or as nobody.
+func startCluster() (*cluster, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, owner, err := clusterFolder()
+	if err != nil {
+		return nil, fmt.Errorf("make the cluster's folder: %w", err)
+	}
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, dir) //nolint:gosec // our own script
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: owner}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + dir}
+	cmd.Dir = "/"
+	alive, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	said, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the cluster's keeper: %w", err)
+	}
+	if err := awaitReady(said); err != nil {
+		alive.Close() //nolint:errcheck,gosec // the keeper has ended
+		return nil, err
+	}
+	return &cluster{dsn: "postgres://carillon@/postgres?sslmode=disable&host=" + url.QueryEscape(dir), alive: alive}, nil
+}
+
+// awaitReady reads the keeper's word: ready, or why not.
+func awaitReady(said io.Reader) error {
+	var lines []string
+	scan := bufio.NewScanner(said)
+	for scan.Scan() {
+		if scan.Text() == "ready" {
+			return nil
+		}
+		lines = append(lines, scan.Text())
+	}
+	return fmt.Errorf("PostgreSQL did not start:\n%s", strings.Join(lines, "\n"))
+}
+
+// clusterFolder makes the folder, owned by the user who runs the cluster. A socket's path may have 107 bytes and every
+// folder above it must be open to that user, which a run's own TMPDIR need not be: hence /tmp.
+func clusterFolder() (string, *syscall.Credential, error) {
+	dir, err := os.MkdirTemp("/tmp", "carillon-pg-")
+	if err != nil {
+		return "", nil, err
+	}
+	if os.Geteuid() != 0 {
+		return dir, nil, nil
+	}
+	owner, err := unprivileged()
+	if err != nil {
+		return "", nil, err
+	}
+	return dir, owner, os.Chown(dir, int(owner.Uid), int(owner.Gid))
+}
+
+func unprivileged() (*syscall.Credential, error) {
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// binaries is the folder with initdb and pg_ctl: what PATH leads to, else the newest of the distribution's folders,
+// which Debian keeps out of PATH.
+func binaries() (string, error) {
+	if found, err := exec.LookPath("initdb"); err == nil {
+		if found, err = filepath.EvalSymlinks(found); err == nil {
+			return filepath.Dir(found), nil
+		}
+	}
+	var found []string
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin/initdb", "/usr/pgsql-*/bin/initdb"} {
+		matches, _ := filepath.Glob(pattern) // the patterns are well-formed
+		found = append(found, matches...)
+	}
+	if len(found) == 0 {
+		return "", errNoPostgres
+	}
+	return filepath.Dir(slices.Max(found)), nil
+}

@@ -1,0 +1,94 @@
+//go:build unix
+
+// Package storetest holds what tests of the store need: databases of both engines and, beside them, the one conformance
+// suite that both must pass.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+)
+
+// PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.
+const PostgresEnv = "CARILLON_TEST_POSTGRES"
+
+// errNoPostgres says that there is no PostgreSQL to test with.
+var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgresql, or name a server in " + PostgresEnv)
+
+// server is the server of this test process, started at the first call (one a process, so that packages tested side by
+// side never meet) and gone with the process.
+var server = sync.OnceValues(startServer) //nolint:gochecknoglobals // one cluster a test process
+
+// Postgres gives the address of a fresh, empty database, dropped at the end of the test. The server is the one that
+// CARILLON_TEST_POSTGRES names, else a throw-away cluster made from the installed binaries. Where there is neither the
+// test is skipped, or fails when CI is set.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	admin, err := server()
+	switch {
+	case errors.Is(err, errNoPostgres) && os.Getenv("CI") == "":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	name := "carillon_test_" + strings.ToLower(rand.Text()[:16])
+	if err := execute(admin, "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("create a test database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := execute(admin, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the test database: %v", err)
+		}
+	})
+	dsn, err := withDatabase(admin, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// startServer gives the address under which databases can be created.
+func startServer() (string, error) {
+	if dsn := os.Getenv(PostgresEnv); dsn != "" {
+		return dsn, nil
+	}
+	c, err := startCluster()
+	if err != nil {
+		return "", err
+	}
+	return c.dsn, nil
+}
+
+// execute runs one statement on its own connection. Each has a minute: creating a database waits for a checkpoint.
+func execute(dsn, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // nothing is written through it any more
+	_, err = db.ExecContext(ctx, statement)
+	return err
+}
+
+// withDatabase is the same address with another database.
+func withDatabase(dsn, name string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil || u.Scheme == "" {
+		return "", fmt.Errorf("%s is not an address of the form postgres://user@host/database", PostgresEnv)
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}

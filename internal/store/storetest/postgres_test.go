@@ -1,0 +1,96 @@
+//go:build unix
+
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEachTestHasItsOwnEmptyDatabase(t *testing.T) {
+	first, second := Postgres(t), Postgres(t)
+	if first == second {
+		t.Fatalf("both tests got %s", first)
+	}
+	for _, dsn := range []string{first, second} {
+		if err := execute(dsn, "CREATE TABLE only_here (id BIGINT)"); err != nil {
+			t.Errorf("create the same table in each: %v", err)
+		}
+	}
+}
+
+func TestDatabaseIsDroppedWithItsTest(t *testing.T) {
+	var dsn string
+	t.Run("inner", func(t *testing.T) { dsn = Postgres(t) })
+	if dsn == "" {
+		t.Skip("the inner test was skipped")
+	}
+	if err := execute(dsn, "SELECT 1"); err == nil {
+		t.Error("the database is still there")
+	}
+}
+
+// helperEnv makes this test binary start a cluster, print its folder and wait to be killed.
+const helperEnv = "CARILLON_TEST_CLUSTER_HELPER"
+
+func TestClusterEndsWithAKilledProcess(t *testing.T) {
+	if os.Getenv(PostgresEnv) != "" {
+		t.Skip("the server is not ours")
+	}
+	if os.Getenv(helperEnv) != "" {
+		u, err := url.Parse(Postgres(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("folder", u.Query().Get("host"))
+		select {}
+	}
+	Postgres(t) // skips where there is no PostgreSQL
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	dir := killedHelper(ctx, t)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(dir); os.IsNotExist(err) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%s is still there", dir)
+		}
+	}
+}
+
+// killedHelper starts a process with a cluster, kills it, and gives the cluster's folder.
+func killedHelper(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestClusterEndsWithAKilledProcess$")
+	cmd.Env = append(os.Environ(), helperEnv+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var dir string
+	if _, err := fmt.Fscanf(out, "folder %s\n", &dir); err != nil || !strings.HasPrefix(dir, "/tmp/carillon-pg-") {
+		t.Fatalf("helper said %q: %v", dir, err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatalf("the cluster's folder while it runs: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait() //nolint:errcheck,gosec // it was killed
+	return dir
+}
