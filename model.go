@@ -177,6 +177,7 @@ type Outcome struct {
 
 // Receipt is a provider's later word on a message: sent, delivered, read or failed.
 type Receipt struct {
+	Channel    Channel // "" means messaging
 	Ref        Ref
 	SenderUID  int64
 	ProviderID string

@@ -1,0 +1,147 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"carillon"
+)
+
+// Handler answers a request or returns the error to answer with.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Route is one line of the route map. Pattern is net/http's, `POST /functions/v1/notify`.
+type Route struct {
+	Pattern string
+	Access  string // what credential it takes, for documents and tests: none, key:<scope>, user, company, panel, provider
+	Handle  Handler
+}
+
+// Observer hears of every answered request: metrics.
+type Observer func(pattern string, status int, took time.Duration)
+
+// Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
+// the key in the query.
+type Router struct {
+	mux     *http.ServeMux
+	routes  []Route
+	log     *slog.Logger
+	observe Observer
+	newID   func() string
+}
+
+// NewRouter builds a router.
+func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
+	rt := &Router{mux: http.NewServeMux(), routes: routes, log: log, observe: observe, newID: carillon.NewRequestID}
+	for _, route := range routes {
+		rt.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := route.Handle(w, r); err != nil {
+				Error(w, r, err)
+			}
+		})
+	}
+	rt.mux.HandleFunc("/", rt.unknown)
+	return rt
+}
+
+// Routes is the route map, for tests that walk it.
+func (rt *Router) Routes() []Route { return rt.routes }
+
+// ServeHTTP answers one request and logs a line about it: no query string, no header, no body.
+func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begin := time.Now()
+	st := &state{id: rt.newID()}
+	r = r.WithContext(context.WithValue(r.Context(), stateKey, st))
+	rec := &recorder{ResponseWriter: w}
+	w.Header()["X-Request-Id"] = []string{st.id}
+	defer rt.finish(rec, r, st, begin)
+	if r.URL.Path == "" || path.Clean(r.URL.Path) != r.URL.Path {
+		Error(rec, r, carillon.Absent("Route"))
+		return
+	}
+	rt.mux.ServeHTTP(rec, r)
+}
+
+func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.Time) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
+			panic(p)
+		}
+		st.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		if rec.status == 0 {
+			Error(rec, r, st.err)
+		}
+	}
+	took := time.Since(begin)
+	pattern := r.Pattern
+	if pattern == "/" || pattern == "" {
+		pattern = "unknown"
+	}
+	if rt.observe != nil {
+		rt.observe(pattern, rec.status, took)
+	}
+	level := slog.LevelInfo
+	if rec.status >= 500 {
+		level = slog.LevelError
+	}
+	if !rt.log.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", st.id), slog.String("route", pattern), slog.Int("status", rec.status),
+		slog.Duration("took", took), slog.String("company", st.company),
+	}
+	if st.err != nil {
+		attrs = append(attrs, slog.String("error", st.err.Error()))
+	}
+	rt.log.LogAttrs(r.Context(), level, "answered request", attrs...)
+}
+
+// unknown answers what no route takes: 405 with Allow where another method would do, else 404.
+func (rt *Router) unknown(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := rt.mux.Handler(probe); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		Error(w, r, carillon.Absent("Route"))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	Error(w, r, &carillon.Error{Code: carillon.MethodNotAllowed, Message: "Method not allowed", Details: carillon.Details{
+		{Key: "reason", Value: "This route takes " + strings.Join(allowed, ", ")},
+	}})
+}
+
+// recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -1,0 +1,317 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon"
+)
+
+// Accept is one notification on its way into the store, with everything that must be decided in the same transaction:
+// quota and idempotency. The store fills Replay.
+type Accept struct {
+	Notification Notification
+	Messages     []NewMessage
+	Quota        Quota
+	Idempotency  *Idempotency
+
+	// Replay is the answer stored under the same idempotency key; then nothing else was stored.
+	Replay string
+
+	err error // the caller's error, decided inside the batch
+}
+
+// Notification is one accepted request. Its body is kept as it came and read again at delivery.
+type Notification struct {
+	ID         string
+	CompanyID  string
+	Channel    carillon.Channel
+	SenderUID  int64
+	TemplateID string
+	Class      carillon.Class
+	Campaign   string
+	Flat       bool
+	Body       string
+	Notes      string // what the timeline tells beside the states
+	Total      int
+	Open       int
+	Scheduled  bool
+	Canceled   bool
+	CreatedAt  time.Time
+	DueAt      time.Time
+	DoneAt     time.Time
+}
+
+// NewMessage is one recipient's row. Skip is empty for a message to be sent.
+type NewMessage struct {
+	Number string
+	Skip   carillon.Reason
+}
+
+// Quota is what an accept charges: Charge recipients to the company's UTC day, refused past Limit (0: none).
+type Quota struct {
+	Day    string
+	Charge int
+	Limit  int
+}
+
+// Idempotency is the key under which the answer is kept.
+type Idempotency struct {
+	Route, Key, Hash string
+	Answer           string
+	ExpiresAt        time.Time
+}
+
+// Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable.
+func (s *Store) Accept(ctx context.Context, a *Accept) error {
+	if err := s.accepts.do(ctx, &work{kind: workAccept, accept: a}); err != nil {
+		return err
+	}
+	return a.err
+}
+
+// acceptBatch writes the accepts of one transaction, in the order of locks. In a replay (a single accept whose COMMIT
+// gave no answer) the notification goes first: a row that is there already says that everything was committed.
+func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
+	for _, a := range accepts {
+		a.Replay, a.err = "", nil
+	}
+	if replay {
+		if there, err := accepted(ctx, tx, accepts[0]); there || err != nil {
+			return err
+		}
+	}
+	used, err := lockQuotas(ctx, tx, accepts)
+	if err != nil {
+		return err
+	}
+	if err := claimKeys(ctx, tx, accepts); err != nil {
+		return err
+	}
+	admit(accepts, used)
+	if err := dropKeys(ctx, tx, accepts); err != nil {
+		return err
+	}
+	if err := writeQuotas(ctx, tx, accepts, used); err != nil {
+		return err
+	}
+	if err := insertNotifications(ctx, tx, accepts, replay); err != nil {
+		return err
+	}
+	return insertMessages(ctx, tx, accepts)
+}
+
+func (a *Accept) admitted() bool { return a.err == nil && a.Replay == "" }
+
+type quotaKey struct{ company, day string }
+
+// lockQuotas takes the rows of the batch's companies, sorted, and reads what is used.
+func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]int, error) {
+	used := map[quotaKey]int{}
+	var keys []quotaKey
+	for _, a := range accepts {
+		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
+		if _, seen := used[k]; !seen {
+			used[k] = 0
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b quotaKey) int {
+		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.day, b.day))
+	})
+	for _, k := range keys {
+		var n int
+		err := tx.one(ctx, []any{&n}, `INSERT INTO quota (company_id, day, used) VALUES ($1, $2, 0)
+			ON CONFLICT (company_id, day) DO UPDATE SET used = quota.used RETURNING used`, k.company, k.day)
+		if err != nil {
+			return nil, fmt.Errorf("lock quota: %w", err)
+		}
+		used[k] = n
+	}
+	return used, nil
+}
+
+// admit decides in order who fits in the quota; a request that would pass it is refused whole.
+func admit(accepts []*Accept, used map[quotaKey]int) {
+	for _, a := range accepts {
+		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
+		if !a.admitted() {
+			continue
+		}
+		if a.Quota.Limit > 0 && used[k]+a.Quota.Charge > a.Quota.Limit {
+			a.err = quotaExceeded(a.Quota, used[k], a.Notification.CreatedAt)
+			continue
+		}
+		used[k] += a.Quota.Charge
+	}
+}
+
+func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
+	reset := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	return &carillon.Error{
+		Code: carillon.QuotaExceeded, Message: "Daily notification quota used up",
+		Details: carillon.Details{
+			{Key: "quota", Value: q.Limit}, {Key: "used", Value: used}, {Key: "reset_time", Value: carillon.FormatTime(reset)},
+		},
+		RetryAfter: max(1, int(reset.Sub(now)/time.Second)+1),
+	}
+}
+
+func writeQuotas(ctx context.Context, tx *Tx, accepts []*Accept, used map[quotaKey]int) error {
+	written := map[quotaKey]bool{}
+	for _, a := range accepts {
+		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
+		if !a.admitted() || written[k] {
+			continue
+		}
+		written[k] = true
+		if _, err := tx.exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3", used[k], k.company, k.day); err != nil {
+			return fmt.Errorf("write quota: %w", err)
+		}
+	}
+	return nil
+}
+
+// claimKeys takes the idempotency keys of the batch, sorted; who finds one taken gets the stored answer or a refusal.
+func claimKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
+	var keyed []*Accept
+	for _, a := range accepts {
+		if a.Idempotency != nil {
+			keyed = append(keyed, a)
+		}
+	}
+	slices.SortStableFunc(keyed, func(a, b *Accept) int {
+		return cmp.Or(cmp.Compare(a.Notification.CompanyID, b.Notification.CompanyID),
+			cmp.Compare(a.Idempotency.Route, b.Idempotency.Route), cmp.Compare(a.Idempotency.Key, b.Idempotency.Key))
+	})
+	for _, a := range keyed {
+		if err := claimKey(ctx, tx, a); err != nil {
+			return fmt.Errorf("claim idempotency key: %w", err)
+		}
+	}
+	return nil
+}
+
+func claimKey(ctx context.Context, tx *Tx, a *Accept) error {
+	k, company := a.Idempotency, a.Notification.CompanyID
+	n, err := tx.exec(ctx, `INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (company_id, route, key) DO UPDATE SET hash = excluded.hash,
+		notification_id = excluded.notification_id, answer = excluded.answer, expires_at = excluded.expires_at
+		WHERE idempotency.expires_at <= $8`,
+		company, k.Route, k.Key, k.Hash, a.Notification.ID, k.Answer, millis(k.ExpiresAt), millis(a.Notification.CreatedAt))
+	if err != nil || n == 1 {
+		return err
+	}
+	var hash, answer string
+	if err := tx.one(ctx, []any{&hash, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3",
+		company, k.Route, k.Key); err != nil {
+		return err
+	}
+	if hash != k.Hash {
+		a.err = KeyReused()
+		return nil
+	}
+	a.Replay = answer
+	return nil
+}
+
+// KeyReused is the 422 for an idempotency key that came with other content before.
+func KeyReused() *carillon.Error {
+	return &carillon.Error{
+		Code: carillon.IdempotencyKeyReused, Message: "Idempotency key was used with another request",
+		Details: carillon.Details{{Key: "field", Value: "Idempotency-Key"}, {Key: "reason", Value: "The key belongs to a request with other content"}},
+	}
+}
+
+// dropKeys gives back the keys of requests that the quota refused: only answers of success are kept.
+func dropKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
+	for _, a := range accepts {
+		if a.Idempotency == nil || !carillon.IsCode(a.err, carillon.QuotaExceeded) {
+			continue
+		}
+		if _, err := tx.exec(ctx, "DELETE FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND notification_id = $4",
+			a.Notification.CompanyID, a.Idempotency.Route, a.Idempotency.Key, a.Notification.ID); err != nil {
+			return fmt.Errorf("give back idempotency key: %w", err)
+		}
+	}
+	return nil
+}
+
+// LookupIdempotent finds the answer kept under a key; "" when there is none. Errors: idempotency_key_reused.
+func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string, err error) {
+	var had string
+	err = s.row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
+		companyID, route, key, millis(now))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("look up idempotency key: %w", err)
+	case had != hash:
+		return "", KeyReused()
+	}
+	return answer, nil
+}
+
+const notificationConflict = "ON CONFLICT (id) DO NOTHING"
+
+func notificationBulk(suffix string) *bulk {
+	return newBulk("notification", suffix, "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
+		"class:bigint", "campaign:text", "flat:boolean", "body:text", "notes:text", "total:bigint", "open:bigint",
+		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint")
+}
+
+func (n *Notification) addTo(b *bulk) {
+	b.add(n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
+		n.Total, n.Open, n.Scheduled, millis(n.CreatedAt), millis(n.DueAt), millis(n.DoneAt))
+}
+
+func insertNotifications(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
+	b := notificationBulk("")
+	if replay {
+		b.suffix = notificationConflict
+	}
+	for _, a := range accepts {
+		if a.admitted() {
+			a.Notification.addTo(b)
+		}
+	}
+	return b.write(ctx, tx)
+}
+
+// accepted inserts the notification of a replay and tells whether it had been there.
+func accepted(ctx context.Context, tx *Tx, a *Accept) (bool, error) {
+	b := notificationBulk(notificationConflict + " RETURNING id")
+	a.Notification.addTo(b)
+	if err := b.write(ctx, tx); err != nil {
+		return false, err
+	}
+	var messages int
+	err := tx.one(ctx, []any{&messages}, "SELECT COUNT(*) FROM message WHERE notification_id = $1", a.Notification.ID)
+	return messages > 0, err
+}
+
+func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
+	b := newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+		"q:bigint", "rank:bigint", "due_at:bigint", "reason:text?", "ended_at:bigint?")
+	for _, a := range accepts {
+		if !a.admitted() {
+			continue
+		}
+		n := &a.Notification
+		shard := n.SenderUID % carillon.Shards
+		for i, m := range a.Messages {
+			q, rank, ended := 1, carillon.RankNone, int64(0)
+			if m.Skip != "" {
+				q, rank, ended = 0, carillon.RankSkipped, millis(n.CreatedAt)
+			}
+			b.add(n.ID, i, shard, n.SenderUID, int(n.Class), m.Number, q, int(rank), millis(n.DueAt), string(m.Skip), ended)
+		}
+	}
+	return b.write(ctx, tx)
+}

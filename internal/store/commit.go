@@ -1,0 +1,270 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"carillon"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The group commit (engine.md, section 1). Writes in flight share a transaction, each is answered after its commit.
+// Only conflicts that SQL handles are expected inside a batch; any other error rolls the batch back and runs each write
+// alone, so that a bad one fails alone. The committer has its own context: a caller that left is still committed.
+
+type workKind int
+
+// The order of kinds inside a transaction is the order of locks: shard, quota, idempotency, notification, message.
+const (
+	workStart workKind = iota // starts and results of deliveries
+	workAccept
+	workReceipt
+	workAlone // never shares a transaction
+	workRaw   // outside any transaction, on the writer's connection
+)
+
+type work struct {
+	kind   workKind
+	accept *Accept
+	run    func(ctx context.Context, tx *Tx) error
+	done   chan error
+}
+
+const (
+	batchMax      = 512             // writes a transaction
+	commitTimeout = 5 * time.Second // unresolved after that: 503
+)
+
+type committer struct {
+	s      *Store
+	in     chan *work
+	mu     sync.RWMutex // held for reading while sending into in
+	closed bool
+	done   sync.WaitGroup
+}
+
+func newCommitter(s *Store, workers, waiting int) *committer {
+	c := &committer{s: s, in: make(chan *work, waiting)}
+	for range workers {
+		c.done.Go(c.loop)
+	}
+	return c
+}
+
+func (c *committer) close() {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		close(c.in)
+	}
+	c.mu.Unlock()
+	c.done.Wait()
+}
+
+func overloaded(reason string, err error) *carillon.Error {
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service cannot take this request now",
+		Details: carillon.Details{{Key: "reason", Value: reason}}, RetryAfter: 1, Err: err,
+	}
+}
+
+// do hands a write to the committer and waits for its end. A full queue refuses at once.
+func (c *committer) do(ctx context.Context, w *work) error {
+	w.done = make(chan error, 1)
+	c.mu.RLock()
+	if c.closed {
+		c.mu.RUnlock()
+		return overloaded("The service is stopping", nil)
+	}
+	select {
+	case c.in <- w:
+		c.mu.RUnlock()
+	default:
+		c.mu.RUnlock()
+		return overloaded("Too many requests are waiting to be stored", nil)
+	}
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the commit: %w", ctx.Err())
+	}
+}
+
+func (c *committer) loop() {
+	tx := &Tx{s: c.s}
+	defer func() { tx.release() }()
+	batch := make([]*work, 0, batchMax)
+	var next *work
+	for {
+		batch = batch[:0]
+		w, ok := next, true
+		if next = nil; w == nil {
+			w, ok = <-c.in
+		}
+		if !ok {
+			return
+		}
+		batch, next = c.gather(append(batch, w))
+		c.execute(tx, batch)
+	}
+}
+
+// gather adds what waits already. A write that must be alone ends the batch and is run next.
+func (c *committer) gather(batch []*work) ([]*work, *work) {
+	if batch[0].kind >= workAlone {
+		return batch, nil
+	}
+	for len(batch) < batchMax {
+		select {
+		case w, ok := <-c.in:
+			if !ok {
+				return batch, nil
+			}
+			if w.kind >= workAlone {
+				return batch, w
+			}
+			batch = append(batch, w)
+		default:
+			return batch, nil
+		}
+	}
+	return batch, nil
+}
+
+func (c *committer) execute(tx *Tx, batch []*work) {
+	ctx := context.Background()
+	if !c.s.d.sqlite { // a deadline costs the SQLite driver a goroutine a statement
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, commitTimeout)
+		defer cancel()
+	}
+	err := c.attempt(ctx, tx, batch, false)
+	if err == nil {
+		for _, w := range batch {
+			w.done <- nil
+		}
+		return
+	}
+	uncertain := isUncertain(err)
+	for _, w := range batch {
+		w.done <- c.alone(ctx, tx, w, err, uncertain)
+	}
+}
+
+// alone runs one write of a failed batch by itself. After a COMMIT whose answer was lost an accept finds out whether it
+// had been stored (replay); results and receipts are repeatable by nature.
+func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error, uncertain bool) error {
+	if w.kind >= workAlone && !retryable(first) {
+		return first
+	}
+	err := first
+	for range txAttempts {
+		err = c.attempt(ctx, tx, []*work{w}, uncertain)
+		if err == nil {
+			return nil
+		}
+		if u := isUncertain(err); u {
+			uncertain = true
+		} else if !retryable(err) {
+			return err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return overloaded("The database did not confirm in time", err)
+}
+
+// isUncertain tells whether the transaction may have been committed although we have no answer: anything but an answer
+// of the database itself, on PostgreSQL.
+func isUncertain(err error) bool {
+	var lost *connectionError
+	return errors.As(err, &lost)
+}
+
+// connectionError is a failure that is not the database's own answer.
+type connectionError struct{ err error }
+
+func (e *connectionError) Error() string { return "connection: " + e.err.Error() }
+func (e *connectionError) Unwrap() error { return e.err }
+
+func (c *committer) attempt(ctx context.Context, tx *Tx, batch []*work, replay bool) error {
+	err := tx.acquire(ctx)
+	if err == nil && batch[0].kind == workRaw {
+		return batch[0].run(ctx, tx)
+	}
+	if err == nil {
+		err = tryTx(ctx, tx, func(ctx context.Context, tx *Tx) error { return runBatch(ctx, tx, batch, replay) })
+	}
+	if err == nil || c.s.d.sqlite {
+		return err
+	}
+	var pe *pgconn.PgError
+	var ce *carillon.Error
+	if errors.As(err, &pe) || errors.As(err, &ce) {
+		return err
+	}
+	tx.release() // whatever it was, this connection is not to be trusted
+	return &connectionError{err}
+}
+
+func runBatch(ctx context.Context, tx *Tx, batch []*work, replay bool) error {
+	var accepts []*Accept
+	for _, w := range batch {
+		switch w.kind {
+		case workAccept:
+			accepts = append(accepts, w.accept)
+		case workStart, workAlone:
+			if err := w.run(ctx, tx); err != nil {
+				return err
+			}
+		case workReceipt, workRaw:
+		}
+	}
+	if len(accepts) > 0 {
+		if err := acceptBatch(ctx, tx, accepts, replay); err != nil {
+			return err
+		}
+	}
+	for _, w := range batch {
+		if w.kind == workReceipt {
+			if err := w.run(ctx, tx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// acquire takes the connection a committer keeps; a broken one is replaced.
+func (t *Tx) acquire(ctx context.Context) error {
+	if t.conn != nil {
+		return nil
+	}
+	conn, err := t.s.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("take a connection: %w", err)
+	}
+	t.conn = conn
+	if t.s.d.sqlite {
+		t.stmts = map[string]*sql.Stmt{}
+	}
+	return nil
+}
+
+func (t *Tx) release() {
+	for _, st := range t.stmts {
+		_ = st.Close()
+	}
+	t.stmts = nil
+	if t.conn != nil {
+		_ = t.conn.Close()
+		t.conn = nil
+	}
+}

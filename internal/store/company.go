@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+type companyKey string
+
+// Company is a company by id, from the cache. Errors: not_found.
+func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, error) {
+	return cached(ctx, &s.dir, companyKey(id), func(ctx context.Context) (*carillon.Company, error) {
+		c := &carillon.Company{ID: id}
+		var hours, limits string
+		err := s.row(ctx, []any{&c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &limits, &c.Suppresses},
+			`SELECT name, suspended, strict, hours, limits, EXISTS (SELECT 1 FROM suppression WHERE company_id = company.id)
+			FROM company WHERE id = $1`, id)
+		if err != nil {
+			return nil, absent(err, "Company")
+		}
+		if err := json.Unmarshal([]byte(limits), &c.Limits); err != nil {
+			return nil, fmt.Errorf("read limits of company %s: %w", id, err)
+		}
+		if hours != "" {
+			c.CallingHours = new(carillon.CallingHours)
+			if err := json.Unmarshal([]byte(hours), c.CallingHours); err != nil {
+				return nil, fmt.Errorf("read calling hours of company %s: %w", id, err)
+			}
+		}
+		return c, nil
+	})
+}
+
+// PutCompany inserts or replaces a company, inside Configure.
+func (tx *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time) error {
+	limits, err := json.Marshal(c.Limits)
+	if err != nil {
+		return fmt.Errorf("write limits: %w", err)
+	}
+	hours := []byte{}
+	if c.CallingHours != nil {
+		if hours, err = json.Marshal(c.CallingHours); err != nil {
+			return fmt.Errorf("write calling hours: %w", err)
+		}
+	}
+	_, err = tx.exec(ctx, `INSERT INTO company (id, name, suspended, strict, hours, limits, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO UPDATE SET name = excluded.name, suspended = excluded.suspended,
+		strict = excluded.strict, hours = excluded.hours, limits = excluded.limits, updated_at = excluded.updated_at`,
+		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(limits), millis(now))
+	if duplicate(err) {
+		return carillon.InConflict("Another company has the name " + c.Name)
+	}
+	return err
+}

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+// Fence proves that a node still owns a shard: a start is committed only with it (engine.md, section 2).
+type Fence struct {
+	Shard int
+	Owner string
+	Epoch int64
+}
+
+// Start is a message that is about to be sent. The store fills Attempt; 0: the row was not ours to start any more.
+type Start struct {
+	NotificationID string
+	N              int
+	Shard          int
+	Attempt        int
+}
+
+// Move says what a result does to the message's place in the queue.
+type Move int
+
+// The moves.
+const (
+	MoveDone    Move = iota // ended: Rank says how
+	MoveRetry               // queued again for Due
+	MoveUnknown             // outcome unknown until Due
+	MoveHold                // held back under Hold
+)
+
+// Result is what became of one attempt. It is accepted from anyone, by message and attempt.
+type Result struct {
+	NotificationID string
+	N              int
+	Attempt        int
+	Move           Move
+	Rank           carillon.Rank
+	Due            time.Time
+	Hold           string
+	ProviderID     string
+	Reason         carillon.Reason
+	Detail         string
+	At             time.Time
+}
+
+// Delivery is one commit of a node's deliveries: the results since the last one and the next starts.
+type Delivery struct {
+	Fences  []Fence // of the shards of the starts, sorted by shard
+	Starts  []*Start
+	Results []Result
+	Now     time.Time
+	Lost    []int // filled: shards whose fence no longer held; their starts were dropped
+}
+
+// Deliver commits results and starts together.
+func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
+	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error { return d.commit(ctx, tx) }})
+}
+
+func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
+	d.Lost = d.Lost[:0]
+	epochs := map[int]int64{}
+	for _, f := range d.Fences {
+		n, err := tx.exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
+		if err != nil {
+			return fmt.Errorf("fence: %w", err)
+		}
+		if n == 0 {
+			d.Lost = append(d.Lost, f.Shard)
+			continue
+		}
+		epochs[f.Shard] = f.Epoch
+	}
+	if err := writeResults(ctx, tx, d.Results); err != nil {
+		return err
+	}
+	starts := make([]*Start, 0, len(d.Starts))
+	for _, st := range d.Starts {
+		st.Attempt = 0
+		if _, ok := epochs[st.Shard]; ok {
+			starts = append(starts, st)
+		}
+	}
+	return writeStarts(ctx, tx, starts, epochs, millis(d.Now))
+}
+
+func writeStarts(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
+	if len(starts) == 0 {
+		return nil
+	}
+	if tx.s.d.sqlite {
+		return startOneByOne(ctx, tx, starts, epochs, now)
+	}
+	return startTogether(ctx, tx, starts, epochs, now)
+}
+
+func startOneByOne(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
+	for _, st := range starts {
+		rows, err := tx.query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
+			WHERE notification_id = ?3 AND n = ?4 AND q = 1 AND hold = '' AND due_at <= ?2 RETURNING attempt`,
+			epochs[st.Shard], now, st.NotificationID, st.N)
+		if err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		for rows.Next() {
+			if err := rows.Scan(&st.Attempt); err != nil {
+				_ = rows.Close()
+				return fmt.Errorf("start: %w", err)
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		if err := rows.Err(); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+	}
+	return nil
+}
+
+type messageKey struct {
+	id string
+	n  int
+}
+
+func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
+	byKey := make(map[messageKey]*Start, len(starts))
+	ids, ns, es := make([]string, len(starts)), make([]int64, len(starts)), make([]int64, len(starts))
+	for i, st := range starts {
+		ids[i], ns[i], es[i] = st.NotificationID, int64(st.N), epochs[st.Shard]
+		byKey[messageKey{st.NotificationID, st.N}] = st
+	}
+	rows, err := tx.query(ctx, `UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $4
+		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS epoch) AS u
+		WHERE m.notification_id = u.id AND m.n = u.n AND m.q = 1 AND m.hold = '' AND m.due_at <= $4
+		RETURNING m.notification_id, m.n, m.attempt`, ids, ns, es, now)
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var k messageKey
+		var attempt int
+		if err := rows.Scan(&k.id, &k.n, &attempt); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		byKey[k].Attempt = attempt
+	}
+	return rows.Err()
+}
+
+// The statements of results, by move, in the order of Move. A result may come after a receipt that knew more: rank only
+// rises, a time once written stays.
+const (
+	resultDone = `UPDATE message SET q = 0,
+		reason = CASE WHEN rank < $3 THEN $4 ELSE reason END, detail = CASE WHEN rank < $3 THEN $5 ELSE detail END,
+		ended_at = CASE WHEN rank < $3 THEN CAST($6 AS BIGINT) ELSE ended_at END,
+		rank = CASE WHEN rank < $3 THEN $3 ELSE rank END,
+		provider_id = COALESCE(provider_id, $7), sent_at = COALESCE(sent_at, CAST($8 AS BIGINT))
+		WHERE notification_id = $1 AND n = $2 AND attempt = $9`
+	resultRetry = `UPDATE message SET q = 1, due_at = $4, detail = $5
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q >= 2`
+	resultUnknown = `UPDATE message SET q = 3, due_at = $4, detail = $5
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 2`
+	resultHold = `UPDATE message SET q = 1, hold = $4, detail = $5
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q >= 2`
+)
+
+func writeResults(ctx context.Context, tx *Tx, results []Result) error {
+	if tx.s.d.sqlite || len(results) < 4 {
+		for i := range results {
+			if err := writeResult(ctx, tx, &results[i]); err != nil {
+				return fmt.Errorf("write result: %w", err)
+			}
+		}
+		return nil
+	}
+	return writeResultsTogether(ctx, tx, results)
+}
+
+func writeResult(ctx context.Context, tx *Tx, r *Result) error {
+	var err error
+	switch r.Move {
+	case MoveDone:
+		sent, ended := doneTimes(r)
+		_, err = tx.exec(ctx, resultDone, r.NotificationID, r.N, int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
+			orZero(ended), orNil(r.ProviderID), orZero(sent), r.Attempt)
+	case MoveRetry:
+		_, err = tx.exec(ctx, resultRetry, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
+	case MoveUnknown:
+		_, err = tx.exec(ctx, resultUnknown, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
+	case MoveHold:
+		_, err = tx.exec(ctx, resultHold, r.NotificationID, r.N, r.Attempt, r.Hold, orNil(r.Detail))
+	}
+	return err
+}
+
+func doneTimes(r *Result) (sent, ended int64) {
+	if r.Rank == carillon.RankSent || r.Rank == carillon.RankDialing {
+		return millis(r.At), 0
+	}
+	return 0, millis(r.At)
+}
+
+// writeResultsTogether is the same as resultDone, in one statement for all successes of a batch; the rest goes one by one.
+func writeResultsTogether(ctx context.Context, tx *Tx, results []Result) error {
+	var ids, providers []string
+	var ns, attempts, ranks, sents []int64
+	for i := range results {
+		r := &results[i]
+		if sent, _ := doneTimes(r); r.Move == MoveDone && sent > 0 {
+			ids, providers = append(ids, r.NotificationID), append(providers, r.ProviderID)
+			ns, attempts = append(ns, int64(r.N)), append(attempts, int64(r.Attempt))
+			ranks, sents = append(ranks, int64(r.Rank)), append(sents, sent)
+			continue
+		}
+		if err := writeResult(ctx, tx, r); err != nil {
+			return fmt.Errorf("write result: %w", err)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := tx.exec(ctx, `UPDATE message AS m SET q = 0,
+		reason = CASE WHEN m.rank < u.rank THEN NULL ELSE m.reason END,
+		detail = CASE WHEN m.rank < u.rank THEN NULL ELSE m.detail END,
+		ended_at = CASE WHEN m.rank < u.rank THEN NULL ELSE m.ended_at END,
+		rank = GREATEST(m.rank, u.rank),
+		provider_id = COALESCE(m.provider_id, NULLIF(u.provider, '')), sent_at = COALESCE(m.sent_at, u.sent)
+		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS attempt,
+			unnest($4::bigint[]) AS rank, unnest($5::text[]) AS provider, unnest($6::bigint[]) AS sent) AS u
+		WHERE m.notification_id = u.id AND m.n = u.n AND m.attempt = u.attempt`, ids, ns, attempts, ranks, providers, sents)
+	if err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	return nil
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func orZero(ms int64) any {
+	if ms == 0 {
+		return nil
+	}
+	return ms
+}
+
+// Receive writes what a provider told later. Receipts come unordered and repeated: rank only rises, each time is
+// written once; a receipt of an earlier attempt takes a queued one out of the queue.
+func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error {
+	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
+		for i := range receipts {
+			if err := receive(ctx, tx, &receipts[i]); err != nil {
+				return fmt.Errorf("write receipt: %w", err)
+			}
+		}
+		return nil
+	}})
+}
+
+const (
+	receiptUp = `UPDATE message SET q = 0,
+		reason = CASE WHEN rank < $4 THEN NULL ELSE reason END, ended_at = CASE WHEN rank < $4 THEN NULL ELSE ended_at END,
+		rank = CASE WHEN rank < $4 THEN $4 ELSE rank END,
+		provider_id = COALESCE(provider_id, $5), `
+	receiptWhere = ` WHERE notification_id = $1 AND n = $2 AND sender = $3 AND rank <> 10 AND (attempt > 0)`
+
+	receiptSent      = receiptUp + `sent_at = COALESCE(sent_at, $6)` + receiptWhere + ` AND (rank < $4 OR sent_at IS NULL)`
+	receiptDelivered = receiptUp + `delivered_at = COALESCE(delivered_at, $6)` + receiptWhere + ` AND (rank < $4 OR delivered_at IS NULL)`
+	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $6)` + receiptWhere + ` AND (rank < $4 OR read_at IS NULL)`
+	receiptFailed    = `UPDATE message SET q = 0, rank = $4, reason = $6, detail = $7, ended_at = $8, provider_id = COALESCE(provider_id, $5)` +
+		receiptWhere + ` AND rank < $4 AND (attempt = $9 OR $9 = 0)`
+	receiptEnded = receiptUp + `ended_at = $6` + receiptWhere + ` AND rank < $4`
+)
+
+func receive(ctx context.Context, tx *Tx, r *carillon.Receipt) error {
+	id, n, at := r.Ref.NotificationID, r.Ref.N, millis(r.At)
+	rank := int(carillon.RankOf(r.Channel, r.State))
+	provider := orNil(r.ProviderID)
+	var err error
+	switch r.State {
+	case carillon.StateSent, carillon.StateDialing, carillon.StateRinging:
+		_, err = tx.exec(ctx, receiptSent, id, n, r.SenderUID, rank, provider, at)
+	case carillon.StateDelivered, carillon.StateInProgress:
+		_, err = tx.exec(ctx, receiptDelivered, id, n, r.SenderUID, rank, provider, at)
+	case carillon.StateRead:
+		_, err = tx.exec(ctx, receiptRead, id, n, r.SenderUID, rank, provider, at)
+	case carillon.StateFailed:
+		_, err = tx.exec(ctx, receiptFailed, id, n, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
+	default:
+		_, err = tx.exec(ctx, receiptEnded, id, n, r.SenderUID, rank, provider, at)
+	}
+	return err
+}

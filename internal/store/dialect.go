@@ -1,0 +1,49 @@
+package store
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pressly/goose/v3"
+)
+
+// dialect holds all that differs between the engines; every other statement is one text for both.
+type dialect struct {
+	name   string
+	goose  goose.Dialect
+	schema *strings.Replacer // fills the places of migrations
+	sqlite bool
+}
+
+func sqliteDialect() dialect {
+	return dialect{
+		name: "sqlite", goose: goose.DialectSQLite3, sqlite: true,
+		schema: strings.NewReplacer("{without_rowid}", " WITHOUT ROWID", "{hot}", ""),
+	}
+}
+
+func postgresDialect() dialect {
+	return dialect{
+		name: "postgres", goose: goose.DialectPostgres,
+		schema: strings.NewReplacer("{without_rowid}", "", "{hot}",
+			" WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.01)"),
+	}
+}
+
+// retryable tells whether a transaction failed only because another one went first: a deadlock or a serialization
+// failure on PostgreSQL. Such a transaction is run again.
+func retryable(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && (pe.Code == "40P01" || pe.Code == "40001")
+}
+
+// duplicate tells whether err is a violated UNIQUE or primary key on either engine.
+func duplicate(err error) bool {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code == "23505"
+	}
+	var se interface{ Code() int }
+	return errors.As(err, &se) && (se.Code() == 2067 || se.Code() == 1555)
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+// Lane is one sender's queue of one class, as the due index knows it.
+type Lane struct {
+	SenderUID int64
+	Class     carillon.Class
+	Due       time.Time // of its earliest message
+}
+
+// Lanes finds the lanes of a shard that have something queued. It hops over the index from one lane to the next, so a
+// million messages of one sender cost as little as one.
+func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
+	var lanes []Lane
+	uid, class := int64(-1), 0
+	for {
+		var l Lane
+		var due int64
+		err := s.row(ctx, []any{&l.SenderUID, &l.Class, &due}, `SELECT sender, class, due_at FROM message
+			WHERE q = 1 AND hold = '' AND shard = $1 AND (sender, class) > ($2, $3) ORDER BY sender, class, due_at LIMIT 1`,
+			shard, uid, class)
+		if errors.Is(err, sql.ErrNoRows) {
+			return lanes, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find lanes: %w", err)
+		}
+		l.Due = instant(due)
+		lanes = append(lanes, l)
+		uid, class = l.SenderUID, int(l.Class)
+	}
+}
+
+// Queued is a message that waits in a lane.
+type Queued struct {
+	NotificationID string
+	N              int
+	Number         string
+	Attempt        int // attempts so far
+	Due            time.Time
+}
+
+// Window reads the earliest messages of a lane that are due in [floor, until], at most limit.
+func (s *Store) Window(ctx context.Context, shard int, l Lane, floor, until time.Time, limit int) ([]Queued, error) {
+	rows, err := s.rows(ctx, `SELECT notification_id, n, number, attempt, due_at FROM message
+		WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2 AND class = $3 AND due_at >= $4 AND due_at <= $5
+		ORDER BY due_at LIMIT $6`, shard, l.SenderUID, int(l.Class), floor.UnixMilli(), until.UnixMilli(), limit)
+	if err != nil {
+		return nil, fmt.Errorf("read window: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Queued
+	for rows.Next() {
+		var q Queued
+		var due int64
+		if err := rows.Scan(&q.NotificationID, &q.N, &q.Number, &q.Attempt, &due); err != nil {
+			return nil, fmt.Errorf("read window: %w", err)
+		}
+		q.Due = instant(due)
+		all = append(all, q)
+	}
+	return all, rows.Err()
+}
+
+// NextDue is when the earliest message of a lane from floor on is due; zero when there is none.
+func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time) (time.Time, error) {
+	var due int64
+	err := s.row(ctx, []any{&due}, `SELECT due_at FROM message WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2
+		AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1`, shard, l.SenderUID, int(l.Class), floor.UnixMilli())
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read next due: %w", err)
+	}
+	return instant(due), nil
+}
+
+// Postpone moves queued messages of one lane to later times without an attempt: a recipient's interval.
+func (s *Store) Postpone(ctx context.Context, qs []Queued) error {
+	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error {
+		for i := range qs {
+			if _, err := tx.exec(ctx, "UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q = 1 AND hold = '' AND due_at <= $3",
+				qs[i].NotificationID, qs[i].N, millis(qs[i].Due)); err != nil {
+				return fmt.Errorf("postpone: %w", err)
+			}
+		}
+		return nil
+	}})
+}
+
+// Doubt is a message whose outcome stayed unknown past its wait.
+type Doubt struct {
+	NotificationID string
+	N              int
+	SenderUID      int64
+	Class          carillon.Class
+	Attempt        int
+}
+
+// Doubts reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
+func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int) (due []Doubt, next time.Time, err error) {
+	rows, err := s.rows(ctx, `SELECT notification_id, n, sender, class, attempt, due_at FROM message
+		WHERE q >= 2 AND q = 3 AND shard = $1 ORDER BY shard, due_at LIMIT $2`, shard, limit)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var d Doubt
+		var at int64
+		if err := rows.Scan(&d.NotificationID, &d.N, &d.SenderUID, &d.Class, &d.Attempt, &at); err != nil {
+			return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
+		}
+		if at > now.UnixMilli() {
+			return due, instant(at), rows.Err()
+		}
+		due = append(due, d)
+	}
+	if len(due) == limit {
+		next = now
+	}
+	return due, next, rows.Err()
+}
+
+// Settle ends the wait of unknown outcomes by the sender's policy: queued again, or failed with outcome_unknown. A
+// receipt that came meanwhile has taken the message out of doubt, and it stays as the receipt left it.
+func (s *Store) Settle(ctx context.Context, retry, fail []Doubt, now time.Time) error {
+	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error {
+		for _, d := range retry {
+			if _, err := tx.exec(ctx, `UPDATE message SET q = 1, due_at = $4, detail = 'outcome of an attempt stayed unknown; sent again by policy'
+				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 3`, d.NotificationID, d.N, d.Attempt, millis(now)); err != nil {
+				return fmt.Errorf("settle: %w", err)
+			}
+		}
+		for _, d := range fail {
+			if _, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $5 THEN $5 ELSE rank END, reason = $6, ended_at = $4
+				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 3`, d.NotificationID, d.N, d.Attempt, millis(now),
+				int(carillon.RankFailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
+				return fmt.Errorf("settle: %w", err)
+			}
+		}
+		return nil
+	}})
+}
+
+// Release gives messages that were held under a name back to their lanes, at most limit, and tells how many.
+func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		n, err = tx.exec(ctx, `UPDATE message SET hold = '' WHERE (notification_id, n) IN (
+			SELECT notification_id, n FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q = 1 AND hold = $1`, hold, limit)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("release held messages: %w", err)
+	}
+	return n, nil
+}

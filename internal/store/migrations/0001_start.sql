@@ -1,0 +1,252 @@
+-- Both engines run this text. {without_rowid} and {hot} are filled by the dialect: clustered tables on SQLite, room for
+-- heap-only updates on PostgreSQL. Ids are TEXT, instants are milliseconds of UTC, 0 or NULL where there is none.
+
+CREATE TABLE meta (
+  name  TEXT PRIMARY KEY,
+  value BIGINT NOT NULL DEFAULT 0,
+  text  TEXT NOT NULL DEFAULT ''
+);
+INSERT INTO meta (name, value) VALUES ('generation', 1);
+
+CREATE TABLE company (
+  id         TEXT PRIMARY KEY,
+  name       TEXT NOT NULL UNIQUE,
+  suspended  BOOLEAN NOT NULL DEFAULT FALSE,
+  strict     BOOLEAN NOT NULL DEFAULT FALSE,
+  hours      TEXT NOT NULL DEFAULT '',
+  limits     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL
+);
+
+CREATE TABLE account (
+  id              TEXT PRIMARY KEY,
+  email           TEXT NOT NULL UNIQUE,
+  name            TEXT NOT NULL,
+  phone           TEXT NOT NULL DEFAULT '',
+  password_hash   TEXT NOT NULL,
+  confirmed_at    BIGINT NOT NULL,
+  last_sign_in_at BIGINT NOT NULL DEFAULT 0,
+  created_at      BIGINT NOT NULL,
+  updated_at      BIGINT NOT NULL
+);
+
+CREATE TABLE membership (
+  account_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  role       TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'developer', 'agent', 'viewer')),
+  PRIMARY KEY (account_id, company_id)
+);
+CREATE INDEX membership_company ON membership (company_id, account_id);
+
+CREATE TABLE session (
+  id         TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  ended_at   BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX session_account ON session (account_id, id);
+CREATE INDEX session_expiry ON session (expires_at);
+
+CREATE TABLE refresh_token (
+  digest     TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+  parent     TEXT NOT NULL DEFAULT '',
+  created_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX refresh_token_session ON refresh_token (session_id);
+
+CREATE TABLE signing_key (
+  kid        TEXT PRIMARY KEY,
+  alg        TEXT NOT NULL,
+  sealed     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  retired_at BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE TABLE access_key (
+  id         TEXT PRIMARY KEY,
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  label      TEXT NOT NULL,
+  digest     TEXT NOT NULL UNIQUE,
+  sealed     TEXT NOT NULL,
+  scopes     TEXT NOT NULL,
+  expires_at BIGINT NOT NULL DEFAULT 0,
+  revoked_at BIGINT NOT NULL DEFAULT 0,
+  created_at BIGINT NOT NULL,
+  last_used  BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX access_key_company ON access_key (company_id, id);
+
+CREATE TABLE sender (
+  uid             BIGINT PRIMARY KEY,
+  company_id      TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  id              TEXT NOT NULL,
+  number          TEXT NOT NULL,
+  channel         TEXT NOT NULL CHECK (channel IN ('messaging', 'voice')),
+  provider        TEXT NOT NULL,
+  is_default      BOOLEAN NOT NULL DEFAULT FALSE,
+  per_second      INTEGER NOT NULL DEFAULT 0,
+  per_recipient   BIGINT NOT NULL DEFAULT 0,
+  max_concurrent  INTEGER NOT NULL DEFAULT 0,
+  media_check     TEXT NOT NULL CHECK (media_check IN ('full', 'syntax')),
+  unknown_outcome TEXT NOT NULL,
+  sealed          TEXT NOT NULL,
+  created_at      BIGINT NOT NULL,
+  updated_at      BIGINT NOT NULL,
+  UNIQUE (company_id, id),
+  UNIQUE (company_id, channel, number)
+);
+CREATE INDEX sender_id ON sender (id);
+CREATE INDEX sender_number ON sender (number);
+
+CREATE TABLE template (
+  company_id       TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  id               TEXT NOT NULL,
+  provider_id      TEXT NOT NULL DEFAULT '',
+  sender           BIGINT NOT NULL REFERENCES sender (uid) ON DELETE CASCADE,
+  name             TEXT NOT NULL,
+  language         TEXT NOT NULL,
+  category         TEXT NOT NULL CHECK (category IN ('MARKETING', 'UTILITY', 'AUTHENTICATION')),
+  status           TEXT NOT NULL CHECK (status IN ('draft', 'pending', 'approved', 'rejected', 'paused', 'disabled')),
+  parameter_format TEXT NOT NULL CHECK (parameter_format IN ('POSITIONAL', 'NAMED')),
+  components       TEXT NOT NULL,
+  reason           TEXT NOT NULL DEFAULT '',
+  poll_at          BIGINT NOT NULL DEFAULT 0,
+  created_at       BIGINT NOT NULL,
+  updated_at       BIGINT NOT NULL,
+  PRIMARY KEY (company_id, id),
+  UNIQUE (sender, name, language)
+);
+CREATE INDEX template_provider ON template (sender, provider_id) WHERE provider_id <> '';
+CREATE INDEX template_poll ON template (poll_at) WHERE status = 'pending';
+
+CREATE TABLE template_creation (
+  company_id TEXT NOT NULL,
+  day        TEXT NOT NULL,
+  used       INTEGER NOT NULL,
+  PRIMARY KEY (company_id, day)
+);
+
+-- What the declarative form sets up and later parts of the program give life to: agents, knowledge, flows, widgets,
+-- webhooks. Documents that hold secrets are sealed.
+CREATE TABLE declared (
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  kind       TEXT NOT NULL CHECK (kind IN ('agent', 'knowledge', 'flow', 'widget', 'webhook')),
+  id         TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  active     BOOLEAN NOT NULL DEFAULT TRUE,
+  doc        TEXT NOT NULL,
+  updated_at BIGINT NOT NULL,
+  PRIMARY KEY (company_id, kind, id)
+);
+CREATE INDEX declared_id ON declared (kind, id);
+
+CREATE TABLE suppression (
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  number     TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (company_id, number)
+){without_rowid};
+
+CREATE TABLE node (
+  id   TEXT PRIMARY KEY,
+  beat BIGINT NOT NULL,
+  name TEXT NOT NULL
+){hot};
+
+CREATE TABLE shard (
+  id     INTEGER PRIMARY KEY,
+  owner  TEXT,
+  epoch  BIGINT NOT NULL,
+  writes BIGINT NOT NULL
+){hot};
+
+CREATE TABLE quota (
+  company_id TEXT NOT NULL,
+  day        TEXT NOT NULL,
+  used       BIGINT NOT NULL,
+  PRIMARY KEY (company_id, day)
+){hot};
+
+CREATE TABLE rate (
+  name   TEXT NOT NULL,
+  start  BIGINT NOT NULL,
+  used   BIGINT NOT NULL,
+  PRIMARY KEY (name, start)
+){hot};
+CREATE INDEX rate_start ON rate (start);
+
+CREATE TABLE idempotency (
+  company_id      TEXT NOT NULL,
+  route           TEXT NOT NULL,
+  key             TEXT NOT NULL,
+  hash            TEXT NOT NULL,
+  notification_id TEXT NOT NULL,
+  answer          TEXT NOT NULL,
+  expires_at      BIGINT NOT NULL,
+  PRIMARY KEY (company_id, route, key)
+){without_rowid};
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE TABLE notification (
+  id            TEXT PRIMARY KEY,
+  company_id    TEXT NOT NULL,
+  channel       TEXT NOT NULL CHECK (channel IN ('messaging', 'voice')),
+  sender        BIGINT NOT NULL,
+  template_id   TEXT NOT NULL,
+  class         INTEGER NOT NULL,
+  campaign      TEXT NOT NULL,
+  flat          BOOLEAN NOT NULL,
+  body          TEXT NOT NULL,
+  notes         TEXT NOT NULL,
+  total         INTEGER NOT NULL,
+  open          INTEGER NOT NULL,
+  scheduled     BOOLEAN NOT NULL,
+  canceled      BOOLEAN NOT NULL DEFAULT FALSE,
+  created_at    BIGINT NOT NULL,
+  due_at        BIGINT NOT NULL,
+  done_at       BIGINT NOT NULL DEFAULT 0
+){hot};
+CREATE INDEX notification_company ON notification (company_id, id);
+CREATE INDEX notification_open ON notification (company_id, id) WHERE open > 0;
+CREATE INDEX notification_done ON notification (company_id, done_at) WHERE open = 0;
+
+CREATE TABLE message (
+  notification_id TEXT NOT NULL,
+  n               INTEGER NOT NULL,
+  shard           INTEGER NOT NULL,
+  sender          BIGINT NOT NULL,
+  class           INTEGER NOT NULL,
+  number          TEXT NOT NULL,
+  q               INTEGER NOT NULL CHECK (q BETWEEN 0 AND 3),
+  rank            INTEGER NOT NULL DEFAULT 0,
+  hold            TEXT NOT NULL DEFAULT '',
+  due_at          BIGINT NOT NULL,
+  attempt         INTEGER NOT NULL DEFAULT 0,
+  epoch           BIGINT NOT NULL DEFAULT 0,
+  provider_id     TEXT,
+  reason          TEXT,
+  detail          TEXT,
+  started_at      BIGINT,
+  sent_at         BIGINT,
+  delivered_at    BIGINT,
+  read_at         BIGINT,
+  ended_at        BIGINT,
+  PRIMARY KEY (notification_id, n)
+){without_rowid}{hot};
+CREATE INDEX message_due ON message (shard, sender, class, due_at) WHERE q = 1 AND hold = '';
+CREATE INDEX message_flight ON message (shard, due_at) WHERE q >= 2;
+CREATE INDEX message_held ON message (hold) WHERE q = 1 AND hold <> '';
+
+-- Filled behind, in sorted chunks: finds notifications by a recipient's number or by campaign.
+CREATE TABLE search (
+  company_id      TEXT NOT NULL,
+  field           TEXT NOT NULL CHECK (field IN ('number', 'campaign')),
+  value           TEXT NOT NULL,
+  notification_id TEXT NOT NULL,
+  PRIMARY KEY (company_id, field, value, notification_id)
+){without_rowid};

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// sealer encrypts what must be shown or used again: access keys, provider settings, signing keys. AES-256-GCM, a random
+// nonce each, the row as additional data so that a ciphertext cannot be moved to another row (decisions.md, section 2).
+type sealer struct {
+	aead cipher.AEAD
+	kid  string
+}
+
+func newSealer(master [32]byte) (*sealer, error) {
+	block, err := aes.NewCipher(master[:])
+	if err != nil {
+		return nil, fmt.Errorf("master key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("master key: %w", err)
+	}
+	sum := sha256.Sum256(append([]byte("carillon master key id:"), master[:]...))
+	return &sealer{aead: aead, kid: hex.EncodeToString(sum[:4])}, nil
+}
+
+// seal gives `v1:<key id>:<base64 of nonce and ciphertext>`.
+func (s *sealer) seal(row string, plain []byte) string {
+	return "v1:" + s.kid + ":" + base64.RawStdEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, []byte(row)))
+}
+
+var errSealed = errors.New("the master key does not open what is stored: it is not the key this database was set up with")
+
+func (s *sealer) open(row, sealed string) ([]byte, error) {
+	parts := strings.SplitN(sealed, ":", 3)
+	if len(parts) != 3 || parts[0] != "v1" || parts[1] != s.kid {
+		return nil, errSealed
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(parts[2])
+	if err != nil {
+		return nil, errSealed
+	}
+	plain, err := s.aead.Open(nil, nil, raw, []byte(row))
+	if err != nil {
+		return nil, errSealed
+	}
+	return plain, nil
+}
+
+// Digest is the SHA-256 by which a secret is looked up without being stored in the clear.
+func Digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"carillon"
+)
+
+const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
+	media_check, unknown_outcome, sealed`
+
+func senderRow(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
+
+func (s *Store) scanSender(scan func(...any) error) (*carillon.Sender, error) {
+	var x carillon.Sender
+	var perRecipient int64
+	var unknown, sealed string
+	err := scan(&x.UID, &x.CompanyID, &x.ID, &x.Number, &x.Channel, &x.Provider, &x.Default, &x.PerSecond, &perRecipient,
+		&x.MaxConcurrent, &x.MediaCheck, &unknown, &sealed)
+	if err != nil {
+		return nil, err
+	}
+	x.PerRecipient = time.Duration(perRecipient) * time.Millisecond
+	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
+		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
+	}
+	if x.Settings, err = s.seal.open(senderRow(x.UID), sealed); err != nil {
+		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
+	}
+	return &x, nil
+}
+
+func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
+	rows, err := s.rows(ctx, "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read senders: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []*carillon.Sender
+	for rows.Next() {
+		x, err := s.scanSender(rows.Scan)
+		if err != nil {
+			return nil, fmt.Errorf("read senders: %w", err)
+		}
+		all = append(all, x)
+	}
+	return all, rows.Err()
+}
+
+type (
+	sendersOfCompany string
+	senderByUID      int64
+	sendersByID      string
+	senderKnown      string
+)
+
+// Senders are the senders of a company, by uid, from the cache.
+func (s *Store) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
+	return cached(ctx, &s.dir, sendersOfCompany(companyID), func(ctx context.Context) ([]*carillon.Sender, error) {
+		return s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
+	})
+}
+
+// Sender is one sender by uid, from the cache. Errors: not_found.
+func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
+	return cached(ctx, &s.dir, senderByUID(uid), func(ctx context.Context) (*carillon.Sender, error) {
+		all, err := s.senders(ctx, "uid = $1", uid)
+		if err == nil && len(all) == 0 {
+			err = carillon.Absent("Sender")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	})
+}
+
+// SendersByID are all senders of that id, of any company: a callback's address names a sender without its company.
+func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
+	return cached(ctx, &s.dir, sendersByID(id), func(ctx context.Context) ([]*carillon.Sender, error) {
+		return s.senders(ctx, "id = $1 ORDER BY uid", id)
+	})
+}
+
+// SenderElsewhere tells whether a sender of another company has this id or number.
+func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
+	companies, err := cached(ctx, &s.dir, senderKnown(idOrNumber), func(ctx context.Context) ([]string, error) {
+		all, err := s.senders(ctx, "id = $1 OR number = $1", idOrNumber)
+		var companies []string
+		for _, x := range all {
+			companies = append(companies, x.CompanyID)
+		}
+		return companies, err
+	})
+	for _, c := range companies {
+		if c != companyID {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// SenderUID is the uid of a company's sender by its id, inside a transaction; 0 when there is none.
+func (tx *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
+	var uid int64
+	err := tx.one(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return uid, err
+}
+
+// PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
+func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
+	uid, err := tx.SenderUID(ctx, x.CompanyID, x.ID)
+	if err != nil {
+		return fmt.Errorf("look up sender: %w", err)
+	}
+	if uid == 0 {
+		if err := tx.one(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+			return fmt.Errorf("number sender: %w", err)
+		}
+	}
+	x.UID = uid
+	unknown, err := json.Marshal(x.Unknown)
+	if err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	_, err = tx.exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
+		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
+		max_concurrent = excluded.max_concurrent, media_check = excluded.media_check,
+		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, updated_at = excluded.updated_at`,
+		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
+		x.MaxConcurrent, x.MediaCheck, string(unknown), tx.s.seal.seal(senderRow(x.UID), x.Settings), millis(now))
+	if duplicate(err) {
+		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
+	}
+	return err
+}

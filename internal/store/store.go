@@ -1,0 +1,234 @@
+// Package store holds all SQL, one file a table, one text for SQLite and PostgreSQL. Writes of the hot path share
+// transactions (commit.go); configuration is read through caches that a generation number empties (directory.go). It
+// knows rows and transactions, not what they are for: rules live in notify, catalog, auth and queue.
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// Options say where the data is. DatabaseURL empty: SQLite in Dir.
+type Options struct {
+	Dir         string
+	DatabaseURL string
+	MasterKey   [32]byte
+	Logger      *slog.Logger
+	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable.
+	MaxWaiting int
+}
+
+// Store is a database of either engine. Its methods are safe for concurrent use.
+type Store struct {
+	d       dialect
+	write   *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
+	read    *sql.DB
+	url     string
+	lock    *os.File
+	seal    *sealer
+	log     *slog.Logger
+	accepts *committer // accepted requests and receipts
+	starts  *committer // starts and results; the same as accepts on SQLite
+	dir     directory
+	stmts   stmtCache
+	dirty   chan struct{}
+	walSize atomic.Int64
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+}
+
+// Open opens and, where needed, makes or migrates the database. On SQLite a second process on the same folder is
+// refused: the lock is held until Close.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxWaiting == 0 {
+		o.MaxWaiting = 4096
+	}
+	seal, err := newSealer(o.MasterKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{seal: seal, log: o.Logger, url: o.DatabaseURL, dirty: make(chan struct{}, 1)}
+	if o.DatabaseURL == "" {
+		err = s.openSQLite(ctx, o.Dir)
+	} else {
+		err = s.openPostgres(ctx, o.DatabaseURL)
+	}
+	if err == nil {
+		err = migrate(ctx, s.write, s.d)
+	}
+	if err == nil {
+		err = s.checkMasterKey(ctx)
+	}
+	if err != nil {
+		s.closePools()
+		return nil, err
+	}
+	s.start(o.MaxWaiting)
+	return s, nil
+}
+
+func (s *Store) start(waiting int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	if s.d.sqlite {
+		s.accepts = newCommitter(s, 1, waiting)
+		s.starts = s.accepts
+		s.done.Go(func() { s.checkpoints(ctx) })
+	} else {
+		s.accepts = newCommitter(s, 2, waiting)
+		s.starts = newCommitter(s, 1, waiting)
+		s.done.Go(func() { s.followGeneration(ctx) })
+	}
+}
+
+// Close finishes the writes that wait, then closes the database and gives up the folder.
+func (s *Store) Close() error {
+	s.accepts.close()
+	if s.starts != s.accepts {
+		s.starts.close()
+	}
+	s.stop()
+	s.done.Wait()
+	s.stmts.close()
+	return s.closePools()
+}
+
+func (s *Store) closePools() error {
+	var errs []error
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil && s.write != s.read {
+		errs = append(errs, s.write.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Engine is "sqlite" or "postgres".
+func (s *Store) Engine() string { return s.d.name }
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
+
+// ClockOffset is the database's clock less ours; zero on SQLite. It is a check, never a source of time.
+func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
+	if s.d.sqlite {
+		return 0, nil
+	}
+	before := time.Now()
+	var ms int64
+	err := s.read.QueryRowContext(ctx, "SELECT (EXTRACT(EPOCH FROM clock_timestamp())*1000)::BIGINT").Scan(&ms)
+	if err != nil {
+		return 0, fmt.Errorf("read the database's clock: %w", err)
+	}
+	middle := before.Add(time.Since(before) / 2)
+	return time.UnixMilli(ms).Sub(middle), nil
+}
+
+func (s *Store) openSQLite(ctx context.Context, dir string) error {
+	s.d = sqliteDialect()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	s.lock = lock
+	dsn := "file:" + filepath.Join(dir, "carillon.db") +
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
+		"&_pragma=wal_autocheckpoint(0)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-16384)&_pragma=temp_store(MEMORY)"
+	if s.write, err = sql.Open("sqlite", dsn); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := s.write.PingContext(ctx); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	readers := max(4, 2*runtime.GOMAXPROCS(0))
+	s.read.SetMaxOpenConns(readers)
+	s.read.SetMaxIdleConns(readers)
+	return nil
+}
+
+func (s *Store) openPostgres(ctx context.Context, url string) error {
+	s.d = postgresDialect()
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return errors.New("the database URL cannot be read (not shown: it may hold a password)")
+	}
+	for name, value := range map[string]string{
+		"application_name": "carillon", "lock_timeout": "3000", "idle_in_transaction_session_timeout": "2000",
+		"synchronous_commit": "on", "tcp_user_timeout": "5000",
+	} {
+		if _, set := c.RuntimeParams[name]; !set {
+			c.RuntimeParams[name] = value
+		}
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 5 * time.Second
+	}
+	s.write = stdlib.OpenDB(*c)
+	s.write.SetMaxOpenConns(24)
+	s.write.SetMaxIdleConns(16)
+	s.write.SetConnMaxIdleTime(5 * time.Minute)
+	s.read = s.write
+	if err := s.write.PingContext(ctx); err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+	return nil
+}
+
+// checkMasterKey refuses to start with a master key that cannot open what the database holds.
+func (s *Store) checkMasterKey(ctx context.Context) error {
+	const row = "meta/master-key"
+	nonce := make([]byte, 8)
+	_, _ = rand.Read(nonce)
+	if _, err := s.write.ExecContext(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+		"master-key", s.seal.seal(row, nonce)); err != nil {
+		return fmt.Errorf("check the master key: %w", err)
+	}
+	var sealed string
+	if err := s.write.QueryRowContext(ctx, "SELECT text FROM meta WHERE name = $1", "master-key").Scan(&sealed); err != nil {
+		return fmt.Errorf("check the master key: %w", err)
+	}
+	_, err := s.seal.open(row, sealed)
+	return err
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

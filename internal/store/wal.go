@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	checkpointEvery = 100 * time.Millisecond
+	walRestart      = 64 << 20 // past this the writer makes the log start over
+)
+
+// committed notes that there is something to checkpoint. An idle store sets no timers.
+func (s *Store) committed() {
+	select {
+	case s.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// checkpoints copies the write-ahead log into the database beside the writer, at most ten times a second. PASSIVE alone
+// lets the log grow under load, so past walRestart the writer itself restarts it (engine.md, section 1).
+func (s *Store) checkpoints(ctx context.Context) {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		s.log.ErrorContext(ctx, "take the checkpoint connection", "error", err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
+		s.log.ErrorContext(ctx, "prepare checkpoints", "error", err)
+		return
+	}
+	var pageSize int64
+	if err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&pageSize); err != nil {
+		s.log.ErrorContext(ctx, "read the page size", "error", err)
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.dirty:
+		}
+		var busy, pages, moved int64
+		if err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &moved); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "checkpoint", "error", err)
+		}
+		s.walSize.Store(pages * pageSize)
+		if pages*pageSize > walRestart {
+			s.restartLog(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(checkpointEvery):
+		}
+	}
+}
+
+func (s *Store) restartLog(ctx context.Context) {
+	err := s.accepts.do(ctx, &work{kind: workRaw, run: func(ctx context.Context, tx *Tx) error {
+		rows, err := tx.query(ctx, "PRAGMA wal_checkpoint(RESTART)")
+		if err != nil {
+			return err
+		}
+		return rows.Close()
+	}})
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "restart the write-ahead log", "error", err)
+	}
+}
+
+// LogSize is the size of SQLite's write-ahead log in bytes as of the last checkpoint; 0 on PostgreSQL.
+func (s *Store) LogSize() int64 { return s.walSize.Load() }
