@@ -1,0 +1,96 @@
+package carillon
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// NewID is a UUIDv7 (RFC 9562, section 5.7). The twelve bits behind its milliseconds are the fraction of the
+// millisecond (section 6.2, method 3), so that ids rise with the clock of one node; the rest is random.
+func NewID(now time.Time) string {
+	var id [16]byte
+	rand.Read(id[8:])                                                                           //nolint:errcheck // never fails: crypto/rand ends the program instead
+	ms := uint64(now.UnixMilli())                                                               //nolint:gosec // after 1970
+	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) << 12 / uint64(time.Millisecond) //nolint:gosec // below 4096
+	binary.BigEndian.PutUint64(id[:8], ms<<16|7<<12|fraction)
+	id[8] = id[8]&0x3f | 0x80
+
+	var text [36]byte
+	hex.Encode(text[:8], id[:4])
+	hex.Encode(text[9:13], id[4:6])
+	hex.Encode(text[14:18], id[6:8])
+	hex.Encode(text[19:23], id[8:10])
+	hex.Encode(text[24:], id[10:])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return string(text[:])
+}
+
+// NewRequestID is `req_` and 22 random characters of `[A-Za-z0-9_-]` (decisions.md, section 1).
+func NewRequestID() string {
+	var random [16]byte
+	rand.Read(random[:]) //nolint:errcheck // never fails: crypto/rand ends the program instead
+	text := [26]byte{'r', 'e', 'q', '_'}
+	base64.RawURLEncoding.Encode(text[4:], random[:])
+	return string(text[:])
+}
+
+// ValidUUID tells whether s is a UUID in the text form of RFC 9562, of any version, in either letter case.
+func ValidUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case '0' <= c && c <= '9', 'a' <= c|0x20 && c|0x20 <= 'f':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// String is the reference as it travels to a channel and back: `<notification>.<n>.<attempt>`, at most 56 characters.
+func (r Ref) String() string {
+	b := make([]byte, 0, 64)
+	b = append(b, r.NotificationID...)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, int64(r.N), 10)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, int64(r.Attempt), 10)
+	return string(b)
+}
+
+var errRef = errors.New("not a message reference") //nolint:gochecknoglobals // a sentinel
+
+// ParseRef reads the form that String writes and nothing else: it comes back from outside.
+func ParseRef(s string) (Ref, error) {
+	id, rest, _ := strings.Cut(s, ".")
+	n, attempt, _ := strings.Cut(rest, ".")
+	r := Ref{NotificationID: id}
+	var ok1, ok2 bool
+	r.N, ok1 = smallInt(n)
+	r.Attempt, ok2 = smallInt(attempt)
+	if !ValidUUID(id) || !ok1 || !ok2 {
+		return Ref{}, errRef
+	}
+	return r, nil
+}
+
+// smallInt reads a decimal of one to nine digits without a leading zero.
+func smallInt(s string) (int, bool) {
+	if s == "" || len(s) > 9 || s[0] == '0' && len(s) > 1 {
+		return 0, false
+	}
+	return digits(s, len(s))
+}

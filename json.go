@@ -1,0 +1,260 @@
+package carillon
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and arrays may nest in a body (decisions.md, section 1).
+const maxDepth = 32
+
+// manyMembers is the size of an object from which its keys are compared through a set and no longer one by one.
+const manyMembers = 32
+
+// kind is the type of a JSON value.
+type kind uint8
+
+const (
+	kindAbsent kind = iota
+	kindNull
+	kindTrue
+	kindFalse
+	kindNumber
+	kindString
+	kindEscaped // a string that holds escapes
+	kindObject
+	kindArray
+)
+
+// node is one value of a document. The nodes of an object or array follow it, up to next.
+type node struct {
+	key        string // in an object: the unescaped key
+	start, end uint32 // of the value in the source, the quotes of a string included
+	next       uint32 // the node behind this value and all within
+	kind       kind
+}
+
+// document is a JSON text that was checked in full, and its values in the order of the text.
+type document struct {
+	src   string
+	nodes []node
+}
+
+// readJSON checks a whole body in one pass: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no key twice
+// in one object, nothing after the value, nesting up to 32. Whatever is wrong is a 400 of the field `body`.
+func readJSON(body []byte) (*document, error) {
+	if uint64(len(body)) > 1<<31 {
+		return nil, Invalid("body", "The body is too large")
+	}
+	if !utf8.Valid(body) {
+		return nil, Invalid("body", "The body is not valid UTF-8")
+	}
+	p := jsonReader{src: string(body)}
+	p.nodes = make([]node, 0, min(2+strings.Count(p.src, ":"), 1024))
+	p.space()
+	if p.at == len(p.src) {
+		return nil, Invalid("body", "The body is empty")
+	}
+	if err := p.value("", 1); err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.at < len(p.src) {
+		return nil, Invalid("body", fmt.Sprintf("Unexpected data after the JSON value, at byte %d", p.at))
+	}
+	return &document{src: p.src, nodes: p.nodes}, nil
+}
+
+// jsonReader is the state of one pass.
+type jsonReader struct {
+	src   string
+	at    int
+	nodes []node
+}
+
+func (p *jsonReader) space() {
+	for p.at < len(p.src) {
+		switch p.src[p.at] {
+		case ' ', '\n', '\r', '\t':
+			p.at++
+		default:
+			return
+		}
+	}
+}
+
+func (p *jsonReader) fail() error {
+	return Invalid("body", fmt.Sprintf("Invalid JSON at byte %d", p.at))
+}
+
+// value reads one value that begins at p.at and adds its nodes; depth is the nesting it would have as a container.
+func (p *jsonReader) value(key string, depth int) error {
+	if p.at == len(p.src) {
+		return p.fail()
+	}
+	start, index := p.at, len(p.nodes)
+	p.nodes = append(p.nodes, node{key: key})
+	k, err := kindAbsent, error(nil)
+	switch c := p.src[p.at]; c {
+	case '"':
+		var escaped bool
+		escaped, err = p.text()
+		k = kindString
+		if escaped {
+			k = kindEscaped
+		}
+	case '{':
+		k, err = kindObject, p.members(index, depth)
+	case '[':
+		k, err = kindArray, p.elements(depth)
+	case 't':
+		k, err = kindTrue, p.word("true")
+	case 'f':
+		k, err = kindFalse, p.word("false")
+	case 'n':
+		k, err = kindNull, p.word("null")
+	default:
+		k, err = kindNumber, p.number()
+	}
+	if err != nil {
+		return err
+	}
+	n := &p.nodes[index]
+	n.kind, n.start, n.end, n.next = k, uint32(start), uint32(p.at), uint32(len(p.nodes)) //nolint:gosec // readJSON bounds the source
+	return nil
+}
+
+func (p *jsonReader) word(w string) error {
+	if !strings.HasPrefix(p.src[p.at:], w) {
+		return p.fail()
+	}
+	p.at += len(w)
+	return nil
+}
+
+func (p *jsonReader) members(object, depth int) error {
+	if depth > maxDepth {
+		return tooDeep()
+	}
+	p.at++
+	p.space()
+	if p.at < len(p.src) && p.src[p.at] == '}' {
+		p.at++
+		return nil
+	}
+	keys := keySet{object: object}
+	for {
+		key, err := p.key()
+		if err != nil {
+			return err
+		}
+		if keys.has(p.nodes, key) {
+			return Invalid("body", fmt.Sprintf("The key %q occurs twice in one object", shortened(key)))
+		}
+		if err := p.value(key, depth+1); err != nil {
+			return err
+		}
+		more, err := p.more('}')
+		if !more {
+			return err
+		}
+	}
+}
+
+func (p *jsonReader) elements(depth int) error {
+	if depth > maxDepth {
+		return tooDeep()
+	}
+	p.at++
+	p.space()
+	if p.at < len(p.src) && p.src[p.at] == ']' {
+		p.at++
+		return nil
+	}
+	for {
+		if err := p.value("", depth+1); err != nil {
+			return err
+		}
+		more, err := p.more(']')
+		if !more {
+			return err
+		}
+	}
+}
+
+func tooDeep() error {
+	return Invalid("body", fmt.Sprintf("The body nests deeper than %d levels", maxDepth))
+}
+
+// more reads what follows a value inside a container: a comma and the space behind it, or the closing byte.
+func (p *jsonReader) more(closing byte) (bool, error) {
+	p.space()
+	if p.at == len(p.src) {
+		return false, p.fail()
+	}
+	switch p.src[p.at] {
+	case closing:
+		p.at++
+		return false, nil
+	case ',':
+		p.at++
+		p.space()
+		return true, nil
+	}
+	return false, p.fail()
+}
+
+// key reads a member's key, the colon and the space behind it.
+func (p *jsonReader) key() (string, error) {
+	if p.at == len(p.src) || p.src[p.at] != '"' {
+		return "", p.fail()
+	}
+	start := p.at + 1
+	escaped, err := p.text()
+	if err != nil {
+		return "", err
+	}
+	key := p.src[start : p.at-1]
+	if escaped {
+		key = unescape(key)
+	}
+	p.space()
+	if p.at == len(p.src) || p.src[p.at] != ':' {
+		return "", p.fail()
+	}
+	p.at++
+	p.space()
+	return key, nil
+}
+
+// keySet tells whether a key occurred before in the object being read. It looks at the nodes already there and makes
+// a set of its own only for large objects, so that neither the usual body nor a hostile one is slow.
+type keySet struct {
+	object int
+	count  int
+	set    map[string]struct{}
+}
+
+func (s *keySet) has(nodes []node, key string) bool {
+	s.count++
+	if s.set == nil {
+		for i := s.object + 1; i < len(nodes); i = int(nodes[i].next) {
+			if nodes[i].key == key {
+				return true
+			}
+		}
+		if s.count <= manyMembers {
+			return false
+		}
+		s.set = make(map[string]struct{}, 2*manyMembers)
+		for i := s.object + 1; i < len(nodes); i = int(nodes[i].next) {
+			s.set[nodes[i].key] = struct{}{}
+		}
+	}
+	if _, ok := s.set[key]; ok {
+		return true
+	}
+	s.set[key] = struct{}{}
+	return false
+}

@@ -1,0 +1,69 @@
+package carillon
+
+import (
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// mediaExtensions are the families of the contract's table (interface.md, Template components), with the newer
+// endings that decisions.md, section 3, counts in.
+func mediaExtensions(p place) []string {
+	switch p {
+	case headerImage:
+		return []string{".jpg", ".jpeg", ".png", ".gif"}
+	case headerVideo:
+		return []string{".mp4", ".avi", ".mov"}
+	default:
+		return []string{".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx"}
+	}
+}
+
+// mediaFault says what is wrong with the address of a header's medium as far as the text shows it, empty when
+// nothing is. What the name resolves to, type and size are looked at in the delivery (decisions.md, section 3).
+func mediaFault(p place, address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Opaque != "" || u.Scheme == "":
+		return "Not a URL"
+	case u.Scheme != "https":
+		return "A media URL must be HTTPS"
+	case u.User != nil:
+		return "A media URL must be reachable without authentication"
+	case !publicHost(u.Hostname()):
+		return "A media URL must be publicly reachable"
+	}
+	ext := strings.ToLower(path.Ext(u.Path))
+	allowed := mediaExtensions(p)
+	if ext != "" && ext != "." && !slices.Contains(allowed, ext) {
+		return "The file's extension must be one of " + strings.Join(allowed, ", ")
+	}
+	return ""
+}
+
+// publicHost is false for no host, localhost and every literal address that is private, loopback, link-local or
+// otherwise not one of the public internet, in whatever notation of IPv4 that resolvers take.
+func publicHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return !endsInNumber(host)
+	}
+	ip = ip.Unmap().WithZone("")
+	return ip.IsGlobalUnicast() && !ip.IsPrivate()
+}
+
+// endsInNumber tells whether resolvers may take the host for an IPv4 address written otherwise, `127.1` or
+// `0x7f000001` (URL Standard, "ends in a number").
+func endsInNumber(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}

@@ -1,0 +1,14 @@
+package carillon
+
+// ValidNumber tells whether s is a phone number: 7 to 15 ASCII digits, nothing else (decisions.md, section 3).
+func ValidNumber(s string) bool {
+	if len(s) < 7 || len(s) > 15 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
