@@ -1,0 +1,55 @@
+package config
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Config is the program's settings, checked. Its fields are documented by the table in settings.go and by
+// docs/settings.md, which is made from it.
+type Config struct {
+	Addr              string
+	BaseURL           string // no trailing slash; empty: made from the address it listens on
+	WidgetURL         string // no trailing slash; empty: the base URL
+	Data              string
+	DatabaseURL       Secret // empty: SQLite in Data
+	MasterKeyFile     string // empty: a key made in Data, on SQLite alone
+	Provision         []string
+	Demo              bool
+	ReadyFile         string
+	LogFormat         string // text or json
+	LogLevel          slog.Level
+	OpsAddr           string // empty: off
+	TrustedProxies    []netip.Prefix
+	MaxConnections    int
+	ShutdownTimeout   time.Duration
+	PasswordMemory    int // MiB a hash
+	PasswordPasses    int
+	MediaAllowPrivate []netip.Prefix
+}
+
+// Secret is a text that must not be seen: every way of printing it shows that it is set, never what it is.
+type Secret string
+
+const hidden = "[hidden]"
+
+// Reveal is the text itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the text.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return hidden
+}
+
+// GoString hides the text from %#v.
+func (s Secret) GoString() string { return `config.Secret("` + s.String() + `")` }
+
+// LogValue hides the text from slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText hides the text from encoders.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// FileSuffix makes the name of a secret's twin out of its own: the flag --database-url-file, the variable
+// CARILLON_DATABASE_URL_FILE.
+const FileSuffix = "-file"
+
+// maxSecretFile bounds the files that secrets are read from.
+const maxSecretFile = 64 << 10
+
+// Load makes the settings out of the flags that were given, by name without dashes, and the environment. A flag
+// wins over the environment, that over the default; an empty variable counts as not set. All faults are told at
+// once, each with the name under which the setting was given; a secret's value is in none of them.
+func Load(flags map[string][]string, env func(name string) (value string, set bool)) (Config, error) {
+	var c Config
+	var faults []error
+	for _, s := range Settings() {
+		if err := s.load(&c, flags, env); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) == 0 {
+		faults = append(faults, c.check())
+	}
+	return c, errors.Join(faults...)
+}
+
+func (s Setting) load(c *Config, flags map[string][]string, env func(string) (string, bool)) error {
+	values, source, err := s.find(flags, env)
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		if s.Default == "" {
+			return nil
+		}
+		values, source = []string{s.Default}, "the default of --"+s.Name
+	}
+	if err := s.set(c, values); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	return nil
+}
+
+// find gives the values of the first source that has any, and the name of that source.
+func (s Setting) find(flags map[string][]string, env func(string) (string, bool)) ([]string, string, error) {
+	if values, source, err := s.pick(flags[s.Name], flags[s.Name+FileSuffix], "--"+s.Name, "--"+s.Name+FileSuffix); err != nil || values != nil {
+		return values, source, err
+	}
+	name := s.Env()
+	return s.pick(s.split(env, name), s.split(env, name+"_FILE"), name, name+"_FILE")
+}
+
+// pick chooses between a value and the file it may be in; both at once contradict each other.
+func (s Setting) pick(direct, files []string, name, twin string) ([]string, string, error) {
+	if !s.Secret || len(files) == 0 {
+		return direct, name, nil
+	}
+	if len(direct) > 0 {
+		return nil, "", fmt.Errorf("%s and %s are both set: set one of them", name, twin)
+	}
+	value, err := ReadSecretFile(files[len(files)-1])
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", twin, err)
+	}
+	return []string{value}, twin, nil
+}
+
+func (s Setting) split(env func(string) (string, bool), name string) []string {
+	value, set := env(name)
+	if !set || value == "" {
+		return nil
+	}
+	if !s.List {
+		return []string{value}
+	}
+	var all []string
+	for part := range strings.SplitSeq(value, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// ReadSecretFile reads a secret, without the line end that editors leave behind it.
+func ReadSecretFile(name string) (string, error) {
+	f, err := os.Open(name) //nolint:gosec // the operator names the file
+	if err != nil {
+		return "", fmt.Errorf("read the secret's file: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
+	if err != nil {
+		return "", fmt.Errorf("read the secret's file: %w", err)
+	}
+	if len(text) > maxSecretFile {
+		return "", fmt.Errorf("the secret's file %s is larger than %d bytes", name, maxSecretFile)
+	}
+	secret := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	if secret == "" {
+		return "", fmt.Errorf("the secret's file %s is empty", name)
+	}
+	return secret, nil
+}
+
+// check tells what no single setting can.
+func (c *Config) check() error {
+	var faults []error
+	if c.Addr == "" {
+		faults = append(faults, errors.New("--addr: must not be empty"))
+	}
+	if c.Data == "" {
+		faults = append(faults, errors.New("--data: must not be empty"))
+	}
+	if c.DatabaseURL != "" && c.MasterKeyFile == "" {
+		faults = append(faults, errors.New("--master-key-file: is required with --database-url, because every node must have the same key"))
+	}
+	if c.OpsAddr != "" && c.OpsAddr == c.Addr && !strings.HasSuffix(c.Addr, ":0") {
+		faults = append(faults, errors.New("--ops-addr: must differ from --addr"))
+	}
+	return errors.Join(faults...)
+}

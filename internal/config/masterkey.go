@@ -1,0 +1,72 @@
+package config
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// MasterKey reads the key that seals what is stored: 32 bytes, raw or base64 (decisions.md, section 2). Without a
+// file named one is made in the data folder, readable by its owner alone, and read from there ever after.
+func (c *Config) MasterKey() ([32]byte, error) {
+	if c.MasterKeyFile != "" {
+		return readMasterKey(c.MasterKeyFile)
+	}
+	if c.DatabaseURL != "" {
+		return [32]byte{}, errors.New("--master-key-file: is required with --database-url")
+	}
+	name := filepath.Join(c.Data, "master.key")
+	key, err := readMasterKey(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	if err := makeMasterKey(c.Data, name); err != nil {
+		return [32]byte{}, fmt.Errorf("make the master key: %w", err)
+	}
+	return readMasterKey(name)
+}
+
+func readMasterKey(name string) (key [32]byte, err error) {
+	text, err := ReadSecretFile(name)
+	if err != nil {
+		return key, fmt.Errorf("master key: %w", err)
+	}
+	raw, err := os.ReadFile(name) //nolint:gosec // the operator names the file
+	if err == nil && len(raw) == len(key) {
+		return [32]byte(raw), nil // raw bytes may well end like a line
+	}
+	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		if plain, err := form.DecodeString(strings.TrimSpace(text)); err == nil && len(plain) == len(key) {
+			return [32]byte(plain), nil
+		}
+	}
+	return key, fmt.Errorf("master key: the file %s does not hold 32 bytes, raw or base64", name)
+}
+
+// makeMasterKey links the finished file into place, so that neither a crash nor a second process leaves half a key or
+// replaces one that is in use.
+func makeMasterKey(dir, name string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".master-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw)
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(raw) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package config
+
+import "strings"
+
+// Setting is one line of the table of settings.
+type Setting struct {
+	Name    string // of the flag, without the dashes
+	Default string // as one would write it
+	Unit    string // what the value is: a word for documents and help
+	Doc     string
+	Secret  bool // has a twin that names a file to read it from
+	List    bool // may be repeated; in the environment separated by commas
+	Switch  bool // a flag without a value; in the environment true or false
+
+	set func(c *Config, values []string) error
+}
+
+// Env is the setting's environment variable.
+func (s Setting) Env() string {
+	return "CARILLON_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
+}
+
+// Settings is the one table: flags, environment, defaults and documents are all read from it.
+func Settings() []Setting {
+	return []Setting{
+		{
+			Name: "addr", Default: "127.0.0.1:8080", Unit: "host:port",
+			Doc: "Where to listen. Port 0 takes a free one; an empty host is every interface.",
+			set: one(address, func(c *Config) *string { return &c.Addr }),
+		},
+		{
+			Name: "base-url", Unit: "url",
+			Doc: "The public address of this installation, as clients and providers reach it. Empty: made from the address it listens on.",
+			set: one(baseURL, func(c *Config) *string { return &c.BaseURL }),
+		},
+		{
+			Name: "widget-url", Unit: "url",
+			Doc: "The public address that serves the widgets' pages. Empty: the base URL.",
+			set: one(baseURL, func(c *Config) *string { return &c.WidgetURL }),
+		},
+		{
+			Name: "data", Default: "./data", Unit: "folder",
+			Doc: "The data folder: the SQLite database, the master key when none is set. One process owns it.",
+			set: one(text, func(c *Config) *string { return &c.Data }),
+		},
+		{
+			Name: "database-url", Unit: "postgres url", Secret: true,
+			Doc: "PostgreSQL, as postgres://user:password@host/name. Empty: SQLite in the data folder.",
+			set: one(databaseURL, func(c *Config) *Secret { return &c.DatabaseURL }),
+		},
+		{
+			Name: "master-key-file", Unit: "file",
+			Doc: "File with the 32 bytes (raw or base64) that seal what is stored and must be shown again. Without it one is made in the data folder; on PostgreSQL it is required.",
+			set: one(text, func(c *Config) *string { return &c.MasterKeyFile }),
+		},
+		{
+			Name: "provision", Unit: "file", List: true,
+			Doc: "Declarative set-up to apply at start, whole or not at all. May be repeated.",
+			set: many(text, func(c *Config) *[]string { return &c.Provision }),
+		},
+		{
+			Name: "demo", Default: "false", Switch: true,
+			Doc: "Set up the demo company on the sandbox channel. Never on an installation that others can reach: its password and key are public.",
+			set: one(boolean, func(c *Config) *bool { return &c.Demo }),
+		},
+		{
+			Name: "ready-file", Unit: "file",
+			Doc: "File to write, whole, once it listens: JSON with the real addresses and, in the demo, its credentials.",
+			set: one(text, func(c *Config) *string { return &c.ReadyFile }),
+		},
+		{
+			Name: "log-format", Default: "text", Unit: "text|json",
+			Doc: "The form of the log on standard error.",
+			set: one(oneOf("text", "json"), func(c *Config) *string { return &c.LogFormat }),
+		},
+		{
+			Name: "log-level", Default: "info", Unit: "debug|info|warn|error",
+			Doc: "The least important lines that are logged.",
+			set: one(level, levelOf),
+		},
+		{
+			Name: "ops-addr", Unit: "host:port",
+			Doc: "A private address for /metrics and /debug/pprof. Empty: off. Never a public one.",
+			set: one(address, func(c *Config) *string { return &c.OpsAddr }),
+		},
+		{
+			Name: "trusted-proxies", Unit: "cidr", List: true,
+			Doc: "The networks of reverse proxies whose X-Forwarded-For is believed. May be repeated.",
+			set: many(prefix, prefixesOfProxies),
+		},
+		{
+			Name: "max-connections", Default: "8192", Unit: "connections",
+			Doc: "Connections open at once; more wait to be accepted. 0: no bound.",
+			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
+		},
+		{
+			Name: "shutdown-timeout", Default: "25s", Unit: "duration",
+			Doc: "How long a stop waits for requests and sends in flight. Keep it under the time after which the supervisor kills.",
+			set: one(duration, durationOfShutdown),
+		},
+		{
+			Name: "password-memory", Default: "19", Unit: "MiB",
+			Doc: "Memory of one argon2id password hash. New and changed passwords take it; stored ones keep theirs.",
+			set: one(whole(8, 1024), func(c *Config) *int { return &c.PasswordMemory }),
+		},
+		{
+			Name: "password-passes", Default: "2", Unit: "passes",
+			Doc: "Passes of one argon2id password hash.",
+			set: one(whole(1, 20), func(c *Config) *int { return &c.PasswordPasses }),
+		},
+		{
+			Name: "media-allow-private", Unit: "cidr", List: true,
+			Doc: "Private networks in which addresses that users give (media, webhooks) may lie all the same. For tests and for media on one's own network. May be repeated.",
+			set: many(prefix, prefixesOfMedia),
+		},
+	}
+}

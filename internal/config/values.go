@@ -1,0 +1,155 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func levelOf(c *Config) *slog.Level               { return &c.LogLevel }
+func durationOfShutdown(c *Config) *time.Duration { return &c.ShutdownTimeout }
+func prefixesOfProxies(c *Config) *[]netip.Prefix { return &c.TrustedProxies }
+func prefixesOfMedia(c *Config) *[]netip.Prefix   { return &c.MediaAllowPrivate }
+
+// one sets a field from a single value; the last one wins, as with every flag given twice.
+func one[T any](read func(string) (T, error), field func(*Config) *T) func(*Config, []string) error {
+	return func(c *Config, values []string) error {
+		v, err := read(values[len(values)-1])
+		if err != nil {
+			return err
+		}
+		*field(c) = v
+		return nil
+	}
+}
+
+// many sets a field from all values.
+func many[T any](read func(string) (T, error), field func(*Config) *[]T) func(*Config, []string) error {
+	return func(c *Config, values []string) error {
+		var all []T
+		for _, value := range values {
+			v, err := read(value)
+			if err != nil {
+				return err
+			}
+			all = append(all, v)
+		}
+		*field(c) = all
+		return nil
+	}
+}
+
+func text(s string) (string, error) {
+	if strings.ContainsRune(s, 0) {
+		return "", errors.New("holds a zero byte")
+	}
+	return s, nil
+}
+
+func boolean(s string) (bool, error) {
+	switch s {
+	case "true", "1":
+		return true, nil
+	case "false", "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+
+func whole(least, most int) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("%q is not a whole number from %d to %d", s, least, most)
+		}
+		return n, nil
+	}
+}
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > 24*time.Hour {
+		return 0, fmt.Errorf("%q is not a duration such as 25s or 2m, at most 24h", s)
+	}
+	return d, nil
+}
+
+func oneOf(words ...string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", fmt.Errorf("%q is not one of %s", s, strings.Join(words, ", "))
+		}
+		return s, nil
+	}
+}
+
+func level(s string) (slog.Level, error) {
+	var l slog.Level
+	if _, err := oneOf("debug", "info", "warn", "error")(s); err != nil {
+		return l, err
+	}
+	err := l.UnmarshalText([]byte(s))
+	return l, err
+}
+
+func address(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", fmt.Errorf("%q is not of the form host:port", s)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return "", fmt.Errorf("%q has no port from 0 to 65535", s)
+	}
+	if strings.ContainsAny(host, "/ @") {
+		return "", fmt.Errorf("%q is not of the form host:port", s)
+	}
+	return s, nil
+}
+
+func baseURL(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", errors.New("is not an http or https address such as https://carillon.example.com")
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return "", errors.New("must have no user, query or fragment")
+	}
+	return strings.TrimRight(s, "/"), nil
+}
+
+// databaseURL never repeats what it was given: it may hold a password.
+func databaseURL(s string) (Secret, error) {
+	if s == "" {
+		return "", nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return "", errors.New("is not of the form postgres://user:password@host/name (not shown: it may hold a password)")
+	}
+	return Secret(s), nil
+}
+
+// prefix reads a network, or a single address as a network of one.
+func prefix(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(s)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("%q is not a network such as 10.0.0.0/8", s)
+	}
+	return p.Masked(), nil
+}
