@@ -1,0 +1,211 @@
+package whatsapp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"carillon"
+)
+
+// Callback is what the channel told in one callback. Order says nothing and repeats are normal: receipts rise by rank
+// (engine.md, section 3).
+type Callback struct {
+	Receipts  []carillon.Receipt
+	Templates []carillon.TemplateEvent
+	Alerts    []Alert
+	Inbound   int // messages from people; not read yet
+	Ignored   int // what is not ours or says nothing we keep
+
+	// PhoneNumberIDs are the channel's ids of the numbers spoken of, each once. One callback address can serve several
+	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
+	PhoneNumberIDs []string
+}
+
+// Alert is the channel's word on an account, a number or a template's quality, for the operator. It holds no number, no
+// name of a person and no content.
+type Alert struct {
+	AccountID string // the business account's id at the channel
+	Field     string // what the channel calls it, such as phone_number_quality_update
+	Event     string
+	Detail    string
+	At        time.Time // zero when the channel gave none
+}
+
+type envelope struct {
+	Object string `json:"object"`
+	Entry  []struct {
+		ID      nodeID  `json:"id"`
+		Time    seconds `json:"time"`
+		Changes []struct {
+			Field string `json:"field"`
+			Value value  `json:"value"`
+		} `json:"changes"`
+	} `json:"entry"`
+}
+
+// value holds what any field's value can hold; a change fills the members of its field.
+type value struct {
+	Metadata struct {
+		PhoneNumberID nodeID `json:"phone_number_id"`
+	} `json:"metadata"`
+	Messages []struct{}   `json:"messages"`
+	Statuses []status     `json:"statuses"`
+	Errors   []graphError `json:"errors"`
+	templateValue
+	accountValue
+}
+
+type status struct {
+	ID        string       `json:"id"`
+	Status    string       `json:"status"`
+	Timestamp seconds      `json:"timestamp"`
+	Data      string       `json:"biz_opaque_callback_data"`
+	Errors    []graphError `json:"errors"`
+}
+
+// ParseCallback reads a verified body. It is a *carillon.Error when the body is no JSON object; whatever inside it is
+// unknown, incomplete or not about our messages is counted as ignored, for an error would make the channel repeat the
+// whole for days.
+func ParseCallback(body []byte, senderUID int64) (Callback, error) {
+	var e envelope
+	if err := decode(body, &e); err != nil {
+		return Callback{}, &carillon.Error{
+			Code: carillon.ValidationFailed, Message: "Invalid value",
+			Details: carillon.Details{{Key: "field", Value: "body"}, {Key: "reason", Value: "This must be JSON"}},
+			Err:     fmt.Errorf("parse callback: %w", err),
+		}
+	}
+	var cb Callback
+	if e.Object != "whatsapp_business_account" {
+		cb.Ignored++
+		return cb, nil
+	}
+	for i := range e.Entry {
+		entry := &e.Entry[i]
+		for j := range entry.Changes {
+			change := &entry.Changes[j]
+			about := Alert{AccountID: string(entry.ID), Field: change.Field, At: entry.Time.instant()}
+			cb.take(&change.Value, about, senderUID)
+		}
+	}
+	return cb, nil
+}
+
+// take sorts one change by its field.
+func (cb *Callback) take(v *value, about Alert, senderUID int64) {
+	switch about.Field {
+	case "messages":
+		cb.takeMessages(v, about, senderUID)
+	case "message_template_status_update":
+		cb.addTemplate(v.statusEvent(senderUID))
+	case "template_category_update":
+		cb.addTemplate(v.categoryEvent(senderUID))
+	case "message_template_quality_update", "message_template_components_update":
+		about.Event, about.Detail = v.templateAlert()
+		cb.Alerts = append(cb.Alerts, about)
+	case "account_update", "account_review_update", "account_alerts", "phone_number_quality_update",
+		"phone_number_name_update", "business_capability_update", "security":
+		about.Event, about.Detail = v.accountAlert()
+		cb.Alerts = append(cb.Alerts, about)
+	default:
+		cb.Ignored++
+	}
+}
+
+func (cb *Callback) addTemplate(e carillon.TemplateEvent, ok bool) {
+	if !ok {
+		cb.Ignored++
+		return
+	}
+	cb.Templates = append(cb.Templates, e)
+}
+
+func (cb *Callback) takeMessages(v *value, about Alert, senderUID int64) {
+	id := string(v.Metadata.PhoneNumberID)
+	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
+		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
+	}
+	cb.Inbound += len(v.Messages)
+	for i := range v.Statuses {
+		r, ok := v.Statuses[i].receipt(senderUID)
+		if !ok {
+			cb.Ignored++
+			continue
+		}
+		cb.Receipts = append(cb.Receipts, r)
+	}
+	for i := range v.Errors {
+		if e := &v.Errors[i]; e.Code != nil {
+			about.Event, about.Detail = "error", e.detail(e.rule(0))
+			cb.Alerts = append(cb.Alerts, about)
+		}
+	}
+}
+
+// receipt is false for a status that is not of one of our messages, or says nothing that we keep: a voice note that was
+// played was read, but templates are none.
+func (s *status) receipt(senderUID int64) (carillon.Receipt, bool) {
+	ref, err := carillon.ParseRef(s.Data)
+	at := s.Timestamp.instant()
+	if err != nil || at.IsZero() {
+		return carillon.Receipt{}, false
+	}
+	r := carillon.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
+	switch s.Status {
+	case "sent":
+		r.State = carillon.StateSent
+	case "delivered":
+		r.State = carillon.StateDelivered
+	case "read", "played":
+		r.State = carillon.StateRead
+	case "failed":
+		r.State, r.Reason = carillon.StateFailed, carillon.ReasonProviderRefused
+		s.explain(&r)
+	default:
+		return carillon.Receipt{}, false
+	}
+	return r, true
+}
+
+// explain takes the reason from the first error with a code, by the same table as answers.
+func (s *status) explain(r *carillon.Receipt) {
+	for i := range s.Errors {
+		e := &s.Errors[i]
+		if e.Code == nil {
+			continue
+		}
+		found := e.rule(0)
+		r.Reason, r.Detail = found.receiptReason(), e.detail(found)
+		r.OptOut = r.Reason == carillon.ReasonRecipientOptedOut
+		return
+	}
+}
+
+// seconds is an instant of the channel's: Unix seconds, as a string in statuses and as a number elsewhere; 0 when it is
+// neither.
+type seconds int64
+
+// UnmarshalJSON takes both forms.
+func (s *seconds) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	if len(text) > 1 && text[0] == '"' {
+		text = text[1 : len(text)-1]
+	}
+	const last = 253402300799 // the year 9999
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= last {
+		*s = seconds(n)
+	}
+	return nil
+}
+
+func (s seconds) instant() time.Time {
+	if s == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(s), 0).UTC()
+}
+
+var _ json.Unmarshaler = (*seconds)(nil)

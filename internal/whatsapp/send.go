@@ -1,0 +1,83 @@
+package whatsapp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"carillon"
+)
+
+// Send hands one template message to the channel, once, and judges what came of it (engine.md, section 3). The message
+// carries its Ref, which every later callback repeats.
+func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+	a, err := c.accounts.of(s)
+	if err != nil {
+		return carillon.Outcome{
+			Verdict: carillon.PauseSender, Reason: carillon.ReasonProviderRefused,
+			Detail: clip(err.Error()),
+		}
+	}
+	t, out, ok := prepare(m)
+	if !ok {
+		return out
+	}
+	if ctx.Err() != nil {
+		return notSent(ctx.Err())
+	}
+	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
+	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	if err != nil {
+		return judgeFault(err)
+	}
+	return judge(got, m.Ref.Attempt)
+}
+
+// prepare refuses what the channel would refuse: values that no longer fit the template, media of a type that the
+// channel does not take.
+func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) {
+	t, err := compiled(m.Template)
+	if err != nil {
+		return nil, changed(clip(err.Error())), false
+	}
+	if why := misfit(t.Shape, &m.Content); why != "" {
+		return nil, changed(why), false
+	}
+	if m.Content.MediaURL != "" && !takesMedia(t.Shape.HeaderFormat, m.Content.MediaURL) {
+		return nil, carillon.Outcome{
+			Verdict: carillon.Refused, Reason: carillon.ReasonMediaRejected,
+			Detail: "the channel takes no such file in a header of format " + t.Shape.HeaderFormat,
+		}, false
+	}
+	return t, carillon.Outcome{}, true
+}
+
+func changed(detail string) carillon.Outcome {
+	return carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonTemplateRejected, Detail: detail}
+}
+
+// judgeFault tells what did not leave from what may have.
+func judgeFault(err error) carillon.Outcome {
+	var f *fault
+	if errors.As(err, &f) && !f.left {
+		return notSent(err)
+	}
+	return unknown("no whole answer: " + clip(err.Error()))
+}
+
+func notSent(err error) carillon.Outcome {
+	return carillon.Outcome{
+		Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
+		Detail: "not sent: " + clip(err.Error()),
+	}
+}
+
+// clip keeps an error's text to a line's length. Errors of the transport name the address dialed, never the request.
+func clip(s string) string {
+	const most = 200
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

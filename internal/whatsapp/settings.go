@@ -1,0 +1,185 @@
+package whatsapp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"carillon"
+)
+
+// What stands in for settings left out.
+const (
+	DefaultBaseURL = "https://graph.facebook.com"
+	DefaultVersion = "v23.0"
+)
+
+// maxSecret bounds tokens and secrets; the channel's own are a few hundred characters.
+const maxSecret = 4096
+
+var (
+	idForm      = regexp.MustCompile(`^[0-9]{1,32}$`)
+	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+)
+
+// settings are a sender's, as spec/provision.example.yaml writes them.
+type settings struct {
+	baseURL       string
+	version       string
+	phoneNumberID string
+	wabaID        string
+	accessToken   string
+	appSecret     string
+	verifyToken   string
+}
+
+// CheckSettings tells whether a sender's settings can be used. The error is a *carillon.Error whose field is
+// settings.<key>; it never shows a secret.
+func CheckSettings(raw json.RawMessage) error {
+	_, err := parseSettings(raw)
+	return err
+}
+
+func parseSettings(raw json.RawMessage) (settings, error) {
+	var given map[string]json.RawMessage
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return settings{}, carillon.Invalid("settings", "This must be an object")
+		}
+	}
+	s := settings{baseURL: DefaultBaseURL, version: DefaultVersion}
+	keys := s.keys()
+	if err := refuseUnknown(given, keys); err != nil {
+		return settings{}, err
+	}
+	for _, k := range keys {
+		if err := k.read(given[k.name]); err != nil {
+			return settings{}, err
+		}
+	}
+	return s, nil
+}
+
+// setting is one key of the settings: where it goes, whether it must be there, and what it must look like.
+type setting struct {
+	name     string
+	to       *string
+	required bool
+	check    func(string) (reason string)
+}
+
+func (s *settings) keys() []setting {
+	return []setting{
+		{"base_url", &s.baseURL, false, checkBaseURL},
+		{"version", &s.version, false, matches(versionForm, "This must be a version such as v23.0")},
+		{"phone_number_id", &s.phoneNumberID, true, matches(idForm, "This must be the channel's id of the number, digits only")},
+		{"waba_id", &s.wabaID, true, matches(idForm, "This must be the id of the business account, digits only")},
+		{"access_token", &s.accessToken, true, checkSecret},
+		{"app_secret", &s.appSecret, true, checkSecret},
+		{"verify_token", &s.verifyToken, true, checkSecret},
+	}
+}
+
+func refuseUnknown(given map[string]json.RawMessage, known []setting) error {
+	var unknown []string
+	for name := range given {
+		if !slices.ContainsFunc(known, func(k setting) bool { return k.name == name }) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	slices.Sort(unknown)
+	return carillon.Invalid("settings."+unknown[0], "There is no such setting for provider whatsapp")
+}
+
+func (k setting) read(raw json.RawMessage) error {
+	field := "settings." + k.name
+	if len(raw) > 0 && string(raw) != "null" {
+		if err := json.Unmarshal(raw, k.to); err != nil {
+			return carillon.Invalid(field, "This must be a string")
+		}
+	}
+	if strings.TrimSpace(*k.to) == "" {
+		if k.required {
+			return carillon.Missing(field)
+		}
+		return carillon.Invalid(field, "This must not be empty; leave it out for the default")
+	}
+	if reason := k.check(*k.to); reason != "" {
+		return carillon.Invalid(field, reason)
+	}
+	if k.name == "base_url" {
+		*k.to = strings.TrimRight(*k.to, "/")
+	}
+	return nil
+}
+
+func matches(form *regexp.Regexp, otherwise string) func(string) string {
+	return func(s string) string {
+		if form.MatchString(s) {
+			return ""
+		}
+		return otherwise
+	}
+}
+
+func checkBaseURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
+		return "This must be an http or https address"
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return "This must be an address without user, query or fragment"
+	}
+	return ""
+}
+
+// checkSecret keeps out what cannot stand in a header, above all the line end that a file often ends with.
+func checkSecret(s string) string {
+	if len(s) > maxSecret {
+		return "This is too long"
+	}
+	for _, c := range []byte(s) {
+		if c <= ' ' || c > '~' {
+			return "This must be printable ASCII without spaces"
+		}
+	}
+	return ""
+}
+
+// account is a sender's settings made ready for requests.
+type account struct {
+	settings
+	raw      string // the settings it was made from
+	messages *url.URL
+	header   http.Header // shared by all requests that carry a body; never written to again
+}
+
+func newAccount(raw json.RawMessage) (*account, error) {
+	s, err := parseSettings(raw)
+	if err != nil {
+		// Cut from its cause: a sender that cannot be used is no fault of the caller's request.
+		return nil, errors.New("settings cannot be used: " + err.Error())
+	}
+	a := &account{settings: s, raw: string(raw)}
+	if a.messages, err = url.Parse(a.address(s.phoneNumberID + "/messages")); err != nil {
+		return nil, fmt.Errorf("address of the number: %w", err)
+	}
+	a.header = http.Header{
+		"Authorization": {"Bearer " + s.accessToken},
+		"Content-Type":  {"application/json"},
+		"Accept":        {"application/json"},
+		"User-Agent":    {"carillon"},
+	}
+	return a, nil
+}
+
+// address is that of one node or edge of the channel's graph.
+func (a *account) address(path string) string { return a.baseURL + "/" + a.version + "/" + path }

@@ -1,0 +1,48 @@
+package whatsapp
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// Handshake answers the channel's question whether a callback address is ours: the challenge to send back when the
+// token is the sender's. Tokens are compared in constant time.
+func Handshake(settings json.RawMessage, query url.Values) (challenge string, ok bool) {
+	s, err := parseSettings(settings)
+	if err != nil || query.Get("hub.mode") != "subscribe" {
+		return "", false
+	}
+	// Digests are compared, so that not even the length shows in the time.
+	want := sha256.Sum256([]byte(s.verifyToken))
+	got := sha256.Sum256([]byte(query.Get("hub.verify_token")))
+	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+		return "", false
+	}
+	challenge = query.Get("hub.challenge")
+	return challenge, challenge != ""
+}
+
+// Verify tells whether a callback's body is the channel's: signature is the header X-Hub-Signature-256, body the bytes
+// as they came, for the channel escapes them in its own way.
+func Verify(settings json.RawMessage, signature string, body []byte) bool {
+	s, err := parseSettings(settings)
+	if err != nil {
+		return false
+	}
+	digest, found := strings.CutPrefix(signature, "sha256=")
+	if !found {
+		return false
+	}
+	got, err := hex.DecodeString(digest)
+	if err != nil {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(s.appSecret))
+	mac.Write(body)
+	return hmac.Equal(got, mac.Sum(nil))
+}
