@@ -57,7 +57,7 @@ func (r *Request) Content(t *Template, i int) (Content, error) {
 	return content, nil
 }
 
-var errContact = errors.New("the request has no such contact") //nolint:gochecknoglobals // a sentinel
+var errContact = errors.New("the request has no such contact")
 
 func (c *Content) put(comp *component, s *Shape, value string) {
 	switch comp.place {

@@ -71,7 +71,7 @@ func (r Ref) String() string {
 	return string(b)
 }
 
-var errRef = errors.New("not a message reference") //nolint:gochecknoglobals // a sentinel
+var errRef = errors.New("not a message reference")
 
 // ParseRef reads the form that String writes and nothing else: it comes back from outside.
 func ParseRef(s string) (Ref, error) {

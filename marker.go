@@ -35,10 +35,10 @@ func parseMarked(text, format string) (m markedText, reason string) {
 		switch {
 		case !closed:
 			return markedText{}, "A variable is not closed"
-		case name == "" || strings.ContainsAny(name, "{}"):
+		case name == "":
 			return markedText{}, "A variable has no name"
-		case format == Positional && !isPosition(name):
-			return markedText{}, "A variable of a positional template is a number from 1"
+		case !fitsFormat(name, format):
+			return markedText{}, "A variable is a number from 1 or, in a NAMED template, a name of letters, digits and _"
 		}
 		if i := slices.Index(m.markers, name); i >= 0 {
 			m.uses[i]++
@@ -53,6 +53,7 @@ func parseMarked(text, format string) (m markedText, reason string) {
 	return m, ""
 }
 
+// sortByNumber brings the markers of a positional text into their order.
 func (m *markedText) sortByNumber() {
 	uses := make(map[string]int, len(m.markers))
 	for i, name := range m.markers {
@@ -76,4 +77,26 @@ func comparePositions(a, b string) int {
 func isPosition(name string) bool {
 	n, err := strconv.ParseUint(name, 10, 31)
 	return err == nil && n > 0 && name[0] != '0'
+}
+
+func fitsFormat(name, format string) bool {
+	switch format {
+	case Positional:
+		return isPosition(name)
+	case Named:
+		return isVariableName(name)
+	default:
+		return isPosition(name) || isVariableName(name)
+	}
+}
+
+// isVariableName tells whether a marker is a name: letters, digits and _, no digit first, at most 64.
+func isVariableName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
 }

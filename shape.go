@@ -61,6 +61,9 @@ func (t *Template) Compile() error {
 	if err != nil {
 		return err
 	}
+	if n := shape.variables(); n > maxVariables {
+		return Invalid("components", fmt.Sprintf("A template has at most %d variables, this one %d", maxVariables, n))
+	}
 	t.ParameterFormat, t.Shape = c.ParameterFormat, shape
 	return nil
 }
@@ -83,7 +86,10 @@ func inferFormat(components []Component) string {
 		if c.Type != TypeHeader && c.Type != TypeBody {
 			continue
 		}
-		m, _ := parseMarked(c.Text, "")
+		m, reason := parseMarked(c.Text, "")
+		if reason != "" {
+			return Named // whose refusal tells more
+		}
 		for _, name := range m.markers {
 			if !isPosition(name) {
 				return Named
@@ -112,9 +118,6 @@ func (t *Template) compile() (*Shape, error) {
 	}
 	if !seen[TypeBody] {
 		return nil, Invalid("components", "A template needs a BODY")
-	}
-	if n := s.variables(); n > maxVariables {
-		return nil, Invalid("components", fmt.Sprintf("A template has at most %d variables, this one %d", maxVariables, n))
 	}
 	s.needed = len(s.keys())
 	return s, nil
