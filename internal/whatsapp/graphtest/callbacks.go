@@ -1,0 +1,125 @@
+package graphtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Status is one status of a message as the channel tells it.
+type Status struct {
+	Ref   string
+	To    string
+	ID    string // wamid
+	State string // sent, delivered, read, failed, played
+	At    time.Time
+	Code  int // with failed
+}
+
+// StatusOf is a status of a post.
+func StatusOf(p Post, state string, at time.Time) Status {
+	return Status{Ref: p.Ref, To: p.To, ID: p.ID, State: state, At: at}
+}
+
+// StatusBody is the body of a callback with these statuses.
+func (s *Server) StatusBody(statuses ...Status) []byte {
+	items := make([]map[string]any, len(statuses))
+	for i, st := range statuses {
+		item := map[string]any{
+			"id": st.ID, "status": st.State, "timestamp": strconv.FormatInt(st.At.Unix(), 10),
+			"recipient_id": strings.TrimPrefix(st.To, "+"),
+		}
+		if st.Ref != "" {
+			item["biz_opaque_callback_data"] = st.Ref
+		}
+		if st.State == "failed" {
+			item["errors"] = []map[string]any{{
+				"code": st.Code, "title": "Message failed", "message": "Message failed",
+				"error_data": map[string]string{"details": "The message could not be delivered"},
+			}}
+		} else {
+			item["pricing"] = map[string]any{"billable": true, "pricing_model": "PMP", "category": "utility", "type": "regular"}
+		}
+		items[i] = item
+	}
+	return s.envelope("messages", map[string]any{
+		"messaging_product": "whatsapp",
+		"metadata":          map[string]string{"display_phone_number": s.o.DisplayNumber, "phone_number_id": s.o.PhoneNumberID},
+		"statuses":          items,
+	})
+}
+
+// TemplateBody is the body of a callback that tells a template's event, such as APPROVED or PAUSED.
+func (s *Server) TemplateBody(name, language, event, reason string) []byte {
+	id, _ := strconv.ParseInt(s.TemplateID(name, language), 10, 64)
+	return s.envelope("message_template_status_update", map[string]any{
+		"event": event, "message_template_id": id, "message_template_name": name,
+		"message_template_language": language, "reason": reason,
+	})
+}
+
+func (s *Server) envelope(field string, value any) []byte {
+	b, _ := json.Marshal(map[string]any{
+		"object": "whatsapp_business_account",
+		"entry": []map[string]any{{
+			"id": s.o.WABAID, "time": time.Now().Unix(),
+			"changes": []map[string]any{{"field": field, "value": value}},
+		}},
+	})
+	return b
+}
+
+// Sign is the signature header of a body.
+func (s *Server) Sign(body []byte) string {
+	mac := hmac.New(sha256.New, []byte(s.o.AppSecret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// Deliver posts a signed body to the callback address and returns the status of the answer.
+func (s *Server) Deliver(ctx context.Context, url string, body []byte) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, fmt.Errorf("callback: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Hub-Signature-256", s.Sign(body))
+	resp, err := callbackClient.Do(req)
+	if err != nil {
+		return 0, fmt.Errorf("callback: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
+	return resp.StatusCode, err
+}
+
+var callbackClient = &http.Client{ //nolint:gochecknoglobals // one pool of connections for all servers of a test
+	Timeout:   10 * time.Second,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second},
+}
+
+// Subscribe makes the channel's handshake with a callback address and tells whether it held.
+func (s *Server) Subscribe(ctx context.Context, url string) (bool, error) {
+	const challenge = "1158201444"
+	address := url + "?hub.mode=subscribe&hub.challenge=" + challenge + "&hub.verify_token=" + s.o.VerifyToken
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return false, fmt.Errorf("handshake: %w", err)
+	}
+	resp, err := callbackClient.Do(req)
+	if err != nil {
+		return false, fmt.Errorf("handshake: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	got, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	return resp.StatusCode == http.StatusOK && string(got) == challenge, err
+}

@@ -1,0 +1,138 @@
+package graphtest
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Kind is a way to fail.
+type Kind int
+
+// The ways to fail.
+const (
+	AnswerError Kind = iota // the channel's error form, by Error
+	Hang                    // no answer until the client leaves
+	CloseAfter              // the connection closes after the request was read
+	Reset                   // the connection is reset after the request was read
+	HalfBody                // the head and half of the answer, then the end
+	Garbage                 // 200 with something that is no JSON
+	HTML                    // a gateway's page, with HTTP or else 502
+	Redirect                // 307 to the same path
+	Huge                    // 200 with two mebibytes
+)
+
+// Failure is what becomes of a post instead of being answered as usual.
+type Failure struct {
+	Kind  Kind
+	HTTP  int   // for HTML, and for AnswerError when Error.HTTP is 0
+	Error Error // for AnswerError
+	Took  bool  // the channel took the message all the same: statuses follow
+}
+
+// Code is a failure with one of the channel's codes.
+func Code(status, code int) Failure { return Failure{Error: Error{HTTP: status, Code: code}} }
+
+// Busy is a failure with a code that says how long to wait.
+func Busy(status, code int, wait time.Duration) Failure {
+	f := Code(status, code)
+	f.Error.Header = http.Header{"Retry-After": {strconv.Itoa(int(wait / time.Second))}}
+	return f
+}
+
+// failures are scripted: the next n, or a function that decides on each post.
+type failures struct {
+	mu     sync.Mutex
+	next   []Failure
+	decide func(Post) *Failure
+}
+
+// Fail makes the next n posts fail.
+func (s *Server) Fail(n int, f Failure) {
+	s.failures.mu.Lock()
+	defer s.failures.mu.Unlock()
+	for range n {
+		s.failures.next = append(s.failures.next, f)
+	}
+}
+
+// FailBy asks decide about each post that no Fail awaits; nil ends it. It may be called by several requests at once.
+func (s *Server) FailBy(decide func(Post) *Failure) {
+	s.failures.mu.Lock()
+	defer s.failures.mu.Unlock()
+	s.failures.decide = decide
+}
+
+func (fs *failures) of(p Post) *Failure {
+	fs.mu.Lock()
+	if len(fs.next) > 0 {
+		f := fs.next[0]
+		fs.next = fs.next[1:]
+		fs.mu.Unlock()
+		return &f
+	}
+	decide := fs.decide
+	fs.mu.Unlock()
+	if decide == nil {
+		return nil
+	}
+	return decide(p)
+}
+
+func (f *Failure) play(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) {
+	switch f.Kind {
+	case AnswerError:
+		e := f.Error
+		if e.HTTP == 0 {
+			e.HTTP = f.HTTP
+		}
+		e.write(w)
+	case Hang:
+		select {
+		case <-r.Context().Done():
+		case <-stop:
+		}
+		hijack(w, func(net.Conn) {})
+	case CloseAfter:
+		hijack(w, func(net.Conn) {})
+	case Reset:
+		hijack(w, func(c net.Conn) {
+			if t, ok := c.(*net.TCPConn); ok {
+				_ = t.SetLinger(0)
+			}
+		})
+	case HalfBody:
+		hijack(w, func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n"+
+				`{"messaging_product":"whatsapp","messages":[{"id":"wamid.ha`)
+		})
+	case Garbage:
+		_, _ = io.WriteString(w, "\x00\x01 not json")
+	case HTML:
+		status := f.HTTP
+		if status == 0 {
+			status = http.StatusBadGateway
+		}
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, "<html><body>Bad Gateway</body></html>")
+	case Redirect:
+		w.Header().Set("Location", r.URL.Path)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	case Huge:
+		_, _ = w.Write(make([]byte, 2<<20))
+	}
+}
+
+// hijack takes the connection, does last to it and closes it.
+func hijack(w http.ResponseWriter, last func(net.Conn)) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	last(c)
+	_ = c.Close()
+}

@@ -1,0 +1,136 @@
+package graphtest
+
+import (
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Post is one message as it came in.
+type Post struct {
+	Ref      string // biz_opaque_callback_data
+	To       string
+	Template string // empty when loose
+	Nth      int    // of the posts with this Ref, from 1
+	At       time.Time
+	ID       string // the wamid it has or would have had
+	Body     []byte // nil when loose
+	Took     bool   // answered as taken, or taken all the same
+}
+
+// record keeps what came in, by shards, so that counting holds up no one.
+type record struct {
+	loose  bool
+	epoch  string
+	shards [32]recordShard
+}
+
+type recordShard struct {
+	mu    sync.Mutex
+	seq   uint64
+	byRef map[string]*refRecord
+}
+
+// refRecord is the posts of one ref. Loose keeps the last one only.
+type refRecord struct {
+	count int
+	took  int
+	posts []Post
+}
+
+func (r *record) start(loose bool) {
+	r.loose = loose
+	r.epoch = strconv.FormatInt(time.Now().UnixNano(), 36)
+	for i := range r.shards {
+		r.shards[i].byRef = make(map[string]*refRecord)
+	}
+}
+
+func (r *record) shard(ref string) (*recordShard, int) {
+	h := uint32(2166136261)
+	for i := range len(ref) {
+		h = (h ^ uint32(ref[i])) * 16777619
+	}
+	n := int(h % uint32(len(r.shards)))
+	return &r.shards[n], n
+}
+
+// add numbers the post and gives it an id.
+func (r *record) add(p Post) Post {
+	sh, n := r.shard(p.Ref)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.seq++
+	rec := sh.byRef[p.Ref]
+	if rec == nil {
+		rec = new(refRecord)
+		sh.byRef[p.Ref] = rec
+	}
+	rec.count++
+	p.Nth = rec.count
+	p.ID = "wamid." + r.epoch + "." + strconv.Itoa(n) + "." + strconv.FormatUint(sh.seq, 36)
+	if r.loose && len(rec.posts) > 0 {
+		rec.posts[0] = p
+	} else {
+		rec.posts = append(rec.posts, p)
+	}
+	return p
+}
+
+// take marks a post as taken by the channel.
+func (r *record) take(p Post) {
+	sh, _ := r.shard(p.Ref)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	rec := sh.byRef[p.Ref]
+	if rec == nil {
+		return
+	}
+	rec.took++
+	for i := range rec.posts {
+		if rec.posts[i].ID == p.ID {
+			rec.posts[i].Took = true
+		}
+	}
+}
+
+// Count is how many posts carried this ref, whatever was answered.
+func (s *Server) Count(ref string) int {
+	sh, _ := s.record.shard(ref)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if rec := sh.byRef[ref]; rec != nil {
+		return rec.count
+	}
+	return 0
+}
+
+// Posts are the posts with this ref, oldest first; the last one only when loose.
+func (s *Server) Posts(ref string) []Post {
+	sh, _ := s.record.shard(ref)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if rec := sh.byRef[ref]; rec != nil {
+		return append([]Post(nil), rec.posts...)
+	}
+	return nil
+}
+
+// Total is how many posts came in.
+func (s *Server) Total() int {
+	n := 0
+	s.Each(func(_ string, posts, _ int) { n += posts })
+	return n
+}
+
+// Each tells of every ref how many posts came in and how many were taken, in no order. It holds up the server.
+func (s *Server) Each(tell func(ref string, posts, took int)) {
+	for i := range s.record.shards {
+		sh := &s.record.shards[i]
+		sh.mu.Lock()
+		for ref, rec := range sh.byRef {
+			tell(ref, rec.count, rec.took)
+		}
+		sh.mu.Unlock()
+	}
+}
