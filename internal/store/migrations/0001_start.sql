@@ -115,13 +115,14 @@ CREATE TABLE template (
   components       TEXT NOT NULL,
   reason           TEXT NOT NULL DEFAULT '',
   poll_at          BIGINT NOT NULL DEFAULT 0,
+  claimed_until    BIGINT NOT NULL DEFAULT 0,
   created_at       BIGINT NOT NULL,
   updated_at       BIGINT NOT NULL,
   PRIMARY KEY (company_id, id),
   UNIQUE (sender, name, language)
 );
 CREATE INDEX template_provider ON template (sender, provider_id) WHERE provider_id <> '';
-CREATE INDEX template_poll ON template (poll_at) WHERE status = 'pending';
+CREATE INDEX template_poll ON template (poll_at) WHERE poll_at > 0;
 
 CREATE TABLE template_creation (
   company_id TEXT NOT NULL,

@@ -1,0 +1,238 @@
+package catalog
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// ErrCreatedToday says that a company has created all the templates it may in a UTC day: the caller's 429.
+var ErrCreatedToday = store.ErrTemplatesToday
+
+// newID is ours for a template: a decimal of 19 digits, longer than the channel's own, so that the two never meet.
+func newID(now time.Time) (string, error) {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		return "", fmt.Errorf("make a template's id: %w", err)
+	}
+	return strconv.FormatInt(now.UnixMilli()*1_000_000+n.Int64(), 10), nil
+}
+
+// Create stores a draft of the sender's company, or with submit gives it to the channel at once; then it is created
+// pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
+// the channel.
+func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool) (*carillon.Template, error) {
+	if err := t.Compile(); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	id, err := newID(now)
+	if err != nil {
+		return nil, err
+	}
+	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = id, "", company.ID, s.UID, carillon.TemplateDraft, ""
+	t.CreatedAt, t.UpdatedAt = now, now
+	r := &store.TemplateRecord{Template: t}
+	if submit {
+		claim(r, carillon.TemplatePending, now)
+	}
+	limits := store.TemplateLimits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
+	if err := c.store.CreateTemplate(ctx, r, limits); err != nil {
+		return nil, err
+	}
+	if !submit {
+		return &r.Template, nil
+	}
+	done, err := c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *store.TemplateRecord) error {
+		_, err := c.store.UndoCreateTemplate(ctx, claimed)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// Edit changes a draft, a rejected template, which becomes a draft, or a pending one, which is withdrawn at the channel
+// and becomes a draft. Revise gets the present template and gives the edited one. Name and language are fixed once the
+// channel has had the template. Errors: not_found, conflict, validation_failed, service_unavailable.
+func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t carillon.Template) (carillon.Template, error)) (*carillon.Template, error) {
+	r, err := c.free(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	switch r.Status {
+	case carillon.TemplateDraft, carillon.TemplateRejected, carillon.TemplatePending:
+	default:
+		return nil, carillon.InConflict("A template that is " + string(r.Status) + " cannot be edited")
+	}
+	edited, err := revise(r.Template)
+	if err != nil {
+		return nil, err
+	}
+	if err := edited.Compile(); err != nil {
+		return nil, err
+	}
+	next := *r
+	next.Template = edited
+	next.ID, next.ProviderID, next.CompanyID, next.SenderUID, next.CreatedAt = r.ID, r.ProviderID, r.CompanyID, r.SenderUID, r.CreatedAt
+	next.Status, next.Reason, next.PollAt = carillon.TemplateDraft, "", time.Time{}
+	if (next.Name != r.Name || next.Language != r.Language) && (r.ProviderID != "" || r.Status != carillon.TemplateDraft) {
+		return nil, carillon.InConflict("Name and language are fixed once the channel has had the template")
+	}
+	if r.Status != carillon.TemplatePending {
+		return c.swapped(ctx, r, &next)
+	}
+	err = c.withdrawn(ctx, r, func(ctx context.Context, claimed *store.TemplateRecord) (bool, error) {
+		next.ClaimedUntil = time.Time{}
+		return c.store.SwapTemplate(ctx, claimed, &next, time.Now(), store.TemplateLimits{})
+	})
+	return &next.Template, err
+}
+
+// swapped writes a request's change, or tells that another one was faster.
+func (c *Catalog) swapped(ctx context.Context, r, next *store.TemplateRecord) (*carillon.Template, error) {
+	ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), store.TemplateLimits{})
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errChanged()
+	}
+	return &next.Template, nil
+}
+
+// Delete removes a template of any status, first at the channel where that may have it. Errors: not_found, conflict,
+// service_unavailable.
+func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
+	r, err := c.free(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if r.ProviderID == "" && r.Status != carillon.TemplatePending {
+		ok, err := c.store.DeleteTemplate(ctx, r)
+		if err == nil && !ok {
+			err = errChanged()
+		}
+		return err
+	}
+	return c.withdrawn(ctx, r, c.store.DeleteTemplate)
+}
+
+func errChanged() error {
+	return carillon.InConflict("Another request or the channel changed the template meanwhile")
+}
+
+// free reads a template that nobody talks to the channel about.
+func (c *Catalog) free(ctx context.Context, companyID, id string) (*store.TemplateRecord, error) {
+	r, err := c.store.Template(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	if r.ClaimedUntil.After(time.Now()) {
+		return nil, carillon.InConflict("Another request is changing the template")
+	}
+	return r, nil
+}
+
+// claim marks a record as talked about with the channel, under the status it has meanwhile.
+func claim(r *store.TemplateRecord, status carillon.TemplateStatus, now time.Time) {
+	r.Status = status
+	r.ClaimedUntil = now.Add(claimFor).Truncate(time.Millisecond)
+	r.PollAt = r.ClaimedUntil
+}
+
+// withdrawn takes a template off the channel under a claim, then lets finish write what follows from that. While the
+// channel does not take it off, everything stays as it was.
+func (c *Catalog) withdrawn(ctx context.Context, r *store.TemplateRecord, finish func(ctx context.Context, claimed *store.TemplateRecord) (bool, error)) error {
+	s, reviewer, err := c.channel(ctx, r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimFor)
+	defer cancel()
+	claimed := *r
+	claimed.ClaimedUntil = time.Now().Add(claimFor).Truncate(time.Millisecond)
+	if ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), store.TemplateLimits{}); err != nil || !ok {
+		return errors.Join(err, orChanged(ok, err))
+	}
+	talk, stop := context.WithTimeout(ctx, talkFor)
+	failed := reviewer.Withdraw(talk, s, &r.Template)
+	stop()
+	if failed != nil {
+		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *store.TemplateRecord) (bool, error) {
+			back := *now
+			back.ClaimedUntil = time.Time{}
+			return c.store.SwapTemplate(ctx, now, &back, time.Now(), store.TemplateLimits{})
+		})
+		return errors.Join(channelError(s.Provider, failed), err)
+	}
+	ok, err := c.underClaim(ctx, &claimed, finish)
+	return errors.Join(err, orChanged(ok, err))
+}
+
+func orChanged(ok bool, err error) error {
+	if ok || err != nil {
+		return nil
+	}
+	return errChanged()
+}
+
+// underClaim writes while our claim holds. The channel may report meanwhile; then the write is decided anew on what it
+// reported. False: the claim is not ours any more.
+func (c *Catalog) underClaim(ctx context.Context, claimed *store.TemplateRecord, write func(ctx context.Context, now *store.TemplateRecord) (bool, error)) (bool, error) {
+	now := claimed
+	for {
+		if ok, err := write(ctx, now); ok || err != nil {
+			return ok, err
+		}
+		read, err := c.store.Template(ctx, claimed.CompanyID, claimed.ID)
+		if carillon.IsCode(err, carillon.NotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if !read.ClaimedUntil.Equal(claimed.ClaimedUntil) {
+			return false, nil
+		}
+		now = read
+	}
+}
+
+// channel is the sender of a template and its reviewer.
+func (c *Catalog) channel(ctx context.Context, r *store.TemplateRecord) (*carillon.Sender, Reviewer, error) {
+	s, err := c.store.Sender(ctx, r.SenderUID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find the template's sender: %w", err)
+	}
+	reviewer, ok := c.reviewers[s.Provider]
+	if !ok {
+		return nil, nil, carillon.InConflict("The provider " + s.Provider + " reviews no templates")
+	}
+	return s, reviewer, nil
+}
+
+// channelError is what the caller sees of a failure to talk to the channel: the channel's own refusal, else that it is
+// not available (decisions.md, section 1).
+func channelError(provider string, err error) error {
+	var e *carillon.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return &carillon.Error{
+		Code: carillon.UpstreamUnavailable, Message: "The messaging channel is not available",
+		Details: carillon.Details{
+			{Key: "service", Value: provider},
+			{Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(5 * time.Minute))},
+		},
+		Err: err,
+	}
+}

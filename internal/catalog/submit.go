@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Submit gives a draft to the channel's reviewer. While the channel is down it stays a draft. Errors: not_found, conflict,
+// limit_exceeded, service_unavailable, and the channel's refusal.
+func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.Template, error) {
+	r, err := c.free(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	if r.Status != carillon.TemplateDraft {
+		return nil, carillon.InConflict("Only a draft can be submitted, and the template is " + string(r.Status))
+	}
+	s, err := c.store.Sender(ctx, r.SenderUID)
+	if err != nil {
+		return nil, err
+	}
+	claimed := *r
+	claim(&claimed, carillon.TemplatePending, time.Now())
+	ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), store.TemplateLimits{Active: maxActive})
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errChanged()
+	}
+	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *store.TemplateRecord) error {
+		return c.redraft(ctx, now, "")
+	})
+}
+
+// submitClaimed talks to the channel about a template that is pending under our claim, then writes what the channel made
+// of it. When the channel did not take it, undo puts back what was before.
+func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *store.TemplateRecord, undo func(ctx context.Context, now *store.TemplateRecord) error) (*carillon.Template, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimFor)
+	defer cancel()
+	providerID, status, failed := c.review(ctx, s, &claimed.Template)
+	if failed != nil {
+		return nil, errors.Join(failed, undo(ctx, claimed))
+	}
+	var next store.TemplateRecord
+	ok, err := c.underClaim(ctx, claimed, func(ctx context.Context, now *store.TemplateRecord) (bool, error) {
+		next = *now
+		// The channel may have reported already on this very template; on another it had before it says nothing.
+		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
+			next.Status, next.Reason = carillon.TemplatePending, ""
+			move(&next, status, "")
+		}
+		next.ProviderID, next.ClaimedUntil = providerID, time.Time{}
+		schedulePoll(&next, time.Now())
+		return c.store.SwapTemplate(ctx, now, &next, time.Now(), store.TemplateLimits{})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errChanged()
+	}
+	c.wakeUp()
+	if next.Status == carillon.TemplateApproved {
+		if err := c.o.OnApproved(ctx, &next.Template); err != nil {
+			return nil, err
+		}
+	}
+	return &next.Template, nil
+}
+
+// review has the channel's answer within the claim's time.
+func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
+	reviewer, ok := c.reviewers[s.Provider]
+	if !ok {
+		return "", "", carillon.InConflict("The provider " + s.Provider + " reviews no templates")
+	}
+	ctx, cancel := context.WithTimeout(ctx, talkFor)
+	defer cancel()
+	providerID, status, err := reviewer.Submit(ctx, s, t)
+	if err != nil {
+		return "", "", channelError(s.Provider, err)
+	}
+	return providerID, status, nil
+}
+
+// redraft makes a draft again of a template whose submission did not reach the channel, if nothing else happened to it.
+func (c *Catalog) redraft(ctx context.Context, r *store.TemplateRecord, reason string) error {
+	next := *r
+	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
+	_, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), store.TemplateLimits{})
+	return err
+}

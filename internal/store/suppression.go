@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+)
+
+// Suppression is a number that a company's messages skip.
+type Suppression struct {
+	Number    string
+	Reason    string
+	CreatedAt time.Time
+}
+
+// maxSuppressed bounds the numbers of one look-up: the contacts of one request.
+const maxSuppressed = 100
+
+// Suppressed tells which of at most 100 numbers are suppressed, in one query. Callers skip it where Company.Suppresses is
+// false.
+func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []string) (map[string]bool, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	if len(numbers) > maxSuppressed {
+		return nil, fmt.Errorf("look up suppressions: %d numbers at once", len(numbers))
+	}
+	query, args := s.suppressedQuery(companyID, numbers)
+	rows, err := s.rows(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("look up suppressions: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	found := map[string]bool{}
+	for rows.Next() {
+		var number string
+		if err := rows.Scan(&number); err != nil {
+			return nil, fmt.Errorf("look up suppressions: %w", err)
+		}
+		found[number] = true
+	}
+	return found, rows.Err()
+}
+
+// suppressedQuery has few texts, so that each is prepared once: on SQLite the list is filled up with its last number to
+// one of four lengths, on PostgreSQL it is an array.
+func (s *Store) suppressedQuery(companyID string, numbers []string) (string, []any) {
+	if !s.d.sqlite {
+		return "SELECT number FROM suppression WHERE company_id = $1 AND number = ANY($2)", []any{companyID, numbers}
+	}
+	length := maxSuppressed
+	for _, l := range []int{1, 4, 20} {
+		if len(numbers) <= l {
+			length = l
+			break
+		}
+	}
+	args := make([]any, 1, length+1)
+	args[0] = companyID
+	for i := range length {
+		args = append(args, numbers[min(i, len(numbers)-1)])
+	}
+	return "SELECT number FROM suppression WHERE company_id = ? AND number IN (?" + strings.Repeat(",?", length-1) + ")", args
+}
+
+const suppressionPage = "SELECT number, reason, created_at FROM suppression WHERE company_id = $1 AND number > $2 ORDER BY number LIMIT $3"
+
+// Suppressions is a page of a company's suppressed numbers, by number, those after the one given.
+func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
+	rows, err := s.rows(ctx, suppressionPage, companyID, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read suppressions: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Suppression
+	for rows.Next() {
+		var x Suppression
+		var created int64
+		if err := rows.Scan(&x.Number, &x.Reason, &created); err != nil {
+			return nil, fmt.Errorf("read suppressions: %w", err)
+		}
+		x.CreatedAt = instant(created)
+		all = append(all, x)
+	}
+	return all, rows.Err()
+}
+
+// errFirst says that a company's first suppression must go through Configure.
+var errFirst = errors.New("the company has no suppressions yet")
+
+// Suppress adds numbers to a company's list; one that is there already stays as it is. Only the first number of a list
+// empties the caches, because of Company.Suppresses; a removal never does, for a list that is believed to hold numbers
+// costs a look-up and nothing else.
+func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
+	ctx = context.WithoutCancel(ctx) // what was committed must empty the caches
+	c, err := s.Company(ctx, companyID)
+	if err != nil {
+		return err
+	}
+	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	if c.Suppresses {
+		err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+			if err := tx.lockCompany(ctx, companyID); err != nil {
+				return err
+			}
+			var some bool
+			err := tx.one(ctx, []any{&some}, "SELECT EXISTS (SELECT 1 FROM suppression WHERE company_id = $1)", companyID)
+			if err == nil && !some {
+				err = errFirst
+			}
+			if err != nil {
+				return err
+			}
+			return tx.PutSuppressions(ctx, companyID, reason, now, numbers...)
+		})
+	}
+	if !c.Suppresses || errors.Is(err, errFirst) {
+		err = s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
+			if err := tx.lockCompany(ctx, companyID); err != nil {
+				return err
+			}
+			return tx.PutSuppressions(ctx, companyID, reason, now, numbers...)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("suppress numbers: %w", err)
+	}
+	return nil
+}
+
+// PutSuppressions adds numbers inside Configure; one that is there already stays as it is.
+func (tx *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
+	b := newBulk("suppression", "ON CONFLICT (company_id, number) DO NOTHING", "company_id:text", "number:text", "reason:text", "created_at:bigint")
+	for _, number := range numbers {
+		b.add(companyID, number, reason, millis(now))
+	}
+	return b.write(ctx, tx)
+}
+
+// Unsuppress removes a number from a company's list; false: it was not there.
+func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (removed bool, err error) {
+	err = s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
+		if err := tx.lockCompany(ctx, companyID); err != nil {
+			return err
+		}
+		n, err := tx.exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+		removed = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("remove suppression: %w", err)
+	}
+	return removed, nil
+}
+
+// OptOuts are the numbers of messages whose recipients asked for no more, for one company's sender.
+func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []carillon.Receipt) ([]string, error) {
+	var numbers []string
+	for i := range receipts {
+		r := &receipts[i]
+		if !r.OptOut {
+			continue
+		}
+		rows, err := s.rows(ctx, "SELECT number FROM message WHERE notification_id = $1 AND n = $2 AND sender = $3",
+			r.Ref.NotificationID, r.Ref.N, senderUID)
+		if err != nil {
+			return nil, fmt.Errorf("look up opt-outs: %w", err)
+		}
+		for rows.Next() {
+			var number string
+			if err := rows.Scan(&number); err != nil {
+				_ = rows.Close()
+				return nil, fmt.Errorf("look up opt-outs: %w", err)
+			}
+			numbers = append(numbers, number)
+		}
+		if err := errors.Join(rows.Close(), rows.Err()); err != nil {
+			return nil, fmt.Errorf("look up opt-outs: %w", err)
+		}
+	}
+	return numbers, nil
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+// TemplateRecord is a template as stored, with what only its lifecycle needs. ClaimedUntil is set while someone talks to
+// the channel about it; its value tells one claim from another, for a new claim ends later than the one before.
+type TemplateRecord struct {
+	carillon.Template
+	PollAt       time.Time // when to ask the channel next; zero: never
+	ClaimedUntil time.Time
+}
+
+const templateColumns = `company_id, id, provider_id, sender, name, language, category, status, parameter_format, components,
+	reason, poll_at, claimed_until, created_at, updated_at`
+
+const templateList = "SELECT " + templateColumns + " FROM template WHERE sender = $1 ORDER BY sender, name, language"
+
+func scanTemplate(scan func(...any) error) (*TemplateRecord, error) {
+	var r TemplateRecord
+	var components string
+	var poll, claimed, created, updated int64
+	err := scan(&r.CompanyID, &r.ID, &r.ProviderID, &r.SenderUID, &r.Name, &r.Language, &r.Category, &r.Status,
+		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(components), &r.Components); err != nil {
+		return nil, fmt.Errorf("read components of template %s: %w", r.ID, err)
+	}
+	r.PollAt, r.ClaimedUntil = instant(poll), instant(claimed)
+	r.CreatedAt, r.UpdatedAt = instant(created), instant(updated)
+	// One that does not compile keeps a nil Shape: it fails where it is used and leaves the others alone.
+	_ = r.Compile()
+	return &r, nil
+}
+
+func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*TemplateRecord, error) {
+	rows, err := s.rows(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read templates: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []*TemplateRecord
+	for rows.Next() {
+		r, err := scanTemplate(rows.Scan)
+		if err != nil {
+			return nil, fmt.Errorf("read templates: %w", err)
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+type templatesOfSender int64
+
+// Templates are a sender's templates of every status, compiled, by name and language, from the cache. They are shared:
+// nobody changes them.
+func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
+	return cached(ctx, &s.dir, templatesOfSender(senderUID), func(ctx context.Context) ([]*carillon.Template, error) {
+		records, err := s.templates(ctx, templateList, senderUID)
+		if err != nil {
+			return nil, err
+		}
+		all := make([]*carillon.Template, len(records))
+		for i, r := range records {
+			all[i] = &r.Template
+		}
+		return all, nil
+	})
+}
+
+// Template is one template of a company, by our id or the channel's, as the database has it now. Errors: not_found.
+func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*TemplateRecord, error) {
+	found, err := s.templates(ctx, "SELECT "+templateColumns+" FROM template WHERE company_id = $1 AND id = $2", companyID, idOrProviderID)
+	if err == nil && len(found) == 0 && idOrProviderID != "" {
+		found, err = s.templates(ctx, "SELECT "+templateColumns+` FROM template WHERE provider_id <> '' AND provider_id = $2
+			AND sender IN (SELECT uid FROM sender WHERE company_id = $1) ORDER BY created_at, id LIMIT 1`, companyID, idOrProviderID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, carillon.Absent("Template")
+	}
+	return found[0], nil
+}
+
+// ReportedTemplate is the one template of a sender that a channel's word is about: the one with the channel's id, or the
+// one of that name and language that has no channel's id yet. Nil when there is none.
+func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*TemplateRecord, error) {
+	if providerID != "" {
+		found, err := s.templates(ctx, "SELECT "+templateColumns+" FROM template WHERE sender = $1 AND provider_id <> '' AND provider_id = $2",
+			senderUID, providerID)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			return found[0], nil
+		}
+	}
+	found, err := s.templates(ctx, "SELECT "+templateColumns+" FROM template WHERE sender = $1 AND name = $2 AND language = $3",
+		senderUID, name, language)
+	if err != nil || len(found) == 0 || providerID != "" && found[0].ProviderID != "" {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// TemplatePolls are the templates to ask the channel about now, the longest due first, and when the next one is due
+// (zero: none waits). Limit bounds the answer.
+func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*TemplateRecord, next time.Time, err error) {
+	due, err = s.templates(ctx, templatePolls, millis(now), limit)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	var at int64
+	err = s.row(ctx, []any{&at}, "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1", millis(now))
+	if errors.Is(err, sql.ErrNoRows) {
+		return due, time.Time{}, nil
+	}
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read next poll: %w", err)
+	}
+	return due, instant(at), nil
+}
+
+const templatePolls = "SELECT " + templateColumns + " FROM template WHERE poll_at > 0 AND poll_at <= $1 ORDER BY poll_at LIMIT $2"

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+// TemplateLimits are those that a creation or a submission must keep (decisions.md, section 4); 0: none.
+type TemplateLimits struct {
+	Active  int // templates of the company that are pending, approved or paused
+	Created int // creations a UTC day
+}
+
+// ErrTemplatesToday says that a company has created all the templates it may create in a day.
+var ErrTemplatesToday = errors.New("the day's templates are used up")
+
+// errUnchanged rolls back a configuration that turned out to change nothing, its new generation included.
+var errUnchanged = errors.New("nothing changed")
+
+// configureIf is Configure for a change that may find nothing to change: then the caches stay. It is not given up with
+// its caller: what was committed must empty the caches here.
+func (s *Store) configureIf(ctx context.Context, fn func(ctx context.Context, tx *Tx) (changed bool, err error)) (bool, error) {
+	err := s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
+		if _, err := tx.exec(ctx, "UPDATE meta SET value = value + 1 WHERE name = 'generation'"); err != nil {
+			return fmt.Errorf("raise the generation: %w", err)
+		}
+		changed, err := fn(ctx, tx)
+		if err == nil && !changed {
+			err = errUnchanged
+		}
+		return err
+	})
+	if errors.Is(err, errUnchanged) {
+		return false, nil
+	}
+	s.dir.drop() // also after an error: the COMMIT may have been the last that was heard of it
+	return err == nil, err
+}
+
+func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
+
+// CreateTemplate stores a new template and counts it. Errors: conflict when the sender has one of that name and
+// language, limit_exceeded, ErrTemplatesToday.
+func (s *Store) CreateTemplate(ctx context.Context, r *TemplateRecord, limits TemplateLimits) error {
+	_, err := s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+		if err := tx.lockCompany(ctx, r.CompanyID); err != nil {
+			return false, err
+		}
+		if err := tx.checkActive(ctx, r.CompanyID, limits.Active); err != nil {
+			return false, err
+		}
+		if err := tx.countCreation(ctx, r.CompanyID, day(r.CreatedAt), limits.Created); err != nil {
+			return false, err
+		}
+		return true, tx.insertTemplate(ctx, r)
+	})
+	return err
+}
+
+func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
+	components, err := json.Marshal(r.Components)
+	if err != nil {
+		return fmt.Errorf("write components: %w", err)
+	}
+	_, err = tx.exec(ctx, `INSERT INTO template (`+templateColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
+		string(components), r.Reason, millis(r.PollAt), millis(r.ClaimedUntil), millis(r.CreatedAt), millis(r.UpdatedAt))
+	if duplicate(err) {
+		return carillon.InConflict("The sender has a template of this name and language")
+	}
+	if err != nil {
+		return fmt.Errorf("insert template: %w", err)
+	}
+	return nil
+}
+
+// lockCompany makes those wait that count the same company's templates or suppressions.
+func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
+	n, err := tx.exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
+	if err != nil {
+		return fmt.Errorf("lock company: %w", err)
+	}
+	if n == 0 {
+		return carillon.Absent("Company")
+	}
+	return nil
+}
+
+// ActiveTemplates counts a company's templates that are at the channel: pending, approved or paused.
+func (tx *Tx) ActiveTemplates(ctx context.Context, companyID string) (n int, err error) {
+	err = tx.one(ctx, []any{&n}, "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')", companyID)
+	if err != nil {
+		return 0, fmt.Errorf("count active templates: %w", err)
+	}
+	return n, nil
+}
+
+func (tx *Tx) checkActive(ctx context.Context, companyID string, limit int) error {
+	if limit == 0 {
+		return nil
+	}
+	used, err := tx.ActiveTemplates(ctx, companyID)
+	if err != nil || used < limit {
+		return err
+	}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has all the active templates it may have", Details: carillon.Details{
+		{Key: "limit", Value: limit}, {Key: "used", Value: used},
+	}}
+}
+
+func (tx *Tx) countCreation(ctx context.Context, companyID, day string, limit int) error {
+	var used int
+	err := tx.one(ctx, []any{&used}, `INSERT INTO template_creation (company_id, day, used) VALUES ($1, $2, 1)
+		ON CONFLICT (company_id, day) DO UPDATE SET used = template_creation.used + 1 RETURNING used`, companyID, day)
+	if err != nil {
+		return fmt.Errorf("count creation: %w", err)
+	}
+	if limit > 0 && used > limit {
+		return ErrTemplatesToday
+	}
+	if used > 1 {
+		return nil
+	}
+	if _, err := tx.exec(ctx, "DELETE FROM template_creation WHERE company_id = $1 AND day < $2", companyID, day); err != nil {
+		return fmt.Errorf("forget earlier days: %w", err)
+	}
+	return nil
+}
+
+// UndoCreateTemplate takes back a creation whose submission failed, its count included, if it still stands as given.
+func (s *Store) UndoCreateTemplate(ctx context.Context, r *TemplateRecord) (bool, error) {
+	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+		gone, err := tx.deleteTemplate(ctx, r)
+		if err != nil || !gone {
+			return false, err
+		}
+		_, err = tx.exec(ctx, "UPDATE template_creation SET used = used - 1 WHERE company_id = $1 AND day = $2 AND used > 0",
+			r.CompanyID, day(r.CreatedAt))
+		return true, err
+	})
+}
+
+// asRead guards a write by the state that its decision was made on.
+const asRead = " WHERE company_id = $1 AND id = $2 AND status = $3 AND updated_at = $4 AND claimed_until = $5"
+
+// DeleteTemplate removes a template if it still stands as it was read.
+func (s *Store) DeleteTemplate(ctx context.Context, read *TemplateRecord) (bool, error) {
+	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) { return tx.deleteTemplate(ctx, read) })
+}
+
+func (tx *Tx) deleteTemplate(ctx context.Context, read *TemplateRecord) (bool, error) {
+	n, err := tx.exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), millis(read.UpdatedAt), millis(read.ClaimedUntil))
+	if err != nil {
+		return false, fmt.Errorf("delete template: %w", err)
+	}
+	return n == 1, nil
+}
+
+// SwapTemplate writes next in the place of read, if that still stands as it was read; else false. UpdatedAt of next is
+// filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
+// keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
+func (s *Store) SwapTemplate(ctx context.Context, read, next *TemplateRecord, now time.Time, limits TemplateLimits) (bool, error) {
+	next.UpdatedAt = now
+	if !now.After(read.UpdatedAt) {
+		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
+	}
+	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+		if limits.Active > 0 && active(next.Status) && !active(read.Status) {
+			if err := tx.lockCompany(ctx, read.CompanyID); err != nil {
+				return false, err
+			}
+			if err := tx.checkActive(ctx, read.CompanyID, limits.Active); err != nil {
+				return false, err
+			}
+		}
+		return tx.swapTemplate(ctx, read, next)
+	})
+}
+
+func active(s carillon.TemplateStatus) bool {
+	return s == carillon.TemplatePending || s == carillon.TemplateApproved || s == carillon.TemplatePaused
+}
+
+func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (bool, error) {
+	components, err := json.Marshal(next.Components)
+	if err != nil {
+		return false, fmt.Errorf("write components: %w", err)
+	}
+	n, err := tx.exec(ctx, `UPDATE template SET provider_id = $6, name = $7, language = $8, category = $9, status = $10,
+		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16`+asRead,
+		read.CompanyID, read.ID, string(read.Status), millis(read.UpdatedAt), millis(read.ClaimedUntil),
+		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
+		string(components), next.Reason, millis(next.PollAt), millis(next.ClaimedUntil), millis(next.UpdatedAt))
+	if duplicate(err) {
+		return false, carillon.InConflict("The sender has another template of this name and language")
+	}
+	if err != nil {
+		return false, fmt.Errorf("change template: %w", err)
+	}
+	return n == 1, nil
+}
+
+// PostponePoll moves a template's poll, if nobody else has: who moves it does the asking.
+func (s *Store) PostponePoll(ctx context.Context, read *TemplateRecord, next time.Time) (mine bool, err error) {
+	err = s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
+		n, err := tx.exec(ctx, "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
+			read.CompanyID, read.ID, millis(read.PollAt), millis(next))
+		mine = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("postpone poll: %w", err)
+	}
+	return mine, nil
+}
+
+// PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
+// the one there is, else t.ID. What is declared stands until the channel reports on that very template: the status of
+// one that has the channel's id stays (decisions.md, section 4). A template put twice changes nothing.
+func (tx *Tx) PutTemplate(ctx context.Context, t *carillon.Template, now time.Time) error {
+	components, err := json.Marshal(t.Components)
+	if err != nil {
+		return fmt.Errorf("write components: %w", err)
+	}
+	poll := int64(0)
+	if t.Status == carillon.TemplatePending || t.Status == carillon.TemplatePaused {
+		poll = millis(now.Add(time.Minute))
+	}
+	_, err = tx.exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
+		parameter_format, components, reason, poll_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
+		ON CONFLICT (sender, name, language) DO UPDATE SET category = excluded.category, components = excluded.components,
+		parameter_format = excluded.parameter_format, updated_at = CASE WHEN template.updated_at < excluded.updated_at
+			THEN excluded.updated_at ELSE template.updated_at + 1 END,
+		status = CASE WHEN template.provider_id = '' THEN excluded.status ELSE template.status END,
+		reason = CASE WHEN template.provider_id = '' THEN excluded.reason ELSE template.reason END,
+		poll_at = CASE WHEN template.provider_id = '' THEN excluded.poll_at ELSE template.poll_at END
+		WHERE template.category <> excluded.category OR template.components <> excluded.components
+		OR template.parameter_format <> excluded.parameter_format
+		OR template.provider_id = '' AND template.status <> excluded.status`,
+		t.CompanyID, t.ID, t.ProviderID, t.SenderUID, t.Name, t.Language, t.Category, string(t.Status), t.ParameterFormat,
+		string(components), t.Reason, poll, millis(now))
+	if err != nil {
+		return fmt.Errorf("put template: %w", err)
+	}
+	err = tx.one(ctx, []any{&t.ID, &t.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
+		t.SenderUID, t.Name, t.Language)
+	if err != nil {
+		return fmt.Errorf("put template: %w", err)
+	}
+	return nil
+}
