@@ -1,0 +1,132 @@
+package limit
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+// maxNames bounds the names of one minute. Those beyond it share counters, so that a flood of made-up names neither
+// fills the memory nor gets past its limits.
+const (
+	maxNames      = 100_000
+	sharedBuckets = 1024
+)
+
+var nameSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
+
+// bucket is one name's part of one window.
+type bucket struct {
+	start time.Time
+	turn  chan struct{} // held while borrowing; nil with one node
+
+	mu      sync.Mutex
+	used    int // one node: places taken
+	have    int // several nodes: places borrowed and not taken
+	seen    int // several nodes: the database's count when last heard of
+	refused int // several nodes: the smallest number of places that the database refused; 0: none
+}
+
+// bucket finds or makes the name's bucket. A new minute starts with none.
+func (l *Limits) bucket(name string, start time.Time) *bucket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if start.After(l.start) {
+		l.start, l.buckets, l.shared, l.sweep = start, make(map[string]*bucket), [sharedBuckets]*bucket{}, true
+	}
+	if b := l.buckets[name]; b != nil {
+		return b
+	}
+	if len(l.buckets) >= maxNames && l.local {
+		place := &l.shared[maphash.String(nameSeed, name)%sharedBuckets]
+		if *place == nil {
+			*place = l.newBucket()
+		}
+		return *place
+	}
+	if len(l.buckets) >= maxNames {
+		clear(l.buckets) // the database keeps the counts; what was borrowed is given up
+	}
+	b := l.newBucket()
+	l.buckets[name] = b
+	return b
+}
+
+func (l *Limits) newBucket() *bucket {
+	b := &bucket{start: l.start}
+	if !l.local {
+		b.turn = make(chan struct{}, 1)
+	}
+	return b
+}
+
+// take takes n places, borrowing when what this node has does not do.
+func (l *Limits) take(ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error) {
+	if l.local {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.used+n > limit {
+			return limit - b.used, false, nil
+		}
+		b.used += n
+		return limit - b.used, true, nil
+	}
+	if left, ok, known := b.spend(limit, n); known {
+		return left, ok, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	defer cancel()
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return 0, false, unanswered(ctx.Err())
+	}
+	if left, ok, known := b.spend(limit, n); known { // another request borrowed meanwhile
+		return left, ok, nil
+	}
+	if err := l.borrow(ctx, b, name, limit, n); err != nil {
+		return 0, false, err
+	}
+	l.sweepOld(ctx, b.start)
+	left, ok, _ = b.spend(limit, n)
+	return left, ok, nil
+}
+
+// room tells whether a place is left, asking the database when this node cannot know.
+func (l *Limits) room(ctx context.Context, b *bucket, name string, limit, _ int) (left int, ok bool, err error) {
+	if l.local {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return limit - b.used, b.used < limit, nil
+	}
+	b.mu.Lock()
+	left, have, refused := b.left(limit), b.have, b.refused
+	b.mu.Unlock()
+	if have > 0 || refused == 1 {
+		return left, have > 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	defer cancel()
+	used, err := l.store.RateUsed(ctx, name, b.start)
+	if err != nil {
+		return 0, false, unanswered(err)
+	}
+	return limit - used, used < limit, nil
+}
+
+// spend takes n of the places this node has; known is false when the database must be asked.
+func (b *bucket) spend(limit, n int) (left int, ok, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.have >= n {
+		b.have -= n
+		return b.left(limit), true, true
+	}
+	short := n - b.have
+	return b.left(limit), false, n > limit || b.refused > 0 && short >= b.refused
+}
+
+// left is what remains as far as this node knows.
+func (b *bucket) left(limit int) int { return max(0, limit-b.seen) + b.have }

@@ -1,0 +1,103 @@
+// Package limit holds request rates: so many a minute under a name, in windows that begin on the minute. With SQLite
+// there is one node and the counts are in memory. With PostgreSQL nodes borrow parts of a window from the database, so
+// that together they never pass the limit: what one node borrowed and did not use is lost to the others until the next
+// minute. Daily quotas are not here: they are charged in the transaction that accepts (store/accept.go).
+package limit
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Window is the length of a window.
+const Window = time.Minute
+
+// slices is the number of parts in which nodes borrow a limit.
+const slices = 64
+
+// Limits counts requests by name. Its methods are safe for concurrent use.
+type Limits struct {
+	store *store.Store
+	log   *slog.Logger
+	local bool // one node: nothing is borrowed
+
+	mu      sync.Mutex
+	start   time.Time          // the window that the buckets belong to
+	buckets map[string]*bucket // at most maxNames
+	shared  [sharedBuckets]*bucket
+	sweep   bool // rows of older windows may be left in the database
+}
+
+// New builds the limits over a store.
+func New(s *store.Store, log *slog.Logger) *Limits {
+	return &Limits{store: s, log: log, local: s.Engine() == "sqlite"}
+}
+
+// Decision is what became of a request for a place in a window. The zero Decision is that of no limit.
+type Decision struct {
+	Limit     int
+	Remaining int // as far as this node knows
+	Reset     time.Time
+	Seconds   int // until Reset, rounded up, at least 1
+}
+
+// Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. A refusal's headers come from its
+// error by themselves (answer.Error).
+func (d Decision) Headers(h http.Header) {
+	if d.Limit == 0 {
+		return
+	}
+	policy, limit := carillon.RateHeaders(carillon.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
+	h.Set("RateLimit-Policy", policy)
+	h.Set("RateLimit", limit)
+}
+
+// Refused is the 429 of a full window (decisions.md, section 1).
+func (d Decision) Refused() *carillon.Error {
+	return &carillon.Error{
+		Code: carillon.RateLimitExceeded, Message: "Too many requests",
+		Details: carillon.Details{
+			{Key: "limit", Value: d.Limit}, {Key: "window", Value: strconv.Itoa(int(Window/time.Second)) + "s"},
+			{Key: "reset_time", Value: carillon.FormatTime(d.Reset)},
+		},
+		RetryAfter: d.Seconds,
+	}
+}
+
+// Take takes n places of the present minute under name; perMinute 0 is no limit. A refused request takes none. Errors:
+// rate_limit_exceeded; service_unavailable when the database that nodes share does not answer.
+func (l *Limits) Take(ctx context.Context, name string, perMinute, n int) (Decision, error) {
+	return l.ask(ctx, name, perMinute, n, (*Limits).take)
+}
+
+// Room tells whether one place is left, and takes none. Errors: as Take's.
+func (l *Limits) Room(ctx context.Context, name string, perMinute int) (Decision, error) {
+	return l.ask(ctx, name, perMinute, 1, (*Limits).room)
+}
+
+type question func(l *Limits, ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error)
+
+func (l *Limits) ask(ctx context.Context, name string, perMinute, n int, q question) (Decision, error) {
+	if perMinute <= 0 {
+		return Decision{}, nil
+	}
+	now := time.Now()
+	b := l.bucket(name, now.Truncate(Window))
+	left, ok, err := q(l, ctx, b, name, perMinute, n)
+	if err != nil {
+		return Decision{}, err
+	}
+	reset := b.start.Add(Window).UTC()
+	d := Decision{Limit: perMinute, Remaining: max(0, left), Reset: reset, Seconds: carillon.SecondsUntil(reset, now)}
+	if !ok {
+		return d, d.Refused()
+	}
+	return d, nil
+}

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// BorrowRate adds n to what is used of a window under a name, unless that would pass the limit; used is the count
+// after it. One statement decides, so that nodes that borrow at once never pass the limit together.
+func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
+	if n <= limit {
+		err = s.write.QueryRowContext(ctx, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
+			ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
+			RETURNING used`, name, millis(window), n, limit).Scan(&used)
+		if err == nil {
+			return true, used, nil
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return false, 0, fmt.Errorf("borrow rate: %w", err)
+		}
+	}
+	used, err = s.RateUsed(ctx, name, window)
+	return false, used, err
+}
+
+// RateUsed is what is used of a window under a name.
+func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
+	var used int
+	err := s.row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, millis(window))
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("read rate: %w", err)
+	}
+	return used, nil
+}
+
+// DropRates deletes the counts of windows that began before a time, at most `most` of them, and tells how many.
+func (s *Store) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		n, err = tx.exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 LIMIT $2)`,
+			millis(before), most)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete old rates: %w", err)
+	}
+	return n, nil
+}
