@@ -1,0 +1,246 @@
+package whatsapp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+func TestSendJudgesEachWayThatATransportFails(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		failure graphtest.Failure
+		want    carillon.Verdict
+	}{
+		{"closed after the request", graphtest.Failure{Kind: graphtest.CloseAfter}, carillon.Unknown},
+		{"reset after the request", graphtest.Failure{Kind: graphtest.Reset}, carillon.Unknown},
+		{"half an answer", graphtest.Failure{Kind: graphtest.HalfBody}, carillon.Unknown},
+		{"garbage", graphtest.Failure{Kind: graphtest.Garbage}, carillon.Unknown},
+		{"a gateway's 502", graphtest.Failure{Kind: graphtest.HTML}, carillon.Unknown},
+		{"a gateway's 504", graphtest.Failure{Kind: graphtest.HTML, HTTP: 504}, carillon.Unknown},
+		{"a gateway's 500", graphtest.Failure{Kind: graphtest.HTML, HTTP: 500}, carillon.Unknown},
+		{"a gateway's 503", graphtest.Failure{Kind: graphtest.HTML, HTTP: 503}, carillon.Unknown},
+		{"a stranger's 404", graphtest.Failure{Kind: graphtest.HTML, HTTP: 404}, carillon.Unknown},
+		{"a proxy's 429", graphtest.Failure{Kind: graphtest.HTML, HTTP: 429}, carillon.RetryLater},
+		{"502 in the channel's form", graphtest.Code(502, 131026), carillon.Unknown},
+		{"504 in the channel's form", graphtest.Code(504, 2), carillon.Unknown},
+		{"a redirect", graphtest.Failure{Kind: graphtest.Redirect}, carillon.Unknown},
+		{"an endless answer", graphtest.Failure{Kind: graphtest.Huge}, carillon.Unknown},
+		{"no answer in time", graphtest.Failure{Kind: graphtest.Hang}, carillon.Unknown},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, sender := graph(t, graphtest.Options{Templates: templates()})
+			c := client(t, Options{RequestTimeout: 150 * time.Millisecond})
+			m := kinds0()
+			for _, how := range []string{"on a new connection", "on a kept one"} {
+				s.Fail(1, tc.failure)
+				before := s.Total()
+				out := c.Send(t.Context(), sender, m)
+				if out.Verdict != tc.want || out.ProviderID != "" || out.Detail == "" {
+					t.Errorf("%s: %+v, want %v", how, out, tc.want)
+				}
+				if n := s.Total() - before; n != 1 {
+					t.Errorf("%s: posted %d times", how, n)
+				}
+				if out := c.Send(t.Context(), sender, m); out.Verdict != carillon.Sent { // leaves a kept connection
+					t.Fatalf("%s: the next message: %+v", how, out)
+				}
+			}
+		})
+	}
+}
+
+func senderAt(base string) *carillon.Sender {
+	b, _ := json.Marshal(map[string]string{
+		"base_url": base, "phone_number_id": "1000001", "waba_id": "2000001",
+		"access_token": "provider-token", "app_secret": "s", "verify_token": "v",
+	})
+	return &carillon.Sender{UID: 8, Settings: b}
+}
+
+func wantNotSent(t *testing.T, out carillon.Outcome) {
+	t.Helper()
+	if out.Verdict != carillon.RetryLater || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
+		t.Errorf("outcome %+v, want a message that was not sent", out)
+	}
+	if strings.Contains(out.Detail, "provider-token") || strings.Contains(out.Detail, "34600111222") {
+		t.Errorf("the detail tells too much: %s", out.Detail)
+	}
+}
+
+func TestSendKnowsThatARefusedDialSentNothing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	wantNotSent(t, client(t, Options{}).Send(t.Context(), senderAt("http://"+addr), kinds0()))
+}
+
+func TestSendKnowsThatAFailedHandshakeSentNothing(t *testing.T) {
+	var reached atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	s.Config.ErrorLog = quiet()
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	wantNotSent(t, client(t, Options{}).Send(t.Context(), senderAt(s.URL), kinds0()))
+	if reached.Load() != 0 {
+		t.Error("a request went out over a connection that nobody vouched for")
+	}
+}
+
+func TestSendKnowsThatADialWithoutEndSentNothing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	// The other side takes the connection and never shakes hands.
+	wantNotSent(t, client(t, Options{RequestTimeout: 100 * time.Millisecond}).
+		Send(t.Context(), senderAt("https://"+l.Addr().String()), kinds0()))
+}
+
+func TestSendOverTLSCountsOnlyTheRequest(t *testing.T) {
+	var answers atomic.Int32
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if answers.Add(1) == 1 {
+			_, _ = io.WriteString(w, `{"messages":[{"id":"wamid.1","message_status":"accepted"}]}`)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(s.Close)
+	c := client(t, Options{RootCAs: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
+	sender := senderAt(s.URL)
+	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent || out.ProviderID != "wamid.1" {
+		t.Fatalf("outcome %+v", out)
+	}
+	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Unknown {
+		t.Errorf("outcome %+v after the request was read", out)
+	}
+}
+
+// A connection whose writes fail from the first byte on tells that nothing left, though the head was handed over.
+func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
+	s, sender := graph(t, graphtest.Options{Templates: templates()})
+	c := client(t, Options{})
+	dial := c.transport.DialContext
+	c.transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &conn{Conn: deaf{nc}}, nil
+	}
+	wantNotSent(t, c.Send(t.Context(), sender, kinds0()))
+	if s.Total() != 0 {
+		t.Error("the message arrived")
+	}
+}
+
+type deaf struct{ net.Conn }
+
+func (deaf) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestSendCanceledAfterTheRequestLeftIsUnknown(t *testing.T) {
+	s, sender := graph(t, graphtest.Options{Templates: templates()})
+	ctx, cancel := context.WithCancel(t.Context())
+	s.FailBy(func(graphtest.Post) *graphtest.Failure {
+		cancel()
+		return &graphtest.Failure{Kind: graphtest.Hang}
+	})
+	if out := client(t, Options{}).Send(ctx, sender, kinds0()); out.Verdict != carillon.Unknown {
+		t.Errorf("outcome %+v", out)
+	}
+}
+
+func TestSendNeverRepeats(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	var posts atomic.Int32
+	// Every connection answers its first request and, kept alive, closes on reading the second.
+	go func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answerOnce(nc, &posts)
+		}
+	}()
+	c, sender := client(t, Options{}), senderAt("http://"+l.Addr().String())
+	for i := range 20 {
+		before := posts.Load()
+		out := c.Send(t.Context(), sender, kinds0())
+		want := carillon.Sent
+		if i%2 == 1 {
+			want = carillon.Unknown
+		}
+		if out.Verdict != want || posts.Load()-before != 1 {
+			t.Fatalf("send %d: %+v after %d posts, want %v after 1", i, out, posts.Load()-before, want)
+		}
+	}
+}
+
+func answerOnce(nc net.Conn, posts *atomic.Int32) {
+	defer nc.Close() //nolint:errcheck // a test's
+	in := bufio.NewReader(nc)
+	for n := range 2 {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		posts.Add(1)
+		if r.Header.Get("Idempotency-Key") != "" || r.Header.Get("X-Idempotency-Key") != "" {
+			return
+		}
+		if n == 0 {
+			const body = `{"messages":[{"id":"wamid.1"}]}`
+			_, _ = io.WriteString(nc, "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n"+body)
+		}
+	}
+}
+
+// The channel closing idle connections is the everyday case: whatever the race between its closing and our writing
+// gives, a message is posted at most once, and one that is called not sent was not posted.
+func TestSendOverConnectionsThatCloseWhileIdle(t *testing.T) {
+	s, sender := graph(t, graphtest.Options{Templates: templates()})
+	c := client(t, Options{})
+	k := kinds()[0]
+	var under sync.WaitGroup
+	for worker := range 4 {
+		under.Go(func() {
+			for i := range 100 {
+				m := k.message(worker*1000 + i)
+				if i%2 == 0 {
+					c.CloseIdleConnections()
+				}
+				out := c.Send(t.Context(), sender, m)
+				n := s.Count(m.Ref.String())
+				if n > 1 || out.Verdict == carillon.RetryLater && n != 0 || out.Verdict == carillon.Sent && n != 1 {
+					t.Errorf("posted %d times: %+v", n, out)
+				}
+			}
+		})
+	}
+	under.Wait()
+}
