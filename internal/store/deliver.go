@@ -54,6 +54,7 @@ type Delivery struct {
 	Fences  []Fence // of the shards of the starts, sorted by shard
 	Starts  []*Start
 	Results []Result
+	Later   []Queued // moved to their Due without an attempt: a recipient's interval
 	Now     time.Time
 	Lost    []int // filled: shards whose fence no longer held; their starts were dropped
 }
@@ -78,6 +79,9 @@ func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
 		epochs[f.Shard] = f.Epoch
 	}
 	if err := writeResults(ctx, tx, d.Results); err != nil {
+		return err
+	}
+	if err := postpone(ctx, tx, d.Later); err != nil {
 		return err
 	}
 	starts := make([]*Start, 0, len(d.Starts))

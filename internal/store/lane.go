@@ -85,17 +85,43 @@ func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	return instant(due), nil
 }
 
-// Postpone moves queued messages of one lane to later times without an attempt: a recipient's interval.
-func (s *Store) Postpone(ctx context.Context, qs []Queued) error {
-	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error {
-		for i := range qs {
-			if _, err := tx.exec(ctx, "UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q = 1 AND hold = '' AND due_at <= $3",
-				qs[i].NotificationID, qs[i].N, millis(qs[i].Due)); err != nil {
-				return fmt.Errorf("postpone: %w", err)
-			}
+// postpone moves queued messages to later times.
+func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
+	for i := range qs {
+		if _, err := tx.exec(ctx, "UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q = 1 AND hold = '' AND due_at <= $3",
+			qs[i].NotificationID, qs[i].N, millis(qs[i].Due)); err != nil {
+			return fmt.Errorf("postpone: %w", err)
 		}
-		return nil
-	}})
+	}
+	return nil
+}
+
+// Flight is a message that the database says is being sent.
+type Flight struct {
+	NotificationID string
+	N              int
+	SenderUID      int64
+	Class          carillon.Class
+	Attempt        int
+}
+
+// Flights reads what a shard's owner of this epoch has in flight.
+func (s *Store) Flights(ctx context.Context, shard int, epoch int64) ([]Flight, error) {
+	rows, err := s.rows(ctx, `SELECT notification_id, n, sender, class, attempt FROM message
+		WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, shard, epoch)
+	if err != nil {
+		return nil, fmt.Errorf("read flights: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Flight
+	for rows.Next() {
+		var f Flight
+		if err := rows.Scan(&f.NotificationID, &f.N, &f.SenderUID, &f.Class, &f.Attempt); err != nil {
+			return nil, fmt.Errorf("read flights: %w", err)
+		}
+		all = append(all, f)
+	}
+	return all, rows.Err()
 }
 
 // Doubt is a message whose outcome stayed unknown past its wait.

@@ -1,0 +1,225 @@
+package notify
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+)
+
+// Submission is a request to send, its credential, scope and rate checked.
+type Submission struct {
+	Company *carillon.Company
+	Channel carillon.Channel
+	Body    []byte
+	Flat    bool
+	// Route and IdempotencyKey name the repeat, Hash its content; an empty key means none was given.
+	Route, IdempotencyKey, Hash string
+}
+
+// Answer is what the caller gets: the exact bytes, kept for repeats.
+type Answer struct {
+	JSON     []byte
+	Replayed bool
+}
+
+// keepAnswers is how long an idempotency key is remembered (decisions.md, section 3).
+const keepAnswers = 24 * time.Hour
+
+// Accept checks a submission from its body on and stores it. After a nil error it is durable and will be delivered.
+// Errors: every code of interface.md's table from validation_failed to quota_exceeded, service_unavailable.
+func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
+	now := time.Now()
+	req, err := carillon.ParseRequest(s.Channel, s.Body, s.Flat, now)
+	if err != nil {
+		return Answer{}, err
+	}
+	sender, err := n.pickSender(ctx, s.Company, s.Channel, req.RecipientID)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := &store.Accept{Notification: store.Notification{
+		ID: carillon.NewID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
+		Campaign: req.Campaign, Flat: s.Flat, Body: string(s.Body), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
+	}}
+	if req.Scheduled {
+		a.Notification.DueAt = req.At
+	}
+	repeats, err := n.checkContent(ctx, s.Company, sender, req, &a.Notification)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := n.addMessages(ctx, s.Company, req, repeats, a); err != nil {
+		return Answer{}, err
+	}
+	body := answerJSON(&a.Notification)
+	if s.IdempotencyKey != "" {
+		a.Idempotency = &store.Idempotency{
+			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, Answer: string(body), ExpiresAt: now.Add(keepAnswers),
+		}
+	}
+	if err := n.store.Accept(ctx, a); err != nil {
+		return Answer{}, err
+	}
+	if a.Replay != "" {
+		return Answer{JSON: []byte(a.Replay), Replayed: true}, nil
+	}
+	if a.Notification.Open > 0 {
+		n.o.Wake(queue.Wake{SenderUID: sender.UID, Class: req.Class, Due: a.Notification.DueAt})
+	}
+	return Answer{JSON: body}, nil
+}
+
+// answerJSON has the key order of decisions.md, section 1; every value is ours, so that nothing needs escaping.
+func answerJSON(n *store.Notification) []byte {
+	b := make([]byte, 0, 160)
+	b = append(b, `{"success":true,"message":"Notification queued successfully","notification_id":"`...)
+	b = append(b, n.ID...)
+	if n.Scheduled {
+		b = append(b, `","scheduled_time":"`...)
+		b = append(b, carillon.FormatTime(n.DueAt)...)
+	}
+	return append(b, `"}`...)
+}
+
+// pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
+// (decisions.md, section 3).
+func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (*carillon.Sender, error) {
+	all, err := n.store.Senders(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	var standard, other *carillon.Sender
+	for _, s := range all {
+		if s.ID == recipientID || s.Number == recipientID {
+			if s.Channel == ch {
+				return s, nil
+			}
+			other = s
+		}
+		if s.Default && s.Channel == ch {
+			standard = s
+		}
+	}
+	const field = "recipient_id"
+	if other != nil {
+		return nil, carillon.InvalidValue(field, "This is a "+string(other.Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
+	}
+	if elsewhere, err := n.store.SenderElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
+		if err == nil {
+			err = carillon.Denied("The recipient_id belongs to another company")
+		}
+		return nil, err
+	}
+	if c.StrictRecipientID {
+		return nil, carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
+	}
+	if standard == nil {
+		return nil, carillon.InvalidValue(field, "The company has no default "+string(ch)+" sender and none has this id or number", recipientID)
+	}
+	return standard, nil
+}
+
+// checkContent holds the request against its template or agent, and tells which recipients repeat another one.
+func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *carillon.Request, to *store.Notification) ([]bool, error) {
+	if req.Event != "" {
+		known, err := n.store.FlowKnown(ctx, c.ID, req.Event)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			to.Notes = `name_event is not known to any flow`
+		}
+	}
+	if req.Channel == carillon.Voice {
+		_, err := n.store.Agent(ctx, c.ID, req.AgentID)
+		return nil, err
+	}
+	list, err := n.store.Templates(ctx, sender.UID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := carillon.FindTemplate(list, req.TemplateName, req.Language)
+	if err != nil {
+		return nil, err
+	}
+	to.TemplateID = t.ID
+	if err := req.CheckAgainst(t); err != nil {
+		return nil, err
+	}
+	return req.Duplicates(t), nil
+}
+
+// addMessages makes a row for each recipient; repeats and suppressed numbers are skipped and charge nothing.
+func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *carillon.Request, repeats []bool, a *store.Accept) error {
+	var suppressed map[string]bool
+	if c.Suppresses {
+		numbers := make([]string, len(req.Contacts))
+		for i := range req.Contacts {
+			numbers[i] = req.Contacts[i].Number
+		}
+		var err error
+		if suppressed, err = n.store.Suppressed(ctx, c.ID, numbers); err != nil {
+			return err
+		}
+	}
+	a.Messages = make([]store.NewMessage, len(req.Contacts))
+	for i := range req.Contacts {
+		// The number aliases the request's body, which would live as long as the row waits.
+		m := store.NewMessage{Number: strings.Clone(req.Contacts[i].Number)}
+		switch {
+		case repeats != nil && repeats[i]:
+			m.Skip = carillon.ReasonDuplicate
+		case suppressed[m.Number]:
+			m.Skip = carillon.ReasonSuppressed
+		default:
+			a.Notification.Open++
+		}
+		a.Messages[i] = m
+	}
+	a.Notification.Total = len(a.Messages)
+	if a.Notification.Open == 0 {
+		a.Notification.DoneAt = a.Notification.CreatedAt
+	}
+	a.Quota = store.Quota{
+		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,
+	}
+	return nil
+}
+
+// Usage is what a company has used of its day.
+type Usage struct {
+	Date      string          `json:"date"`
+	Quota     int             `json:"quota"`
+	Used      int             `json:"used"`
+	ResetTime string          `json:"reset_time"`
+	Limits    carillon.Limits `json:"limits"`
+}
+
+// Usage reads a company's use of its daily quota.
+func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error) {
+	now := time.Now().UTC()
+	day := now.Format(time.DateOnly)
+	used, err := n.store.Used(ctx, c.ID, day)
+	if err != nil {
+		return nil, err
+	}
+	reset := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	return &Usage{Date: day, Quota: c.Limits.DailyRecipients, Used: used, ResetTime: carillon.FormatTime(reset), Limits: c.Limits}, nil
+}
+
+// requestOf reads a stored body again.
+func requestOf(n *store.Notification) (*carillon.Request, error) {
+	return carillon.ParseRequest(n.Channel, []byte(n.Body), n.Flat, time.Time{})
+}
+
+// notesOf are the lines a timeline tells beside the states.
+func notesOf(n *store.Notification) []string {
+	if n.Notes == "" {
+		return nil
+	}
+	return strings.Split(n.Notes, "\n")
+}

@@ -1,0 +1,240 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"carillon"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+)
+
+const (
+	tries      = 8              // attempts that met a passing fault, then attempts_exhausted
+	timeToLive = 24 * time.Hour // a message that was tried and could not be sent for so long has expired
+	mediaTries = 3
+)
+
+// backoffs are the waits after the first attempts that met a passing fault (facts of the channel: 1 s, 4 s, 16 s …).
+//
+//nolint:gochecknoglobals // a constant table
+var backoffs = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 64 * time.Second, 5 * time.Minute}
+
+// backoff is the wait after an attempt, with jitter of a quarter so that many do not come back together.
+func backoff(attempt int) time.Duration {
+	d := backoffs[min(max(attempt, 1), len(backoffs))-1]
+	return d + rand.N(d/4)
+}
+
+// Deliver makes one attempt. The queue has committed its start.
+func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
+	now := time.Now()
+	e, err := n.load(ctx, j.NotificationID)
+	if err != nil {
+		return n.later(j, fmt.Errorf("load: %w", err), now)
+	}
+	if j.Attempt > 1 && now.Sub(e.n.DueAt) > timeToLive {
+		return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now)
+	}
+	if done, stop := n.unwanted(ctx, j, e, now); stop {
+		return done
+	}
+	m, done, stop := n.compose(ctx, j, e, now)
+	if stop {
+		return done
+	}
+	sender := n.o.Senders[j.Sender.Provider]
+	if sender == nil {
+		return n.later(j, fmt.Errorf("no such provider: %s", j.Sender.Provider), now)
+	}
+	if !j.Valid() {
+		// The shard may be another node's by now. The request has not left, so this is known not to be sent.
+		return queue.Done{Result: result(j, store.MoveRetry, now)}
+	}
+	return n.judge(ctx, j, e, sender.Send(ctx, j.Sender, m))
+}
+
+// unwanted ends a message whose recipient was suppressed after it had been accepted.
+func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.Time) (queue.Done, bool) {
+	c, err := n.store.Company(ctx, e.n.CompanyID)
+	if err != nil {
+		return n.later(j, err, now), true
+	}
+	if !c.Suppresses {
+		return queue.Done{}, false
+	}
+	hit, err := n.store.Suppressed(ctx, c.ID, []string{j.Number})
+	if err != nil {
+		return n.later(j, err, now), true
+	}
+	if !hit[j.Number] {
+		return queue.Done{}, false
+	}
+	r := result(j, store.MoveDone, now)
+	r.Rank, r.Reason = carillon.RankSkipped, carillon.ReasonSuppressed
+	return queue.Done{Result: r}, true
+}
+
+// compose fills the template's places, or the call's fields, and checks media.
+func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
+	m := &carillon.Outgoing{
+		Ref:    carillon.Ref{NotificationID: j.NotificationID, N: j.N, Attempt: j.Attempt},
+		Number: j.Number, Class: j.Class,
+	}
+	if e.n.Channel == carillon.Voice {
+		m.AgentID, m.Contact = e.req.AgentID, e.req.Contacts[j.N].Fields()
+		return m, queue.Done{}, false
+	}
+	t, done, stop := n.template(ctx, j, e, now)
+	if stop {
+		return nil, done, true
+	}
+	content, err := e.req.Content(t, j.N)
+	if err != nil {
+		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
+	}
+	m.Template, m.Content = t, content
+	if content.MediaURL != "" && j.Sender.MediaCheck == "full" && n.o.Media != nil {
+		if rejected, err := n.o.Media(ctx, t.Shape.HeaderFormat, content.MediaURL); err != nil {
+			if rejected || j.Attempt >= mediaTries {
+				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
+			}
+			return nil, n.later(j, err, now), true
+		}
+	}
+	return m, queue.Done{}, false
+}
+
+// template is the message's template as it stands now: approved, or the message is held or ends.
+func (n *Notify) template(ctx context.Context, j *queue.Job, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
+	list, err := n.store.Templates(ctx, e.n.SenderUID)
+	if err != nil {
+		return nil, n.later(j, err, now), true
+	}
+	for _, t := range list {
+		if t.ID != e.n.TemplateID {
+			continue
+		}
+		switch t.Status {
+		case carillon.TemplateApproved:
+			if !e.fits(t) {
+				return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
+			}
+			return t, queue.Done{}, false
+		case carillon.TemplatePaused, carillon.TemplatePending:
+			return nil, held(j, t, "the template is "+string(t.Status), now), true
+		default:
+			return nil, ended(j, carillon.ReasonTemplateRejected, "the template is "+string(t.Status), now), true
+		}
+	}
+	return nil, ended(j, carillon.ReasonTemplateRejected, "the template is gone", now), true
+}
+
+// judge turns a verdict into what the database shall say.
+func (n *Notify) judge(ctx context.Context, j *queue.Job, e *entry, o carillon.Outcome) queue.Done {
+	now := time.Now()
+	switch o.Verdict {
+	case carillon.Sent:
+		r := result(j, store.MoveDone, now)
+		r.Rank, r.ProviderID = sentRank(e), o.ProviderID
+		return queue.Done{Result: r, Answered: true}
+	case carillon.Refused:
+		d := ended(j, o.Reason, o.Detail, now)
+		d.Result.Rank, d.Answered = failedRank(e), true
+		return d
+	case carillon.PauseSender:
+		r := result(j, store.MoveRetry, now)
+		r.Detail = o.Detail
+		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter}
+	case carillon.PauseTemplate:
+		t, d, stop := n.template(ctx, j, e, now)
+		if stop {
+			return d
+		}
+		if n.o.PauseTemplate != nil {
+			if err := n.o.PauseTemplate(ctx, t, o.Detail); err != nil {
+				n.o.Log.WarnContext(ctx, "pause template", "error", err)
+			}
+		}
+		d = held(j, t, o.Detail, now)
+		d.Answered = true
+		return d
+	case carillon.Unknown:
+		r := result(j, store.MoveUnknown, now.Add(j.Sender.Unknown.After))
+		r.Detail = o.Detail
+		return queue.Done{Result: r}
+	case carillon.RetryLater:
+		return retried(j, e, o, now)
+	}
+	return n.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
+}
+
+func retried(j *queue.Job, e *entry, o carillon.Outcome, now time.Time) queue.Done {
+	limit := tries
+	if o.MaxTries > 0 {
+		limit = min(limit, o.MaxTries)
+	}
+	if j.Attempt >= limit {
+		reason := o.Reason
+		if reason == "" {
+			reason = carillon.ReasonAttemptsExhausted
+		}
+		d := ended(j, reason, o.Detail, now)
+		d.Result.Rank, d.Answered = failedRank(e), true
+		return d
+	}
+	r := result(j, store.MoveRetry, now.Add(max(o.RetryAfter, backoff(j.Attempt))))
+	if o.RetryAfter > 0 {
+		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1))
+	}
+	r.Detail = o.Detail
+	return queue.Done{Result: r}
+}
+
+func sentRank(e *entry) carillon.Rank {
+	if e.n.Channel == carillon.Voice {
+		return carillon.RankDialing
+	}
+	return carillon.RankSent
+}
+
+func failedRank(e *entry) carillon.Rank {
+	if e.n.Channel == carillon.Voice {
+		return carillon.RankCallFailed
+	}
+	return carillon.RankFailed
+}
+
+func result(j *queue.Job, m store.Move, due time.Time) store.Result {
+	return store.Result{NotificationID: j.NotificationID, N: j.N, Attempt: j.Attempt, Move: m, Due: due, At: due}
+}
+
+// ended is a message that fails for good.
+func ended(j *queue.Job, reason carillon.Reason, detail string, now time.Time) queue.Done {
+	r := result(j, store.MoveDone, now)
+	r.Rank, r.Reason, r.Detail = carillon.RankFailed, reason, detail
+	if j.Sender.Channel == carillon.Voice {
+		r.Rank = carillon.RankCallFailed
+	}
+	return queue.Done{Result: r}
+}
+
+// later is a message that a fault of our own side keeps back: the database, a missing provider.
+func (n *Notify) later(j *queue.Job, err error, now time.Time) queue.Done {
+	if !errors.Is(err, context.Canceled) {
+		n.o.Log.Warn("put off message", "notification", j.NotificationID, "n", j.N, "error", err)
+	}
+	r := result(j, store.MoveRetry, now.Add(backoff(j.Attempt)))
+	r.Detail = "put off by a fault on our side"
+	return queue.Done{Result: r}
+}
+
+// held keeps a message out of the due index until its template is approved again.
+func held(j *queue.Job, t *carillon.Template, detail string, now time.Time) queue.Done {
+	r := result(j, store.MoveHold, now)
+	r.Hold, r.Detail = holdName(t), detail
+	return queue.Done{Result: r}
+}

@@ -1,0 +1,175 @@
+// Package notify accepts notifications, delivers them and takes the receipts that come back.
+//
+//	Accept: body and fields → sender → template or agent → variables → quota, all stored in one shared commit
+//	Deliver: load → may it still be sent? → media → Sender.Send → verdict → result
+//	Receive: forward only, unordered, repeated
+//
+// It does not decide when a message is sent (queue) nor how (whatsapp, sandbox).
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+)
+
+// Sender sends one message or places one call and judges the provider's answer. It is called with a message whose start
+// has been committed and must not repeat a request by itself.
+type Sender interface {
+	Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome
+}
+
+// Options wire a Notify. Senders and Wake are required.
+type Options struct {
+	Senders map[string]Sender // by provider
+	// Wake tells the queue that messages are due.
+	Wake func(ws ...queue.Wake)
+	// Media checks header media before a send; nil checks nothing. rejected: the file itself is at fault.
+	Media func(ctx context.Context, format, url string) (rejected bool, err error)
+	// PauseTemplate hears that the channel paused or disabled a template.
+	PauseTemplate func(ctx context.Context, t *carillon.Template, reason string) error
+	// Received hears of receipts, for metrics.
+	Received func(n int)
+	Log      *slog.Logger
+}
+
+// Notify accepts and delivers. Make it with New, run its work behind with Run.
+type Notify struct {
+	store   *store.Store
+	o       Options
+	entries entryCache
+	running keys // idempotency keys being worked on by this node
+
+	mu     sync.Mutex
+	closed map[string]bool // notifications of which a message ended
+	signal chan struct{}
+}
+
+// New builds a Notify.
+func New(s *store.Store, o Options) *Notify {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Notify{store: s, o: o, closed: map[string]bool{}, signal: make(chan struct{}, 1)}
+}
+
+const (
+	closeEvery  = 100 * time.Millisecond
+	closeAtOnce = 256
+	chores      = time.Minute
+)
+
+// Run does the work behind until ctx ends: marking notifications that are done, releasing what is held without need,
+// filling the search table, sweeping what has expired.
+func (n *Notify) Run(ctx context.Context) error {
+	var done sync.WaitGroup
+	done.Go(func() { n.sweepOpen(ctx) })
+	done.Go(func() { n.chores(ctx) })
+	done.Go(func() { n.fillSearch(ctx) })
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-n.signal:
+			n.closeDone(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(closeEvery):
+			}
+		}
+	}
+	n.closeDone(context.WithoutCancel(ctx))
+	done.Wait()
+	return nil
+}
+
+// Closed hears from the queue which notifications had a message end.
+func (n *Notify) Closed(ids []string) {
+	n.mu.Lock()
+	for _, id := range ids {
+		n.closed[id] = true
+	}
+	n.mu.Unlock()
+	select {
+	case n.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (n *Notify) closeDone(ctx context.Context) {
+	n.mu.Lock()
+	all := make([]string, 0, len(n.closed))
+	for id := range n.closed {
+		all = append(all, id)
+	}
+	n.closed = map[string]bool{}
+	n.mu.Unlock()
+	for len(all) > 0 {
+		part := all[:min(len(all), closeAtOnce)]
+		all = all[len(part):]
+		if err := n.store.CloseDone(ctx, part, time.Now()); err != nil {
+			n.o.Log.WarnContext(ctx, "close notifications", "error", err)
+			return // the sweep at the next start finds them
+		}
+	}
+}
+
+// sweepOpen looks once through all open notifications: a crash may have come between a message's end and its
+// notification's.
+func (n *Notify) sweepOpen(ctx context.Context) {
+	company, id := "", ""
+	for ctx.Err() == nil {
+		ids, lastCompany, lastID, err := n.store.OpenAfter(ctx, company, id, time.Now(), 1000)
+		if err != nil || lastID == "" {
+			if err != nil && ctx.Err() == nil {
+				n.o.Log.WarnContext(ctx, "sweep open notifications", "error", err)
+			}
+			return
+		}
+		company, id = lastCompany, lastID
+		if len(ids) > 0 {
+			n.Closed(ids)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (n *Notify) fillSearch(ctx context.Context) {
+	for ctx.Err() == nil {
+		more, err := n.store.FillSearch(ctx, time.Now())
+		if err != nil && ctx.Err() == nil {
+			n.o.Log.WarnContext(ctx, "fill search", "error", err)
+		}
+		wait := 2 * time.Second
+		if more && err == nil {
+			wait = 20 * time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (n *Notify) chores(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(chores):
+		}
+		if err := n.store.Sweep(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			n.o.Log.WarnContext(ctx, "sweep what has expired", "error", err)
+		}
+		if err := n.releaseNeedless(ctx); err != nil && ctx.Err() == nil {
+			n.o.Log.WarnContext(ctx, "release held messages", "error", err)
+		}
+	}
+}

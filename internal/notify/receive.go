@@ -1,0 +1,95 @@
+package notify
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+)
+
+// Receive writes what a provider told later about messages of one sender. After a nil error it is durable.
+func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.Receipt) error {
+	if len(rs) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(rs))
+	for i := range rs {
+		rs[i].SenderUID, rs[i].Channel = s.UID, s.Channel
+		if len(ids) == 0 || ids[len(ids)-1] != rs[i].Ref.NotificationID {
+			ids = append(ids, rs[i].Ref.NotificationID)
+		}
+	}
+	if err := n.store.Receive(ctx, rs); err != nil {
+		return err
+	}
+	if n.o.Received != nil {
+		n.o.Received(len(rs))
+	}
+	n.Closed(ids)
+	return nil
+}
+
+// holdName names what messages of a template are held under.
+func holdName(t *carillon.Template) string { return t.CompanyID + "/" + t.ID }
+
+const releaseAtOnce = 1000
+
+// Release gives the messages that were held for a template back to their lane, in chunks.
+func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
+	for {
+		released, err := n.store.Release(ctx, holdName(t), releaseAtOnce)
+		if err != nil {
+			return err
+		}
+		if released > 0 {
+			for c := range carillon.Class(carillon.Classes) {
+				n.o.Wake(queue.Wake{SenderUID: t.SenderUID, Class: c, Due: time.UnixMilli(0)})
+			}
+		}
+		if released < releaseAtOnce {
+			return nil
+		}
+	}
+}
+
+// releaseNeedless looks at every hold there is: a template may have been approved while a message was on its way into
+// the hold, or a crash may have come before the release.
+func (n *Notify) releaseNeedless(ctx context.Context) error {
+	holds, err := n.store.Holds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, hold := range holds {
+		company, id, _ := strings.Cut(hold, "/")
+		t, err := n.store.Template(ctx, company, id)
+		if carillon.IsCode(err, carillon.NotFound) {
+			// The delivery finds the template gone and ends the messages.
+			for {
+				released, err := n.store.Release(ctx, hold, releaseAtOnce)
+				if err != nil {
+					return err
+				}
+				if released < releaseAtOnce {
+					break
+				}
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if t.Status != carillon.TemplatePaused && t.Status != carillon.TemplatePending {
+			if err := n.Release(ctx, &t.Template); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *Notify) wakeAt(x *store.Notification) {
+	n.o.Wake(queue.Wake{SenderUID: x.SenderUID, Class: x.Class, Due: x.DueAt})
+}

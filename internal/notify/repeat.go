@@ -1,0 +1,52 @@
+package notify
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"carillon"
+)
+
+// keys are the idempotency keys this node is working on: a repeat that comes meanwhile is told so (409). Between nodes
+// the store's transaction decides.
+type keys struct {
+	mu sync.Mutex
+	m  map[string]bool
+}
+
+// Repeat finds the answer of an earlier request under the same key, and reserves the key while it is worked on: call
+// done when the answer is out. Errors: idempotency_in_progress, idempotency_key_reused.
+func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string) (a Answer, done func(), err error) {
+	name := companyID + " " + route + " " + key
+	n.running.mu.Lock()
+	busy := n.running.m[name]
+	if !busy {
+		if n.running.m == nil {
+			n.running.m = map[string]bool{}
+		}
+		n.running.m[name] = true
+	}
+	n.running.mu.Unlock()
+	if busy {
+		return Answer{}, nil, &carillon.Error{
+			Code: carillon.IdempotencyInProgress, Message: "A request with this idempotency key is still running", RetryAfter: 1,
+			Details: carillon.Details{{Key: "field", Value: "Idempotency-Key"}, {Key: "reason", Value: "Wait for the first request to end, then repeat"}},
+		}
+	}
+	done = func() {
+		n.running.mu.Lock()
+		delete(n.running.m, name)
+		n.running.mu.Unlock()
+	}
+	answer, err := n.store.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
+	if err != nil {
+		done()
+		return Answer{}, nil, err
+	}
+	if answer != "" {
+		done()
+		return Answer{JSON: []byte(answer), Replayed: true}, func() {}, nil
+	}
+	return Answer{}, done, nil
+}

@@ -1,0 +1,266 @@
+package notify
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// View is a notification as `GET notify/{id}` shows it; keys that do not apply are left out (decisions.md, section 3).
+type View struct {
+	ID           string           `json:"notification_id"`
+	Channel      carillon.Channel `json:"channel"`
+	State        carillon.State   `json:"state"`
+	TemplateName string           `json:"name_template,omitempty"`
+	Language     string           `json:"language_template,omitempty"`
+	AgentID      string           `json:"agent_id,omitempty"`
+	RecipientID  string           `json:"recipient_id"`
+	Type         string           `json:"notification_type"`
+	Campaign     string           `json:"campaign_name"`
+	Event        string           `json:"name_event,omitempty"`
+	CreatedAt    string           `json:"created_at"`
+	Scheduled    string           `json:"scheduled_time,omitempty"`
+	Counts       carillon.Details `json:"counts"`
+	Recipients   []RecipientView  `json:"recipients,omitempty"`
+	NextCursor   string           `json:"next_cursor,omitempty"`
+}
+
+// RecipientView is one recipient of a notification.
+type RecipientView struct {
+	MessageID  string           `json:"message_id"`
+	Number     string           `json:"number"`
+	State      carillon.State   `json:"state"`
+	Reason     carillon.Reason  `json:"reason,omitempty"`
+	ProviderID string           `json:"provider_id,omitempty"`
+	Attempts   int              `json:"attempts"`
+	Times      carillon.Details `json:"times"`
+}
+
+// stateOf is where a message stands.
+func stateOf(n *store.Notification, q int, rank carillon.Rank, attempted bool, now time.Time) carillon.State {
+	switch {
+	case rank != carillon.RankNone:
+		return rank.State()
+	case q >= 2 && n.Channel == carillon.Voice:
+		return carillon.StateDialing
+	case q >= 2:
+		return carillon.StateSending
+	case n.Scheduled && !attempted && now.Before(n.DueAt):
+		return carillon.StateScheduled
+	default:
+		return carillon.StateQueued
+	}
+}
+
+// order is how counts list the states.
+//
+//nolint:gochecknoglobals // a constant table
+var order = []carillon.State{
+	carillon.StateScheduled, carillon.StateQueued, carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead,
+	carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted, carillon.StateBusy,
+	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped,
+}
+
+// viewOf is a notification without its recipients.
+func (n *Notify) viewOf(ctx context.Context, x *store.Notification, now time.Time) (*View, error) {
+	req, err := requestOf(x)
+	if err != nil {
+		return nil, err
+	}
+	tallies, err := n.store.Tallies(ctx, x.ID)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{
+		ID: x.ID, Channel: x.Channel, TemplateName: req.TemplateName, Language: req.Language, AgentID: req.AgentID,
+		RecipientID: req.RecipientID, Type: x.Class.String(), Campaign: x.Campaign, Event: req.Event,
+		CreatedAt: carillon.FormatTime(x.CreatedAt), Counts: carillon.Details{},
+	}
+	if x.Scheduled {
+		v.Scheduled = carillon.FormatTime(x.DueAt)
+	}
+	v.State = summary(x, tallies, now)
+	counts := map[carillon.State]int{}
+	for _, t := range tallies {
+		counts[stateOf(x, t.Q, t.Rank, t.Attempted, now)] += t.Count
+	}
+	for _, s := range order {
+		if counts[s] > 0 {
+			v.Counts = append(v.Counts, carillon.Detail{Key: string(s), Value: counts[s]})
+		}
+	}
+	return v, nil
+}
+
+// summary is the notification's own state: scheduled, in_progress, completed or canceled.
+func summary(x *store.Notification, tallies []store.Tally, now time.Time) carillon.State {
+	open, begun := false, false
+	for _, t := range tallies {
+		open = open || t.Q > 0
+		begun = begun || t.Attempted
+	}
+	switch {
+	case x.Canceled:
+		return carillon.StateCanceled
+	case !open:
+		return carillon.StateCompleted
+	case x.Scheduled && !begun && now.Before(x.DueAt):
+		return carillon.StateScheduled
+	default:
+		return carillon.StateInProgress
+	}
+}
+
+// Find reads a notification with a page of its recipients, from index first on. next is the index to go on at, 0 when
+// there are no more. Errors: not_found.
+func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
+	now := time.Now()
+	x, err := n.store.Notification(ctx, companyID, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if v, err = n.viewOf(ctx, x, now); err != nil {
+		return nil, 0, err
+	}
+	rows, err := n.store.Messages(ctx, id, first, limit+1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(rows) > limit {
+		next = rows[limit].N
+		rows = rows[:limit]
+	}
+	v.Recipients = make([]RecipientView, len(rows))
+	for i := range rows {
+		v.Recipients[i] = recipientOf(x, &rows[i], now)
+	}
+	return v, next, nil
+}
+
+func recipientOf(x *store.Notification, m *store.Message, now time.Time) RecipientView {
+	return RecipientView{
+		MessageID: x.ID + "." + strconv.Itoa(m.N), Number: m.Number, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
+		Reason: m.Reason, ProviderID: m.ProviderID, Attempts: m.Attempts, Times: timesOf(x, m, now),
+	}
+}
+
+// timesOf lists when a message entered each state it was in.
+func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.Details {
+	times := carillon.Details{}
+	add := func(s carillon.State, at time.Time) {
+		if !at.IsZero() {
+			times = append(times, carillon.Detail{Key: string(s) + "_at", Value: at.UTC().Format("2006-01-02T15:04:05.000Z")})
+		}
+	}
+	switch {
+	case m.Rank == carillon.RankSkipped && m.Attempts == 0:
+	case x.Scheduled:
+		add(carillon.StateScheduled, x.CreatedAt)
+		if m.Attempts > 0 || m.Rank == carillon.RankNone && !now.Before(x.DueAt) {
+			add(carillon.StateQueued, x.DueAt)
+		}
+	default:
+		add(carillon.StateQueued, x.CreatedAt)
+	}
+	if x.Channel == carillon.Voice {
+		add(carillon.StateDialing, m.StartedAt)
+		add(carillon.StateInProgress, m.DeliveredAt)
+	} else {
+		add(carillon.StateSending, m.StartedAt)
+		add(carillon.StateSent, m.SentAt)
+		add(carillon.StateDelivered, m.DeliveredAt)
+		add(carillon.StateRead, m.ReadAt)
+	}
+	if !m.EndedAt.IsZero() {
+		add(m.Rank.State(), m.EndedAt)
+	}
+	return times
+}
+
+// List lists a company's notifications, newest first; next is the cursor to go on at, empty when there are no more.
+func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
+	now := time.Now()
+	limit := f.Limit
+	f.Limit++
+	rows, err := n.store.Notifications(ctx, companyID, f, now)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = rows[limit-1].ID
+	}
+	views = make([]*View, len(rows))
+	for i, x := range rows {
+		if views[i], err = n.viewOf(ctx, x, now); err != nil {
+			return nil, "", err
+		}
+	}
+	return views, next, nil
+}
+
+// Canceled is the answer to a cancel.
+type Canceled struct {
+	ID       string `json:"notification_id"`
+	Canceled int    `json:"canceled"`
+	Sent     int    `json:"already_sent"`
+}
+
+// Cancel takes what has not begun out of the queue. Errors: not_found, conflict.
+func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, error) {
+	canceled, sent, err := n.store.Cancel(ctx, companyID, id, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &Canceled{id, canceled, sent}, nil
+}
+
+// Moved is the answer to a move.
+type Moved struct {
+	ID        string `json:"notification_id"`
+	Scheduled string `json:"scheduled_time"`
+}
+
+// Move gives a notification another time. Errors: not_found, conflict once delivery began.
+func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) (*Moved, error) {
+	x, err := n.store.Move(ctx, companyID, id, due)
+	if err != nil {
+		return nil, err
+	}
+	n.entries.drop(id)
+	n.wakeAt(x)
+	return &Moved{id, carillon.FormatTime(due)}, nil
+}
+
+// Event is one line of a notification's timeline.
+type Event struct {
+	At   string `json:"at"`
+	What string `json:"what"`
+}
+
+// Timeline tells what happened to a notification as a whole. Errors: not_found.
+func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, error) {
+	x, err := n.store.Notification(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	at := func(t time.Time, what string) Event { return Event{carillon.FormatTime(t), what} }
+	events := []Event{at(x.CreatedAt, "accepted")}
+	for _, note := range notesOf(x) {
+		events = append(events, at(x.CreatedAt, note))
+	}
+	if x.Scheduled {
+		events = append(events, at(x.CreatedAt, "scheduled for "+carillon.FormatTime(x.DueAt)))
+	}
+	if !x.DoneAt.IsZero() {
+		what := "completed"
+		if x.Canceled {
+			what = "canceled"
+		}
+		events = append(events, at(x.DoneAt, what))
+	}
+	return events, nil
+}

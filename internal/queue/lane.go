@@ -1,0 +1,246 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// key names a message.
+type key struct {
+	id string
+	n  int
+}
+
+// lane is one sender's queue in the memory of its shard's owner. All fields belong to the pump.
+type lane struct {
+	uid    int64
+	shard  int
+	sender *carillon.Sender
+	class  [carillon.Classes]window
+	credit [carillon.Classes]int
+	flying int
+	pace   pacer
+	space  spacer
+
+	pausedUntil time.Time
+	pause       time.Duration // the last pause; the next is twice as long
+	probing     bool          // after a pause one message at a time, until one is answered
+
+	inReady bool
+	at      time.Time // in the heap: when to look again
+	index   int       // in the heap; -1: not there
+}
+
+// window is what has been read ahead of one class.
+type window struct {
+	queue   []store.Queued // by due time
+	known   map[key]bool   // in queue, or on their way to a commit
+	next    time.Time      // when the earliest message not in queue is due; zero: none known
+	more    bool           // there is more from tail on, to be read when the queue runs low
+	tail    time.Time
+	loading bool
+	again   bool      // something came while loading
+	low     time.Time // the lowest due time that came while loading
+}
+
+// weights serve transactional before utility before marketing without starving any: turns not used pass on.
+//
+//nolint:gochecknoglobals // a constant table
+var weights = [carillon.Classes]int{8, 3, 1}
+
+const (
+	windowRows  = 512
+	refillBelow = 128
+	readAhead   = time.Second // messages due within it are read already, and started on their instant
+	spacingWait = time.Second // a recipient's interval up to this is waited for in memory
+)
+
+// wake notes that a message is due at an instant. It returns whether the window must be read.
+func (w *window) wake(due time.Time) {
+	if w.loading {
+		w.again = true
+		if w.low.IsZero() || due.Before(w.low) {
+			w.low = due
+		}
+		return
+	}
+	if n := len(w.queue); !w.more && n >= refillBelow && !due.Before(w.queue[n-1].Due) {
+		w.more, w.tail = true, w.queue[n-1].Due
+	}
+	if w.more && !due.Before(w.tail) {
+		return // found when the queue runs low
+	}
+	if w.next.IsZero() || due.Before(w.next) {
+		w.next = due
+	}
+}
+
+// wantsLoad tells whether the window should be read now.
+func (w *window) wantsLoad(now time.Time) bool {
+	if w.loading {
+		return false
+	}
+	return w.more && len(w.queue) < refillBelow || !w.next.IsZero() && !w.next.After(now.Add(readAhead))
+}
+
+// from is where the next read begins: nothing that is not in the queue is due before it.
+func (w *window) from() time.Time {
+	if !w.more || !w.next.IsZero() && w.next.Before(w.tail) {
+		return w.next
+	}
+	return w.tail
+}
+
+// fill takes what was read; full: the read hit its limit, so there is more from the last row on.
+func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
+	w.loading = false
+	w.more = full
+	w.next = next
+	if full {
+		w.tail = rows[len(rows)-1].Due
+	}
+	for _, m := range rows {
+		k := key{m.NotificationID, m.N}
+		if w.known[k] {
+			continue
+		}
+		if w.known == nil {
+			w.known = map[key]bool{}
+		}
+		w.known[k] = true
+		w.queue = append(w.queue, m)
+	}
+	slices.SortStableFunc(w.queue, byDue)
+	if w.again {
+		w.again = false
+		low := w.low
+		w.low = time.Time{}
+		w.wake(low)
+	}
+}
+
+func byDue(a, b store.Queued) int { return cmp.Compare(a.Due.UnixMilli(), b.Due.UnixMilli()) }
+
+func (w *window) push(m store.Queued) {
+	at, _ := slices.BinarySearchFunc(w.queue, m, byDue)
+	for at < len(w.queue) && byDue(w.queue[at], m) == 0 {
+		at++
+	}
+	w.queue = slices.Insert(w.queue, at, m)
+}
+
+func (w *window) due(now time.Time) bool { return len(w.queue) > 0 && !w.queue[0].Due.After(now) }
+
+// forget lets a message be read again.
+func (w *window) forget(k key) { delete(w.known, k) }
+
+// pick chooses the class whose turn it is among those with a message due.
+func (l *lane) pick(now time.Time) (c int, ok bool) {
+	for range 2 {
+		any := false
+		for c := range l.class {
+			if !l.class[c].due(now) {
+				continue
+			}
+			any = true
+			if l.credit[c] > 0 {
+				l.credit[c]--
+				return c, true
+			}
+		}
+		if !any {
+			return 0, false
+		}
+		l.credit = weights
+	}
+	return 0, false
+}
+
+// room is how many more requests the lane may start now.
+func (l *lane) room(now time.Time, laneCap int) int {
+	if l.sender == nil || now.Before(l.pausedUntil) {
+		return 0
+	}
+	limit := laneCap
+	if l.sender.MaxConcurrent > 0 {
+		limit = min(limit, l.sender.MaxConcurrent)
+	}
+	if l.probing {
+		limit = 1
+	}
+	return min(limit-l.flying, l.pace.free(now))
+}
+
+// attention is the next instant at which the lane can do something by itself; zero: only an event can move it.
+func (l *lane) attention(now time.Time) time.Time {
+	var at time.Time
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	waiting := false
+	for c := range l.class {
+		w := &l.class[c]
+		if len(w.queue) > 0 {
+			waiting = true
+			if d := w.queue[0].Due; d.After(now) {
+				sooner(d)
+			}
+		}
+		if w.loading {
+			continue
+		}
+		if w.more && len(w.queue) < refillBelow {
+			sooner(now)
+		}
+		if !w.next.IsZero() {
+			sooner(w.next.Add(-readAhead))
+		}
+	}
+	if waiting && l.pausedUntil.After(now) {
+		sooner(l.pausedUntil)
+	} else if waiting && l.pace.free(now) == 0 {
+		sooner(l.pace.next(now))
+	}
+	return at
+}
+
+// empty tells that nothing is lost by forgetting the lane.
+func (l *lane) empty(now time.Time) bool {
+	for c := range l.class {
+		w := &l.class[c]
+		if len(w.queue) > 0 || len(w.known) > 0 || w.loading || !w.next.IsZero() || w.more {
+			return false
+		}
+	}
+	return l.flying == 0 && !l.pausedUntil.After(now) && !l.probing && l.pace.idle(now) && l.space.idle(now)
+}
+
+const (
+	pauseFirst = 5 * time.Second
+	pauseMost  = 10 * time.Minute
+)
+
+// rest pauses the lane: a fault of the sender's account concerns all its messages.
+func (l *lane) rest(now time.Time, d time.Duration) {
+	if now.Before(l.pausedUntil) {
+		return
+	}
+	if d == 0 {
+		d = min(max(2*l.pause, pauseFirst), pauseMost)
+		l.pause = d
+	}
+	l.pausedUntil = now.Add(d)
+	l.probing = true
+}
+
+// answered ends probing: the provider judges messages again.
+func (l *lane) answered() {
+	l.probing = false
+	l.pause = 0
+}

@@ -1,0 +1,120 @@
+package queue
+
+import "time"
+
+// pacer keeps a sender's rate exactly: a ring of `rate` slots, each free again one second after the response of the
+// request that took it, so that no window of a second at the provider holds more than rate. A token bucket would allow
+// twice the rate in one window (engine.md, section 3).
+type pacer struct {
+	rate    int // 0: unpaced
+	busy    int // slots whose request has no response yet
+	cooling []time.Time
+	from    time.Time // a new owner waits a second: the last one's requests are unknown to it
+}
+
+const paceWindow = time.Second
+
+// free is the number of requests that may start now.
+func (p *pacer) free(now time.Time) int {
+	if p.rate == 0 {
+		return 1 << 30
+	}
+	if now.Before(p.from) {
+		return 0
+	}
+	n := 0
+	for n < len(p.cooling) && !p.cooling[n].After(now) {
+		n++
+	}
+	p.cooling = p.cooling[n:]
+	return max(0, p.rate-p.busy-len(p.cooling))
+}
+
+// next is when a slot becomes free that is not now; zero when only a response can free one.
+func (p *pacer) next(now time.Time) time.Time {
+	if now.Before(p.from) {
+		return p.from
+	}
+	if len(p.cooling) > 0 {
+		return p.cooling[0]
+	}
+	return time.Time{}
+}
+
+func (p *pacer) take() { p.busy++ }
+
+// untake gives a slot back whose request never left.
+func (p *pacer) untake() { p.busy-- }
+
+func (p *pacer) answered(now time.Time) {
+	p.busy--
+	if p.rate > 0 {
+		p.cooling = append(p.cooling, now.Add(paceWindow))
+	}
+}
+
+func (p *pacer) idle(now time.Time) bool {
+	return p.busy == 0 && (len(p.cooling) == 0 || !p.cooling[len(p.cooling)-1].After(now))
+}
+
+// spacer keeps the interval between two messages of a sender to one number.
+type spacer struct {
+	every    time.Duration // 0: none
+	last     map[string]time.Time
+	reserved map[string]time.Time
+}
+
+// slot tells when a message to the number may start: now or earlier, or an exact later instant that it reserves.
+func (s *spacer) slot(number string, now time.Time) time.Time {
+	if s.every == 0 {
+		return now
+	}
+	last, seen := s.last[number]
+	if !seen || !last.Add(s.every).After(now) {
+		return now
+	}
+	at := last
+	if r, ok := s.reserved[number]; ok && r.After(at) {
+		at = r
+	}
+	at = at.Add(s.every)
+	if s.reserved == nil {
+		s.reserved = map[string]time.Time{}
+	}
+	s.reserved[number] = at
+	return at
+}
+
+func (s *spacer) started(number string, now time.Time) {
+	if s.every == 0 {
+		return
+	}
+	if s.last == nil {
+		s.last = map[string]time.Time{}
+	}
+	s.last[number] = now
+	if len(s.last) > spacerMax {
+		s.prune(now)
+	}
+}
+
+// spacerMax is when old entries are looked for.
+const spacerMax = 4096
+
+func (s *spacer) prune(now time.Time) {
+	for number, at := range s.last {
+		if !at.Add(s.every).After(now) {
+			delete(s.last, number)
+		}
+	}
+	for number, at := range s.reserved {
+		if at.Before(now) {
+			delete(s.reserved, number)
+		}
+	}
+}
+
+func (s *spacer) idle(now time.Time) bool {
+	s.prune(now)
+	return len(s.last) == 0 && len(s.reserved) == 0
+}

@@ -1,0 +1,189 @@
+// Package queue holds what waits and starts it when it is due (engine.md, sections 2 and 3): shards owned by nodes, a
+// lane a sender, due times slept to, pacing, fairness between lanes and classes, unknown outcomes. It does not know how
+// a message is sent; notify gives it the function that does.
+//
+//	accept ── Wake ──▶ lane ── window ──▶ start (one commit with the last results) ──▶ Deliver ──▶ result
+//	                     ▲                                                                │
+//	                     └────────────── retry, unknown, held, postponed ◀────────────────┘
+package queue
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Job is one attempt that has been committed as started.
+type Job struct {
+	store.Queued
+	Sender  *carillon.Sender
+	Class   carillon.Class
+	Shard   int
+	Attempt int
+	// Valid tells whether this node may still start: asked right before the request leaves.
+	Valid func() bool
+}
+
+// Done is how a job ended.
+type Done struct {
+	Result store.Result
+	// Pause: the fault concerns the whole sender; its lane rests, for the time given or by backoff when it is 0.
+	Pause    bool
+	PauseFor time.Duration
+	// Answered: the provider was reached and judged the message itself.
+	Answered bool
+}
+
+// Wake says that a lane has a message due at an instant.
+type Wake struct {
+	SenderUID int64
+	Class     carillon.Class
+	Due       time.Time
+}
+
+// Options wire a queue. Deliver and Sender are required.
+type Options struct {
+	Deliver func(ctx context.Context, j *Job) Done
+	// Sender gives a sender, and whether it may send now: its company may be suspended.
+	Sender func(ctx context.Context, uid int64) (s *carillon.Sender, active bool, err error)
+	// Publish carries wakes of shards that other nodes own; nil on one node.
+	Publish func(ws []Wake)
+	// Closed hears the notifications of which a message ended.
+	Closed func(notificationIDs []string)
+	// Observe hears how late a message started and how it ended.
+	Observe func(j *Job, late time.Duration, d *Done)
+	Log     *slog.Logger
+	Name    string // of this node, for people
+
+	LaneCap    int           // sends at once of one sender; default 64
+	ProcessCap int           // sends at once in all; default 1024
+	Drain      time.Duration // how long Stop waits for sends in flight; default 20 s
+}
+
+// Queue owns lanes. Make it with New, run it with Run.
+type Queue struct {
+	store  *store.Store
+	o      Options
+	id     string
+	signal chan struct{}
+
+	mu    sync.Mutex
+	in    inbox
+	owned map[int]int64 // shard → epoch, as this node believes
+
+	beat  beat
+	ready chan struct{} // closed once the first shards are held, or it is known that there are none to take
+	once  sync.Once
+}
+
+// inbox is what other goroutines leave for the pump.
+type inbox struct {
+	wakes   []Wake
+	landed  []landed
+	loads   []loaded
+	commits []committed
+	gained  []store.Shard
+	lost    []int
+	audits  []audit
+	doubts  []doubted
+}
+
+// New builds a queue.
+func New(s *store.Store, o Options) *Queue {
+	if o.LaneCap == 0 {
+		o.LaneCap = 64
+	}
+	if o.ProcessCap == 0 {
+		o.ProcessCap = 1024
+	}
+	if o.Drain == 0 {
+		o.Drain = 20 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Queue{
+		store: s, o: o, id: carillon.NewID(time.Now()), signal: make(chan struct{}, 1),
+		owned: map[int]int64{}, ready: make(chan struct{}),
+	}
+}
+
+// Ready is closed once the node has taken its place among the nodes.
+func (q *Queue) Ready() <-chan struct{} { return q.ready }
+
+// Run owns shards and delivers until ctx ends; then it lets the sends in flight finish, writes their results and gives
+// its shards back.
+func (q *Queue) Run(ctx context.Context) error {
+	if err := q.join(ctx); err != nil {
+		return err
+	}
+	pumpCtx, stopPump := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopPump()
+	var done sync.WaitGroup
+	done.Go(func() { q.own(ctx) })
+	done.Go(func() {
+		<-ctx.Done()
+		stopPump()
+	})
+	newPump(q).run(pumpCtx)
+	done.Wait()
+	q.leave(context.WithoutCancel(ctx))
+	return nil
+}
+
+// Wake tells the queue that messages are due. Wakes of shards that another node owns are published.
+func (q *Queue) Wake(ws ...Wake) {
+	var foreign []Wake
+	q.mu.Lock()
+	for _, w := range ws {
+		if _, mine := q.owned[int(w.SenderUID%carillon.Shards)]; mine {
+			q.in.wakes = append(q.in.wakes, w)
+		} else {
+			foreign = append(foreign, w)
+		}
+	}
+	q.mu.Unlock()
+	q.poke()
+	if len(foreign) > 0 && q.o.Publish != nil {
+		q.o.Publish(foreign)
+	}
+}
+
+// Heard takes wakes that other nodes published; those of shards this node does not own are somebody else's.
+func (q *Queue) Heard(ws []Wake) {
+	q.mu.Lock()
+	for _, w := range ws {
+		if _, mine := q.owned[int(w.SenderUID%carillon.Shards)]; mine {
+			q.in.wakes = append(q.in.wakes, w)
+		}
+	}
+	q.mu.Unlock()
+	q.poke()
+}
+
+func (q *Queue) poke() {
+	select {
+	case q.signal <- struct{}{}:
+	default:
+	}
+}
+
+// post leaves something in the inbox.
+func (q *Queue) post(put func(in *inbox)) {
+	q.mu.Lock()
+	put(&q.in)
+	q.mu.Unlock()
+	q.poke()
+}
+
+func (q *Queue) takeInbox() inbox {
+	q.mu.Lock()
+	in := q.in
+	q.in = inbox{}
+	q.mu.Unlock()
+	return in
+}

@@ -1,0 +1,173 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/store"
+)
+
+// What a shard needs beside sending: its due index looked through now and then, in case a wake-up was lost; unknown
+// outcomes settled when their wait is over; starts found again whose commit ended in uncertainty.
+
+type audit struct {
+	shard   int
+	wakes   []Wake
+	flights []store.Flight
+	audited bool
+	err     error
+}
+
+type doubted struct {
+	shard int
+	wakes []Wake
+	ended []string
+	next  time.Time
+	err   error
+}
+
+const (
+	doubtRows  = 500
+	tendAtOnce = 2
+)
+
+func (p *pump) doubt(shard int, at time.Time) {
+	if s := p.shards[shard]; s != nil && (s.doubtAt.IsZero() || at.Before(s.doubtAt)) {
+		s.doubtAt = at
+	}
+}
+
+// tend starts the scans and settlings that are due, a few at a time.
+func (p *pump) tend(now time.Time) {
+	busy := 0
+	for _, s := range p.shards {
+		if s.busy {
+			busy++
+		}
+	}
+	for _, s := range p.shards {
+		if busy >= tendAtOnce {
+			return
+		}
+		switch {
+		case s.busy:
+		case !s.doubtAt.IsZero() && !s.doubtAt.After(now):
+			s.busy, s.doubtAt = true, time.Time{}
+			busy++
+			go p.settle(s.id, now)
+		case !s.scanAt.After(now):
+			s.busy = true
+			busy++
+			full := s.audit && !p.committing
+			if full {
+				s.audit = false
+				p.auditing++
+			}
+			go p.scan(s.id, s.epoch, full)
+		}
+	}
+}
+
+func (p *pump) scanEvery() time.Duration {
+	if p.q.alone() {
+		return scanEvery
+	}
+	return scanOften
+}
+
+func (p *pump) scan(shard int, epoch int64, full bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	a := audit{shard: shard, audited: full}
+	lanes, err := p.q.store.Lanes(ctx, shard)
+	for _, l := range lanes {
+		a.wakes = append(a.wakes, Wake{l.SenderUID, l.Class, l.Due})
+	}
+	if err == nil && full {
+		a.flights, err = p.q.store.Flights(ctx, shard, epoch)
+	}
+	a.err = err
+	p.q.post(func(in *inbox) { in.audits = append(in.audits, a) })
+}
+
+// audited takes a scan. Flights that the database knows and this node does not were committed by a transaction whose
+// end was not told: they have not been sent, and go back to their lanes.
+func (p *pump) audited(a audit, now time.Time) {
+	if a.audited {
+		p.auditing--
+	}
+	s := p.shards[a.shard]
+	if s == nil {
+		return
+	}
+	s.busy = false
+	s.scanAt = now.Add(p.scanEvery())
+	if a.err != nil {
+		p.q.o.Log.Warn("scan shard", "shard", a.shard, "error", a.err)
+		s.scanAt, s.audit = now.Add(retryWait), s.audit || a.audited
+		return
+	}
+	for _, w := range a.wakes {
+		p.wake(w, now)
+	}
+	for _, f := range a.flights {
+		if p.flights[key{f.NotificationID, f.N}] != nil {
+			continue
+		}
+		p.q.o.Log.Warn("queue again what was never sent", "notification", f.NotificationID, "n", f.N)
+		p.results = append(p.results, store.Result{
+			NotificationID: f.NotificationID, N: f.N, Attempt: f.Attempt, Move: store.MoveRetry, Due: now, At: now,
+		})
+		p.orphans[key{f.NotificationID, f.N}] = Wake{f.SenderUID, f.Class, now}
+	}
+}
+
+// settle ends the wait of a shard's unknown outcomes by their senders' policies.
+func (p *pump) settle(shard int, now time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	d := doubted{shard: shard}
+	due, next, err := p.q.store.Doubts(ctx, shard, now, doubtRows)
+	var retry, fail []store.Doubt
+	for _, x := range due {
+		sender, _, serr := p.q.o.Sender(ctx, x.SenderUID)
+		if serr != nil {
+			err = serr
+			break
+		}
+		if sender.Unknown.Retry[x.Class] {
+			retry = append(retry, x)
+			d.wakes = append(d.wakes, Wake{x.SenderUID, x.Class, now})
+		} else {
+			fail = append(fail, x)
+			d.ended = append(d.ended, x.NotificationID)
+		}
+	}
+	if err == nil && len(due) > 0 {
+		err = p.q.store.Settle(ctx, retry, fail, now)
+	}
+	d.next, d.err = next, err
+	p.q.post(func(in *inbox) { in.doubts = append(in.doubts, d) })
+}
+
+func (p *pump) doubted(d doubted, now time.Time) {
+	s := p.shards[d.shard]
+	if s == nil {
+		return
+	}
+	s.busy = false
+	if d.err != nil {
+		p.q.o.Log.Warn("settle unknown outcomes", "shard", d.shard, "error", d.err)
+		p.doubt(d.shard, now.Add(retryWait))
+		return
+	}
+	if !d.next.IsZero() {
+		p.doubt(d.shard, d.next)
+	}
+	for _, w := range d.wakes {
+		p.wake(w, now)
+	}
+	if len(d.ended) > 0 && p.q.o.Closed != nil {
+		p.q.o.Closed(d.ended)
+	}
+}

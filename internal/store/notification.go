@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
+	scheduled, canceled, created_at, due_at, done_at`
+
+func scanNotification(scan func(...any) error) (*Notification, error) {
+	var n Notification
+	var created, due, done int64
+	err := scan(&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Body, &n.Notes,
+		&n.Total, &n.Open, &n.Scheduled, &n.Canceled, &created, &due, &done)
+	n.CreatedAt, n.DueAt, n.DoneAt = instant(created), instant(due), instant(done)
+	return &n, err
+}
+
+// Notification is a company's notification. Errors: not_found, also for another company's.
+func (s *Store) Notification(ctx context.Context, companyID, id string) (*Notification, error) {
+	n, err := s.LoadNotification(ctx, id)
+	if err == nil && n.CompanyID != companyID {
+		return nil, carillon.Absent("Notification")
+	}
+	return n, err
+}
+
+// LoadNotification is a notification by id alone, for the delivery, which owns the message it came from.
+func (s *Store) LoadNotification(ctx context.Context, id string) (*Notification, error) {
+	var n *Notification
+	rows, err := s.rows(ctx, "SELECT "+notificationColumns+" FROM notification WHERE id = $1", id)
+	if err != nil {
+		return nil, fmt.Errorf("read notification: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if n, err = scanNotification(rows.Scan); err != nil {
+			return nil, fmt.Errorf("read notification: %w", err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read notification: %w", err)
+	}
+	if n == nil {
+		return nil, carillon.Absent("Notification")
+	}
+	return n, nil
+}
+
+// Message is one recipient of a notification, as it stands.
+type Message struct {
+	N           int
+	Number      string
+	Q           int
+	Rank        carillon.Rank
+	Held        bool
+	Due         time.Time
+	Attempts    int
+	ProviderID  string
+	Reason      carillon.Reason
+	Detail      string
+	StartedAt   time.Time
+	SentAt      time.Time
+	DeliveredAt time.Time
+	ReadAt      time.Time
+	EndedAt     time.Time
+}
+
+// Messages reads a page of a notification's recipients, from index n on.
+func (s *Store) Messages(ctx context.Context, notificationID string, n, limit int) ([]Message, error) {
+	rows, err := s.rows(ctx, `SELECT n, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
+		COALESCE(ended_at, 0) FROM message WHERE notification_id = $1 AND n >= $2 ORDER BY n LIMIT $3`, notificationID, n, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Message
+	for rows.Next() {
+		var m Message
+		var due, started, sent, delivered, read, ended int64
+		if err := rows.Scan(&m.N, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
+			&started, &sent, &delivered, &read, &ended); err != nil {
+			return nil, fmt.Errorf("read messages: %w", err)
+		}
+		m.Due, m.StartedAt, m.SentAt = instant(due), instant(started), instant(sent)
+		m.DeliveredAt, m.ReadAt, m.EndedAt = instant(delivered), instant(read), instant(ended)
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// Tally counts a notification's messages that stand alike.
+type Tally struct {
+	Q         int
+	Rank      carillon.Rank
+	Attempted bool
+	Count     int
+}
+
+// Tallies counts the messages of a notification by where they stand.
+func (s *Store) Tallies(ctx context.Context, notificationID string) ([]Tally, error) {
+	rows, err := s.rows(ctx, "SELECT q, rank, attempt > 0, COUNT(*) FROM message WHERE notification_id = $1 GROUP BY q, rank, attempt > 0", notificationID)
+	if err != nil {
+		return nil, fmt.Errorf("count messages: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Tally
+	for rows.Next() {
+		var t Tally
+		if err := rows.Scan(&t.Q, &t.Rank, &t.Attempted, &t.Count); err != nil {
+			return nil, fmt.Errorf("count messages: %w", err)
+		}
+		all = append(all, t)
+	}
+	return all, rows.Err()
+}
+
+// Cancel takes what has not begun out of the queue. Errors: not_found, conflict when nothing is left to cancel.
+func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		if err := tx.own(ctx, companyID, id); err != nil {
+			return err
+		}
+		n, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3 WHERE notification_id = $4 AND q = 1`,
+			int(carillon.RankCanceled), string(carillon.ReasonCanceled), millis(now), id)
+		if err != nil {
+			return fmt.Errorf("cancel: %w", err)
+		}
+		if n == 0 {
+			return carillon.InConflict("Nothing is left to cancel")
+		}
+		if err := tx.one(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND rank NOT IN (10, 20)", id); err != nil {
+			return fmt.Errorf("cancel: %w", err)
+		}
+		canceled = int(n)
+		var open int
+		if err := tx.one(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND q > 0", id); err != nil {
+			return fmt.Errorf("cancel: %w", err)
+		}
+		done := int64(0)
+		if open == 0 {
+			done = millis(now)
+		}
+		_, err = tx.exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE id = $4", sent == 0, open, done, id)
+		return err
+	})
+	return canceled, sent, err
+}
+
+// own checks inside a transaction that a notification is the company's, and locks it.
+func (tx *Tx) own(ctx context.Context, companyID, id string) error {
+	n, err := tx.exec(ctx, "UPDATE notification SET total = total WHERE id = $1 AND company_id = $2", id, companyID)
+	if err == nil && n == 0 {
+		return carillon.Absent("Notification")
+	}
+	return err
+}
+
+// Move gives a notification another time. Errors: not_found, conflict once delivery began.
+func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (*Notification, error) {
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		if err := tx.own(ctx, companyID, id); err != nil {
+			return err
+		}
+		moved, err := tx.exec(ctx, "UPDATE message SET due_at = $1 WHERE notification_id = $2 AND q = 1 AND attempt = 0", millis(due), id)
+		if err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		var all int64
+		if err := tx.one(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND rank <> 10", id); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		if moved == 0 || moved != all {
+			return carillon.InConflict("Delivery has begun")
+		}
+		_, err = tx.exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE id = $2", millis(due), id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Notification(ctx, companyID, id)
+}
+
+// CloseDone marks notifications of which nothing is queued or in flight any more. It runs behind the deliveries.
+func (s *Store) CloseDone(ctx context.Context, ids []string, now time.Time) error {
+	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
+		for _, id := range ids {
+			if _, err := tx.exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE id = $2 AND open > 0
+				AND NOT EXISTS (SELECT 1 FROM message WHERE notification_id = $2 AND q > 0)`, millis(now), id); err != nil {
+				return fmt.Errorf("close notifications: %w", err)
+			}
+		}
+		return nil
+	}})
+}
+
+// OpenAfter pages through all open notifications that are due, in the order of the open index.
+func (s *Store) OpenAfter(ctx context.Context, companyID, id string, now time.Time, limit int) (ids []string, lastCompany, lastID string, err error) {
+	rows, err := s.rows(ctx, `SELECT company_id, id, due_at FROM notification WHERE open > 0 AND (company_id, id) > ($1, $2)
+		ORDER BY company_id, id LIMIT $3`, companyID, id, limit)
+	if err != nil {
+		return nil, "", "", fmt.Errorf("read open notifications: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var due int64
+		if err := rows.Scan(&lastCompany, &lastID, &due); err != nil {
+			return nil, "", "", fmt.Errorf("read open notifications: %w", err)
+		}
+		if due <= now.UnixMilli() {
+			ids = append(ids, lastID)
+		}
+	}
+	return ids, lastCompany, lastID, rows.Err()
+}
+
+// Used is what a company has charged to a UTC day.
+func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
+	var used int
+	err := s.row(ctx, []any{&used}, "SELECT used FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read usage: %w", err)
+	}
+	return used, nil
+}
+
+// Pending counts what is queued, in flight and unknown, for tests and metrics of small installations.
+func (s *Store) Pending(ctx context.Context) (queued, flying int, err error) {
+	err = s.row(ctx, []any{&queued, &flying}, `SELECT (SELECT COUNT(*) FROM message WHERE q = 1 AND hold = ''),
+		(SELECT COUNT(*) FROM message WHERE q >= 2)`)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count pending: %w", err)
+	}
+	return queued, flying, nil
+}
