@@ -80,3 +80,47 @@ func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Tem
 	}
 	return &r.Template, nil
 }
+
+// FindNamed is one template of a company by id or by name, and by language unless that is empty. Of several it is an
+// approved one before others, then the default sender's, then the first by language. Errors: not_found.
+func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language string) (*carillon.Template, error) {
+	senders, err := c.store.Senders(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	var best *carillon.Template
+	merit := -1
+	for _, s := range senders {
+		templates, err := c.store.Templates(ctx, s.UID)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range templates {
+			if m := meritOf(t, s, idOrName, language); m > merit {
+				best, merit = t, m
+			}
+		}
+	}
+	if best == nil {
+		return nil, carillon.Absent("Template")
+	}
+	return best, nil
+}
+
+// meritOf orders what FindNamed may choose from; negative: not that template.
+func meritOf(t *carillon.Template, s *carillon.Sender, idOrName, language string) int {
+	merit := 0
+	switch {
+	case t.ID == idOrName || t.ProviderID == idOrName:
+		return 8
+	case t.Name != idOrName || language != "" && t.Language != language:
+		return -1
+	}
+	if t.Status == carillon.TemplateApproved {
+		merit += 4
+	}
+	if s.Default {
+		merit += 2
+	}
+	return merit
+}

@@ -90,6 +90,18 @@ func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit
 	return all, rows.Err()
 }
 
+// Suppression is one number of a company's list. Errors: not_found.
+func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Suppression, error) {
+	x := &Suppression{Number: number}
+	var created int64
+	err := s.row(ctx, []any{&x.Reason, &created}, "SELECT reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+	if err != nil {
+		return nil, absent(err, "Suppression")
+	}
+	x.CreatedAt = instant(created)
+	return x, nil
+}
+
 // errFirst says that a company's first suppression must go through Configure.
 var errFirst = errors.New("the company has no suppressions yet")
 

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/answer"
+)
+
+// maxCallback bounds a provider's callback: the channel gathers up to 3 MB of updates in one.
+const maxCallback = 4 << 20
+
+// callbackRoutes take what providers tell (decisions.md, section 3, Provider callbacks).
+func (s *Server) callbackRoutes() []answer.Route {
+	const pattern = " /callbacks/{provider}/{sender}"
+	return []answer.Route{
+		route("GET"+pattern, "provider", s.handshake),
+		route("POST"+pattern, "provider", s.takeCallback),
+	}
+}
+
+// callbackSenders are the senders that a callback's address can mean: ids are unique in a company only.
+func (s *Server) callbackSenders(r *http.Request) (Callback, []*carillon.Sender, error) {
+	provider, id := r.PathValue("provider"), r.PathValue("sender")
+	cb, ok := s.Callbacks[provider]
+	if !ok || !plain(id) {
+		return cb, nil, carillon.Absent("Sender")
+	}
+	all, err := s.Store.SendersByID(r.Context(), id)
+	if err != nil {
+		return cb, nil, err
+	}
+	var senders []*carillon.Sender
+	for _, x := range all {
+		if x.Provider == provider {
+			senders = append(senders, x)
+		}
+	}
+	if len(senders) == 0 {
+		return cb, nil, carillon.Absent("Sender")
+	}
+	return cb, senders, nil
+}
+
+// plain tells whether an id from an address may be looked up at all.
+func plain(id string) bool {
+	if id == "" || len(id) > 255 || !utf8.ValidString(id) {
+		return false
+	}
+	for i := range len(id) {
+		if id[i] < ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// handshake answers the provider's question whether the address is ours: its challenge, as it came.
+func (s *Server) handshake(w http.ResponseWriter, r *http.Request) error {
+	cb, senders, err := s.callbackSenders(r)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	for _, x := range senders {
+		if challenge, ok := cb.Handshake(x.Settings, query); ok {
+			h := w.Header()
+			h.Set("Content-Type", "text/plain; charset=utf-8")
+			h.Set("X-Content-Type-Options", "nosniff")
+			h.Set("Cache-Control", "no-store")
+			_, _ = w.Write([]byte(challenge)) // a caller that left is no error of ours
+			return nil
+		}
+	}
+	return carillon.Denied("The verify token is not this sender's")
+}
+
+// takeCallback answers 200 only once everything the callback told is stored, so that the provider repeats the rest.
+func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request) error {
+	cb, senders, err := s.callbackSenders(r)
+	if err != nil {
+		return err
+	}
+	body, err := answer.Bytes(w, r, maxCallback)
+	if err != nil {
+		return err
+	}
+	verified := false
+	for _, x := range senders {
+		if !cb.Verify(x.Settings, r.Header, body) {
+			continue
+		}
+		verified = true
+		answer.SetCompany(r.Context(), x.CompanyID)
+		if err := s.takeEvents(r.Context(), cb, x, body); err != nil {
+			return err
+		}
+	}
+	if !verified {
+		return carillon.NoAccess("The signature is not this sender's", "invalid")
+	}
+	return answer.Raw(w, http.StatusOK, []byte(`{"success":true}`))
+}
+
+// takeEvents stores what concerns one sender. Parts about other numbers of the same application are no error: the
+// provider would repeat them for days.
+func (s *Server) takeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte) error {
+	told, err := cb.Parse(body, x)
+	if err != nil {
+		return err
+	}
+	if told.Ignored > 0 {
+		answer.Logger(ctx, s.Log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", told.Ignored)
+	}
+	if len(told.Receipts) > 0 {
+		if err := s.Notify.Receive(ctx, x, told.Receipts); err != nil {
+			return fmt.Errorf("take receipts: %w", err)
+		}
+		if err := s.suppressOptOuts(ctx, x, told.Receipts); err != nil {
+			return err
+		}
+	}
+	if len(told.Templates) > 0 {
+		return s.Catalog.Apply(ctx, told.Templates)
+	}
+	return nil
+}
+
+// suppressOptOuts puts those on the company's list who asked the channel for no more.
+func (s *Server) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []carillon.Receipt) error {
+	numbers, err := s.Store.OptOuts(ctx, x.UID, receipts)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	return s.Store.Suppress(ctx, x.CompanyID, optedOut, time.Now(), numbers...)
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"carillon"
+	"carillon/internal/answer"
+)
+
+// metaRoutes tell about the program itself, without a credential.
+func (s *Server) metaRoutes() []answer.Route {
+	return []answer.Route{
+		route("GET /healthz", "none", s.health),
+		route("GET /readyz", "none", s.ready),
+		route("GET /openapi.json", "none", s.openAPI),
+	}
+}
+
+// health says that the program runs and answers, no more.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	return answer.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
+}
+
+// ready says whether requests should be sent here. What Ready returns as a *carillon.Error is shown, all else is for the
+// log alone: errors of the database name hosts and users.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
+	err := s.Ready(r.Context())
+	if err == nil {
+		return answer.Raw(w, http.StatusOK, []byte(`{"status":"ready"}`))
+	}
+	var e *carillon.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "Not ready", RetryAfter: 1, Err: err,
+		Details: carillon.Details{{Key: "reason", Value: "A part of the program does not answer; the log says which"}},
+	}
+}
+
+// openAPI is the description of the interface.
+func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
+	return answer.Raw(w, http.StatusOK, OpenAPI())
+}

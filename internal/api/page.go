@@ -1,0 +1,89 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"carillon"
+)
+
+// Bounds of pages (decisions.md, section 3).
+const (
+	pageDefault = 25
+	pageMost    = 100
+	cursorMost  = 200 // characters of a cursor
+)
+
+// page is what a list request asks for.
+type page struct {
+	After string // the last row's key on the page before; empty: the first page
+	Limit int
+}
+
+// readPage reads the query's cursor and limit. kind names the list: the cursor of one list is none of another's. Errors:
+// validation_failed, field `cursor` or `limit`.
+func readPage(q url.Values, kind string) (page, error) {
+	p := page{Limit: pageDefault}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > pageMost || text[0] == '+' {
+			return p, carillon.BadFormat("limit", clip(text), "Whole number from 1 to "+strconv.Itoa(pageMost), pageDefault)
+		}
+		p.Limit = n
+	}
+	if text := q.Get("cursor"); text != "" {
+		after, ok := decodeCursor(kind, text)
+		if !ok {
+			return p, carillon.InvalidValue("cursor", "Must be a next_cursor of this list", clip(text))
+		}
+		p.After = after
+	}
+	return p, nil
+}
+
+// next is the cursor behind a page: nil when the page was not full, so that it was the last. Read one row more than
+// Limit to know.
+func (p page) next(kind string, rows int, last string) *string {
+	if rows <= p.Limit {
+		return nil
+	}
+	c := encodeCursor(kind, last)
+	return &c
+}
+
+// encodeCursor makes an opaque cursor of the last row's key.
+func encodeCursor(kind, after string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(kind + ":" + after))
+}
+
+// decodeCursor reads what encodeCursor made for the same kind: the key is printable ASCII and not empty.
+func decodeCursor(kind, text string) (after string, ok bool) {
+	if len(text) > cursorMost {
+		return "", false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return "", false
+	}
+	after, ok = strings.CutPrefix(string(raw), kind+":")
+	if !ok || after == "" {
+		return "", false
+	}
+	for i := range len(after) {
+		if after[i] <= ' ' || after[i] > '~' {
+			return "", false
+		}
+	}
+	return after, true
+}
+
+// clip bounds what an error repeats of a caller's own words.
+func clip(s string) string {
+	const most = 256
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+	"carillon/internal/store"
+)
+
+// The reasons that we give for a suppression ourselves.
+const (
+	suppressedByHand = "manual"    // through the interface, without a reason of the caller's
+	optedOut         = "opted_out" // the recipient stopped messages at the channel
+)
+
+// maxSuppressionReason bounds a caller's own reason, in code points.
+const maxSuppressionReason = 255
+
+// suppressionRoutes are the company's list of numbers that messages skip (decisions.md, section 3).
+func (s *Server) suppressionRoutes() []answer.Route {
+	const read, write = auth.NotifyRead, auth.SuppressionsWrite
+	return []answer.Route{
+		s.keyRoute("GET "+prefix+"/suppressions", read, s.listSuppressions),
+		s.keyRoute("POST "+prefix+"/suppressions", write, s.suppress),
+		s.keyRoute("GET "+prefix+"/suppressions/{number}", read, s.readSuppression),
+		s.keyRoute("DELETE "+prefix+"/suppressions/{number}", write, s.unsuppress),
+	}
+}
+
+type suppressionRow struct {
+	Number    string `json:"number"`
+	Reason    string `json:"reason"`
+	CreatedAt string `json:"created_at"`
+}
+
+func rowOf(x store.Suppression) suppressionRow {
+	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt)}
+}
+
+const suppressionCursor = "suppression"
+
+func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	page, err := readPage(r.URL.Query(), suppressionCursor)
+	if err != nil {
+		return err
+	}
+	found, err := s.Store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
+	if err != nil {
+		return err
+	}
+	list := struct {
+		Data []suppressionRow `json:"data"`
+		Next *string          `json:"next_cursor"`
+	}{Data: []suppressionRow{}}
+	for _, x := range found[:min(len(found), page.Limit)] {
+		list.Data = append(list.Data, rowOf(x))
+	}
+	if n := len(list.Data); n > 0 {
+		list.Next = page.next(suppressionCursor, len(found), list.Data[n-1].Number)
+	}
+	return answer.JSON(w, http.StatusOK, list)
+}
+
+// suppress adds a number; one that is on the list already is answered as it stands.
+func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	body, err := answer.Body(w, r)
+	if err != nil {
+		return err
+	}
+	number, reason, err := parseSuppression(body)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.Suppress(r.Context(), p.Company.ID, reason, time.Now(), number); err != nil {
+		return err
+	}
+	return s.writeSuppression(w, r, p.Company.ID, number)
+}
+
+func parseSuppression(body []byte) (number, reason string, err error) {
+	o, err := carillon.ParseObject(body)
+	if err != nil {
+		return "", "", err
+	}
+	number, present, err := o.String("number", "number")
+	switch {
+	case err != nil:
+		return "", "", err
+	case !present || number == "":
+		return "", "", carillon.Missing("number")
+	case !carillon.ValidNumber(number):
+		return "", "", carillon.BadNumber("number", clip(number))
+	}
+	reason, _, err = o.String("reason", "reason")
+	switch {
+	case err != nil:
+		return "", "", err
+	case reason == "":
+		reason = suppressedByHand
+	case utf8.RuneCountInString(reason) > maxSuppressionReason:
+		return "", "", carillon.Invalid("reason", "At most 255 characters")
+	}
+	return number, reason, nil
+}
+
+func (s *Server) readSuppression(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	return s.writeSuppression(w, r, p.Company.ID, r.PathValue("number"))
+}
+
+func (s *Server) writeSuppression(w http.ResponseWriter, r *http.Request, companyID, number string) error {
+	if !carillon.ValidNumber(number) {
+		return carillon.Absent("Suppression")
+	}
+	x, err := s.Store.Suppression(r.Context(), companyID, number)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, http.StatusOK, rowOf(*x))
+}
+
+func (s *Server) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	number := r.PathValue("number")
+	if !carillon.ValidNumber(number) {
+		return carillon.Absent("Suppression")
+	}
+	removed, err := s.Store.Unsuppress(r.Context(), p.Company.ID, number)
+	if err != nil {
+		return err
+	}
+	if !removed {
+		return carillon.Absent("Suppression")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,308 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+	"carillon/internal/catalog"
+)
+
+// templateRoutes are endpoint 5, the life of templates (decisions.md, section 4), and the list of suppressed numbers.
+func (s *Server) templateRoutes() []answer.Route {
+	const read, write = auth.TemplatesRead, auth.TemplatesWrite
+	routes := []answer.Route{
+		s.keyRoute("GET "+prefix+"/notify/templates", read, s.listTemplates),
+		s.keyRoute("POST "+prefix+"/notify/templates", write, s.createTemplate),
+		s.keyRoute("GET "+prefix+"/notify/templates/{id}", read, s.readTemplate),
+		s.keyRoute("PATCH "+prefix+"/notify/templates/{id}", write, s.editTemplate),
+		s.keyRoute("DELETE "+prefix+"/notify/templates/{id}", write, s.deleteTemplate),
+		s.keyRoute("POST "+prefix+"/notify/templates/{id}/submit", write, s.submitTemplate),
+		s.keyRoute("GET "+prefix+"/notify/template/components", read, s.templateComponents),
+	}
+	return append(routes, s.suppressionRoutes()...)
+}
+
+// listTemplates answers endpoint 5: a bare array of the approved templates of one number.
+func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	took, err := s.Limits.Take(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
+	if err != nil {
+		return err
+	}
+	took.Headers(w.Header())
+	number, err := phoneNumber(r)
+	if err != nil {
+		return err
+	}
+	if number == "" {
+		return carillon.Missing("phone_number")
+	}
+	sender, err := s.messagingSender(r, p.Company, number)
+	if err != nil {
+		return err
+	}
+	if sender == nil {
+		return answer.Raw(w, http.StatusOK, []byte("[]"))
+	}
+	body, err := s.Catalog.Approved(r.Context(), sender.UID)
+	if err != nil {
+		return err
+	}
+	return answer.Raw(w, http.StatusOK, body)
+}
+
+// phoneNumber reads the query's phone_number; empty when there is none.
+func phoneNumber(r *http.Request) (string, error) {
+	number := r.URL.Query().Get("phone_number")
+	if strings.TrimSpace(number) == "" {
+		return "", nil
+	}
+	if !carillon.ValidNumber(number) {
+		return "", carillon.BadNumber("phone_number", clip(number))
+	}
+	return number, nil
+}
+
+// messagingSender is the company's messaging sender of a number; nil when nobody has the number. Errors: forbidden when
+// another company has it.
+func (s *Server) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
+	senders, err := s.Store.Senders(r.Context(), company.ID)
+	if err != nil {
+		return nil, err
+	}
+	own := false
+	for _, x := range senders {
+		if x.Number == number && x.Channel == carillon.Messaging {
+			return x, nil
+		}
+		own = own || x.Number == number
+	}
+	if own { // a voice line has no templates
+		return nil, nil //nolint:nilnil // no sender is no error
+	}
+	elsewhere, err := s.Store.SenderElsewhere(r.Context(), company.ID, number)
+	if err == nil && elsewhere {
+		err = carillon.Denied("The phone_number belongs to another company")
+	}
+	return nil, err
+}
+
+// creationSender is the sender that a new template is for: by number, else the company's default one.
+func (s *Server) creationSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
+	if number != "" {
+		sender, err := s.messagingSender(r, company, number)
+		if err == nil && sender == nil {
+			err = carillon.InvalidValue("phone_number", "The company has no messaging sender with this number", number)
+		}
+		return sender, err
+	}
+	senders, err := s.Store.Senders(r.Context(), company.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range senders {
+		if x.Default && x.Channel == carillon.Messaging {
+			return x, nil
+		}
+	}
+	return nil, carillon.Invalid("phone_number", "The company has no default messaging sender; say which one")
+}
+
+func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	body, err := answer.Body(w, r)
+	if err != nil {
+		return err
+	}
+	number, err := phoneNumber(r)
+	if err != nil {
+		return err
+	}
+	draft, err := carillon.ParseTemplateDraft(body)
+	if err != nil {
+		return err
+	}
+	t, err := draft.Template()
+	if err != nil {
+		return err
+	}
+	sender, err := s.creationSender(r, p.Company, number)
+	if err != nil {
+		return err
+	}
+	made, err := s.Catalog.Create(r.Context(), p.Company, sender, *t, draft.Submit)
+	if errors.Is(err, catalog.ErrCreatedToday) {
+		err = createdToday(p.Company.Limits.TemplatesPerDay, time.Now())
+	}
+	if err != nil {
+		return err
+	}
+	return changedTemplate(w, "Template created successfully", made)
+}
+
+// createdToday is the 429 of the daily rate of creations.
+func createdToday(limit int, now time.Time) *carillon.Error {
+	const window = 24 * time.Hour
+	reset := now.UTC().Truncate(window).Add(window)
+	return &carillon.Error{
+		Code: carillon.RateLimitExceeded, Message: "Too many templates were created today",
+		Details: carillon.Details{
+			{Key: "limit", Value: limit}, {Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
+			{Key: "reset_time", Value: carillon.FormatTime(reset)},
+		},
+		RetryAfter: carillon.SecondsUntil(reset, now),
+	}
+}
+
+// templateChange is the answer to what changes a template.
+type templateChange struct {
+	Success  bool   `json:"success"`
+	Message  string `json:"message"`
+	Template struct {
+		ID     string                  `json:"id"`
+		Name   string                  `json:"name"`
+		Status carillon.TemplateStatus `json:"status"`
+	} `json:"template"`
+}
+
+func changedTemplate(w http.ResponseWriter, message string, t *carillon.Template) error {
+	c := templateChange{Success: true, Message: message}
+	c.Template.ID, c.Template.Name, c.Template.Status = t.PublicID(), t.Name, t.Status
+	return answer.JSON(w, http.StatusOK, c)
+}
+
+// templateID reads the path's id: ours and the channel's are decimals (decisions.md, section 4).
+func templateID(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !decimal(id) {
+		return "", carillon.Absent("Template")
+	}
+	return id, nil
+}
+
+func decimal(id string) bool {
+	if id == "" || len(id) > 32 {
+		return false
+	}
+	for i := range len(id) {
+		if id[i] < '0' || id[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// oneTemplate is a template's record and why it was rejected or paused.
+type oneTemplate struct {
+	Template struct {
+		catalog.Record
+		Reason string `json:"reason,omitempty"`
+	} `json:"template"`
+}
+
+func writeTemplate(w http.ResponseWriter, t *carillon.Template) error {
+	var one oneTemplate
+	one.Template.Record, one.Template.Reason = catalog.RecordOf(t), t.Reason
+	return answer.JSON(w, http.StatusOK, one)
+}
+
+func (s *Server) readTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	id, err := templateID(r)
+	if err != nil {
+		return err
+	}
+	t, err := s.Catalog.Find(r.Context(), p.Company.ID, id)
+	if err != nil {
+		return err
+	}
+	return writeTemplate(w, t)
+}
+
+// editTemplate changes what the body holds and leaves the rest; with submit the edited draft is submitted.
+func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	body, err := answer.Body(w, r)
+	if err != nil {
+		return err
+	}
+	id, err := templateID(r)
+	if err != nil {
+		return err
+	}
+	submit := false
+	t, err := s.Catalog.Edit(r.Context(), p.Company.ID, id, func(t carillon.Template) (carillon.Template, error) {
+		draft := carillon.DraftOf(&t)
+		if err := draft.Edit(body); err != nil {
+			return t, err
+		}
+		submit = draft.Submit
+		edited, err := draft.Template()
+		if err != nil {
+			return t, err
+		}
+		if draft.Variables == nil {
+			keepSamples(edited, &t)
+		}
+		return *edited, nil
+	})
+	if err == nil && submit {
+		t, err = s.Catalog.Submit(r.Context(), p.Company.ID, t.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return changedTemplate(w, "Template updated successfully", t)
+}
+
+// keepSamples leaves the body its sample values where its text and theirs were not edited.
+func keepSamples(edited, before *carillon.Template) {
+	for i := range edited.Components {
+		body := &edited.Components[i]
+		for _, old := range before.Components {
+			if body.Type == carillon.TypeBody && old.Type == body.Type && old.Text == body.Text {
+				body.Example = old.Example
+			}
+		}
+	}
+}
+
+func (s *Server) deleteTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	id, err := templateID(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Catalog.Delete(r.Context(), p.Company.ID, id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) submitTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	id, err := templateID(r)
+	if err != nil {
+		return err
+	}
+	t, err := s.Catalog.Submit(r.Context(), p.Company.ID, id)
+	if err != nil {
+		return err
+	}
+	return changedTemplate(w, "Template submitted successfully", t)
+}
+
+// templateComponents answers one template by id or name.
+func (s *Server) templateComponents(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	q := r.URL.Query()
+	which := q.Get("template")
+	if strings.TrimSpace(which) == "" {
+		return carillon.Missing("template")
+	}
+	t, err := s.Catalog.FindNamed(r.Context(), p.Company.ID, which, q.Get("language"))
+	if err != nil {
+		return err
+	}
+	return writeTemplate(w, t)
+}
