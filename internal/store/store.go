@@ -44,6 +44,7 @@ type Store struct {
 	accepts *committer // accepted requests and receipts
 	starts  *committer // starts and results; the same as accepts on SQLite
 	dir     directory
+	noKeys  unknownKeys
 	stmts   stmtCache
 	dirty   chan struct{}
 	walSize atomic.Int64

@@ -52,7 +52,6 @@ CREATE INDEX session_expiry ON session (expires_at);
 CREATE TABLE refresh_token (
   digest     TEXT PRIMARY KEY,
   session_id TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
-  parent     TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   used_at    BIGINT NOT NULL DEFAULT 0
 );
@@ -63,7 +62,7 @@ CREATE TABLE signing_key (
   alg        TEXT NOT NULL,
   sealed     TEXT NOT NULL,
   created_at BIGINT NOT NULL,
-  retired_at BIGINT NOT NULL DEFAULT 0
+  signs_at   BIGINT NOT NULL
 );
 
 CREATE TABLE access_key (

@@ -1,0 +1,119 @@
+// Package auth knows who calls: people by e-mail, password and tokens, programs by access keys and company tokens
+// (decisions.md, section 2).
+//
+//	sign-in ──▶ session ──▶ access token (JWT, 1 h) + refresh token (opaque, used once)
+//	               ▲                                    │
+//	               └──────────── refresh ◀──────────────┘   a re-used one ends the session, but for a 10 s grace
+//	access key ──▶ company token (JWT, 1 h; dies with the key)
+//
+// It speaks no HTTP: api and panel bring the credentials and write the answers.
+package auth
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"carillon/internal/limit"
+	"carillon/internal/store"
+)
+
+// Options tune the package; the zero value works.
+type Options struct {
+	Issuer         string        // iss of tokens; default "carillon"
+	Params         Params        // of password hashes; default 19 MiB, 2 passes, 1 thread
+	Hashes         int           // password hashes at once; default GOMAXPROCS
+	HashQueue      int           // sign-ins that may wait for one; default 256
+	FailedSignIns  int           // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
+	TokenLife      time.Duration // of access and company tokens; default 1 h
+	SessionLife    time.Duration // since the last refresh; default 30 days
+	RotateKeyAfter time.Duration // age at which a signing key gives way; default 90 days
+	Logger         *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Issuer == "" {
+		o.Issuer = "carillon"
+	}
+	if o.Params == (Params{}) {
+		o.Params = defaultParams()
+	}
+	if o.Hashes <= 0 {
+		o.Hashes = runtime.GOMAXPROCS(0)
+	}
+	if o.HashQueue <= 0 {
+		o.HashQueue = 256
+	}
+	if o.FailedSignIns == 0 {
+		o.FailedSignIns = 10
+	}
+	if o.TokenLife <= 0 {
+		o.TokenLife = time.Hour
+	}
+	if o.SessionLife <= 0 {
+		o.SessionLife = 30 * 24 * time.Hour
+	}
+	if o.RotateKeyAfter <= 0 {
+		o.RotateKeyAfter = 90 * 24 * time.Hour
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Auth answers who a credential belongs to. Its methods are safe for concurrent use.
+type Auth struct {
+	store  *store.Store
+	limits *limit.Limits
+	o      Options
+	hasher *hasher
+	keys   keyring
+	used   sync.Map // key id → *use
+}
+
+// New builds the package over a store.
+func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
+	o = o.withDefaults()
+	return &Auth{store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, o.HashQueue)}
+}
+
+const (
+	flushEvery = 30 * time.Second // last_used is right to within a minute
+	keysEvery  = time.Minute
+	sweepEvery = time.Hour
+)
+
+// Run writes when keys were used, turns the signing keys over and deletes sessions that are over, until ctx ends; then
+// it writes what is still unwritten.
+func (a *Auth) Run(ctx context.Context) error {
+	var keys, sweep time.Time
+	for {
+		now := time.Now()
+		if !now.Before(keys) {
+			a.report(ctx, "turn signing keys over", a.turnKeys(ctx))
+			keys = now.Add(keysEvery)
+		}
+		if !now.Before(sweep) {
+			a.report(ctx, "delete old sessions", a.store.DropSessions(ctx, now))
+			sweep = now.Add(sweepEvery)
+		}
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			return a.flushUsed(last)
+		case <-time.After(flushEvery):
+			a.report(ctx, "write when keys were used", a.flushUsed(ctx))
+		}
+	}
+}
+
+// report logs a failure of what Run tries again by itself.
+func (a *Auth) report(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		a.o.Logger.WarnContext(ctx, "cannot "+what, "error", err)
+	}
+}

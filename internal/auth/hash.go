@@ -1,0 +1,170 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/crypto/argon2"
+
+	"carillon"
+)
+
+// Params are those of argon2id (RFC 9106).
+type Params struct {
+	Memory  uint32 // KiB
+	Passes  uint32
+	Threads uint8
+}
+
+// defaultParams are the first of OWASP's recommendations.
+func defaultParams() Params { return Params{Memory: 19 * 1024, Passes: 2, Threads: 1} }
+
+const (
+	saltSize = 16
+	hashSize = 32
+	// MaxPassword bounds a password, in bytes.
+	MaxPassword = 1024
+	// Bounds of what a stored hash may ask for: a row cannot exhaust the machine.
+	maxMemory = 1 << 20 // KiB
+	maxPasses = 64
+)
+
+// hasher hashes passwords, a few at once: each takes memory and a core for tens of milliseconds, and everything else
+// that the program does must go on beside them. Those that wait are bounded too.
+type hasher struct {
+	params  Params
+	dummy   string // what the password of an unknown user is compared with; no password has this hash
+	slots   chan struct{}
+	waiting atomic.Int64
+	queue   int64
+	hashed  atomic.Int64
+}
+
+func newHasher(p Params, slots, queue int) *hasher {
+	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
+	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
+	_, _ = rand.Read(sum)
+	return &hasher{params: p, dummy: encode(p, salt, sum), slots: make(chan struct{}, slots), queue: int64(queue)}
+}
+
+// enter waits for a place among the hashes at work; leave gives it back. Errors: service_unavailable when too many wait.
+func (h *hasher) enter(ctx context.Context) (leave func(), err error) {
+	leave = func() { <-h.slots }
+	select {
+	case h.slots <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	defer h.waiting.Add(-1)
+	if h.waiting.Add(1) > h.queue {
+		return nil, crowded(nil)
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return leave, nil
+	case <-ctx.Done():
+		return nil, crowded(ctx.Err())
+	}
+}
+
+func crowded(err error) *carillon.Error {
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service cannot take this request now", RetryAfter: 1, Err: err,
+		Details: carillon.Details{{Key: "reason", Value: "Too many sign-ins are waiting"}},
+	}
+}
+
+// make hashes a password with a new salt. The caller has entered.
+func (h *hasher) make(password string) string {
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt)
+	return encode(h.params, salt, h.sum(password, salt, h.params, hashSize))
+}
+
+func (h *hasher) sum(password string, salt []byte, p Params, size int) []byte {
+	h.hashed.Add(1)
+	return argon2.IDKey([]byte(password), salt, p.Passes, p.Memory, p.Threads, uint32(size)) //nolint:gosec // decode bounds it
+}
+
+// check compares a password with a stored hash; stale says that the hash was made with other parameters than today's.
+// The caller has entered.
+func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
+	p, salt, want, err := decode(stored)
+	if err != nil {
+		return false, false, err
+	}
+	got := h.sum(password, salt, p, len(want))
+	return subtle.ConstantTimeCompare(got, want) == 1, p != h.params, nil
+}
+
+// encode writes the PHC string form.
+func encode(p Params, salt, sum []byte) string {
+	b64 := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.Memory, p.Passes, p.Threads,
+		b64.EncodeToString(salt), b64.EncodeToString(sum))
+}
+
+var errHash = errors.New("a stored password hash cannot be read") //nolint:gochecknoglobals // a sentinel
+
+func decode(s string) (p Params, salt, sum []byte, err error) {
+	parts := strings.Split(s, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return p, nil, nil, errHash
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.Memory, &p.Passes, &p.Threads); err != nil {
+		return p, nil, nil, errHash
+	}
+	salt, err = base64.RawStdEncoding.DecodeString(parts[4])
+	if err != nil {
+		return p, nil, nil, errHash
+	}
+	sum, err = base64.RawStdEncoding.DecodeString(parts[5])
+	if err != nil {
+		return p, nil, nil, errHash
+	}
+	if p.Memory > maxMemory || p.Passes == 0 || p.Passes > maxPasses || p.Threads == 0 ||
+		len(salt) < 8 || len(salt) > 64 || len(sum) < 16 || len(sum) > 64 {
+		return p, nil, nil, errHash
+	}
+	return p, salt, sum, nil
+}
+
+// HashPassword hashes a password for an account. Errors: validation_failed, service_unavailable.
+func (a *Auth) HashPassword(ctx context.Context, password string) (string, error) {
+	if len(password) > MaxPassword {
+		return "", tooLong()
+	}
+	leave, err := a.hasher.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return a.hasher.make(password), nil
+}
+
+// KeepPassword gives stored back when it is the password's hash with today's parameters, else a new one: set-up that is
+// applied again changes nothing.
+func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (string, error) {
+	if stored == "" || len(password) > MaxPassword {
+		return a.HashPassword(ctx, password)
+	}
+	leave, err := a.hasher.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	if ok, stale, err := a.hasher.check(password, stored); err == nil && ok && !stale {
+		return stored, nil
+	}
+	return a.hasher.make(password), nil
+}
+
+func tooLong() *carillon.Error {
+	return carillon.Invalid("password", fmt.Sprintf("At most %d bytes", MaxPassword))
+}

@@ -1,0 +1,203 @@
+package auth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// A signing key's life follows from its times alone, so that nodes agree without a word:
+//
+//	standby ──SignsAt──▶ signing ──the next key's SignsAt──▶ verify only ──a token's life and a margin later──▶ removed
+//
+// A standby key is published a day before it signs: whoever keeps the key set for its ten minutes knows it by then.
+const (
+	standbyLead = 24 * time.Hour
+	dropMargin  = time.Hour
+	// reloadEvery bounds how often a token with an unknown key id makes a node read the keys again.
+	reloadEvery = 5 * time.Second
+)
+
+const algorithm = "ES256"
+
+type signingKey struct {
+	id      string
+	private *ecdsa.PrivateKey
+	signsAt time.Time
+}
+
+// keyring is this node's copy of the signing keys, in the order in which they sign.
+type keyring struct {
+	keys atomic.Pointer[[]signingKey]
+	mu   sync.Mutex // held while loading
+	at   time.Time  // of the last load
+}
+
+func (r *keyring) all() []signingKey {
+	if p := r.keys.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// signing is the newest key whose time has come.
+func (r *keyring) signing(now time.Time) (k signingKey, ok bool) {
+	for _, each := range r.all() {
+		if !each.signsAt.After(now) {
+			k, ok = each, true
+		}
+	}
+	return k, ok
+}
+
+func (r *keyring) find(id string) (signingKey, bool) {
+	for _, k := range r.all() {
+		if k.id == id {
+			return k, true
+		}
+	}
+	return signingKey{}, false
+}
+
+// signer gives the key to sign with; the first one is made when there is none.
+func (a *Auth) signer(ctx context.Context, now time.Time) (signingKey, error) {
+	if k, ok := a.keys.signing(now); ok {
+		return k, nil
+	}
+	if err := a.turnKeys(ctx); err != nil {
+		return signingKey{}, err
+	}
+	if k, ok := a.keys.signing(now); ok {
+		return k, nil
+	}
+	return signingKey{}, errors.New("no key signs yet: this node's clock is behind the others'")
+}
+
+// verifier gives the public key of an id, reading the keys again when it is new to this node.
+func (a *Auth) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error) {
+	if k, ok := a.keys.find(id); ok {
+		return &k.private.PublicKey, nil
+	}
+	if err := a.loadKeys(ctx, reloadEvery); err != nil {
+		return nil, err
+	}
+	if k, ok := a.keys.find(id); ok {
+		return &k.private.PublicKey, nil
+	}
+	return nil, errUnknownKey
+}
+
+var errUnknownKey = errors.New("no key has this id") //nolint:gochecknoglobals // a sentinel
+
+// loadKeys reads the keys unless that was done less than a time ago.
+func (a *Auth) loadKeys(ctx context.Context, unless time.Duration) error {
+	a.keys.mu.Lock()
+	defer a.keys.mu.Unlock()
+	now := time.Now()
+	if unless > 0 && now.Sub(a.keys.at) < unless {
+		return nil
+	}
+	stored, err := a.store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	keys := make([]signingKey, 0, len(stored))
+	for _, k := range stored {
+		private, err := x509.ParsePKCS8PrivateKey(k.Private)
+		if err != nil {
+			return fmt.Errorf("read signing key %s: %w", k.ID, err)
+		}
+		ec, ok := private.(*ecdsa.PrivateKey)
+		if !ok || ec.Curve != elliptic.P256() {
+			return fmt.Errorf("signing key %s is not for %s", k.ID, algorithm)
+		}
+		keys = append(keys, signingKey{k.ID, ec, k.SignsAt})
+	}
+	a.keys.keys.Store(&keys)
+	a.keys.at = now
+	return nil
+}
+
+// turnKeys reads the keys, makes the first or the next one when it is time, and removes those whose tokens have expired.
+func (a *Auth) turnKeys(ctx context.Context) error {
+	if err := a.loadKeys(ctx, 0); err != nil {
+		return err
+	}
+	now := time.Now()
+	keys := a.keys.all()
+	switch {
+	case len(keys) == 0:
+		if err := a.addKey(ctx, now, now, time.Time{}); err != nil {
+			return err
+		}
+	case !now.Before(keys[len(keys)-1].signsAt.Add(a.o.RotateKeyAfter - standbyLead)):
+		if err := a.addKey(ctx, now, now.Add(standbyLead), keys[len(keys)-1].signsAt); err != nil {
+			return err
+		}
+	}
+	for i := range keys[:max(0, len(keys)-1)] {
+		if !now.Before(keys[i+1].signsAt.Add(a.o.TokenLife + dropMargin)) {
+			if err := a.store.DropSigningKey(ctx, keys[i].id); err != nil {
+				return err
+			}
+		}
+	}
+	return a.loadKeys(ctx, 0)
+}
+
+func (a *Auth) addKey(ctx context.Context, now, signsAt, last time.Time) error {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("make signing key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return fmt.Errorf("make signing key: %w", err)
+	}
+	return a.store.AddSigningKey(ctx, store.SigningKey{
+		ID: carillon.NewID(now), Alg: algorithm, Private: der, CreatedAt: now, SignsAt: signsAt,
+	}, last)
+}
+
+// JWK is a public key as RFC 7517 writes it.
+type JWK struct {
+	KeyType   string `json:"kty"`
+	Curve     string `json:"crv"`
+	X         string `json:"x"`
+	Y         string `json:"y"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	KeyID     string `json:"kid"`
+}
+
+// PublicKeys are the keys that tokens can be verified with, the standby one included.
+func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) {
+	if _, err := a.signer(ctx, time.Now()); err != nil {
+		return nil, err
+	}
+	keys := a.keys.all()
+	all := make([]JWK, 0, len(keys))
+	for _, k := range keys {
+		point, err := k.private.PublicKey.Bytes() // 4, x, y (SEC 1, section 2.3.3)
+		if err != nil {
+			return nil, fmt.Errorf("write public key %s: %w", k.id, err)
+		}
+		half := (len(point) - 1) / 2
+		all = append(all, JWK{
+			KeyType: "EC", Curve: "P-256", Use: "sig", Algorithm: algorithm, KeyID: k.id,
+			X: base64.RawURLEncoding.EncodeToString(point[1 : 1+half]), Y: base64.RawURLEncoding.EncodeToString(point[1+half:]),
+		})
+	}
+	return all, nil
+}

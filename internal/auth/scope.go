@@ -1,0 +1,36 @@
+package auth
+
+import "slices"
+
+// Scope is what a key may be used for (decisions.md, section 2).
+type Scope string
+
+// The scopes.
+const (
+	All               Scope = "*"
+	NotifySend        Scope = "notify:send"
+	NotifyRead        Scope = "notify:read"
+	VoiceSend         Scope = "voice:send"
+	TemplatesRead     Scope = "templates:read"
+	TemplatesWrite    Scope = "templates:write"
+	WidgetUse         Scope = "widget:use"
+	SuppressionsWrite Scope = "suppressions:write"
+	UsageRead         Scope = "usage:read"
+)
+
+// Scopes lists every scope.
+func Scopes() []Scope {
+	return []Scope{All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead}
+}
+
+// ValidScope tells whether s names a scope.
+func ValidScope(s string) bool { return slices.Contains(Scopes(), Scope(s)) }
+
+func allows(granted []string, s Scope) bool {
+	for _, g := range granted {
+		if g == string(s) || g == string(All) {
+			return true
+		}
+	}
+	return false
+}

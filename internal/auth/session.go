@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Session is what a sign-in or a refresh gives.
+type Session struct {
+	Token
+	RefreshToken string
+	User         *User
+}
+
+// refreshGrace is how long a spent refresh token is still taken: a client may have lost the answer (decisions.md,
+// section 2).
+const refreshGrace = 10 * time.Second
+
+const (
+	addressRate = "sign-in/address/"
+	emailRate   = "sign-in/email/"
+)
+
+// SignIn opens a session. address is the client's. Errors: unauthorized, one for an unknown e-mail and a wrong password,
+// with the same work done; rate_limit_exceeded after too many failures; service_unavailable when too many are at it.
+func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Session, error) {
+	if len(password) > MaxPassword {
+		return nil, tooLong()
+	}
+	rates := []string{addressRate + store.Digest(address), emailRate + store.Digest(strings.ToLower(email))}
+	account, err := a.authenticate(ctx, email, password, rates)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	session := store.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(a.o.SessionLife)}
+	refresh := newSecret()
+	if err := a.store.StartSession(ctx, session, refresh); err != nil {
+		return nil, err
+	}
+	account.LastSignInAt = now
+	return a.session(ctx, account, session, refresh, now)
+}
+
+// authenticate checks the password. The rates are asked again once a place for the hash is free: of many tries that
+// waited together no more than the limit are told that they were wrong.
+func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (*store.Account, error) {
+	if err := a.room(ctx, rates); err != nil {
+		return nil, err
+	}
+	leave, err := a.hasher.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := a.room(ctx, rates); err != nil {
+		return nil, err
+	}
+	account, err := a.store.AccountByEmail(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	stored := a.hasher.dummy
+	if account != nil {
+		stored = account.PasswordHash
+	}
+	ok, stale, err := a.hasher.check(password, stored)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || account == nil {
+		return nil, a.failed(ctx, rates)
+	}
+	if stale {
+		if err := a.store.Rehash(ctx, account.ID, stored, a.hasher.make(password)); err != nil {
+			return nil, err
+		}
+	}
+	return account, nil
+}
+
+func (a *Auth) room(ctx context.Context, rates []string) error {
+	for _, name := range rates {
+		if _, err := a.limits.Room(ctx, name, a.o.FailedSignIns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed counts a failure and gives the answer to it.
+func (a *Auth) failed(ctx context.Context, rates []string) error {
+	for _, name := range rates {
+		if _, err := a.limits.Take(ctx, name, a.o.FailedSignIns, 1); err != nil {
+			return err
+		}
+	}
+	return carillon.NoAccess("Invalid login credentials", reasonInvalid)
+}
+
+// Refresh spends a refresh token for a new session answer of the same family. Errors: unauthorized, whose reason is
+// invalid, expired or revoked.
+func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
+	now := time.Now()
+	next := newSecret()
+	session, end, err := a.store.Refresh(ctx, token, next, now, refreshGrace, a.o.SessionLife)
+	if err != nil {
+		return nil, err
+	}
+	switch end {
+	case store.RefreshUnknown:
+		return nil, badRefresh(reasonInvalid)
+	case store.RefreshExpired:
+		return nil, badRefresh(reasonExpired)
+	case store.RefreshRevoked:
+		return nil, badRefresh(reasonRevoked)
+	case store.RefreshDone:
+	}
+	account, err := a.store.Account(ctx, session.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if account == nil {
+		return nil, badRefresh(reasonRevoked)
+	}
+	return a.session(ctx, account, session, next, now)
+}
+
+func badRefresh(reason string) *carillon.Error {
+	return carillon.NoAccess("The refresh token is "+reason, reason)
+}
+
+func (a *Auth) session(ctx context.Context, account *store.Account, session store.Session, refresh string, now time.Time) (*Session, error) {
+	token, err := a.userToken(ctx, account, session, now)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{Token: token, RefreshToken: refresh, User: userObject(account)}, nil
+}
+
+// SignOut ends the caller's session.
+func (a *Auth) SignOut(ctx context.Context, c *Caller) error {
+	return a.store.EndSession(ctx, c.SessionID, time.Now())
+}
+
+// newSecret is 32 random bytes in base64url.
+func newSecret() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program instead
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// NewKey is a new access key.
+func NewKey() string { return "ck_" + newSecret() }

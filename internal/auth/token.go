@@ -1,0 +1,175 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Audiences and types keep the two kinds of tokens apart: neither is ever taken for the other.
+const (
+	userAudience    = "authenticated"
+	userType        = "JWT"
+	companyAudience = "company"
+	companyType     = "company+jwt"
+)
+
+// claims are those of both kinds. The audience is one string, not an array (facts of GoTrue, section 4).
+type claims struct {
+	Issuer   string `json:"iss"`
+	Subject  string `json:"sub"`
+	Audience string `json:"aud"`
+	Expires  int64  `json:"exp"`
+	Issued   int64  `json:"iat"`
+	Role     string `json:"role"`
+
+	*userClaims
+	*companyClaims
+}
+
+type userClaims struct {
+	Email        string       `json:"email"`
+	Phone        string       `json:"phone"`
+	AppMetadata  AppMetadata  `json:"app_metadata"`
+	UserMetadata UserMetadata `json:"user_metadata"`
+	SessionID    string       `json:"session_id"`
+	AAL          string       `json:"aal"`
+	AMR          []amr        `json:"amr"`
+	IsAnonymous  bool         `json:"is_anonymous"`
+}
+
+type amr struct {
+	Method    string `json:"method"`
+	Timestamp int64  `json:"timestamp"`
+}
+
+type companyClaims struct {
+	KeyID string `json:"key_id"`
+}
+
+func (c *claims) GetIssuer() (string, error)              { return c.Issuer, nil }
+func (c *claims) GetSubject() (string, error)             { return c.Subject, nil }
+func (c *claims) GetAudience() (jwt.ClaimStrings, error)  { return jwt.ClaimStrings{c.Audience}, nil }
+func (c *claims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil } //nolint:nilnil // absent
+func (c *claims) GetExpirationTime() (*jwt.NumericDate, error) {
+	return jwt.NewNumericDate(time.Unix(c.Expires, 0)), nil
+}
+func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
+	return jwt.NewNumericDate(time.Unix(c.Issued, 0)), nil
+}
+
+// sign makes a token of the claims.
+func (a *Auth) sign(ctx context.Context, typ string, c *claims, now time.Time) (string, error) {
+	k, err := a.signer(ctx, now)
+	if err != nil {
+		return "", err
+	}
+	c.Issuer = a.o.Issuer
+	t := jwt.NewWithClaims(jwt.SigningMethodES256, c)
+	t.Header["kid"], t.Header["typ"] = k.id, typ
+	signed, err := t.SignedString(k.private)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return signed, nil
+}
+
+// maxToken bounds the tokens that are read at all.
+const maxToken = 8192
+
+// parse reads a token of one type and audience. Errors: unauthorized, invalid or expired.
+func (a *Auth) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
+	if len(token) > maxToken {
+		return nil, badToken(reasonInvalid)
+	}
+	c := &claims{userClaims: &userClaims{}, companyClaims: &companyClaims{}}
+	var internal error
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{algorithm}), jwt.WithAudience(audience), jwt.WithExpirationRequired())
+	_, err := parser.ParseWithClaims(token, c, func(t *jwt.Token) (any, error) {
+		if t.Header["typ"] != typ {
+			return nil, errUnknownKey
+		}
+		id, _ := t.Header["kid"].(string)
+		key, err := a.verifier(ctx, id)
+		if err != nil && !errors.Is(err, errUnknownKey) {
+			internal = err
+		}
+		return key, err
+	})
+	switch {
+	case internal != nil:
+		return nil, internal
+	case errors.Is(err, jwt.ErrTokenExpired) && !errors.Is(err, jwt.ErrTokenInvalidAudience):
+		return nil, badToken(reasonExpired)
+	case err != nil:
+		return nil, badToken(reasonInvalid)
+	}
+	return c, nil
+}
+
+func badToken(reason string) *carillon.Error {
+	return carillon.NoAccess("The token is "+reason, reason)
+}
+
+// bearer reads an Authorization header of the scheme Bearer (RFC 6750).
+func bearer(authorization string) (token string, ok bool) {
+	scheme, token, _ := strings.Cut(authorization, " ")
+	token = strings.TrimSpace(token)
+	return token, strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// Token is an access or company token.
+type Token struct {
+	AccessToken string
+	ExpiresIn   int // seconds
+	ExpiresAt   time.Time
+}
+
+func (a *Auth) userToken(ctx context.Context, u *store.Account, session store.Session, now time.Time) (Token, error) {
+	t := Token{ExpiresIn: int(a.o.TokenLife / time.Second), ExpiresAt: now.Add(a.o.TokenLife)}
+	var err error
+	t.AccessToken, err = a.sign(ctx, userType, &claims{
+		Subject: u.ID, Audience: userAudience, Role: userAudience, Issued: now.Unix(), Expires: t.ExpiresAt.Unix(),
+		userClaims: &userClaims{
+			Email: u.Email, Phone: u.Phone, AppMetadata: appMetadata(), UserMetadata: userMetadata(u), SessionID: session.ID,
+			AAL: "aal1", AMR: []amr{{"password", session.CreatedAt.Unix()}},
+		},
+	}, now)
+	return t, err
+}
+
+// CompanyToken makes a token that stands in for the key of p. It expires with the key where that is sooner.
+func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
+	now := time.Now()
+	t := Token{ExpiresAt: now.Add(a.o.TokenLife)}
+	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(t.ExpiresAt) {
+		t.ExpiresAt = p.ExpiresAt
+	}
+	t.ExpiresIn = int(t.ExpiresAt.Sub(now) / time.Second)
+	var err error
+	t.AccessToken, err = a.sign(ctx, companyType, &claims{
+		Subject: p.Company.ID, Audience: companyAudience, Role: companyAudience, Issued: now.Unix(), Expires: t.ExpiresAt.Unix(),
+		companyClaims: &companyClaims{KeyID: p.KeyID},
+	}, now)
+	return t, err
+}
+
+// companyPrincipal resolves a company token by its key as that is now: a token dies with its key.
+func (a *Auth) companyPrincipal(ctx context.Context, token string) (*Principal, error) {
+	c, err := a.parse(ctx, token, companyType, companyAudience)
+	if err != nil {
+		return nil, err
+	}
+	k, err := a.store.AccessKeyByID(ctx, c.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	return a.holder(ctx, k)
+}

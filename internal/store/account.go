@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon"
+)
+
+// Account is a person who can sign in.
+type Account struct {
+	ID           string
+	Email        string // lower case
+	Name         string
+	Phone        string
+	PasswordHash string // PHC form
+	ConfirmedAt  time.Time
+	LastSignInAt time.Time // zero: never
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+const accountColumns = "id, email, name, phone, password_hash, confirmed_at, last_sign_in_at, created_at, updated_at"
+
+// Account finds an account by id; nil when there is none.
+func (s *Store) Account(ctx context.Context, id string) (*Account, error) {
+	return s.accountWhere(ctx, "id = $1", id)
+}
+
+// AccountByEmail finds an account by its e-mail, whatever the letter case; nil when there is none.
+func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, error) {
+	return s.accountWhere(ctx, "email = $1", strings.ToLower(email))
+}
+
+func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Account, error) {
+	var a Account
+	var confirmed, signedIn, created, updated int64
+	err := s.row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
+		"SELECT "+accountColumns+" FROM account WHERE "+where, arg)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // said above
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up account: %w", err)
+	}
+	a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = instant(confirmed), instant(signedIn), instant(created), instant(updated)
+	return &a, nil
+}
+
+// AnyAccount tells whether anyone can sign in at all.
+func (s *Store) AnyAccount(ctx context.Context) (exists bool, err error) {
+	if err := s.row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
+		return false, fmt.Errorf("look for accounts: %w", err)
+	}
+	return exists, nil
+}
+
+// AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
+func (tx *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
+	n, err := tx.insertAccount(ctx, a, now)
+	if err == nil && n == 0 {
+		return carillon.InConflict("An account with this e-mail exists")
+	}
+	return err
+}
+
+// PutAccount inserts an account by its e-mail, or brings the one that is there to the same name and password hash (an
+// empty hash keeps the one it has). What is as it should be is not written. ID is filled.
+func (tx *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
+	wanted := a.ID
+	n, err := tx.insertAccount(ctx, a, now)
+	if err != nil || n == 1 {
+		return err
+	}
+	if err := tx.one(ctx, []any{&a.ID}, "SELECT id FROM account WHERE email = $1", a.Email); err != nil {
+		return fmt.Errorf("read account: %w", err)
+	}
+	if wanted != "" && wanted != a.ID {
+		return carillon.InConflict("The e-mail belongs to another account")
+	}
+	if _, err := tx.exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
+		updated_at = $4 WHERE id = $1 AND (name <> $2 OR $3 <> '' AND password_hash <> $3)`,
+		a.ID, a.Name, a.PasswordHash, millis(now)); err != nil {
+		return fmt.Errorf("write account: %w", err)
+	}
+	return nil
+}
+
+func (tx *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
+	a.Email = strings.ToLower(a.Email)
+	if a.ID == "" {
+		a.ID = carillon.NewID(now)
+	}
+	if a.ConfirmedAt.IsZero() {
+		a.ConfirmedAt = now
+	}
+	a.CreatedAt, a.UpdatedAt = now, now
+	n, err := tx.exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
+		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, millis(a.ConfirmedAt), millis(now))
+	if err != nil {
+		return 0, fmt.Errorf("write account: %w", err)
+	}
+	return n, nil
+}
+
+// Rehash replaces an account's password hash by one of the same password, unless it changed meanwhile.
+func (s *Store) Rehash(ctx context.Context, accountID, from, to string) error {
+	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := tx.exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
+		return err
+	})
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon"
+)
+
+// Membership is an account's role in a company.
+type Membership struct {
+	AccountID string
+	CompanyID string
+	Role      string // owner, admin, developer, agent or viewer
+}
+
+// Memberships are an account's, by the companies' names.
+func (s *Store) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
+	rows, err := s.rows(ctx, `SELECT m.account_id, m.company_id, m.role FROM membership m JOIN company c ON c.id = m.company_id
+		WHERE m.account_id = $1 ORDER BY c.name`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("read memberships: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Membership
+	for rows.Next() {
+		var m Membership
+		if err := rows.Scan(&m.AccountID, &m.CompanyID, &m.Role); err != nil {
+			return nil, fmt.Errorf("read memberships: %w", err)
+		}
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// Member is an account as one of its companies sees it.
+type Member struct {
+	ID           string
+	Email        string
+	Name         string
+	Role         string
+	LastSignInAt time.Time // zero: never
+	CreatedAt    time.Time
+}
+
+// Members reads the members of a company after an id, in the order of their ids.
+func (s *Store) Members(ctx context.Context, companyID, after string, limit int) ([]Member, error) {
+	rows, err := s.rows(ctx, `SELECT a.id, a.email, a.name, m.role, a.last_sign_in_at, a.created_at
+		FROM membership m JOIN account a ON a.id = m.account_id
+		WHERE m.company_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`, companyID, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Member
+	for rows.Next() {
+		var m Member
+		var signedIn, created int64
+		if err := rows.Scan(&m.ID, &m.Email, &m.Name, &m.Role, &signedIn, &created); err != nil {
+			return nil, fmt.Errorf("read members: %w", err)
+		}
+		m.LastSignInAt, m.CreatedAt = instant(signedIn), instant(created)
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// PutMembership gives an account a role in a company, instead of any other it has there.
+func (tx *Tx) PutMembership(ctx context.Context, m Membership) error {
+	if _, err := tx.exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role WHERE membership.role <> excluded.role`,
+		m.AccountID, m.CompanyID, m.Role); err != nil {
+		return fmt.Errorf("write membership: %w", err)
+	}
+	return nil
+}
+
+// AddMembership makes an account a member. Errors: conflict when it is one.
+func (tx *Tx) AddMembership(ctx context.Context, m Membership) error {
+	n, err := tx.exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, company_id) DO NOTHING`, m.AccountID, m.CompanyID, m.Role)
+	if err != nil {
+		return fmt.Errorf("write membership: %w", err)
+	}
+	if n == 0 {
+		return carillon.InConflict("The user is a member of the company")
+	}
+	return nil
+}

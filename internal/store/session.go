@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Session is one sign-in of an account and the family of its refresh tokens.
+type Session struct {
+	ID        string
+	AccountID string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	EndedAt   time.Time // zero: not ended
+}
+
+// StartSession stores a session with its first refresh token and notes the sign-in on the account.
+func (s *Store) StartSession(ctx context.Context, x Session, token string) error {
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		if _, err := tx.exec(ctx, "UPDATE account SET last_sign_in_at = $2 WHERE id = $1", x.AccountID, millis(x.CreatedAt)); err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
+			x.ID, x.AccountID, millis(x.CreatedAt), millis(x.ExpiresAt)); err != nil {
+			return err
+		}
+		return tx.addRefreshToken(ctx, x.ID, token, x.CreatedAt)
+	})
+	if err != nil {
+		return fmt.Errorf("start session: %w", err)
+	}
+	return nil
+}
+
+func (tx *Tx) addRefreshToken(ctx context.Context, session, token string, now time.Time) error {
+	_, err := tx.exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", Digest(token), session, millis(now))
+	return err
+}
+
+// Refreshed says what became of a refresh.
+type Refreshed int
+
+// The ends of a refresh.
+const (
+	RefreshUnknown Refreshed = iota // nobody's token
+	RefreshExpired                  // its session is over
+	RefreshRevoked                  // its session was ended, now or before
+	RefreshDone                     // the new token is stored
+)
+
+// Refresh spends a refresh token and stores the next of its family. A token that was spent longer ago than grace ends
+// its session for good: the whole family is revoked.
+func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (x Session, r Refreshed, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		x, r = Session{}, RefreshUnknown
+		var spent int64
+		// The row is locked by writing it, so that of two refreshes at once the second sees the first.
+		err := tx.one(ctx, []any{&x.ID, &spent}, "UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at", Digest(token))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if spent != 0 && now.UnixMilli()-spent >= grace.Milliseconds() {
+			r = RefreshRevoked
+			return tx.endSession(ctx, x.ID, now)
+		}
+		if r, err = tx.extendSession(ctx, &x, now, now.Add(life)); err != nil || r != RefreshDone {
+			return err
+		}
+		return tx.spend(ctx, x.ID, token, next, now, now.Add(-life))
+	})
+	if err != nil {
+		return Session{}, RefreshUnknown, fmt.Errorf("refresh session: %w", err)
+	}
+	return x, r, nil
+}
+
+func (tx *Tx) extendSession(ctx context.Context, x *Session, now, until time.Time) (Refreshed, error) {
+	var created, expires, ended int64
+	err := tx.one(ctx, []any{&x.AccountID, &created, &expires, &ended}, `UPDATE session SET expires_at = CASE
+		WHEN ended_at = 0 AND expires_at > $2 THEN $3 ELSE expires_at END WHERE id = $1
+		RETURNING account_id, created_at, expires_at, ended_at`, x.ID, millis(now), millis(until))
+	if err != nil {
+		return RefreshUnknown, err
+	}
+	x.CreatedAt, x.ExpiresAt, x.EndedAt = instant(created), instant(expires), instant(ended)
+	switch {
+	case ended != 0:
+		return RefreshRevoked, nil
+	case expires <= now.UnixMilli():
+		return RefreshExpired, nil
+	}
+	return RefreshDone, nil
+}
+
+// spend marks the token, keeps the time of its first use, stores the next and forgets those spent before a time.
+func (tx *Tx) spend(ctx context.Context, session, token, next string, now, forget time.Time) error {
+	if _, err := tx.exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", Digest(token), millis(now)); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, millis(forget)); err != nil {
+		return err
+	}
+	return tx.addRefreshToken(ctx, session, next, now)
+}
+
+func (tx *Tx) endSession(ctx context.Context, id string, now time.Time) error {
+	_, err := tx.exec(ctx, "UPDATE session SET ended_at = $2 WHERE id = $1 AND ended_at = 0", id, millis(now))
+	return err
+}
+
+// EndSession ends a session: its refresh tokens and access tokens are good no more.
+func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error {
+	if err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return tx.endSession(ctx, id, now) }); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// Session finds a session by id; nil when there is none.
+func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
+	x := Session{ID: id}
+	var created, expires, ended int64
+	err := s.row(ctx, []any{&x.AccountID, &created, &expires, &ended},
+		"SELECT account_id, created_at, expires_at, ended_at FROM session WHERE id = $1", id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // said above
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up session: %w", err)
+	}
+	x.CreatedAt, x.ExpiresAt, x.EndedAt = instant(created), instant(expires), instant(ended)
+	return &x, nil
+}
+
+// sessionsADrop bounds the sessions that one transaction deletes.
+const sessionsADrop = 500
+
+// DropSessions deletes sessions that expired before now, with their refresh tokens.
+func (s *Store) DropSessions(ctx context.Context, now time.Time) error {
+	for n := int64(sessionsADrop); n == sessionsADrop; {
+		err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
+			n, err = tx.exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 LIMIT $2)", millis(now), sessionsADrop)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("delete old sessions: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// SigningKey signs tokens from SignsAt until the next key does.
+type SigningKey struct {
+	ID        string // kid of tokens and of the published key
+	Alg       string
+	Private   []byte // PKCS #8; sealed in the database
+	CreatedAt time.Time
+	SignsAt   time.Time
+}
+
+// SigningKeys reads the signing keys in the order in which they sign.
+func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
+	rows, err := s.rows(ctx, "SELECT kid, alg, sealed, created_at, signs_at FROM signing_key ORDER BY signs_at, kid")
+	if err != nil {
+		return nil, fmt.Errorf("read signing keys: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []SigningKey
+	for rows.Next() {
+		var k SigningKey
+		var sealed string
+		var created, signs int64
+		if err := rows.Scan(&k.ID, &k.Alg, &sealed, &created, &signs); err != nil {
+			return nil, fmt.Errorf("read signing keys: %w", err)
+		}
+		if k.Private, err = s.seal.open(signingRow(k.ID), sealed); err != nil {
+			return nil, fmt.Errorf("open signing key %s: %w", k.ID, err)
+		}
+		k.CreatedAt, k.SignsAt = instant(created), instant(signs)
+		all = append(all, k)
+	}
+	return all, rows.Err()
+}
+
+func signingRow(kid string) string { return "signing_key/" + kid }
+
+// AddSigningKey stores a key unless another one signs from a time after last on: of nodes that turn over at once, one
+// does.
+func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		if _, err := tx.exec(ctx, `INSERT INTO meta (name, value) VALUES ('signing-keys', 1)
+			ON CONFLICT (name) DO UPDATE SET value = meta.value + 1`); err != nil { // a lock until the commit
+			return err
+		}
+		_, err := tx.exec(ctx, `INSERT INTO signing_key (kid, alg, sealed, created_at, signs_at)
+			SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE signs_at > $6)`,
+			k.ID, k.Alg, s.seal.seal(signingRow(k.ID), k.Private), millis(k.CreatedAt), millis(k.SignsAt), millis(last))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("add signing key: %w", err)
+	}
+	return nil
+}
+
+// DropSigningKey deletes a key whose tokens have all expired.
+func (s *Store) DropSigningKey(ctx context.Context, kid string) error {
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := tx.exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete signing key: %w", err)
+	}
+	return nil
+}
