@@ -43,12 +43,17 @@ func TestSendJudgesEachWayThatATransportFails(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, sender := graph(t, graphtest.Options{Templates: templates()})
-			c := client(t, Options{RequestTimeout: 150 * time.Millisecond})
+			c := client(t, Options{})
 			m := kinds0()
 			for _, how := range []string{"on a new connection", "on a kept one"} {
 				s.Fail(1, tc.failure)
 				before := s.Total()
-				out := c.Send(t.Context(), sender, m)
+				ctx, cancel := t.Context(), func() {}
+				if tc.failure.Kind == graphtest.Hang {
+					ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
+				}
+				out := c.Send(ctx, sender, m)
+				cancel()
 				if out.Verdict != tc.want || out.ProviderID != "" || out.Detail == "" {
 					t.Errorf("%s: %+v, want %v", how, out, tc.want)
 				}
@@ -165,6 +170,14 @@ func TestSendCanceledAfterTheRequestLeftIsUnknown(t *testing.T) {
 		return &graphtest.Failure{Kind: graphtest.Hang}
 	})
 	if out := client(t, Options{}).Send(ctx, sender, kinds0()); out.Verdict != carillon.Unknown {
+		t.Errorf("outcome %+v", out)
+	}
+}
+
+func TestSendGivesUpAfterItsTimeout(t *testing.T) {
+	s, sender := graph(t, graphtest.Options{Templates: templates()})
+	s.Fail(1, graphtest.Failure{Kind: graphtest.Hang})
+	if out := client(t, Options{RequestTimeout: 100 * time.Millisecond}).Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Unknown {
 		t.Errorf("outcome %+v", out)
 	}
 }
