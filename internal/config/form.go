@@ -1,0 +1,355 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// form is one mapping of the set-up while it is read. Each field is asked for by name; end tells the fields that
+// nobody asked for. The zero values that its methods give after a problem are never seen outside.
+type form struct {
+	r      *reader
+	at     Position
+	fields []field
+	known  []string
+}
+
+type field struct {
+	name  string
+	at    Position
+	value ast.Node
+}
+
+// form reads a mapping, false when it is something else; what tells what it should have been.
+func (r *reader) form(n ast.Node, what string) (*form, bool) {
+	f := &form{r: r, at: r.at(n)}
+	var pairs []*ast.MappingValueNode
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		pairs = m.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{m}
+	default:
+		r.problem(f.at, what+" must be a mapping of fields, not "+kindOf(n))
+		return f, false
+	}
+	for _, p := range pairs {
+		name, ok := keyName(p.Key)
+		if !ok {
+			r.problem(r.place(p.Key.GetToken()), "a field's name must be a plain text")
+			continue
+		}
+		f.fields = append(f.fields, field{name, r.place(p.Key.GetToken()), p.Value})
+	}
+	return f, true
+}
+
+func keyName(n ast.MapKeyNode) (string, bool) {
+	s, ok := n.(*ast.StringNode)
+	if !ok {
+		return "", false
+	}
+	return s.Value, true
+}
+
+func kindOf(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.StringNode, *ast.LiteralNode:
+		return "a text"
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		return "a number"
+	case *ast.BoolNode:
+		return "true or false"
+	case *ast.NullNode:
+		return "nothing"
+	}
+	return "an anchor, alias or tag, which are not read here"
+}
+
+// find marks a field as known and gives it; absent and null are the same.
+func (f *form) find(name string) (field, bool) {
+	f.known = append(f.known, name)
+	for _, x := range f.fields {
+		if x.name == name {
+			_, null := x.value.(*ast.NullNode)
+			return x, !null && x.value != nil
+		}
+	}
+	return field{}, false
+}
+
+// place is where a field stands, or its form when it does not stand there.
+func (f *form) place(name string) Position {
+	for _, x := range f.fields {
+		if x.name == name {
+			return x.at
+		}
+	}
+	return f.at
+}
+
+func (f *form) wrong(x field, reason string) { f.r.problem(f.r.at(x.value), x.name+" "+reason) }
+
+// end tells the fields that are unknown.
+func (f *form) end() {
+	for _, x := range f.fields {
+		if slices.Contains(f.known, x.name) {
+			continue
+		}
+		text := fmt.Sprintf("unknown field %q", shortened(x.name))
+		if near := nearest(x.name, f.known); near != "" {
+			text += ": did you mean " + near + "?"
+		}
+		f.r.problem(x.at, text)
+	}
+}
+
+func shortened(s string) string {
+	if utf8.RuneCountInString(s) > 40 {
+		return string([]rune(s)[:40]) + "…"
+	}
+	return s
+}
+
+// maxText bounds the texts of a set-up.
+const maxText = 64 << 10
+
+func scalarText(n ast.Node) (string, bool) {
+	switch x := n.(type) {
+	case *ast.StringNode:
+		return x.Value, true
+	case *ast.LiteralNode:
+		return x.Value.Value, true
+	}
+	return "", false
+}
+
+func (f *form) textOf(x field) (string, bool) {
+	s, ok := scalarText(x.value)
+	switch {
+	case !ok && (kindOf(x.value) == "a number" || kindOf(x.value) == "true or false"):
+		f.wrong(x, "must be a text: put it in quotes")
+	case !ok:
+		f.wrong(x, "must be a text, not "+kindOf(x.value))
+	case len(s) > maxText:
+		f.wrong(x, fmt.Sprintf("is longer than %d bytes", maxText))
+	case strings.ContainsRune(s, 0):
+		f.wrong(x, "holds a zero character")
+	default:
+		return s, true
+	}
+	return "", false
+}
+
+// text is an optional text.
+func (f *form) text(name string) string {
+	x, ok := f.find(name)
+	if !ok {
+		return ""
+	}
+	s, _ := f.textOf(x)
+	return s
+}
+
+// needed is a required text that is not blank.
+func (f *form) needed(name string) string {
+	x, ok := f.find(name)
+	if !ok {
+		f.r.problem(f.at, name+" is required")
+		return ""
+	}
+	s, ok := f.textOf(x)
+	if ok && strings.TrimSpace(s) == "" {
+		f.wrong(x, "must not be empty")
+	}
+	return s
+}
+
+// checked is text, held to a rule when it is there; empty when it breaks the rule.
+func (f *form) checked(name string, holds func(string) bool, rule string) string {
+	s := f.text(name)
+	if s != "" && !holds(s) {
+		x, _ := f.find(name)
+		f.wrong(x, rule)
+		return ""
+	}
+	return s
+}
+
+// choice is one of the words, the first when left out.
+func (f *form) choice(name string, words ...string) string {
+	x, ok := f.find(name)
+	if !ok {
+		return words[0]
+	}
+	return f.wordOf(x, words)
+}
+
+// neededChoice is a required one of the words.
+func (f *form) neededChoice(name string, words ...string) string {
+	x, ok := f.find(name)
+	if !ok {
+		f.r.problem(f.at, name+" is required: one of "+strings.Join(words, ", "))
+		return ""
+	}
+	return f.wordOf(x, words)
+}
+
+func (f *form) wordOf(x field, words []string) string {
+	s, ok := f.textOf(x)
+	if ok && !slices.Contains(words, s) {
+		f.wrong(x, "must be one of "+strings.Join(words, ", "))
+	}
+	return s
+}
+
+func (f *form) flag(name string) bool {
+	x, ok := f.find(name)
+	if !ok {
+		return false
+	}
+	b, ok := x.value.(*ast.BoolNode)
+	if !ok {
+		f.wrong(x, "must be true or false, not "+kindOf(x.value))
+		return false
+	}
+	return b.Value
+}
+
+// number is a whole number from 0 to most.
+func (f *form) number(name string, left, most int) int {
+	x, ok := f.find(name)
+	if !ok {
+		return left
+	}
+	i, ok := x.value.(*ast.IntegerNode)
+	if !ok {
+		f.wrong(x, "must be a whole number, not "+kindOf(x.value))
+		return left
+	}
+	// The parser reads 012 as octal; only the plain decimal form means the same to everyone.
+	n, err := strconv.Atoi(i.Token.Value)
+	if err != nil || n < 0 || n > most || strconv.Itoa(n) != i.Token.Value {
+		f.wrong(x, fmt.Sprintf("must be a whole number from 0 to %d", most))
+		return left
+	}
+	return n
+}
+
+// duration is a text such as 6s or 10m; a bare 0 is none.
+func (f *form) duration(name string, left, most time.Duration) time.Duration {
+	x, ok := f.find(name)
+	if !ok {
+		return left
+	}
+	if i, ok := x.value.(*ast.IntegerNode); ok && i.Token.Value == "0" {
+		return 0
+	}
+	s, ok := scalarText(x.value)
+	if !ok {
+		f.wrong(x, "must be a duration such as 6s or 10m")
+		return left
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > most || d%time.Millisecond != 0 {
+		f.wrong(x, fmt.Sprintf("must be a duration such as 6s or 10m, in whole milliseconds, at most %v", most))
+		return left
+	}
+	return d
+}
+
+// instant is an RFC 3339 time; zero when left out.
+func (f *form) instant(name string) time.Time {
+	x, ok := f.find(name)
+	if !ok {
+		return time.Time{}
+	}
+	s, _ := scalarText(x.value)
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.Year() < 1971 {
+		f.wrong(x, "must be an instant such as 2030-01-31T09:00:00Z")
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// maxItems bounds every list of a set-up.
+const maxItems = 10_000
+
+// items are the elements of a list, each under the field's name.
+func (f *form) items(name string) []field {
+	x, ok := f.find(name)
+	if !ok {
+		return nil
+	}
+	list, ok := x.value.(*ast.SequenceNode)
+	if !ok {
+		f.wrong(x, "must be a list, not "+kindOf(x.value))
+		return nil
+	}
+	if len(list.Values) > maxItems {
+		f.wrong(x, fmt.Sprintf("has more than %d entries", maxItems))
+		return nil
+	}
+	all := make([]field, len(list.Values))
+	for i, v := range list.Values {
+		all[i] = field{name, f.r.at(v), v}
+	}
+	return all
+}
+
+// texts is a list of texts, nil when it is left out or empty.
+func (f *form) texts(name string) []string {
+	var all []string
+	for _, x := range f.items(name) {
+		if s, ok := f.textOf(x); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// words is a list of words out of some.
+func (f *form) words(name string, words ...string) []string {
+	var all []string
+	for _, x := range f.items(name) {
+		s := f.wordOf(x, words)
+		if slices.Contains(all, s) {
+			f.wrong(x, "names the same twice")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// each reads a list of mappings; what names one of them.
+func (f *form) each(name, what string, read func(*form)) {
+	for _, x := range f.items(name) {
+		if inner, ok := f.r.form(x.value, what); ok {
+			read(inner)
+			inner.end()
+		}
+	}
+}
+
+// inner reads a mapping when it is there.
+func (f *form) inner(name string, read func(*form)) {
+	x, ok := f.find(name)
+	if !ok {
+		return
+	}
+	if inner, ok := f.r.form(x.value, name); ok {
+		read(inner)
+		inner.end()
+	}
+}

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Position is a place in a file of the set-up. Lines and columns begin at 1.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+// String is the place as compilers write it, which editors can jump to.
+func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// Problem is one thing that is wrong with a set-up. Its text holds no value from the file but names.
+type Problem struct {
+	At   Position
+	Text string
+}
+
+// Problems are all that is wrong with a set-up.
+type Problems []Problem
+
+// maxProblems is how many are told at once.
+const maxProblems = 20
+
+// Error tells the first twenty, a line each.
+func (p Problems) Error() string {
+	var b strings.Builder
+	for i, x := range p {
+		if i == maxProblems {
+			fmt.Fprintf(&b, "\nand %d more", len(p)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(x.At.String() + ": " + x.Text)
+	}
+	return b.String()
+}
+
+// Sorted gives the problems by place, the files in the order of their names; nil when there are none.
+func (p Problems) Sorted() error {
+	if len(p) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+	return p
+}

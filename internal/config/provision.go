@@ -1,0 +1,140 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"carillon"
+)
+
+// Provision is a declarative set-up, read and checked: what there shall be. What it leaves out stays as it is. Ids may
+// be empty: whoever applies it finds the thing by its natural key, or makes an id and keeps it.
+type Provision struct {
+	Companies []Company
+}
+
+// Company is one company and all that belongs to it. Its natural key, without an id, is its name.
+type Company struct {
+	carillon.Company
+	At           Position
+	Users        []User
+	Keys         []Key
+	Senders      []Sender
+	Templates    []Template
+	Documents    []Document
+	Suppressions []string
+}
+
+// User is a member of the company. The natural key is the e-mail address, in lower case.
+type User struct {
+	At       Position
+	Email    string
+	Name     string
+	Role     string
+	Password string // empty: left as it is; a new user cannot sign in before one is set
+}
+
+// Key is an access key. The natural key is the key itself, or the label when the file leaves the key out: then one is
+// made once and kept.
+type Key struct {
+	At        Position
+	Key       string
+	Label     string
+	Scopes    []string
+	ExpiresAt time.Time // zero: never
+	Revoked   bool
+}
+
+// Sender is a sender of the company. The natural key is its id.
+type Sender struct {
+	carillon.Sender
+	At Position
+}
+
+// Template is a template, compiled. The natural key is its sender, name and language.
+type Template struct {
+	carillon.Template
+	At       Position
+	SenderID string // the sender's id or number
+	SenderAt Position
+}
+
+// The kinds of documents.
+const (
+	KindAgent     = "agent"
+	KindKnowledge = "knowledge"
+	KindFlow      = "flow"
+	KindWidget    = "widget"
+	KindWebhook   = "webhook"
+)
+
+// Document is a declared thing that is kept as a JSON document. The natural key is its id or, without one, its name: of
+// knowledge its id, of a webhook its address.
+type Document struct {
+	At     Position
+	Kind   string
+	ID     string
+	Name   string
+	Doc    map[string]any // encoding/json writes it with sorted keys: the normalized form
+	Refers []Reference
+}
+
+// Reference is a document's word on another one of its company. Field is the member of Doc to fill with the id of the
+// thing found, empty where the reference is an id already.
+type Reference struct {
+	At    Position
+	Kind  string
+	Name  string // its id or name
+	Field string
+}
+
+// ProvisionOptions are what reading a set-up may reach outside.
+type ProvisionOptions struct {
+	// Env looks up `{env: NAME}`; nil: the process's environment.
+	Env func(name string) (string, bool)
+	// File reads `{file: PATH}`; nil: ReadSecretFile. Relative paths begin at the folder of the set-up's file.
+	File func(path string) (string, error)
+	// CheckSettings checks a sender's settings by provider, and gives a *carillon.Error whose field is settings.<key>.
+	// The settings of a provider without an entry are kept unchecked.
+	CheckSettings map[string]func(json.RawMessage) error
+}
+
+// maxProvision bounds a set-up's file.
+const maxProvision = 4 << 20
+
+// ReadProvision reads files that together are one set-up: a company may be spread over several. The error, when
+// something in them is wrong, is a Problems.
+func ReadProvision(files []string, o ProvisionOptions) (*Provision, error) {
+	r := newReader(o)
+	for _, name := range files {
+		text, err := readBounded(name)
+		if err != nil {
+			return nil, err
+		}
+		r.file(name, text)
+	}
+	return r.end()
+}
+
+// ParseProvision is ReadProvision for a text that is already there; name stands in its problems.
+func ParseProvision(name string, text []byte, o ProvisionOptions) (*Provision, error) {
+	r := newReader(o)
+	r.file(name, text)
+	return r.end()
+}
+
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read the set-up: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxProvision+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the set-up %s: %w", name, err)
+	}
+	return text, nil
+}

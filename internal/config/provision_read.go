@@ -1,0 +1,147 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"carillon"
+)
+
+// reader reads the files of one set-up and gathers what is wrong with them.
+type reader struct {
+	o         ProvisionOptions
+	env       func(string) (string, bool)
+	readFile  func(string) (string, error)
+	name      string // of the file being read
+	companies []*company
+	problems  Problems
+	unique    map[string]Position // what may be declared only once, over all files
+}
+
+// company is a company being read, maybe from several files.
+type company struct {
+	Company
+	scope string // keeps apart what is unique within a company
+}
+
+func newReader(o ProvisionOptions) *reader {
+	r := &reader{o: o, env: o.Env, readFile: o.File, unique: map[string]Position{}}
+	if r.env == nil {
+		r.env = os.LookupEnv
+	}
+	if r.readFile == nil {
+		r.readFile = ReadSecretFile
+	}
+	return r
+}
+
+func (r *reader) problem(at Position, text string) {
+	r.problems = append(r.problems, Problem{at, text})
+}
+
+// once tells when something is declared a second time. The key may hold a secret, what may not.
+func (r *reader) once(at Position, what string, key ...string) {
+	if slices.Contains(key, "") {
+		return // told as missing already
+	}
+	k := what + "\x00" + strings.Join(key, "\x00")
+	if before, taken := r.unique[k]; taken {
+		r.problem(at, what+" is declared before, at "+before.String())
+		return
+	}
+	r.unique[k] = at
+}
+
+func (r *reader) file(name string, text []byte) {
+	r.name = name
+	root := r.parseYAML(name, text)
+	if root == nil {
+		return
+	}
+	if f, ok := r.form(root, "a set-up"); ok {
+		f.each("companies", "a company", r.company)
+		f.end()
+	}
+}
+
+// end gives what was read, or all that is wrong with it.
+func (r *reader) end() (*Provision, error) {
+	if err := r.problems.Sorted(); err != nil {
+		return nil, err
+	}
+	p := &Provision{}
+	for _, c := range r.companies {
+		p.Companies = append(p.Companies, c.Company)
+	}
+	return p, nil
+}
+
+func (r *reader) company(f *form) {
+	id, name := uuid(f), short(f, "name")
+	c := r.find(f, id, name)
+	c.Suspended = f.choice("status", "active", "suspended") == "suspended"
+	c.StrictRecipientID = f.flag("strict_recipient_id")
+	c.Limits = carillon.DefaultLimits()
+	f.inner("limits", func(f *form) { limits(f, &c.Limits) })
+	f.inner("calling_hours", func(f *form) { c.CallingHours = callingHours(f) })
+	f.each("users", "a user", c.user)
+	f.each("keys", "a key", c.key)
+	f.each("senders", "a sender", c.sender)
+	f.each("templates", "a template", c.template)
+	f.each("knowledge", "knowledge", c.knowledge)
+	f.each("agents", "an agent", c.agent)
+	f.each("flows", "a flow", c.flow)
+	f.each("widgets", "a widget", c.widget)
+	f.each("webhooks", "a webhook", c.webhook)
+	c.suppress(f)
+}
+
+// find gives the company that an earlier file began, or begins one.
+func (r *reader) find(f *form, id, name string) *company {
+	for _, c := range r.companies {
+		sameName := c.Name == name
+		if id != "" && c.ID == id || sameName && (id == "" || c.ID == "") {
+			if !sameName {
+				r.problem(f.place("name"), "the company has another name at "+c.At.String())
+			}
+			if c.At.File == f.at.File {
+				r.problem(f.at, "the company is declared before, at "+c.At.String())
+			}
+			if c.ID == "" {
+				c.ID = id
+			}
+			return c
+		}
+		if sameName {
+			r.problem(f.place("name"), "another company has this name, at "+c.At.String())
+		}
+	}
+	c := &company{Company: Company{Company: carillon.Company{ID: id, Name: name}, At: f.at}, scope: name}
+	r.companies = append(r.companies, c)
+	return c
+}
+
+// uuid is an optional id in its usual form, lower case.
+func uuid(f *form) string {
+	return strings.ToLower(f.checked("id", carillon.ValidUUID, "must be a UUID"))
+}
+
+const maxName = 200
+
+// short is a required name of a readable length, on one line.
+func short(f *form, name string) string {
+	s := f.needed(name)
+	if !oneLine(s) {
+		x, _ := f.find(name)
+		f.wrong(x, "must be one line of at most 200 bytes")
+	}
+	return s
+}
+
+// label is an optional short.
+func label(f *form, name string) string {
+	return f.checked(name, oneLine, "must be one line of at most 200 bytes")
+}
+
+func oneLine(s string) bool { return len(s) <= maxName && !strings.ContainsAny(s, "\r\n\t\x00") }

@@ -1,0 +1,160 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"carillon"
+)
+
+const (
+	maxRate     = 10_000
+	maxInterval = 24 * time.Hour
+	maxUnknown  = 7 * 24 * time.Hour
+	maxCalls    = 100_000
+)
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) //nolint:gochecknoglobals // read only
+
+const idRule = "must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -"
+
+func (c *company) sender(f *form) {
+	s := Sender{At: f.at}
+	s.Number = f.needed("number")
+	if s.Number != "" && !carillon.ValidNumber(s.Number) {
+		f.r.problem(f.place("number"), "number must be 7 to 15 digits, no + or spaces")
+	}
+	s.Channel = carillon.Channel(f.neededChoice("channel", string(carillon.Messaging), string(carillon.Voice)))
+	if s.Channel == carillon.Voice {
+		s.Provider = f.neededChoice("provider", "sip", "sandbox", "twilio", "elevenlabs")
+	} else {
+		s.Provider = f.neededChoice("provider", "whatsapp", "sandbox")
+	}
+	if s.ID = f.checked("id", idForm.MatchString, idRule); s.ID == "" {
+		s.ID = defaultSenderID(&s.Sender)
+	}
+	s.Default = f.flag("default")
+	c.pace(f, &s.Sender)
+	s.Unknown = carillon.DefaultUnknownPolicy()
+	f.inner("unknown_outcome", func(f *form) { unknownPolicy(f, &s.Unknown) })
+	s.Settings = f.settings(s.Provider)
+	c.onceSender(f, &s)
+	c.Senders = append(c.Senders, s)
+}
+
+// defaultSenderID is the number, which names the sender in requests anyway; a voice line's differs, for one number may
+// be both.
+func defaultSenderID(s *carillon.Sender) string {
+	if s.Channel == carillon.Voice {
+		return "voice-" + s.Number
+	}
+	return s.Number
+}
+
+// pace reads what differs by provider: the pretend channel is unpaced and looks up no media by default.
+func (c *company) pace(f *form, s *carillon.Sender) {
+	rate, interval, check := 80, 6*time.Second, []string{"full", "syntax"}
+	if s.Provider == "sandbox" {
+		rate, interval, check = 0, 0, []string{"syntax", "full"}
+	}
+	if s.Channel == carillon.Voice {
+		rate, interval = 0, 0
+	}
+	s.PerSecond = f.number("per_second", rate, maxRate)
+	s.PerRecipient = f.duration("per_recipient_interval", interval, maxInterval)
+	s.MaxConcurrent = f.number("max_concurrent", 0, maxCalls)
+	s.MediaCheck = f.choice("media_check", check...)
+}
+
+func (c *company) onceSender(f *form, s *Sender) {
+	f.r.once(f.at, "a sender of this id", c.scope, s.ID)
+	f.r.once(f.place("number"), "a "+string(s.Channel)+" sender of this number", c.scope, s.Number)
+	if s.Default {
+		f.r.once(f.place("default"), "a default "+string(s.Channel)+" sender", c.scope)
+	}
+}
+
+func unknownPolicy(f *form, p *carillon.UnknownPolicy) {
+	for class := range carillon.Class(carillon.Classes) {
+		words := []string{"retry", "fail"}
+		if !p.Retry[class] {
+			words = []string{"fail", "retry"}
+		}
+		p.Retry[class] = f.choice(class.String(), words...) == "retry"
+	}
+	p.After = f.duration("after", p.After, maxUnknown)
+	if p.After < time.Second {
+		f.r.problem(f.place("after"), "after must be at least 1s")
+	}
+}
+
+// settings reads the provider's own fields: texts, numbers, truths and secrets. The provider checks them when it is
+// known.
+func (f *form) settings(provider string) json.RawMessage {
+	x, given := f.find("settings")
+	values := map[string]any{}
+	inner := f
+	if given {
+		var ok bool
+		if inner, ok = f.r.form(x.value, "settings"); !ok {
+			return nil
+		}
+		for _, s := range inner.fields {
+			if v, ok := inner.setting(s); ok {
+				values[s.name] = v
+			}
+		}
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		f.r.problem(inner.at, "settings cannot be kept")
+		return nil
+	}
+	if check := f.r.o.CheckSettings[provider]; check != nil {
+		if err := check(raw); err != nil {
+			f.r.problem(f.settingsFault(inner, err))
+		}
+	}
+	return raw
+}
+
+func (f *form) setting(x field) (any, bool) {
+	switch v := x.value.(type) {
+	case *ast.NullNode:
+		return nil, false
+	case *ast.BoolNode:
+		return v.Value, true
+	case *ast.IntegerNode:
+		return f.number(x.name, 0, maxLimit), true
+	}
+	if s, indirect := f.indirect(x); indirect {
+		return s, true
+	}
+	s, ok := f.textOf(x)
+	return s, ok
+}
+
+// settingsFault finds the line that a provider's complaint is about.
+func (f *form) settingsFault(settings *form, err error) (Position, string) {
+	var e *carillon.Error
+	if !errors.As(err, &e) {
+		return f.place("settings"), "settings cannot be used"
+	}
+	named, _ := e.Details.Find("field").(string)
+	reason, _ := e.Details.Find("reason").(string)
+	if reason == "" {
+		reason = e.Message
+	}
+	key := strings.TrimPrefix(named, "settings.")
+	at := f.place("settings")
+	if settings != f && slices.ContainsFunc(settings.fields, func(x field) bool { return x.name == key }) {
+		at = settings.place(key)
+	}
+	return at, named + ": " + reason
+}

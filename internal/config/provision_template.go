@@ -1,0 +1,140 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"carillon"
+)
+
+// template reads a template and holds it to the contract's limits, not to the channel's own rules: set-up declares
+// what is there already (decisions.md, section 4).
+func (c *company) template(f *form) {
+	t := Template{At: f.at, SenderID: f.needed("sender"), SenderAt: f.place("sender")}
+	t.Name, t.Language = f.needed("name"), f.needed("language")
+	if t.Name != "" && !carillon.ValidTemplateName(t.Name) {
+		f.r.problem(f.place("name"), "name must be 1 to 512 characters of a-z, 0-9 and _")
+	}
+	if t.Language != "" && !carillon.ValidLanguage(t.Language) {
+		f.r.problem(f.place("language"), "language must be of the form xx or xx_XX")
+	}
+	t.Category = f.neededChoice("category", "MARKETING", "UTILITY", "AUTHENTICATION")
+	t.Status = carillon.TemplateStatus(f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled"))
+	t.Components = components(f)
+	if err := t.Compile(); err != nil {
+		f.r.problem(f.componentFault(t.Components, err))
+	} else {
+		f.inner("examples", func(f *form) { examples(f, &t.Template) })
+	}
+	f.find("examples")
+	f.r.once(f.at, "a template of this sender, name and language", c.scope, t.SenderID, t.Name, t.Language)
+	c.Templates = append(c.Templates, t)
+}
+
+func components(f *form) []carillon.Component {
+	var all []carillon.Component
+	f.inner("header", func(f *form) { all = append(all, header(f)) })
+	all = append(all, carillon.Component{Type: carillon.TypeBody, Text: f.needed("body")})
+	if _, given := f.find("footer"); given {
+		all = append(all, carillon.Component{Type: carillon.TypeFooter, Text: f.needed("footer")})
+	}
+	buttons := carillon.Component{Type: carillon.TypeButtons}
+	f.each("buttons", "a button", func(f *form) { buttons.Buttons = append(buttons.Buttons, button(f)) })
+	if buttons.Buttons != nil {
+		all = append(all, buttons)
+	}
+	return all
+}
+
+func header(f *form) carillon.Component {
+	c := carillon.Component{Type: carillon.TypeHeader}
+	c.Format = f.choice("format", carillon.FormatText, carillon.FormatImage, carillon.FormatVideo, carillon.FormatDocument)
+	c.Text = f.text("text")
+	samples := f.texts("example")
+	switch {
+	case c.Format != carillon.FormatText && c.Text != "":
+		f.r.problem(f.place("text"), "text is for headers of format TEXT")
+	case samples == nil:
+	case c.Format == carillon.FormatText:
+		f.r.problem(f.place("example"), "example is for media; those of a text stand in examples.header")
+	default:
+		c.Example = &carillon.ComponentExample{HeaderHandle: samples}
+	}
+	return c
+}
+
+func button(f *form) carillon.Button {
+	b := carillon.Button{Text: f.needed("text"), URL: f.text("url"), PhoneNumber: f.text("phone_number"), Example: f.texts("example")}
+	b.Type = f.neededChoice("type", carillon.ButtonURL, carillon.ButtonQuickReply, carillon.ButtonPhone)
+	switch {
+	case b.Type == carillon.ButtonURL && b.URL == "":
+		f.r.problem(f.at, "url is required of a button of type URL")
+	case b.Type != carillon.ButtonURL && b.URL != "":
+		f.r.problem(f.place("url"), "url is for buttons of type URL")
+	case b.Type == carillon.ButtonPhone && b.PhoneNumber == "":
+		f.r.problem(f.at, "phone_number is required of a button of type PHONE_NUMBER")
+	case b.Type != carillon.ButtonPhone && b.PhoneNumber != "":
+		f.r.problem(f.place("phone_number"), "phone_number is for buttons of type PHONE_NUMBER")
+	}
+	return b
+}
+
+// examples puts the sample values where lists show them: those of the body one for each marker, in the markers' order.
+func examples(f *form, t *carillon.Template) {
+	heads, body := f.texts("header"), f.texts("body")
+	if heads != nil && (t.Shape.HeaderVariable == "" || len(heads) != 1) {
+		f.r.problem(f.place("header"), "header needs one example where the header's text has a variable, and none elsewhere")
+		return
+	}
+	if body != nil && len(body) != len(t.Shape.Markers) {
+		f.r.problem(f.place("body"), fmt.Sprintf("body needs %d examples, one for each variable, not %d", len(t.Shape.Markers), len(body)))
+		return
+	}
+	for i := range t.Components {
+		switch c := &t.Components[i]; {
+		case c.Type == carillon.TypeHeader && heads != nil:
+			c.Example = headerExample(t, heads)
+		case c.Type == carillon.TypeBody && body != nil:
+			c.Example = bodyExample(t, body)
+		}
+	}
+}
+
+func headerExample(t *carillon.Template, samples []string) *carillon.ComponentExample {
+	if t.ParameterFormat != carillon.Named {
+		return &carillon.ComponentExample{HeaderText: samples}
+	}
+	return &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: t.Shape.HeaderVariable, Example: samples[0]}}}
+}
+
+func bodyExample(t *carillon.Template, samples []string) *carillon.ComponentExample {
+	if t.ParameterFormat != carillon.Named {
+		return &carillon.ComponentExample{BodyText: [][]string{samples}}
+	}
+	e := &carillon.ComponentExample{}
+	for i, sample := range samples {
+		e.BodyTextNamedParams = append(e.BodyTextNamedParams, carillon.NamedExample{ParamName: t.Shape.Markers[i], Example: sample})
+	}
+	return e
+}
+
+// componentFault finds the field that a complaint of Compile is about: components.<n>… by its type.
+func (f *form) componentFault(all []carillon.Component, err error) (Position, string) {
+	var e *carillon.Error
+	if !errors.As(err, &e) {
+		return f.at, "the template cannot be used"
+	}
+	reason, _ := e.Details.Find("reason").(string)
+	if reason == "" {
+		reason = e.Message
+	}
+	named, _ := e.Details.Find("field").(string)
+	at, name := f.at, "template"
+	var n int
+	if _, err := fmt.Sscanf(named, "components.%d", &n); err == nil && n >= 0 && n < len(all) {
+		name = strings.ToLower(all[n].Type)
+		at = f.place(name)
+	}
+	return at, name + ": " + reason
+}

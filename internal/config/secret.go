@@ -1,0 +1,51 @@
+package config
+
+import (
+	"path/filepath"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// secret is a text, or {env: NAME} or {file: PATH} that say where it is. No problem it tells holds the value, nor a
+// name inside such a mapping, which may be a secret put in the wrong place.
+func (f *form) secret(name string) string {
+	x, ok := f.find(name)
+	if !ok {
+		return ""
+	}
+	if s, indirect := f.indirect(x); indirect {
+		return s
+	}
+	s, _ := f.textOf(x)
+	return s
+}
+
+// indirect reads {env: NAME} and {file: PATH}; false when the field is no mapping.
+func (f *form) indirect(x field) (string, bool) {
+	switch x.value.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+	default:
+		return "", false
+	}
+	inner, _ := f.r.form(x.value, x.name) // it is a mapping
+	env, file := inner.text("env"), inner.text("file")
+	if len(inner.fields) != 1 || env == "" && file == "" {
+		f.wrong(x, "must be a text, {env: NAME} or {file: PATH}")
+		return "", true
+	}
+	if env != "" {
+		s, set := f.r.env(env)
+		if !set || s == "" {
+			f.wrong(x, "names the environment variable "+shortened(env)+", which is not set")
+		}
+		return s, true
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(f.r.name), file)
+	}
+	s, err := f.r.readFile(file)
+	if err != nil {
+		f.wrong(x, "cannot be read from its file: "+err.Error())
+	}
+	return s, true
+}
