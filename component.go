@@ -143,7 +143,7 @@ func (r *Request) addComponents(o *Object, prefix string) error {
 	var seen [buttonPayload + 1]bool
 	for i := o.first(); i < o.end(); i = o.doc.after(i) {
 		v := Value{o.doc, i}
-		key, ok := strings.CutPrefix(o.doc.nodes[i].key, prefix)
+		key, ok := strings.CutPrefix(o.doc.key(i), prefix)
 		if !ok || !v.Present() {
 			continue
 		}

@@ -27,7 +27,7 @@ type Contact struct {
 func (c Contact) Field(name string) (string, bool) {
 	end := c.doc.after(c.at)
 	for i := c.at + 1; i < end; i = c.doc.after(i) {
-		key := c.doc.nodes[i].key
+		key := c.doc.key(i)
 		if c.flat {
 			if len(key) != len(contactPrefix)+len(name) || !strings.HasPrefix(key, contactPrefix) {
 				continue
@@ -46,7 +46,7 @@ func (c Contact) Fields() map[string]string {
 	fields := make(map[string]string)
 	end := c.doc.after(c.at)
 	for i := c.at + 1; i < end; i = c.doc.after(i) {
-		key := c.doc.nodes[i].key
+		key := c.doc.key(i)
 		if c.flat {
 			var ok bool
 			if key, ok = strings.CutPrefix(key, contactPrefix); !ok {
@@ -114,7 +114,7 @@ const exampleNumber = "34600111222"
 func (r *Request) addContact(o *Object, index string) error {
 	c := Contact{doc: o.doc, at: o.at, flat: r.flat}
 	for i := o.first(); i < o.end(); i = o.doc.after(i) {
-		v, name := Value{o.doc, i}, o.doc.nodes[i].key
+		v, name := Value{o.doc, i}, o.doc.key(i)
 		if r.flat {
 			var ok bool
 			if name, ok = strings.CutPrefix(name, contactPrefix); !ok {

@@ -11,7 +11,7 @@ import (
 func checkFlat(root *Object, ch Channel) error {
 	var dotted bool
 	for i := root.first(); i < root.end(); i = root.doc.after(i) {
-		v, key := Value{root.doc, i}, root.doc.nodes[i].key
+		v, key := Value{root.doc, i}, root.doc.key(i)
 		if !v.Present() {
 			continue
 		}
@@ -58,7 +58,7 @@ func checkParents(root *Object) error {
 	keys := make([]string, 0, 32)
 	for i := root.first(); i < root.end(); i = root.doc.after(i) {
 		if (Value{root.doc, i}).Present() {
-			keys = append(keys, root.doc.nodes[i].key)
+			keys = append(keys, root.doc.key(i))
 		}
 	}
 	slices.SortFunc(keys, compareDotted)

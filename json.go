@@ -28,17 +28,28 @@ const (
 )
 
 // node is one value of a document. The nodes of an object or array follow it, up to next.
+// It holds no pointers, so that the collector passes over it.
 type node struct {
-	key        string // in an object: the unescaped key
-	start, end uint32 // of the value in the source, the quotes of a string included
-	next       uint32 // the node behind this value and all within
-	kind       kind
+	keyStart, keyEnd uint32 // in an object: the key in the source, or keyEnd 0 and keyStart its place among odd
+	start, end       uint32 // of the value in the source, the quotes of a string included
+	next             uint32 // the node behind this value and all within
+	kind             kind
 }
 
 // document is a JSON text that was checked in full, and its values in the order of the text.
 type document struct {
 	src   string
 	nodes []node
+	odd   []string // the keys that were written with escapes, unescaped
+}
+
+// key is the unescaped key of a member. In the source a key cannot end at 0.
+func (d *document) key(i int) string {
+	n := &d.nodes[i]
+	if n.keyEnd == 0 {
+		return d.odd[n.keyStart]
+	}
+	return d.src[n.keyStart:n.keyEnd]
 }
 
 // readJSON checks a whole body in one pass: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no key twice
@@ -50,28 +61,30 @@ func readJSON(body []byte) (*document, error) {
 	if !utf8.Valid(body) {
 		return nil, Invalid("body", "The body is not valid UTF-8")
 	}
-	p := jsonReader{src: string(body)}
+	p := jsonReader{document: document{src: string(body)}}
 	p.nodes = make([]node, 0, min(2+strings.Count(p.src, ":"), 1024))
 	p.space()
 	if p.at == len(p.src) {
 		return nil, Invalid("body", "The body is empty")
 	}
-	if err := p.value("", 1); err != nil {
+	if err := p.value(span{}, 1); err != nil {
 		return nil, err
 	}
 	p.space()
 	if p.at < len(p.src) {
 		return nil, Invalid("body", fmt.Sprintf("Unexpected data after the JSON value, at byte %d", p.at))
 	}
-	return &document{src: p.src, nodes: p.nodes}, nil
+	return &p.document, nil
 }
 
 // jsonReader is the state of one pass.
 type jsonReader struct {
-	src   string
-	at    int
-	nodes []node
+	document
+	at int
 }
+
+// span is where a key stands, as node keeps it.
+type span struct{ start, end uint32 }
 
 func (p *jsonReader) space() {
 	for p.at < len(p.src) {
@@ -89,12 +102,12 @@ func (p *jsonReader) fail() error {
 }
 
 // value reads one value that begins at p.at and adds its nodes; depth is the nesting it would have as a container.
-func (p *jsonReader) value(key string, depth int) error {
+func (p *jsonReader) value(key span, depth int) error {
 	if p.at == len(p.src) {
 		return p.fail()
 	}
 	start, index := p.at, len(p.nodes)
-	p.nodes = append(p.nodes, node{key: key})
+	p.nodes = append(p.nodes, node{keyStart: key.start, keyEnd: key.end})
 	k, err := kindAbsent, error(nil)
 	switch c := p.src[p.at]; c {
 	case '"':
@@ -145,14 +158,14 @@ func (p *jsonReader) members(object, depth int) error {
 	}
 	keys := keySet{object: object}
 	for {
-		key, err := p.key()
+		key, at, err := p.member()
 		if err != nil {
 			return err
 		}
-		if keys.has(p.nodes, key) {
+		if keys.has(&p.document, key) {
 			return Invalid("body", fmt.Sprintf("The key %q occurs twice in one object", shortened(key)))
 		}
-		if err := p.value(key, depth+1); err != nil {
+		if err := p.value(at, depth+1); err != nil {
 			return err
 		}
 		more, err := p.more('}')
@@ -173,7 +186,7 @@ func (p *jsonReader) elements(depth int) error {
 		return nil
 	}
 	for {
-		if err := p.value("", depth+1); err != nil {
+		if err := p.value(span{}, depth+1); err != nil {
 			return err
 		}
 		more, err := p.more(']')
@@ -205,27 +218,30 @@ func (p *jsonReader) more(closing byte) (bool, error) {
 	return false, p.fail()
 }
 
-// key reads a member's key, the colon and the space behind it.
-func (p *jsonReader) key() (string, error) {
-	if p.at == len(p.src) || p.src[p.at] != '"' {
-		return "", p.fail()
+// member reads a member's key, the colon and the space behind it.
+func (p *jsonReader) member() (key string, at span, err error) {
+	if p.peek() != '"' {
+		return "", span{}, p.fail()
 	}
 	start := p.at + 1
 	escaped, err := p.text()
 	if err != nil {
-		return "", err
+		return "", span{}, err
 	}
-	key := p.src[start : p.at-1]
+	key = p.src[start : p.at-1]
+	at = span{uint32(start), uint32(p.at - 1)} //nolint:gosec // readJSON bounds the source
 	if escaped {
 		key = unescape(key)
+		at = span{start: uint32(len(p.odd))} //nolint:gosec // readJSON bounds the source
+		p.odd = append(p.odd, key)
 	}
 	p.space()
-	if p.at == len(p.src) || p.src[p.at] != ':' {
-		return "", p.fail()
+	if p.peek() != ':' {
+		return "", span{}, p.fail()
 	}
 	p.at++
 	p.space()
-	return key, nil
+	return key, at, nil
 }
 
 // keySet tells whether a key occurred before in the object being read. It looks at the nodes already there and makes
@@ -236,11 +252,11 @@ type keySet struct {
 	set    map[string]struct{}
 }
 
-func (s *keySet) has(nodes []node, key string) bool {
+func (s *keySet) has(d *document, key string) bool {
 	s.count++
 	if s.set == nil {
-		for i := s.object + 1; i < len(nodes); i = int(nodes[i].next) {
-			if nodes[i].key == key {
+		for i := s.object + 1; i < len(d.nodes); i = d.after(i) {
+			if d.key(i) == key {
 				return true
 			}
 		}
@@ -248,8 +264,8 @@ func (s *keySet) has(nodes []node, key string) bool {
 			return false
 		}
 		s.set = make(map[string]struct{}, 2*manyMembers)
-		for i := s.object + 1; i < len(nodes); i = int(nodes[i].next) {
-			s.set[nodes[i].key] = struct{}{}
+		for i := s.object + 1; i < len(d.nodes); i = d.after(i) {
+			s.set[d.key(i)] = struct{}{}
 		}
 	}
 	if _, ok := s.set[key]; ok {

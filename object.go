@@ -36,7 +36,7 @@ func ParseObject(body []byte) (*Object, error) {
 func (o *Object) Keys() []string {
 	var keys []string
 	for i := o.first(); i < o.end(); i = o.doc.after(i) {
-		keys = append(keys, o.doc.nodes[i].key)
+		keys = append(keys, o.doc.key(i))
 	}
 	return keys
 }
@@ -44,7 +44,7 @@ func (o *Object) Keys() []string {
 // Find is the value of a key, the absent Value where there is none.
 func (o *Object) Find(key string) Value {
 	for i := o.first(); i < o.end(); i = o.doc.after(i) {
-		if o.doc.nodes[i].key == key {
+		if o.doc.key(i) == key {
 			return Value{o.doc, i}
 		}
 	}

@@ -73,7 +73,7 @@ func gather(root *Object) fields {
 	var f fields
 	for i := root.first(); i < root.end(); i = root.doc.after(i) {
 		v := Value{root.doc, i}
-		switch root.doc.nodes[i].key {
+		switch root.doc.key(i) {
 		case contactKey:
 			f.contact = v
 		case contactsKey:
