@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"carillon"
 )
@@ -63,6 +64,22 @@ func Raw(w http.ResponseWriter, status int, body []byte) error {
 	return nil
 }
 
+// Public writes a 200 that anyone may keep for a time.
+func Public(w http.ResponseWriter, keep time.Duration, v any) error {
+	return JSON(cacheable{w, "public, max-age=" + strconv.Itoa(int(keep/time.Second))}, http.StatusOK, v)
+}
+
+// cacheable puts its own Cache-Control in the place of no-store.
+type cacheable struct {
+	http.ResponseWriter
+	control string
+}
+
+func (c cacheable) WriteHeader(status int) {
+	c.Header()["Cache-Control"] = []string{c.control}
+	c.ResponseWriter.WriteHeader(status)
+}
+
 //nolint:gochecknoglobals // header values, shared to save an allocation a request
 var (
 	jsonType = []string{"application/json"}
@@ -88,6 +105,10 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	limitHeaders(w.Header(), e)
+	if e.Code == carillon.Unauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	_ = JSON(w, e.Code.Status(), errorBody{e.Code.String(), e.Message, e.Details, e.RetryAfter, st.id})
 }

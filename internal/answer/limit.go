@@ -1,0 +1,34 @@
+package answer
+
+import (
+	"net/http"
+	"time"
+
+	"carillon"
+)
+
+// limitHeaders writes RateLimit-Policy and RateLimit of a 429 from what its details say, so that whoever refuses, the
+// headers are there (decisions.md, section 1).
+func limitHeaders(h http.Header, e *carillon.Error) {
+	policy, window, quota, left := carillon.DailyPolicy, 24*time.Hour, 0, 0
+	switch e.Code {
+	case carillon.RateLimitExceeded:
+		quota, _ = e.Details.Find("limit").(int)
+		text, _ := e.Details.Find("window").(string)
+		if w, err := time.ParseDuration(text); err == nil {
+			window = w
+		}
+		if window == time.Minute {
+			policy = carillon.MinutePolicy
+		}
+	case carillon.QuotaExceeded:
+		quota, _ = e.Details.Find("quota").(int)
+		used, _ := e.Details.Find("used").(int)
+		left = max(0, quota-used)
+	default:
+		return
+	}
+	policyValue, limitValue := carillon.RateHeaders(policy, quota, left, window, e.RetryAfter)
+	h.Set("RateLimit-Policy", policyValue)
+	h.Set("RateLimit", limitValue)
+}

@@ -1,0 +1,229 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+)
+
+// authRoutes are signing in and out, tokens and keys (interface.md, endpoints 1 and 2; decisions.md, section 2).
+func (s *Server) authRoutes() []answer.Route {
+	return []answer.Route{
+		route("POST "+prefix+"/auth", "none", s.signIn),
+		route("POST "+prefix+"/auth/refresh", "none", s.refresh),
+		route("POST "+prefix+"/auth/company", "key:any", s.companyToken),
+		route("POST "+prefix+"/auth/logout", "user", s.signOut),
+		route("GET "+prefix+"/auth/user", "user", s.user),
+		route("POST "+prefix+"/api_keys", "user", s.apiKeys),
+		route("GET /.well-known/jwks.json", "none", s.publicKeys),
+	}
+}
+
+// sessionAnswer is the auth session of the contract, in its key order.
+type sessionAnswer struct {
+	AccessToken  string     `json:"access_token"`
+	TokenType    string     `json:"token_type"`
+	ExpiresIn    int        `json:"expires_in"`
+	ExpiresAt    int64      `json:"expires_at"`
+	RefreshToken string     `json:"refresh_token"`
+	User         *auth.User `json:"user"`
+}
+
+const bearerType = "bearer"
+
+func writeSession(w http.ResponseWriter, x *auth.Session) error {
+	return answer.JSON(w, http.StatusOK, sessionAnswer{
+		x.AccessToken, bearerType, x.ExpiresIn, x.ExpiresAt.Unix(), x.RefreshToken, x.User,
+	})
+}
+
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
+	if err := passwordGrant(r); err != nil {
+		return err
+	}
+	o, err := bodyObject(w, r)
+	if err != nil {
+		return err
+	}
+	email, err := requiredText(o, "email")
+	if err != nil {
+		return err
+	}
+	password, err := requiredSecret(o, "password")
+	if err != nil {
+		return err
+	}
+	session, err := s.Auth.SignIn(r.Context(), strings.TrimSpace(email), password, answer.ClientAddress(r, s.Proxies))
+	if err != nil {
+		return err
+	}
+	return writeSession(w, session)
+}
+
+// passwordGrant checks grant_type, which has one value.
+func passwordGrant(r *http.Request) error {
+	const field, only = "grant_type", "password"
+	given := r.URL.Query()[field]
+	switch {
+	case len(given) == 0 || given[0] == "":
+		return carillon.Missing(field)
+	case len(given) > 1 || given[0] != only:
+		return carillon.InvalidValue(field, "Only "+only+" is supported", clip(given[0]))
+	}
+	return nil
+}
+
+func bodyObject(w http.ResponseWriter, r *http.Request) (*carillon.Object, error) {
+	body, err := answer.Body(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return carillon.ParseObject(body)
+}
+
+// requiredText reads a string that must be there and not blank.
+func requiredText(o *carillon.Object, field string) (string, error) {
+	text, _, err := o.String(field, field)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", carillon.Missing(field)
+	}
+	return text, nil
+}
+
+// requiredSecret is requiredText for what no error may repeat.
+func requiredSecret(o *carillon.Object, field string) (string, error) {
+	text, _, err := o.String(field, field)
+	if err != nil {
+		return "", carillon.BadFormat(field, "(not shown)", "string", "text")
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", carillon.Missing(field)
+	}
+	return text, nil
+}
+
+func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
+	o, err := bodyObject(w, r)
+	if err != nil {
+		return err
+	}
+	token, err := requiredSecret(o, "refresh_token")
+	if err != nil {
+		return err
+	}
+	session, err := s.Auth.Refresh(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	return writeSession(w, session)
+}
+
+// companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token does not
+// do: it would renew itself for ever.
+func (s *Server) companyToken(w http.ResponseWriter, r *http.Request) error {
+	key := accessKey(r)
+	if header := r.Header.Get("X-Access-Key"); !key.Present && header != "" {
+		key = auth.PresentedKey{Key: header, Present: true}
+	}
+	p, err := s.Auth.Principal(r.Context(), key, "")
+	if err != nil {
+		return err
+	}
+	answer.SetCompany(r.Context(), p.Company.ID)
+	if p.Company.Suspended {
+		return carillon.Denied("The company is suspended")
+	}
+	t, err := s.Auth.CompanyToken(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	type company struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	}
+	return answer.JSON(w, http.StatusOK, struct {
+		AccessToken string  `json:"access_token"`
+		TokenType   string  `json:"token_type"`
+		ExpiresIn   int     `json:"expires_in"`
+		ExpiresAt   int64   `json:"expires_at"`
+		Company     company `json:"company"`
+	}{t.AccessToken, bearerType, t.ExpiresIn, t.ExpiresAt.Unix(), company{p.Company.ID, p.Company.Name}})
+}
+
+// caller resolves the user's token of a request.
+func (s *Server) caller(r *http.Request) (*auth.Caller, error) {
+	return s.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+}
+
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Auth.SignOut(r.Context(), c); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) user(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, http.StatusOK, c.User())
+}
+
+// keyRecord is the company API key record of the contract, in its key order.
+type keyRecord struct {
+	CompanyID   string  `json:"company_id"`
+	Key         string  `json:"key"`
+	IsActive    bool    `json:"is_active"`
+	LastUsed    *string `json:"last_used"`
+	CompanyName string  `json:"company_name"`
+}
+
+func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	keys, err := s.Auth.Keys(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	records := make([]keyRecord, 0, len(keys))
+	for _, k := range keys {
+		record := keyRecord{CompanyID: k.Company.ID, Key: k.Key.Key, IsActive: true, CompanyName: k.Company.Name}
+		if !k.Key.LastUsed.IsZero() {
+			at := carillon.FormatTime(k.Key.LastUsed)
+			record.LastUsed = &at
+		}
+		records = append(records, record)
+	}
+	return answer.JSON(w, http.StatusOK, struct {
+		ValidAPIKeys []keyRecord `json:"validApiKeys"`
+	}{records})
+}
+
+// keySetKept is how long a verifier may keep the key set; a new key is published a day before it signs.
+const keySetKept = 10 * time.Minute
+
+// publicKeys is the key set that tokens are verified with (RFC 7517).
+func (s *Server) publicKeys(w http.ResponseWriter, r *http.Request) error {
+	keys, err := s.Auth.PublicKeys(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer.Public(w, keySetKept, struct {
+		Keys []auth.JWK `json:"keys"`
+	}{keys})
+}
