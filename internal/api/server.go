@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"carillon"
 	"carillon/internal/answer"
@@ -61,6 +62,11 @@ func (s *Server) Routes() []answer.Route {
 	var all []answer.Route
 	for _, part := range [][]answer.Route{s.authRoutes(), s.notifyRoutes(), s.templateRoutes(), s.callbackRoutes(), s.metaRoutes()} {
 		all = append(all, part...)
+	}
+	for i := range all {
+		if strings.Contains(all[i].Pattern, " "+prefix+"/") {
+			all[i].Handle = s.gated(all[i].Handle)
+		}
 	}
 	return all
 }

@@ -141,6 +141,11 @@ func (p *pump) wait(now time.Time) time.Duration {
 // receive applies what has happened since the last turn.
 func (p *pump) receive(now time.Time) {
 	in := p.q.takeInbox()
+	if in.rescan {
+		for _, s := range p.shards {
+			s.scanAt = now
+		}
+	}
 	for _, s := range in.gained {
 		p.gain(s, now)
 	}

@@ -90,6 +90,7 @@ type inbox struct {
 	lost    []int
 	audits  []audit
 	doubts  []doubted
+	rescan  bool
 }
 
 // New builds a queue.
@@ -153,9 +154,11 @@ func (q *Queue) Wake(ws ...Wake) {
 	}
 }
 
-// Heard takes wakes that other nodes published; those of shards this node does not own are somebody else's.
+// Heard takes wakes that other nodes published; those of shards this node does not own are somebody else's. nil says
+// that some may have been missed: every shard is looked through.
 func (q *Queue) Heard(ws []Wake) {
 	q.mu.Lock()
+	q.in.rescan = q.in.rescan || ws == nil
 	for _, w := range ws {
 		if _, mine := q.owned[int(w.SenderUID%carillon.Shards)]; mine {
 			q.in.wakes = append(q.in.wakes, w)

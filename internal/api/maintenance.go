@@ -1,0 +1,31 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+)
+
+// gated answers 503 while a maintenance window is set (decisions.md, section 1). The panel and the providers' callbacks
+// go on: the first ends the window, the second must not be lost.
+func (s *Server) gated(h answer.Handler) answer.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		m, err := s.Store.Maintenance(r.Context())
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		if m.Until.IsZero() || now.Before(m.From) || !now.Before(m.Until) {
+			return h(w, r)
+		}
+		return &carillon.Error{
+			Code: carillon.ServiceUnavailable, Message: "The service is under maintenance",
+			Details: carillon.Details{{
+				Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
+			}},
+			RetryAfter: carillon.SecondsUntil(m.Until, now),
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Notify publishes a payload of at most 8,000 bytes on a channel of PostgreSQL, outside any other transaction: inside
+// one it would serialise the commits.
+func (s *Store) Notify(ctx context.Context, channel, payload string) error {
+	if _, err := s.write.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, payload); err != nil {
+		return fmt.Errorf("notify: %w", err)
+	}
+	return nil
+}
+
+// Listen hears a channel on a connection of its own until it breaks or ctx ends. ready is called once the
+// subscription stands: what was published before may have been missed.
+func (s *Store) Listen(ctx context.Context, channel string, ready func(), heard func(payload string)) error {
+	c, err := pgx.Connect(ctx, s.url)
+	if err != nil {
+		return fmt.Errorf("connect to listen: %w", err)
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if _, err := c.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	ready()
+	for {
+		n, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("wait for notification: %w", err)
+		}
+		heard(n.Payload)
+	}
+}
