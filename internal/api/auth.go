@@ -15,7 +15,7 @@ func (s *Server) authRoutes() []answer.Route {
 	return []answer.Route{
 		route("POST "+prefix+"/auth", "none", s.signIn),
 		route("POST "+prefix+"/auth/refresh", "none", s.refresh),
-		route("POST "+prefix+"/auth/company", "key:any", s.companyToken),
+		route("POST "+prefix+"/auth/company", "company", s.companyToken),
 		route("POST "+prefix+"/auth/logout", "user", s.signOut),
 		route("GET "+prefix+"/auth/user", "user", s.user),
 		route("POST "+prefix+"/api_keys", "user", s.apiKeys),

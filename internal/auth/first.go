@@ -2,13 +2,23 @@ package auth
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/store"
 )
 
-const firstTokenLife = 24 * time.Hour
+const (
+	firstTokenPrefix = "first_"
+	firstTokenLife   = 24 * time.Hour
+)
+
+// IsFirstToken tells whether an Authorization header has the form of a first token.
+func IsFirstToken(authorization string) bool {
+	token, ok := bearer(authorization)
+	return ok && strings.HasPrefix(token, firstTokenPrefix)
+}
 
 // FirstToken makes the one-time token with which an empty installation gets its owner; ok is false where an account
 // exists. A token of before is good no more.
@@ -17,11 +27,34 @@ func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error
 	if err != nil || exists {
 		return "", false, err
 	}
-	token = "first_" + newSecret()
+	token = firstTokenPrefix + newSecret()
 	if err := a.store.PutFirstToken(ctx, token, time.Now().Add(firstTokenLife)); err != nil {
 		return "", false, err
 	}
 	return token, true, nil
+}
+
+// CheckFirstToken refuses a token that FirstOwner would refuse. Errors: unauthorized, whose reason is missing, invalid or
+// expired.
+func (a *Auth) CheckFirstToken(ctx context.Context, authorization string) error {
+	token, ok := bearer(authorization)
+	if !ok {
+		return badFirst(reasonMissing)
+	}
+	expires, err := a.store.FirstToken(ctx, token)
+	switch {
+	case err != nil:
+		return err
+	case expires.IsZero():
+		return badFirst(reasonInvalid)
+	case !time.Now().Before(expires):
+		return badFirst(reasonExpired)
+	}
+	return nil
+}
+
+func badFirst(reason string) *carillon.Error {
+	return carillon.NoAccess("The one-time token is "+reason, reason)
 }
 
 // FirstOwner makes the first company and its owner, once, for who brings the token of FirstToken as Bearer. The
@@ -29,13 +62,17 @@ func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error
 func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *store.Account, company *carillon.Company) error {
 	token, ok := bearer(authorization)
 	if !ok {
-		return carillon.NoAccess("The token is missing", reasonMissing)
+		return badFirst(reasonMissing)
 	}
 	now := time.Now()
 	company.ID = carillon.NewID(now)
 	return a.store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.SpendFirstToken(ctx, token, now); err != nil {
+		spent, err := tx.SpendFirstToken(ctx, token, now)
+		if err != nil {
 			return err
+		}
+		if !spent {
+			return badFirst(reasonInvalid)
 		}
 		if err := tx.PutCompany(ctx, company, now); err != nil {
 			return err

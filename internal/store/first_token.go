@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
-
-	"carillon"
 )
 
 // PutFirstToken keeps the digest of the token that makes an empty installation's owner, instead of any earlier one.
@@ -21,15 +21,23 @@ func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Ti
 	return nil
 }
 
-// SpendFirstToken takes the token away, whoever is first, where there is no account yet. Errors: unauthorized.
-func (tx *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) error {
+// FirstToken tells when the token expires; zero where it is no such token or an account exists.
+func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error) {
+	var expires int64
+	err := s.row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
+		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token))
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, fmt.Errorf("look up the first token: %w", err)
+	}
+	return instant(expires), nil
+}
+
+// SpendFirstToken takes the token away, whoever is first, where it is good and there is no account yet.
+func (tx *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) (bool, error) {
 	n, err := tx.exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
 		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token), millis(now))
 	if err != nil {
-		return fmt.Errorf("spend the first token: %w", err)
+		return false, fmt.Errorf("spend the first token: %w", err)
 	}
-	if n == 0 {
-		return carillon.NoAccess("The token is invalid", "invalid")
-	}
-	return nil
+	return n == 1, nil
 }

@@ -1,0 +1,114 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+	"carillon/internal/store"
+)
+
+// keysMost bounds a company's keys that are not revoked.
+const keysMost = 500
+
+// prefixLength is how much of a key a list shows: enough to tell keys apart, too little to guess the rest.
+const prefixLength = 8
+
+// keyRow is an access key as the panel tells it. Key is there once, in the answer to its creation.
+type keyRow struct {
+	ID        string   `json:"id"`
+	Label     string   `json:"label"`
+	Key       string   `json:"key,omitempty"`
+	Prefix    string   `json:"prefix"`
+	Scopes    []string `json:"scopes"`
+	IsActive  bool     `json:"is_active"`
+	ExpiresAt *string  `json:"expires_at"`
+	RevokedAt *string  `json:"revoked_at"`
+	LastUsed  *string  `json:"last_used"`
+	CreatedAt *string  `json:"created_at"`
+}
+
+func (p *Panel) keyRow(k *store.AccessKey) keyRow {
+	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
+	return keyRow{
+		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
+		ExpiresAt: timeOrNull(k.ExpiresAt), RevokedAt: timeOrNull(k.RevokedAt), LastUsed: timeOrNull(p.Auth.LastUsed(k)),
+		CreatedAt: timeOrNull(k.CreatedAt),
+	}
+}
+
+func timeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := carillon.FormatTime(t)
+	return &s
+}
+
+func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by admin) error {
+	after, limit, err := page(r)
+	if err != nil {
+		return err
+	}
+	keys, err := p.Store.AccessKeys(r.Context(), by.companyID, after, limit+1)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, http.StatusOK, listOf(keys, limit, func(k *store.AccessKey) string { return k.ID }, p.keyRow))
+}
+
+func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by admin) error {
+	o, err := object(w, r, "label", "scopes", "expires_at")
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	k := store.AccessKey{CompanyID: by.companyID, Key: auth.NewKey()}
+	if k.Label, err = text(o, "label", labelMost); err != nil {
+		return err
+	}
+	if k.Scopes, err = scopes(o); err != nil {
+		return err
+	}
+	if k.ExpiresAt, err = expiry(o, now); err != nil {
+		return err
+	}
+	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		n, err := tx.CountKeys(ctx, by.companyID)
+		if err != nil {
+			return err
+		}
+		if n >= keysMost {
+			return tooManyKeys(n)
+		}
+		return tx.PutKey(ctx, &k, now)
+	}); err != nil {
+		return err
+	}
+	row := p.keyRow(&k)
+	row.Key = k.Key
+	return answer.JSON(w, http.StatusCreated, row)
+}
+
+func tooManyKeys(n int) *carillon.Error {
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many keys", Details: carillon.Details{
+		{Key: "limit", Value: keysMost}, {Key: "used", Value: n},
+	}}
+}
+
+func (p *Panel) revokeKey(w http.ResponseWriter, r *http.Request, by admin) error {
+	id := r.PathValue("id")
+	if !carillon.ValidUUID(id) {
+		return carillon.Absent("Key")
+	}
+	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.RevokeKey(ctx, by.companyID, id, time.Now())
+	}); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

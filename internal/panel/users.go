@@ -1,0 +1,188 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+	"carillon/internal/store"
+)
+
+// userRow is a member of the company as the panel tells it.
+type userRow struct {
+	ID           string  `json:"id"`
+	Email        string  `json:"email"`
+	Name         string  `json:"name"`
+	Role         string  `json:"role"`
+	LastSignInAt *string `json:"last_sign_in_at"`
+	CreatedAt    *string `json:"created_at"`
+}
+
+func tellUser(m store.Member) userRow {
+	return userRow{m.ID, m.Email, m.Name, m.Role, timeOrNull(m.LastSignInAt), timeOrNull(m.CreatedAt)}
+}
+
+func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by admin) error {
+	after, limit, err := page(r)
+	if err != nil {
+		return err
+	}
+	members, err := p.Store.Members(r.Context(), by.companyID, after, limit+1)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, http.StatusOK, listOf(members, limit, func(m store.Member) string { return m.ID }, tellUser))
+}
+
+// newUser is the body of POST users.
+type newUser struct {
+	email, name, password, role, company string
+	hasPassword, first                   bool
+}
+
+func readNewUser(w http.ResponseWriter, r *http.Request) (u newUser, err error) {
+	o, err := object(w, r, "email", "name", "password", "role", "first", "company")
+	if err != nil {
+		return u, err
+	}
+	if u.email, err = email(o); err != nil {
+		return u, err
+	}
+	if u.password, u.hasPassword, err = password(o); err != nil {
+		return u, err
+	}
+	if u.first, _, err = o.Bool("first", "first"); err != nil {
+		return u, err
+	}
+	var named, hasCompany bool
+	if _, named, err = o.String("name", "name"); err != nil {
+		return u, err
+	}
+	if named || u.first {
+		if u.name, err = text(o, "name", nameMost); err != nil {
+			return u, err
+		}
+	}
+	if _, hasCompany, err = o.String("company", "company"); err != nil {
+		return u, err
+	}
+	if u.role, err = role(o, u.first); err != nil {
+		return u, err
+	}
+	switch {
+	case u.first && !u.hasPassword:
+		return u, carillon.Missing("password")
+	case u.first:
+		u.company, err = text(o, "company", nameMost)
+		return u, err
+	case hasCompany:
+		return u, carillon.Invalid("company", "Only the first owner names a new company; others are added to the one of the query")
+	}
+	return u, nil
+}
+
+// role reads the new member's role; the first user is an owner.
+func role(o *carillon.Object, first bool) (string, error) {
+	s, present, err := o.String("role", "role")
+	switch {
+	case err != nil:
+		return "", err
+	case first && !present:
+		return string(auth.Owner), nil
+	case !present:
+		return string(auth.Viewer), nil
+	case !auth.ValidRole(s), first && s != string(auth.Owner):
+		return "", carillon.Invalid("role", "Must be one of "+known(auth.Roles())+"; the first user is an owner")
+	}
+	return s, nil
+}
+
+// addUser adds a member to the company; with first, and the one-time token as Bearer, it makes the first company and
+// its owner.
+func (p *Panel) addUser(w http.ResponseWriter, r *http.Request) error {
+	if auth.IsFirstToken(r.Header.Get("Authorization")) {
+		return p.addFirst(w, r)
+	}
+	by, err := p.admin(r)
+	if err != nil {
+		return err
+	}
+	u, err := readNewUser(w, r)
+	if err != nil {
+		return err
+	}
+	if u.first {
+		return carillon.Denied("The first owner is made with the one-time token that the program prints while there is none")
+	}
+	if !by.role.MayGive(auth.Role(u.role)) {
+		return carillon.Denied("Only an owner may add another owner")
+	}
+	a, err := p.join(r.Context(), by.companyID, u)
+	if err != nil {
+		return err
+	}
+	return writeUser(w, a, u.role)
+}
+
+// join makes the account, or takes the one that the e-mail has. Its password stays its own: who administers one company
+// must not take over the accounts of another.
+func (p *Panel) join(ctx context.Context, companyID string, u newUser) (*store.Account, error) {
+	a, err := p.Store.AccountByEmail(ctx, u.email)
+	if err != nil {
+		return nil, err
+	}
+	known := a != nil
+	switch {
+	case known && u.hasPassword:
+		return nil, carillon.InConflict("An account with this e-mail exists; leave the password out to add it to the company")
+	case !known && !u.hasPassword:
+		return nil, carillon.Missing("password")
+	case !known:
+		a = &store.Account{Email: u.email, Name: u.name}
+		if a.PasswordHash, err = p.Auth.HashPassword(ctx, u.password); err != nil {
+			return nil, err
+		}
+	}
+	now := time.Now()
+	return a, p.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if !known {
+			if err := tx.AddAccount(ctx, a, now); err != nil {
+				return err
+			}
+		}
+		return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: companyID, Role: u.role})
+	})
+}
+
+func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
+	u, err := readNewUser(w, r)
+	if err != nil {
+		return err
+	}
+	if !u.first {
+		return carillon.Invalid("first", "Must be true with the one-time token")
+	}
+	authorization := r.Header.Get("Authorization")
+	if err := p.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the work of a hash
+		return err
+	}
+	a := &store.Account{Email: u.email, Name: u.name}
+	if a.PasswordHash, err = p.Auth.HashPassword(r.Context(), u.password); err != nil {
+		return err
+	}
+	company := &carillon.Company{Name: u.company, Limits: carillon.DefaultLimits()}
+	if err := p.Auth.FirstOwner(r.Context(), authorization, a, company); err != nil {
+		return err
+	}
+	answer.SetCompany(r.Context(), company.ID)
+	return writeUser(w, a, string(auth.Owner))
+}
+
+func writeUser(w http.ResponseWriter, a *store.Account, role string) error {
+	return answer.JSON(w, http.StatusCreated, tellUser(store.Member{
+		ID: a.ID, Email: a.Email, Name: a.Name, Role: role, LastSignInAt: a.LastSignInAt, CreatedAt: a.CreatedAt,
+	}))
+}
