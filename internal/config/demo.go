@@ -1,0 +1,34 @@
+package config
+
+import (
+	_ "embed" // demo.yaml
+	"fmt"
+)
+
+//go:embed demo.yaml
+var demoText []byte
+
+// Demo is the demo's set-up and what one needs to use it. The facts are read from the set-up, so that they cannot
+// differ from it. The error is a fault of the program: the set-up is embedded.
+func Demo(o ProvisionOptions) (*Provision, DemoFacts, error) {
+	p, err := ParseProvision("demo.yaml", demoText, o)
+	if err != nil {
+		return nil, DemoFacts{}, fmt.Errorf("read the demo's set-up: %w", err)
+	}
+	c := p.Companies[0]
+	f := DemoFacts{
+		Email: c.Users[0].Email, Password: c.Users[0].Password, AccessKey: c.Keys[0].Key,
+		Sender: c.Senders[0].Number, Template: c.Templates[0].Name,
+	}
+	for _, d := range c.Documents {
+		switch {
+		case d.Kind == KindAgent:
+			f.AgentID = d.ID
+		case d.Kind == KindWidget && d.Doc["kind"] == "chat":
+			f.ChatWidgetID = d.ID
+		case d.Kind == KindWidget:
+			f.VoiceWidgetID = d.ID
+		}
+	}
+	return p, f, nil
+}
