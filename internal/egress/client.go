@@ -1,0 +1,189 @@
+// Package egress is the way out to addresses that users give: an HTTP client that reaches public addresses only, and a
+// prober that tells whether a media file fits a template header (decisions.md, section 3, "Media, in the delivery").
+//
+// An address is checked when its host is looked up, once more on the socket at dial, and both again after each
+// redirect, so that a name that answers differently the second time gains nothing. It is not for providers, whose
+// addresses the operator sets.
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// Bounds of one exchange; Options change those that are named there.
+const (
+	defaultTimeout   = 10 * time.Second
+	defaultMaxBody   = 1 << 20
+	defaultMaxHeader = 64 << 10
+	defaultRedirects = 3
+	dialTimeout      = 5 * time.Second
+	idleTimeout      = 10 * time.Second
+)
+
+// Resolver looks a host up; *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Options shape a Client. The zero value is the strict one: HTTPS on port 443 to public addresses, no proxy.
+type Options struct {
+	// AllowPrivate are addresses that may be reached though they are not public: on any port, and over plain HTTP too.
+	AllowPrivate []netip.Prefix
+	Ports        []uint16       // allowed besides 443
+	Resolver     Resolver       // nil: the system's
+	RootCAs      *x509.CertPool // nil: the system's
+
+	// Proxy names the proxy for a request; nil: none, whatever the environment says. Behind a proxy the check at dial is
+	// the proxy's to make, and a host that cannot be looked up here is left to it.
+	Proxy func(*http.Request) (*url.URL, error)
+
+	Timeout   time.Duration // of a whole exchange, the body's reading included; 0: 10 s
+	MaxBody   int64         // bytes of an answer's body; 0: 1 MiB; negative: the reader sees to it
+	MaxHeader int64         // bytes of an answer's header; 0: 64 KiB
+	Redirects int           // followed at most; 0: 3; negative: none, the redirect is the answer
+}
+
+// DeniedError says that an address may not be reached. Reason names no query string.
+type DeniedError struct{ Reason string }
+
+func (e *DeniedError) Error() string { return "address denied: " + e.Reason }
+
+// ErrBodyTooLarge is met when an answer's body passes Options.MaxBody.
+var ErrBodyTooLarge = errors.New("body too large")
+
+// Client sends requests to addresses that users give. It keeps no cookies.
+type Client struct {
+	http    http.Client
+	gate    *gate
+	maxBody int64
+	timeout time.Duration
+}
+
+// New makes a client.
+func New(o Options) *Client {
+	g := newGate(&o)
+	redirects := o.Redirects
+	if redirects == 0 {
+		redirects = defaultRedirects
+	}
+	c := &Client{gate: g, maxBody: orDefault(o.MaxBody, defaultMaxBody), timeout: orDefault(o.Timeout, defaultTimeout)}
+	c.http = http.Client{
+		Transport: g,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if redirects < 0 {
+				return http.ErrUseLastResponse
+			}
+			if len(via) > redirects {
+				return &DeniedError{Reason: fmt.Sprintf("more than %d redirects", redirects)}
+			}
+			req.Header.Del("Referer") // it would carry the first address's query to the next host
+			return nil
+		},
+	}
+	return c
+}
+
+// Do sends a request. The error is a *DeniedError when the address, or one it redirects to, may not be reached; no error
+// carries the address's path or query. The body ends with ErrBodyTooLarge when it is larger than allowed.
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), c.timeout)
+	resp, err := c.http.Do(req.WithContext(ctx)) //nolint:bodyclose // handed on
+	if err != nil {
+		cancel()
+		return nil, bare(err)
+	}
+	body := &boundBody{ReadCloser: resp.Body, left: c.maxBody, cancel: cancel}
+	if c.maxBody < 0 {
+		body.left = math.MaxInt64 - 1
+	}
+	resp.Body = body
+	return resp, nil
+}
+
+// Close closes the idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// bare takes the address out of a client's error: query strings hold other people's credentials.
+func bare(err error) error {
+	var u *url.Error
+	if !errors.As(err, &u) {
+		return err
+	}
+	var denied *DeniedError
+	switch {
+	case errors.As(u.Err, &denied):
+		return denied
+	case u.Timeout():
+		return fmt.Errorf("send request: %w", timeoutError{u.Err})
+	default:
+		return fmt.Errorf("send request: %w", u.Err)
+	}
+}
+
+// timeoutError says plainly that time ran out, and still is what it wraps.
+type timeoutError struct{ err error }
+
+func (timeoutError) Error() string   { return "no answer in time" }
+func (timeoutError) Timeout() bool   { return true }
+func (e timeoutError) Unwrap() error { return e.err }
+
+// boundBody lets so many bytes through and then fails, where an io.LimitReader would pretend an end. It ends the
+// exchange's time with its own.
+type boundBody struct {
+	io.ReadCloser
+	left   int64
+	cancel context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b *boundBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}
+
+func (b *boundBody) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if int64(n) > b.left {
+		n, b.left = int(b.left), 0
+		return n, ErrBodyTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+// transport is a transport with this package's bounds that dials as it is told.
+func transport(o *Options, dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
+	return &http.Transport{
+		DialContext:            dial,
+		TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTimeout,
+		ResponseHeaderTimeout:  orDefault(o.Timeout, defaultTimeout),
+		MaxResponseHeaderBytes: orDefault(o.MaxHeader, defaultMaxHeader),
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    2,
+		DisableCompression:     true, // sizes are those of the file, and nothing unpacks
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+func orDefault[T int | int64 | time.Duration](v, d T) T {
+	if v == 0 {
+		return d
+	}
+	return v
+}

@@ -1,0 +1,197 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// gate is the round tripper that every request passes, each redirect's anew: it judges the address and picks the way.
+type gate struct {
+	o       *Options
+	secure  *http.Transport // HTTPS, direct
+	plain   *http.Transport // HTTP, direct, to AllowPrivate alone
+	proxied *http.Transport
+
+	httpsOnly bool // even to AllowPrivate
+}
+
+func newGate(o *Options) *gate {
+	if o.Resolver == nil {
+		o.Resolver = net.DefaultResolver
+	}
+	g := &gate{o: o}
+	g.secure = transport(o, g.dialer(g.admit))
+	g.plain = transport(o, g.dialer(g.admitPrivate))
+	g.proxied = transport(o, (&net.Dialer{Timeout: dialTimeout}).DialContext)
+	g.proxied.Proxy = o.Proxy
+	return g
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	way, err := g.way(req)
+	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // a round tripper closes it on errors too
+		}
+		return nil, err
+	}
+	resp, err := way.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := resp.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
+		_ = resp.Body.Close() // the client's own error would quote it, query and all
+		return nil, &DeniedError{Reason: "unreadable redirect"}
+	}
+	return resp, nil
+}
+
+// CloseIdleConnections closes those of every way.
+func (g *gate) CloseIdleConnections() {
+	g.secure.CloseIdleConnections()
+	g.plain.CloseIdleConnections()
+	g.proxied.CloseIdleConnections()
+}
+
+func (g *gate) way(req *http.Request) (*http.Transport, error) {
+	secure := req.URL.Scheme == "https"
+	if !secure && (req.URL.Scheme != "http" || g.httpsOnly || len(g.o.AllowPrivate) == 0) {
+		return nil, &DeniedError{Reason: "not HTTPS"}
+	}
+	if g.o.Proxy != nil {
+		proxy, err := g.o.Proxy(req)
+		if err != nil {
+			return nil, fmt.Errorf("choose proxy: %w", err)
+		}
+		if proxy != nil {
+			return g.proxied, g.checkProxied(req, secure)
+		}
+	}
+	if secure {
+		return g.secure, nil
+	}
+	return g.plain, nil
+}
+
+// checkProxied judges by look-up alone an address that the proxy will dial.
+func (g *gate) checkProxied(req *http.Request, secure bool) error {
+	port, admit := req.URL.Port(), g.admit
+	if port == "" {
+		port = "443"
+	}
+	if !secure {
+		admit = g.admitPrivate
+	}
+	addrs, err := g.lookup(req.Context(), req.URL.Hostname())
+	if err != nil {
+		return g.checkPort(port) // the proxy may know names that this host does not
+	}
+	for _, a := range addrs {
+		if err := admit(a, port); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dialer looks a host up, judges every address it has, and dials them in turn, judging once more on the socket.
+func (g *gate) dialer(admit func(netip.Addr, string) error) func(context.Context, string, string) (net.Conn, error) {
+	d := &net.Dialer{
+		Timeout: dialTimeout,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			ap, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return fmt.Errorf("read dialed address: %w", err)
+			}
+			return admit(ap.Addr(), strconv.Itoa(int(ap.Port())))
+		},
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, fmt.Errorf("split address: %w", err)
+		}
+		addrs, err := g.lookup(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range addrs { // one bad address condemns the host: which one is dialed is not ours to foresee
+			if err := admit(a, port); err != nil {
+				return nil, err
+			}
+		}
+		return dialFirst(ctx, d, network, addrs, port)
+	}
+}
+
+// maxAddrs bounds how many of a host's addresses are looked at.
+const maxAddrs = 8
+
+func dialFirst(ctx context.Context, d *net.Dialer, network string, addrs []netip.Addr, port string) (net.Conn, error) {
+	var errs []error
+	for _, a := range addrs[:min(len(addrs), maxAddrs)] {
+		conn, err := d.DialContext(ctx, network, net.JoinHostPort(a.String(), port))
+		if err == nil {
+			return conn, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (g *gate) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	addrs, err := g.o.Resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("look up host: %w", err)
+	}
+	if len(addrs) == 0 {
+		return nil, fmt.Errorf("look up host: %w", &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true})
+	}
+	return addrs, nil
+}
+
+// admit lets public addresses pass on the allowed ports, and those of AllowPrivate on any.
+func (g *gate) admit(a netip.Addr, port string) error {
+	if g.private(a) {
+		return nil
+	}
+	if !Public(a) {
+		return &DeniedError{Reason: "the host is at a private or reserved address"}
+	}
+	return g.checkPort(port)
+}
+
+// admitPrivate lets only the addresses of AllowPrivate pass: plain HTTP goes nowhere else.
+func (g *gate) admitPrivate(a netip.Addr, _ string) error {
+	if !g.private(a) {
+		return &DeniedError{Reason: "not HTTPS"}
+	}
+	return nil
+}
+
+func (g *gate) private(a netip.Addr) bool {
+	return contains(g.o.AllowPrivate, a.Unmap())
+}
+
+func (g *gate) checkPort(port string) error {
+	allowed := func(p uint16) bool { return strconv.Itoa(int(p)) == port }
+	if port == "443" || slices.ContainsFunc(g.o.Ports, allowed) {
+		return nil
+	}
+	return &DeniedError{Reason: "port " + strings.ToValidUTF8(port, "") + " is not allowed"}
+}
