@@ -39,43 +39,53 @@ func kinds() []kind {
 	}
 	see := carillon.Button{Type: carillon.ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}
 	return []kind{
-		{"positional_text_header_buttons", template("order_update", "es_ES", carillon.Positional,
-			carillon.Component{
-				Type: carillon.TypeHeader, Text: "Pedido {{1}}",
-				Example: &carillon.ComponentExample{HeaderText: []string{"A-1"}},
-			},
-			body("Hola {{1}}, tu pedido {{2}} llega el {{3}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "A-1", "lunes"}}}),
-			carillon.Component{Type: carillon.TypeFooter, Text: "Acme Travel"},
-			buttons(carillon.Button{Type: carillon.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
-				carillon.Button{Type: carillon.ButtonQuickReply, Text: "Gracias"})),
+		{
+			"positional_text_header_buttons", template("order_update", "es_ES", carillon.Positional,
+				carillon.Component{
+					Type: carillon.TypeHeader, Text: "Pedido {{1}}",
+					Example: &carillon.ComponentExample{HeaderText: []string{"A-1"}},
+				},
+				body("Hola {{1}}, tu pedido {{2}} llega el {{3}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "A-1", "lunes"}}}),
+				carillon.Component{Type: carillon.TypeFooter, Text: "Acme Travel"},
+				buttons(carillon.Button{Type: carillon.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
+					carillon.Button{Type: carillon.ButtonQuickReply, Text: "Gracias"})),
 			carillon.Content{
 				HeaderText: "A-1", Body: []string{"Ana", "A-1", "lunes"},
 				Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}, {Index: 1, Kind: "quick_reply", Value: "thanks:7"}},
-			}},
-		{"image_header", template("visit_reminder", "es_ES", carillon.Positional, media(carillon.FormatImage),
-			body("Hola {{1}}, su cita es a las {{2}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "10:30"}}}), buttons(see)),
+			},
+		},
+		{
+			"image_header", template("visit_reminder", "es_ES", carillon.Positional, media(carillon.FormatImage),
+				body("Hola {{1}}, su cita es a las {{2}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "10:30"}}}), buttons(see)),
 			carillon.Content{
 				MediaURL: "https://cdn.example.org/a.jpg", Body: []string{"Ana", "10:30"},
 				Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}},
-			}},
-		{"video_header", template("tour", "en", carillon.Positional, media(carillon.FormatVideo), body("Take the tour.", nil)),
-			carillon.Content{MediaURL: "https://cdn.example.org/tour.mp4?v=2"}},
-		{"document_header", template("invoice", "pt_BR", carillon.Positional, media(carillon.FormatDocument), body("Olá {{1}}!", nil)),
+			},
+		},
+		{
+			"video_header", template("tour", "en", carillon.Positional, media(carillon.FormatVideo), body("Take the tour.", nil)),
+			carillon.Content{MediaURL: "https://cdn.example.org/tour.mp4?v=2"},
+		},
+		{
+			"document_header", template("invoice", "pt_BR", carillon.Positional, media(carillon.FormatDocument), body("Olá {{1}}!", nil)),
 			carillon.Content{
 				MediaURL: "https://cdn.example.org/2026/Factura%20n%C2%BA%207.pdf?sig=x",
 				Body:     []string{"\"Ana\" \\ José 🙂 <b>&"},
-			}},
-		{"named", template("visit_named", "es_ES", carillon.Named, carillon.Component{
-			Type: carillon.TypeHeader, Format: carillon.FormatText, Text: "Hola {{nombre}}",
-			Example: &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}}},
-		}, body("Su cita es a las {{hora}} del {{dia}}, a las {{hora}} en punto.", &carillon.ComponentExample{
-			BodyTextNamedParams: []carillon.NamedExample{{ParamName: "hora", Example: "10:30"}},
-		}), carillon.Component{Type: carillon.TypeFooter, Text: "Clinica Ejemplo"},
-			buttons(carillon.Button{Type: carillon.ButtonQuickReply, Text: "Confirmo"}, see)),
+			},
+		},
+		{
+			"named", template("visit_named", "es_ES", carillon.Named, carillon.Component{
+				Type: carillon.TypeHeader, Format: carillon.FormatText, Text: "Hola {{nombre}}",
+				Example: &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}}},
+			}, body("Su cita es a las {{hora}} del {{dia}}, a las {{hora}} en punto.", &carillon.ComponentExample{
+				BodyTextNamedParams: []carillon.NamedExample{{ParamName: "hora", Example: "10:30"}},
+			}), carillon.Component{Type: carillon.TypeFooter, Text: "Clinica Ejemplo"},
+				buttons(carillon.Button{Type: carillon.ButtonQuickReply, Text: "Confirmo"}, see)),
 			carillon.Content{
 				HeaderText: "Ana", Body: []string{"10:30", "lunes"},
 				Buttons: []carillon.ButtonValue{{Index: 1, Kind: "url", Value: "ab1"}},
-			}},
+			},
+		},
 		{"without_variables", template("notice", "es", carillon.Positional, header("Aviso"), body("Cerramos el lunes.", nil)), carillon.Content{}},
 	}
 }

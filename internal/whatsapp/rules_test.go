@@ -133,8 +133,14 @@ func TestWaitsGrowWithAttempts(t *testing.T) {
 		attempt int
 		want    time.Duration
 	}{
-		{linear, 0, time.Second}, {linear, 3, 3 * time.Second}, {linear, 5, 5 * time.Second}, {linear, 99, 5 * time.Second},
-		{fourfold, 0, 4 * time.Second}, {fourfold, 2, 16 * time.Second}, {fourfold, 3, 64 * time.Second}, {fourfold, 99, 1024 * time.Second},
+		{linear, 0, time.Second},
+		{linear, 3, 3 * time.Second},
+		{linear, 5, 5 * time.Second},
+		{linear, 99, 5 * time.Second},
+		{fourfold, 0, 4 * time.Second},
+		{fourfold, 2, 16 * time.Second},
+		{fourfold, 3, 64 * time.Second},
+		{fourfold, 99, 1024 * time.Second},
 	} {
 		if got := tc.wait(tc.attempt); got != tc.want {
 			t.Errorf("attempt %d waits %v, want %v", tc.attempt, got, tc.want)
@@ -179,21 +185,35 @@ func TestJudgeReadsTheAnswer(t *testing.T) {
 		body   string
 		want   carillon.Outcome
 	}{
-		{"accepted", 200, `{"messages":[{"id":"wamid.1","message_status":"accepted"}]}`,
-			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1"}},
+		{
+			"accepted", 200, `{"messages":[{"id":"wamid.1","message_status":"accepted"}]}`,
+			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1"},
+		},
 		{"without a status", 200, `{"messages":[{"id":"wamid.1"}]}`, carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1"}},
-		{"held", 200, `{"messages":[{"id":"wamid.1","message_status":"held_for_quality_assessment"}]}`,
-			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1", Detail: "held for quality assessment"}},
-		{"paused", 200, `{"messages":[{"id":"wamid.1","message_status":"paused"}]}`,
-			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1", Detail: "held: template paused"}},
-		{"an error with 200", 200, `{"error":{"code":131026}}`,
-			carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"}},
-		{"an error object of strings", 400, `{"error":{"code":131026,"error_data":"x","error_subcode":"y"}}`,
-			carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"}},
-		{"a subcode", 400, `{"error":{"code":100,"error_subcode":33,"fbtrace_id":"A b"}}`,
-			carillon.Outcome{Verdict: carillon.Refused, Reason: refused, Detail: "100/33 invalid parameter"}},
-		{"a passing fault without a rule", 500, `{"error":{"code":777777,"is_transient":true}}`,
-			carillon.Outcome{Verdict: carillon.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule"}},
+		{
+			"held", 200, `{"messages":[{"id":"wamid.1","message_status":"held_for_quality_assessment"}]}`,
+			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1", Detail: "held for quality assessment"},
+		},
+		{
+			"paused", 200, `{"messages":[{"id":"wamid.1","message_status":"paused"}]}`,
+			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1", Detail: "held: template paused"},
+		},
+		{
+			"an error with 200", 200, `{"error":{"code":131026}}`,
+			carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"},
+		},
+		{
+			"an error object of strings", 400, `{"error":{"code":131026,"error_data":"x","error_subcode":"y"}}`,
+			carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"},
+		},
+		{
+			"a subcode", 400, `{"error":{"code":100,"error_subcode":33,"fbtrace_id":"A b"}}`,
+			carillon.Outcome{Verdict: carillon.Refused, Reason: refused, Detail: "100/33 invalid parameter"},
+		},
+		{
+			"a passing fault without a rule", 500, `{"error":{"code":777777,"is_transient":true}}`,
+			carillon.Outcome{Verdict: carillon.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule"},
+		},
 		{"an error without a code", 400, `{"error":{"message":"no"}}`, unknown("answer 400 without the channel's JSON")},
 		{"no id", 200, `{"messages":[{}]}`, unknown("answer 200 without the channel's JSON")},
 		{"nothing", 200, ``, unknown("answer 200 without the channel's JSON")},

@@ -23,9 +23,6 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 	if !ok {
 		return out
 	}
-	if ctx.Err() != nil {
-		return notSent(ctx.Err())
-	}
 	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
 	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
 	if err != nil {

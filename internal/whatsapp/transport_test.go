@@ -38,6 +38,7 @@ func TestSendJudgesEachWayThatATransportFails(t *testing.T) {
 		{"502 in the channel's form", graphtest.Code(502, 131026), carillon.Unknown},
 		{"504 in the channel's form", graphtest.Code(504, 2), carillon.Unknown},
 		{"a redirect", graphtest.Failure{Kind: graphtest.Redirect}, carillon.Unknown},
+		{"a redirect to a GET", graphtest.Failure{Kind: graphtest.Redirect, HTTP: 302}, carillon.Unknown},
 		{"an endless answer", graphtest.Failure{Kind: graphtest.Huge}, carillon.Unknown},
 		{"no answer in time", graphtest.Failure{Kind: graphtest.Hang}, carillon.Unknown},
 	} {
@@ -150,17 +151,29 @@ func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return &conn{Conn: deaf{nc}}, nil
+		return &conn{Conn: &deafening{Conn: nc}}, nil
 	}
-	wantNotSent(t, c.Send(t.Context(), sender, kinds0()))
-	if s.Total() != 0 {
-		t.Error("the message arrived")
+	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
+		t.Fatalf("%+v", out)
+	}
+	wantNotSent(t, c.Send(t.Context(), sender, kinds0())) // on the kept connection
+	if n := s.Total(); n != 1 {
+		t.Errorf("%d messages arrived", n)
 	}
 }
 
-type deaf struct{ net.Conn }
+// deafening takes one write and no other.
+type deafening struct {
+	net.Conn
+	writes atomic.Int32
+}
 
-func (deaf) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+func (d *deafening) Write(b []byte) (int, error) {
+	if d.writes.Add(1) > 1 {
+		return 0, errors.New("broken pipe")
+	}
+	return d.Conn.Write(b)
+}
 
 func TestSendCanceledAfterTheRequestLeftIsUnknown(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})

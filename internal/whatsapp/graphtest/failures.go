@@ -1,10 +1,12 @@
 package graphtest
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,14 +23,14 @@ const (
 	HalfBody                // the head and half of the answer, then the end
 	Garbage                 // 200 with something that is no JSON
 	HTML                    // a gateway's page, with HTTP or else 502
-	Redirect                // 307 to the same path
-	Huge                    // 200 with two mebibytes
+	Redirect                // to the same path, with HTTP or else 307
+	Huge                    // 200 with a message id and two mebibytes of space
 )
 
 // Failure is what becomes of a post instead of being answered as usual.
 type Failure struct {
 	Kind  Kind
-	HTTP  int   // for HTML, and for AnswerError when Error.HTTP is 0
+	HTTP  int   // for HTML and Redirect, and for AnswerError when Error.HTTP is 0
 	Error Error // for AnswerError
 	Took  bool  // the channel took the message all the same: statuses follow
 }
@@ -112,18 +114,14 @@ func (f *Failure) play(w http.ResponseWriter, r *http.Request, stop <-chan struc
 	case Garbage:
 		_, _ = io.WriteString(w, "\x00\x01 not json")
 	case HTML:
-		status := f.HTTP
-		if status == 0 {
-			status = http.StatusBadGateway
-		}
 		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(status)
+		w.WriteHeader(cmp.Or(f.HTTP, http.StatusBadGateway))
 		_, _ = io.WriteString(w, "<html><body>Bad Gateway</body></html>")
 	case Redirect:
 		w.Header().Set("Location", r.URL.Path)
-		w.WriteHeader(http.StatusTemporaryRedirect)
+		w.WriteHeader(cmp.Or(f.HTTP, http.StatusTemporaryRedirect))
 	case Huge:
-		_, _ = w.Write(make([]byte, 2<<20))
+		_, _ = io.WriteString(w, `{"messages":[{"id":"wamid.huge"}]}`+strings.Repeat(" ", 2<<20))
 	}
 }
 
