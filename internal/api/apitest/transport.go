@@ -1,0 +1,51 @@
+package apitest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Transport sends requests through Next and checks every answer. A fault fails the test it belongs to.
+type Transport struct {
+	Test    testing.TB
+	Checker *Checker
+	Next    http.RoundTripper
+}
+
+// RoundTrip sends one request. The panel's API is not part of the description and passes unchecked.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent, err := drain(&r.Body)
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.Next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	got, err := drain(&res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(r.URL.Path, "/panel/") {
+		return res, nil
+	}
+	if err := t.Checker.Check(r.Context(), Exchange{r, sent, res, got}); err != nil {
+		t.Test.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+	}
+	return res, nil
+}
+
+// drain reads a body and puts what it read in its place.
+func drain(body *io.ReadCloser) ([]byte, error) {
+	if *body == nil || *body == http.NoBody {
+		return nil, nil
+	}
+	read, err := io.ReadAll(*body)
+	err = errors.Join(err, (*body).Close())
+	*body = io.NopCloser(bytes.NewReader(read))
+	return read, err
+}

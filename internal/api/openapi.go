@@ -1,0 +1,24 @@
+package api
+
+import (
+	_ "embed"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+)
+
+//go:embed openapi.yaml
+var openAPIText []byte //nolint:gochecknoglobals // embedded
+
+//nolint:gochecknoglobals // made once from the embedded file
+var openAPI = sync.OnceValue(func() []byte {
+	text, err := yaml.YAMLToJSON(openAPIText)
+	if err != nil {
+		panic("openapi.yaml: " + err.Error()) // the file is part of the program and a test reads it
+	}
+	return text
+})
+
+// OpenAPI is the description of the interface, OpenAPI 3.1 as JSON, served at /openapi.json. Every answer that a test
+// sees is checked against it (package apitest). The caller does not change it.
+func OpenAPI() []byte { return openAPI() }
