@@ -30,6 +30,9 @@ var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgr
 // side never meet) and gone with the process.
 var server = sync.OnceValues(startServer) //nolint:gochecknoglobals // one cluster a test process
 
+// running keeps the cluster reachable: the garbage collector would close its pipe, and that ends it.
+var running *cluster //nolint:gochecknoglobals // set once, by startServer
+
 // Postgres gives the address of a fresh, empty database, dropped at the end of the test. The server is the one that
 // CARILLON_TEST_POSTGRES names, else a throw-away cluster made from the installed binaries. Where there is neither the
 // test is skipped, or fails when CI is set.
@@ -67,6 +70,7 @@ func startServer() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	running = c
 	return c.dsn, nil
 }
 
