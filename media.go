@@ -54,7 +54,6 @@ func publicHost(host string) bool {
 	if err != nil {
 		return !endsInNumber(host)
 	}
-	ip = ip.Unmap().WithZone("")
 	return ip.IsGlobalUnicast() && !ip.IsPrivate()
 }
 

@@ -148,14 +148,13 @@ func (s *Shape) addHeader(c *Component, field, format string) error {
 	default:
 		return InvalidValue(field+".format", "Must be TEXT, IMAGE, VIDEO or DOCUMENT", shortened(c.Format))
 	}
+	if err := checkText(c.Text, field, maxHeader); err != nil {
+		return err
+	}
 	m, reason := parseMarked(c.Text, format)
 	switch {
 	case reason != "":
 		return Invalid(field+".text", reason)
-	case blank(c.Text):
-		return Missing(field + ".text")
-	case utf8.RuneCountInString(c.Text) > maxHeader:
-		return Invalid(field+".text", fmt.Sprintf("A header's text has at most %d characters", maxHeader))
 	case len(m.markers) > 1 || len(m.markers) == 1 && m.uses[0] > 1:
 		return Invalid(field+".text", "A header has at most one variable")
 	case len(m.markers) == 1:
@@ -165,16 +164,25 @@ func (s *Shape) addHeader(c *Component, field, format string) error {
 }
 
 func (s *Shape) addBody(c *Component, field, format string) error {
+	if err := checkText(c.Text, field, maxContent); err != nil {
+		return err
+	}
 	m, reason := parseMarked(c.Text, format)
-	switch {
-	case reason != "":
+	if reason != "" {
 		return Invalid(field+".text", reason)
-	case blank(c.Text):
-		return Missing(field + ".text")
-	case utf8.RuneCountInString(c.Text) > maxContent:
-		return Invalid(field+".text", fmt.Sprintf("A body has at most %d characters", maxContent))
 	}
 	s.body, s.Markers = m, m.markers
+	return nil
+}
+
+// checkText holds a part's text to its length; a part without text is none.
+func checkText(text, field string, limit int) error {
+	switch {
+	case blank(text):
+		return Missing(field + ".text")
+	case utf8.RuneCountInString(text) > limit:
+		return Invalid(field+".text", fmt.Sprintf("The text has at most %d characters", limit))
+	}
 	return nil
 }
 
