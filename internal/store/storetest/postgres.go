@@ -27,24 +27,23 @@ const PostgresEnv = "CARILLON_TEST_POSTGRES"
 var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgresql, or name a server in " + PostgresEnv)
 
 // server is the server of this test process, started at the first call (one a process, so that packages tested side by
-// side never meet) and gone with the process.
+// side never meet) and gone with the process. It is kept whole: were the pipe to its keeper garbage, its closing would
+// end the cluster.
 var server = sync.OnceValues(startServer) //nolint:gochecknoglobals // one cluster a test process
-
-// running keeps the cluster reachable: the garbage collector would close its pipe, and that ends it.
-var running *cluster //nolint:gochecknoglobals // set once, by startServer
 
 // Postgres gives the address of a fresh, empty database, dropped at the end of the test. The server is the one that
 // CARILLON_TEST_POSTGRES names, else a throw-away cluster made from the installed binaries. Where there is neither the
 // test is skipped, or fails when CI is set.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	admin, err := server()
+	c, err := server()
 	switch {
 	case errors.Is(err, errNoPostgres) && os.Getenv("CI") == "":
 		t.Skip(err)
 	case err != nil:
 		t.Fatal(err)
 	}
+	admin := c.dsn
 	name := "carillon_test_" + strings.ToLower(rand.Text()[:16])
 	if err := execute(admin, "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("create a test database: %v", err)
@@ -61,17 +60,12 @@ func Postgres(t testing.TB) string {
 	return dsn
 }
 
-// startServer gives the address under which databases can be created.
-func startServer() (string, error) {
+// startServer gives the server on which databases can be created.
+func startServer() (*cluster, error) {
 	if dsn := os.Getenv(PostgresEnv); dsn != "" {
-		return dsn, nil
+		return &cluster{dsn: dsn}, nil
 	}
-	c, err := startCluster()
-	if err != nil {
-		return "", err
-	}
-	running = c
-	return c.dsn, nil
+	return startCluster()
 }
 
 // execute runs one statement on its own connection. Each has a minute: creating a database waits for a checkpoint.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -93,4 +94,14 @@ func killedHelper(ctx context.Context, t *testing.T) string {
 	}
 	cmd.Wait() //nolint:errcheck,gosec // it was killed
 	return dir
+}
+
+func TestClusterOutlivesTheGarbageCollector(t *testing.T) {
+	dsn := Postgres(t)
+	for range 3 {
+		runtime.GC()
+	}
+	if err := execute(dsn, "SELECT 1"); err != nil {
+		t.Errorf("after a collection: %v", err)
+	}
 }
