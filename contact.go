@@ -29,10 +29,10 @@ func (c Contact) Field(name string) (string, bool) {
 	for i := c.at + 1; i < end; i = c.doc.after(i) {
 		key := c.doc.key(i)
 		if c.flat {
-			if len(key) != len(contactPrefix)+len(name) || !strings.HasPrefix(key, contactPrefix) {
+			var ok bool
+			if key, ok = strings.CutPrefix(key, contactPrefix); !ok {
 				continue
 			}
-			key = key[len(contactPrefix):]
 		}
 		if key == name {
 			return c.doc.scalar(i)

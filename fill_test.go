@@ -193,6 +193,12 @@ func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 	if details != want {
 		t.Errorf("got %s", details)
 	}
+	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_video_0": "https://a.test/v.mp4", "body_text_1": dropped{}}}))
+	_, details = told(t, r.CheckAgainst(mediaTemplate(t, FormatVideo)))
+	want = `{"template_variables":["header_video"],"provided_variables":["body_text_0","header_video_0"],"missing":[],"unexpected":["body_text_0"]}`
+	if details != want {
+		t.Errorf("got %s", details)
+	}
 	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_text": "x", "body_text_0": dropped{}, "body_text_1": dropped{}}}))
 	_, details = told(t, r.CheckAgainst(compiled(t, &Template{Components: []Component{{Type: TypeBody, Text: "Hola"}}})))
 	want = `{"template_variables":[],"provided_variables":["header_text_0"],"missing":[],"unexpected":["header_text_0"]}`
