@@ -32,7 +32,7 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 	if err := t.Compile(); err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := time.Now().UTC().Truncate(time.Millisecond)
 	id, err := newID(now)
 	if err != nil {
 		return nil, err

@@ -166,8 +166,8 @@ func (tx *Tx) deleteTemplate(ctx context.Context, read *TemplateRecord) (bool, e
 // filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
 // keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
 func (s *Store) SwapTemplate(ctx context.Context, read, next *TemplateRecord, now time.Time, limits TemplateLimits) (bool, error) {
-	next.UpdatedAt = now
-	if !now.After(read.UpdatedAt) {
+	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as it is stored: two states of one millisecond must differ
+	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
 	}
 	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {

@@ -1,0 +1,235 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+// onBoth runs a test on a fresh store of each engine with one company and one sender.
+func onBoth(t *testing.T, test func(t *testing.T, st *store.Store, sender *carillon.Sender)) {
+	for name, options := range map[string]func(t *testing.T) store.Options{
+		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := store.Open(t.Context(), options(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := st.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			sender := &carillon.Sender{
+				CompanyID: "ours", ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox",
+				MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
+			}
+			configure(t, st, func(ctx context.Context, tx *store.Tx) error {
+				return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
+					tx.PutCompany(ctx, &carillon.Company{ID: "theirs", Name: "Theirs"}, time.Now()), tx.PutSender(ctx, sender, time.Now()))
+			})
+			test(t, st, sender)
+		})
+	}
+}
+
+func configure(t *testing.T, st *store.Store, fn func(ctx context.Context, tx *store.Tx) error) {
+	t.Helper()
+	if err := st.Configure(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func declared(sender *carillon.Sender, id, name, language string) *carillon.Template {
+	return &carillon.Template{
+		ID: id, CompanyID: sender.CompanyID, SenderUID: sender.UID, Name: name, Language: language, Category: "UTILITY",
+		Status: carillon.TemplateApproved, ParameterFormat: carillon.Positional,
+		Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hola {{1}}"}},
+	}
+}
+
+func TestTemplatesComeByNameAndLanguageCompiled(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		configure(t, st, func(ctx context.Context, tx *store.Tx) error {
+			return errors.Join(
+				tx.PutTemplate(ctx, declared(sender, "1", "b", "es"), time.Now()), tx.PutTemplate(ctx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
+				tx.PutTemplate(ctx, declared(sender, "3", "a_b", "es_ES"), time.Now()), tx.PutTemplate(ctx, declared(sender, "4", "a", "es"), time.Now()))
+		})
+		all, err := st.Templates(t.Context(), sender.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range all {
+			got = append(got, x.Name+" "+x.Language+" "+strings.Join(x.Shape.Markers, ","))
+		}
+		if diff := cmp.Diff([]string{"a es 1", "a_b es_ES 1", "a_b es_MX 1", "b es 1"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestATemplatePutTwiceChangesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		put := func(id, text string, at time.Time) *store.TemplateRecord {
+			x := declared(sender, id, "a", "es")
+			x.Components[0].Text = text
+			configure(t, st, func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, at) })
+			r, err := st.Template(t.Context(), "ours", x.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		begin := time.UnixMilli(1_800_000_000_000).UTC()
+		first := put("1", "Hola", begin)
+		again := put("2", "Hola", begin.Add(time.Hour))
+		first.Shape, again.Shape = nil, nil
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Error(diff)
+		}
+		if changed := put("3", "Adiós", begin.Add(time.Hour)); changed.ID != "1" || !changed.UpdatedAt.After(first.UpdatedAt) || changed.Components[0].Text != "Adiós" {
+			t.Error(changed)
+		}
+	})
+}
+
+func TestASwapNeedsTheStateItWasDecidedOn(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		configure(t, st, func(ctx context.Context, tx *store.Tx) error {
+			return tx.PutTemplate(ctx, declared(sender, "1", "a", "es"), time.Now())
+		})
+		read, err := st.Template(t.Context(), "ours", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		generation := st.Generation()
+		for i, want := range []bool{true, false} {
+			next := *read
+			next.Reason = fmt.Sprint(i)
+			if ok, err := st.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, store.TemplateLimits{}); ok != want || err != nil {
+				t.Error(i, ok, err)
+			}
+			if raised := st.Generation() != generation; raised != want {
+				t.Errorf("swap %d: caches emptied: %v", i, raised)
+			}
+			generation = st.Generation()
+		}
+		if gone, err := st.DeleteTemplate(t.Context(), read); gone || err != nil {
+			t.Error(gone, err)
+		}
+	})
+}
+
+func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
+		var all []string
+		for i := range 100 {
+			all = append(all, fmt.Sprint(34600000000+i))
+		}
+		if err := st.Suppress(t.Context(), "ours", "manual", time.Now(), all[0], all[3], all[99], all[0]); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 2, 4, 5, 20, 21, 100} {
+			want := map[string]bool{all[0]: true}
+			if n > 3 {
+				want[all[3]] = true
+			}
+			if n > 99 {
+				want[all[99]] = true
+			}
+			got, err := st.Suppressed(t.Context(), "ours", all[:n])
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Error(n, err, diff)
+			}
+			if foreign, err := st.Suppressed(t.Context(), "theirs", all[:n]); len(foreign) > 0 || err != nil {
+				t.Error(foreign, err)
+			}
+		}
+		if _, err := st.Suppressed(t.Context(), "ours", append(all, "34600000100")); err == nil {
+			t.Error("101 numbers were looked up at once")
+		}
+	})
+}
+
+func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
+		suppresses := func() bool {
+			c, err := st.Company(t.Context(), "ours")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.Suppresses
+		}
+		add := func(number string) bool {
+			before := st.Generation()
+			if err := st.Suppress(t.Context(), "ours", "manual", time.Now(), number); err != nil {
+				t.Fatal(err)
+			}
+			return st.Generation() != before
+		}
+		if suppresses() || !add("34600000001") || !suppresses() {
+			t.Error("the first one was not noticed")
+		}
+		if add("34600000002") || !suppresses() {
+			t.Error("the second one emptied the caches")
+		}
+		for _, number := range []string{"34600000001", "34600000002"} {
+			if removed, err := st.Unsuppress(t.Context(), "ours", number); !removed || err != nil {
+				t.Error(removed, err)
+			}
+		}
+		if removed, err := st.Unsuppress(t.Context(), "ours", "34600000001"); removed || err != nil {
+			t.Error(removed, err)
+		}
+		// The cache still believes in numbers. What it believes must not hide that the next one is a first again.
+		if !suppresses() || !add("34600000003") || !suppresses() {
+			t.Error("the first one after a removal was not noticed")
+		}
+	})
+}
+
+func TestSuppressionsComeInPages(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
+		at := time.UnixMilli(1_800_000_000_000).UTC()
+		if err := st.Suppress(t.Context(), "ours", "manual", at, "34600000002", "34600000001", "34600000003"); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Suppress(t.Context(), "ours", "opted_out", at.Add(time.Hour), "34600000001"); err != nil {
+			t.Fatal(err)
+		}
+		var got []store.Suppression
+		for after := ""; ; {
+			rows, err := st.Suppressions(t.Context(), "ours", after, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rows...)
+			if len(rows) < 2 {
+				break
+			}
+			after = rows[1].Number
+		}
+		want := []store.Suppression{{"34600000001", "manual", at}, {"34600000002", "manual", at}, {"34600000003", "manual", at}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if rows, err := st.Suppressions(t.Context(), "theirs", "", 10); len(rows) > 0 || err != nil {
+			t.Error(rows, err)
+		}
+		if _, err := st.Suppression(t.Context(), "theirs", "34600000001"); !carillon.IsCode(err, carillon.NotFound) {
+			t.Error(err)
+		}
+	})
+}
