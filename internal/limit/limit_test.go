@@ -1,0 +1,253 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+func onSQLite(t *testing.T) *Limits {
+	t.Helper()
+	return over(t, store.Options{Dir: t.TempDir()})
+}
+
+func over(t *testing.T, o store.Options) *Limits {
+	t.Helper()
+	s, err := store.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return New(s, slog.New(slog.DiscardHandler))
+}
+
+func TestTakeRefusesPastTheLimitUntilTheMinuteIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := onSQLite(t)
+		time.Sleep(15*time.Second + 500*time.Millisecond) // fake time
+		for i := range 3 {
+			d, err := l.Take(t.Context(), "sends/a", 3, 1)
+			if err != nil || d.Remaining != 2-i || d.Limit != 3 {
+				t.Fatalf("take %d: %+v, %v", i, d, err)
+			}
+		}
+		_, err := l.Take(t.Context(), "sends/a", 3, 1)
+		var e *carillon.Error
+		if !errors.As(err, &e) || e.Code != carillon.RateLimitExceeded {
+			t.Fatalf("the fourth take: %v", err)
+		}
+		want := carillon.Details{
+			{Key: "limit", Value: 3}, {Key: "window", Value: "60s"}, {Key: "reset_time", Value: "2000-01-01T00:01:00Z"},
+		}
+		if d := cmp.Diff(want, e.Details); d != "" || e.RetryAfter != 45 {
+			t.Errorf("retry after %d, details (-want +got):\n%s", e.RetryAfter, d)
+		}
+		if _, err := l.Take(t.Context(), "sends/b", 3, 1); err != nil {
+			t.Errorf("another name: %v", err)
+		}
+		time.Sleep(44*time.Second + 499*time.Millisecond)
+		if _, err := l.Take(t.Context(), "sends/a", 3, 1); err == nil {
+			t.Error("the last millisecond of the window is already the next one")
+		}
+		time.Sleep(time.Millisecond)
+		if _, err := l.Take(t.Context(), "sends/a", 3, 1); err != nil {
+			t.Errorf("in the next window: %v", err)
+		}
+	})
+}
+
+func TestARefusedTakeTakesNothing(t *testing.T) {
+	l := onSQLite(t)
+	start := time.Now().Truncate(Window)
+	if _, err := l.Take(t.Context(), "x", 5, 6); err == nil {
+		t.Fatal("six of five were granted")
+	}
+	if _, err := l.Take(t.Context(), "x", 5, 5); err != nil && time.Now().Truncate(Window).Equal(start) {
+		t.Errorf("five of five after a refusal: %v", err)
+	}
+}
+
+func TestZeroIsNoLimit(t *testing.T) {
+	l := onSQLite(t)
+	for range 1000 {
+		if d, err := l.Take(t.Context(), "x", 0, 1); err != nil || d != (Decision{}) {
+			t.Fatal(d, err)
+		}
+	}
+	h := http.Header{}
+	Decision{}.Headers(h)
+	if len(h) != 0 {
+		t.Errorf("headers of no limit: %v", h)
+	}
+}
+
+func TestRoomTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := onSQLite(t)
+		for range 5 {
+			if _, err := l.Room(t.Context(), "x", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := l.Take(t.Context(), "x", 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Room(t.Context(), "x", 1); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+			t.Errorf("room in a full window: %v", err)
+		}
+	})
+}
+
+func TestHeadersTellPolicyAndRemainder(t *testing.T) {
+	h := http.Header{}
+	Decision{Limit: 600, Remaining: 17, Seconds: 9}.Headers(h)
+	want := http.Header{"Ratelimit-Policy": {`"minute";q=600;w=60`}, "Ratelimit": {`"minute";r=17;t=9`}}
+	if d := cmp.Diff(want, h); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMadeUpNamesNeitherFillMemoryNorPassTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := onSQLite(t)
+		granted := 0
+		for i := range maxNames + 50*sharedBuckets {
+			if _, err := l.Take(t.Context(), strconv.Itoa(i), 10, 1); err == nil {
+				granted++
+			}
+		}
+		if len(l.buckets) > maxNames {
+			t.Errorf("%d names are kept", len(l.buckets))
+		}
+		if most := maxNames + 10*sharedBuckets; granted > most {
+			t.Errorf("%d requests were granted, more than %d", granted, most)
+		}
+		if _, err := l.Take(t.Context(), "0", 10, 1); err != nil {
+			t.Errorf("a name from before the flood: %v", err)
+		}
+	})
+}
+
+func TestTakeAgreesWithACount(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := rapid.IntRange(1, 200).Draw(rt, "limit")
+		takes := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 60).Draw(rt, "takes")
+		synctest.Test(t, func(t *testing.T) {
+			l := &Limits{local: true}
+			used := 0
+			for _, n := range takes {
+				_, err := l.Take(t.Context(), "x", limit, n)
+				if fits := used+n <= limit; fits != (err == nil) {
+					rt.Fatalf("%d used of %d, take %d: %v", used, limit, n, err)
+				}
+				if err == nil {
+					used += n
+				}
+			}
+		})
+	})
+}
+
+func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
+	url := storetest.Postgres(t)
+	nodes := []*Limits{over(t, store.Options{DatabaseURL: url}), over(t, store.Options{DatabaseURL: url})}
+	for _, limit := range []int{1, 10, 63, 64, 300} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			granted, whole := int64(0), false
+			for i := 0; !whole; i++ { // again when the minute ended under it
+				granted, whole = takeAtOnce(t, nodes, fmt.Sprintf("sends/%d/%d", limit, i), limit)
+			}
+			// 512 tries: every place that a node borrowed is taken, so the limit is met exactly.
+			if granted != int64(limit) {
+				t.Errorf("%d of %d were granted", granted, limit)
+			}
+		})
+	}
+}
+
+// takeAtOnce takes from 64 goroutines over the nodes; whole says that it was all in one window.
+func takeAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted int64, whole bool) {
+	t.Helper()
+	window := calmMinute()
+	var n atomic.Int64
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Go(func() {
+			for range 8 {
+				_, err := nodes[i%len(nodes)].Take(t.Context(), name, limit, 1)
+				switch {
+				case err == nil:
+					n.Add(1)
+				case !carillon.IsCode(err, carillon.RateLimitExceeded):
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, node := range nodes {
+		if d, err := node.Room(t.Context(), name, limit); err == nil && time.Now().Truncate(Window).Equal(window) {
+			t.Errorf("room in a full window: %+v", d)
+		}
+	}
+	return n.Load(), time.Now().Truncate(Window).Equal(window)
+}
+
+// calmMinute gives the present window, the next one when this one ends within three seconds.
+func calmMinute() time.Time {
+	if left := Window - time.Since(time.Now().Truncate(Window)); left < 3*time.Second {
+		<-time.After(left)
+	}
+	return time.Now().Truncate(Window)
+}
+
+func TestOldWindowsAreDeleted(t *testing.T) {
+	url := storetest.Postgres(t)
+	l := over(t, store.Options{DatabaseURL: url})
+	window := calmMinute()
+	old := window.Add(-2 * Window)
+	if _, _, err := l.store.BorrowRate(t.Context(), "old", old, 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Take(t.Context(), "new", 10, 1); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"old": 0, "new": 1} {
+		at := window
+		if name == "old" {
+			at = old
+		}
+		if used, err := l.store.RateUsed(t.Context(), name, at); err != nil || used != want {
+			t.Errorf("%s: %d used, want %d; %v", name, used, want, err)
+		}
+	}
+}
+
+func TestASilentDatabaseIsA503(t *testing.T) {
+	url := storetest.Postgres(t)
+	l := over(t, store.Options{DatabaseURL: url})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Take(ctx, "x", 10, 1); !carillon.IsCode(err, carillon.ServiceUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
