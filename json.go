@@ -2,6 +2,7 @@ package carillon
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -107,6 +108,10 @@ func (p *jsonReader) value(key span, depth int) error {
 		return p.fail()
 	}
 	start, index := p.at, len(p.nodes)
+	if index == cap(p.nodes) {
+		// The commas ahead tell nearly all values to come: a body of many is moved once and not at each growth.
+		p.nodes = slices.Grow(p.nodes, max(index, 64+strings.Count(p.src[p.at:], ",")))
+	}
 	p.nodes = append(p.nodes, node{keyStart: key.start, keyEnd: key.end})
 	k, err := kindAbsent, error(nil)
 	switch c := p.src[p.at]; c {
