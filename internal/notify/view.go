@@ -70,7 +70,7 @@ func (n *Notify) viewOf(ctx context.Context, x *store.Notification, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	tallies, err := n.store.Tallies(ctx, x.ID)
+	tallies, err := n.store.Standings(ctx, x.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (n *Notify) viewOf(ctx context.Context, x *store.Notification, now time.Tim
 }
 
 // summary is the notification's own state: scheduled, in_progress, completed or canceled.
-func summary(x *store.Notification, tallies []store.Tally, now time.Time) carillon.State {
+func summary(x *store.Notification, tallies []store.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
 		open = open || t.Q > 0

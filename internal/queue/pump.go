@@ -22,7 +22,7 @@ type pump struct {
 	active  int             // sends whose response is awaited
 	orphans map[key]Wake    // to wake once their result is committed
 	results []store.Result
-	later   []store.Queued
+	later   []postponed
 	loads   int // reads under way
 
 	auditing int // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
@@ -51,6 +51,14 @@ type flight struct {
 	start *store.Start
 }
 
+// postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
+// would be read again as due.
+type postponed struct {
+	m    store.Queued
+	lane *lane
+	w    *window
+}
+
 type landed struct {
 	f    *flight
 	done Done
@@ -71,6 +79,7 @@ type loaded struct {
 type committed struct {
 	d       *store.Delivery
 	flights []*flight
+	later   []postponed
 	err     error
 }
 
@@ -355,15 +364,12 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		w := &l.class[c]
 		m := w.queue[0]
 		w.queue = w.queue[1:]
-		k := key{m.NotificationID, m.N}
 		if at := l.space.slot(m.Number, now); at.After(now) {
 			m.Due = at
 			if at.Sub(now) <= spacingWait {
 				w.push(m)
 			} else {
-				p.later = append(p.later, m)
-				w.forget(k)
-				w.wake(at)
+				p.later = append(p.later, postponed{m, l, w})
 			}
 			continue
 		}
@@ -380,7 +386,11 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 }
 
 func (p *pump) commit(flights []*flight, now time.Time) {
-	d := &store.Delivery{Results: p.results, Later: p.later, Now: now}
+	d := &store.Delivery{Results: p.results, Now: now}
+	later := p.later
+	for _, x := range later {
+		d.Later = append(d.Later, x.m)
+	}
 	p.results, p.later = nil, nil
 	seen := map[int]bool{}
 	for _, f := range flights {
@@ -401,7 +411,7 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 	p.committing = true
 	go func() {
 		err := p.q.store.Deliver(context.Background(), d)
-		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, err}) })
+		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, err}) })
 	}()
 }
 
@@ -413,6 +423,11 @@ func (p *pump) committed(c committed, now time.Time) {
 	}
 	p.backoff = 0
 	p.written(c.d.Results, now)
+	for _, x := range c.later {
+		x.w.forget(key{x.m.NotificationID, x.m.N})
+		x.w.wake(x.m.Due)
+		p.attendLater(x.lane, now)
+	}
 	for _, id := range c.d.Lost {
 		p.q.disown(id)
 		p.lose(id)
@@ -437,7 +452,7 @@ func (p *pump) commitFailed(c committed, now time.Time) {
 	p.backoff = min(max(2*p.backoff, 50*time.Millisecond), time.Second)
 	p.commitWait = now.Add(p.backoff)
 	p.results = append(c.d.Results, p.results...)
-	p.later = append(c.d.Later, p.later...)
+	p.later = append(c.later, p.later...)
 	for _, f := range c.flights {
 		f.lane.class[f.class].forget(key{f.job.NotificationID, f.job.N})
 		f.lane.class[f.class].wake(f.job.Due)

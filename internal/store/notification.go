@@ -96,24 +96,24 @@ func (s *Store) Messages(ctx context.Context, notificationID string, n, limit in
 	return all, rows.Err()
 }
 
-// Tally counts a notification's messages that stand alike.
-type Tally struct {
+// Standing counts a notification's messages that stand alike.
+type Standing struct {
 	Q         int
 	Rank      carillon.Rank
 	Attempted bool
 	Count     int
 }
 
-// Tallies counts the messages of a notification by where they stand.
-func (s *Store) Tallies(ctx context.Context, notificationID string) ([]Tally, error) {
+// Standings counts the messages of a notification by where they stand.
+func (s *Store) Standings(ctx context.Context, notificationID string) ([]Standing, error) {
 	rows, err := s.rows(ctx, "SELECT q, rank, attempt > 0, COUNT(*) FROM message WHERE notification_id = $1 GROUP BY q, rank, attempt > 0", notificationID)
 	if err != nil {
 		return nil, fmt.Errorf("count messages: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var all []Tally
+	var all []Standing
 	for rows.Next() {
-		var t Tally
+		var t Standing
 		if err := rows.Scan(&t.Q, &t.Rank, &t.Attempted, &t.Count); err != nil {
 			return nil, fmt.Errorf("count messages: %w", err)
 		}

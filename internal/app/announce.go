@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"carillon/internal/config"
+	"carillon/internal/whatsapp"
+)
+
+// provision applies the set-up files and, asked for, the demo: before anything is served.
+func (a *App) provision(ctx context.Context) error {
+	o := ProvisionOptions()
+	if a.cfg.Demo {
+		demo, facts := config.Demo()
+		a.ready.DemoFacts = &facts
+		if err := a.apply(ctx, demo); err != nil {
+			return fmt.Errorf("set up the demo: %w", err)
+		}
+	}
+	if len(a.cfg.Provision) == 0 {
+		return nil
+	}
+	p, err := config.ReadProvision(a.cfg.Provision, o)
+	if err != nil {
+		return err
+	}
+	return a.apply(ctx, p)
+}
+
+// ProvisionOptions are how set-up files are read, with every provider's check of its settings.
+func ProvisionOptions() config.ProvisionOptions {
+	return config.ProvisionOptions{CheckSettings: checkSettings()}
+}
+
+// announce writes the ready file and tells the person at the terminal how to begin.
+func (a *App) announce(ctx context.Context) error {
+	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.Engine(), "version", a.ready.Version)
+	if a.cfg.ReadyFile != "" {
+		if err := a.ready.WriteFile(a.cfg.ReadyFile); err != nil {
+			return err
+		}
+	}
+	token, none, err := a.auth.FirstToken(ctx)
+	if err != nil {
+		return err
+	}
+	if none {
+		_, _ = fmt.Fprintf(a.o.Stdout, firstSteps, a.ready.BaseURL, token)
+	}
+	if d := a.ready.DemoFacts; d != nil {
+		_, _ = fmt.Fprintf(a.o.Stdout, demoSteps, a.ready.BaseURL, a.ready.PanelURL, d.Email, d.Password, d.AccessKey,
+			a.ready.BaseURL, d.AccessKey, strings.TrimSpace(demoBody(d)))
+	}
+	return nil
+}
+
+const firstSteps = `
+  Carillon is running at %s. Nobody can sign in yet. Make the first owner, with a password of your own:
+
+    carillon users add --first --token %s --email you@example.org --company "Your company"
+
+  The token works once, for 24 hours, and is made anew at each start until there is an owner.
+`
+
+const demoSteps = `
+  Carillon is running        %s
+  Panel API                  %s/v1 (the same bearer token as below)
+  Sign in with               %s   %s
+  Access key                 %s
+
+  Send a message to the sandbox:
+
+    curl -s '%s/functions/v1/notify?access_key=%s' -H 'Content-Type: application/json' -d '%s'
+
+  and watch it being delivered:
+
+    bin/carillon notifications watch <notification_id>
+
+`
+
+func demoBody(d *config.DemoFacts) string {
+	return `{"contact":{"number":"34600111222","name":"Ana"},"recipient_id":"` + d.Sender + `","name_template":"` + d.Template +
+		`","language_template":"` + demoLanguage + `","notification_type":"utility","campaign_name":"first steps","components_push":` + demoComponents + `}`
+}

@@ -1,0 +1,288 @@
+// Package app builds everything from config.Config and runs it: the only place that wires. New checks, Start opens and
+// listens, Stop drains, Run is both around a context. What goes on in the background is owned here, and Stop takes it
+// down in one order: accept no more, finish requests, let sends in flight land, write what is left, close the store.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"carillon/internal/answer"
+	"carillon/internal/api"
+	"carillon/internal/auth"
+	"carillon/internal/catalog"
+	"carillon/internal/config"
+	"carillon/internal/egress"
+	"carillon/internal/limit"
+	"carillon/internal/notify"
+	"carillon/internal/panel"
+	"carillon/internal/queue"
+	"carillon/internal/realtime"
+	"carillon/internal/sandbox"
+	"carillon/internal/store"
+	"carillon/internal/whatsapp"
+)
+
+// Options are what the surroundings give. The zero value works: nothing is logged or printed.
+type Options struct {
+	Logger *slog.Logger
+	Stdout io.Writer // where the demo and the first token are told to the person at the terminal
+}
+
+// App is the whole program.
+type App struct {
+	cfg config.Config
+	o   Options
+	log *slog.Logger
+
+	store    *store.Store
+	limits   *limit.Limits
+	auth     *auth.Auth
+	catalog  *catalog.Catalog
+	notify   *notify.Notify
+	queue    *queue.Queue
+	bus      *realtime.Bus
+	whatsapp *whatsapp.Client
+	sandbox  *sandbox.Channel
+	media    *egress.Prober
+	metrics  *metrics
+
+	router   *answer.Router
+	listener net.Listener
+	server   *http.Server
+	ops      *http.Server
+	ready    config.Ready
+
+	stopping  chan struct{}
+	stopQueue context.CancelFunc
+	stopRest  context.CancelFunc
+	work      sync.WaitGroup // the queue
+	rest      sync.WaitGroup // everything else in the background
+	failed    chan error
+	once      sync.Once
+	stopErr   error
+}
+
+// New takes the settings. Nothing is opened before Start.
+func New(cfg config.Config, o Options) (*App, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Stdout == nil {
+		o.Stdout = io.Discard
+	}
+	if cfg.ShutdownTimeout <= 0 {
+		cfg.ShutdownTimeout = 25 * time.Second
+	}
+	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), failed: make(chan error, 8)}, nil
+}
+
+// Start opens the store, applies the set-up, listens and begins to deliver. When it fails, what it had opened is closed.
+func (a *App) Start(ctx context.Context) error {
+	err := a.start(ctx)
+	if err != nil {
+		return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+func (a *App) start(ctx context.Context) error {
+	key, err := a.cfg.MasterKey()
+	if err != nil {
+		return err
+	}
+	a.store, err = store.Open(ctx, store.Options{
+		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.wire()
+	if err := a.provision(ctx); err != nil {
+		return err
+	}
+	if err := a.listen(ctx); err != nil {
+		return err
+	}
+	a.run()
+	select {
+	case <-a.queue.Ready():
+	case err := <-a.failed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("start: %w", ctx.Err())
+	}
+	a.serve()
+	return a.announce(ctx)
+}
+
+// wire builds the parts, from the store up.
+func (a *App) wire() {
+	a.metrics = newMetrics(a)
+	a.limits = limit.New(a.store, a.log)
+	a.auth = auth.New(a.store, a.limits, a.authOptions())
+	a.whatsapp = whatsapp.New(whatsapp.Options{})
+	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: a.catalogEvent, Logger: a.log})
+	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
+	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
+		catalog.Options{OnApproved: a.release, Logger: a.log})
+	a.notify = notify.New(a.store, notify.Options{
+		Senders: map[string]notify.Sender{
+			"whatsapp": a.whatsapp, "sandbox": a.sandbox,
+			// Until calls exist every voice line's calls are the sandbox's.
+			"sip": a.sandbox, "twilio": a.sandbox, "elevenlabs": a.sandbox,
+		},
+		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
+		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Received: a.metrics.received, Log: a.log,
+	})
+	host, _ := os.Hostname()
+	o := queue.Options{
+		Deliver: a.notify.Deliver, Sender: a.sender, Closed: a.notify.Closed, Observe: a.metrics.delivered,
+		Log: a.log, Name: host, Drain: a.cfg.ShutdownTimeout * 4 / 5,
+	}
+	if a.store.Engine() == "postgres" {
+		o.Publish = func(ws []queue.Wake) { a.bus.Publish(ws) }
+	}
+	a.queue = queue.New(a.store, o)
+	a.bus = realtime.New(a.store, a.log, a.queue.Heard)
+	a.router = answer.NewRouter(a.log, a.metrics.answered, a.routes()...)
+}
+
+func (a *App) routes() []answer.Route {
+	public := api.New(api.Deps{
+		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
+		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
+	})
+	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify})
+	return append(public.Routes(), admin.Routes()...)
+}
+
+func (a *App) authOptions() auth.Options {
+	o := auth.Options{Logger: a.log}
+	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
+		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1} //nolint:gosec // bounded by the settings' table
+	}
+	if a.cfg.Demo {
+		o.FailedSignIns = -1 // the demo has no limits (decisions.md, section 8)
+	}
+	return o
+}
+
+// run starts what goes on in the background.
+func (a *App) run() {
+	queueCtx, stopQueue := context.WithCancel(context.Background())
+	restCtx, stopRest := context.WithCancel(context.Background())
+	a.stopQueue, a.stopRest = stopQueue, stopRest
+	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run} {
+		a.rest.Go(func() { a.report(run(restCtx)) })
+	}
+	if a.store.Engine() == "postgres" {
+		a.rest.Go(func() { a.report(a.bus.Run(restCtx)) })
+	}
+}
+
+func (a *App) report(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	select {
+	case a.failed <- err:
+	default:
+	}
+}
+
+// Run starts, serves until ctx ends or a part fails, and stops.
+func (a *App) Run(ctx context.Context) error {
+	if err := a.Start(ctx); err != nil {
+		return err
+	}
+	var failure error
+	select {
+	case <-ctx.Done():
+		a.log.Info("stop")
+	case failure = <-a.failed:
+		a.log.Error("stop because a part failed", "error", failure)
+	}
+	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
+}
+
+// Stop drains and closes. It may be called more than once; it takes at most the shutdown timeout and a little.
+func (a *App) Stop(ctx context.Context) error {
+	a.once.Do(func() { a.stopErr = a.stop(ctx) })
+	return a.stopErr
+}
+
+func (a *App) stop(ctx context.Context) error {
+	close(a.stopping)
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
+	defer cancel()
+	var errs []error
+	if a.server != nil {
+		if err := a.server.Shutdown(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("finish requests: %w", err), a.server.Close())
+		}
+	} else if a.listener != nil {
+		errs = append(errs, a.listener.Close())
+	}
+	if a.stopQueue != nil {
+		a.stopQueue()
+		a.work.Wait()
+		a.stopRest()
+		a.rest.Wait()
+	}
+	if a.whatsapp != nil {
+		a.whatsapp.CloseIdleConnections()
+		a.media.Close()
+	}
+	if a.ops != nil {
+		errs = append(errs, a.ops.Close())
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Ready tells the truth about whether requests should be sent here.
+func (a *App) Ready(ctx context.Context) error {
+	select {
+	case <-a.stopping:
+		return unready("The program is stopping")
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := a.store.Ping(ctx); err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+	offset, err := a.store.ClockOffset(ctx)
+	if err != nil {
+		return err
+	}
+	if offset.Abs() > clockTolerance {
+		return unready("The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String())
+	}
+	if !a.queue.Holds() {
+		return unready("This node has not been able to tell the others that it is alive")
+	}
+	return nil
+}
+
+// clockTolerance is the difference between a node's clock and the database's past which the node is not ready
+// (engine.md, section 2).
+const clockTolerance = 500 * time.Millisecond
+
+// Routes is the route map, for tests that walk it.
+func (a *App) Routes() []answer.Route { return a.router.Routes() }
+
+// BaseURL is the address under which the program listens or is reached, without a trailing slash.
+func (a *App) BaseURL() string { return a.ready.BaseURL }

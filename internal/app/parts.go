@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"carillon"
+	"carillon/internal/api"
+	"carillon/internal/egress"
+	"carillon/internal/whatsapp"
+)
+
+// What joins two parts that must not know each other.
+
+func unready(reason string) error {
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "Not ready", RetryAfter: 1,
+		Details: carillon.Details{{Key: "reason", Value: reason}},
+	}
+}
+
+// sender tells the queue about a lane's sender; that of a suspended company rests.
+func (a *App) sender(ctx context.Context, uid int64) (*carillon.Sender, bool, error) {
+	s, err := a.store.Sender(ctx, uid)
+	if err != nil {
+		return nil, false, err
+	}
+	c, err := a.store.Company(ctx, s.CompanyID)
+	if err != nil {
+		return nil, false, err
+	}
+	return s, !c.Suspended, nil
+}
+
+// sandboxReceipts hands the sandbox's receipts on by sender, as a callback of each would.
+func (a *App) sandboxReceipts(ctx context.Context, rs []carillon.Receipt) error {
+	bySender := map[int64][]carillon.Receipt{}
+	for _, r := range rs {
+		bySender[r.SenderUID] = append(bySender[r.SenderUID], r)
+	}
+	for uid, part := range bySender {
+		s, err := a.store.Sender(ctx, uid)
+		if err != nil {
+			return err
+		}
+		if err := a.notify.Receive(ctx, s, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *App) catalogEvent(ctx context.Context, e carillon.TemplateEvent) error {
+	return a.catalog.Apply(ctx, []carillon.TemplateEvent{e})
+}
+
+func (a *App) release(ctx context.Context, t *carillon.Template) error {
+	return a.notify.Release(ctx, t)
+}
+
+func (a *App) pauseTemplate(ctx context.Context, t *carillon.Template, reason string) error {
+	return a.catalog.Pause(ctx, t.SenderUID, t.ID, reason)
+}
+
+// checkMedia tells a file that is at fault from a network that is.
+func (a *App) checkMedia(ctx context.Context, format, url string) (rejected bool, err error) {
+	kind, ok := egress.KindOf(format)
+	if !ok {
+		return false, nil
+	}
+	err = a.media.Check(ctx, kind, url)
+	var bad *egress.MediaError
+	return errors.As(err, &bad), err
+}
+
+// callbacks wires each provider's own reading of its callbacks.
+func callbacks() map[string]api.Callback {
+	return map[string]api.Callback{"whatsapp": {
+		Handshake: whatsapp.Handshake,
+		Verify: func(settings json.RawMessage, header http.Header, body []byte) bool {
+			return whatsapp.Verify(settings, header.Get("X-Hub-Signature-256"), body)
+		},
+		Parse: func(body []byte, s *carillon.Sender) (api.CallbackEvents, error) {
+			c, err := whatsapp.ParseCallback(body, s.UID)
+			return api.CallbackEvents{Receipts: c.Receipts, Templates: c.Templates, Ignored: c.Ignored}, err
+		},
+	}}
+}

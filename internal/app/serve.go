@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"carillon/internal/config"
+)
+
+// The bounds of a connection: a client that sends or reads slowly holds it no longer than these.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeader         = 32 << 10
+)
+
+// listen takes the address. Requests are served only once the parts run.
+func (a *App) listen(ctx context.Context) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", a.cfg.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", a.cfg.Addr, err)
+	}
+	a.ready = config.Ready{BaseURL: a.cfg.BaseURL, WidgetURL: a.cfg.WidgetURL, Version: Version()}
+	if a.ready.BaseURL == "" {
+		a.ready.BaseURL = "http://" + reachable(l.Addr())
+	}
+	if a.ready.WidgetURL == "" {
+		a.ready.WidgetURL = a.ready.BaseURL
+	}
+	a.ready.PanelURL = a.ready.BaseURL + "/panel"
+	if a.cfg.MaxConnections > 0 {
+		l = netutil.LimitListener(l, a.cfg.MaxConnections)
+	}
+	a.listener = l
+	return nil
+}
+
+// reachable is the listener's address as a client on this machine writes it.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func (a *App) serve() {
+	a.server = newServer(a.router, a.log)
+	a.rest.Go(func() { a.report(ignoreClosed(a.server.Serve(a.listener))) })
+	if a.cfg.OpsAddr == "" {
+		return
+	}
+	a.ops = newServer(a.opsHandler(), a.log)
+	a.ops.Addr, a.ops.WriteTimeout = a.cfg.OpsAddr, 2*time.Minute // a profile takes its time
+	a.rest.Go(func() { a.report(ignoreClosed(a.ops.ListenAndServe())) })
+}
+
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		DisableGeneralOptionsHandler: true,
+	}
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// opsHandler serves what only operators may see, on its own private address.
+func (a *App) opsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", a.metrics.handler())
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// Version is the program's version as the build stamped it.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := strings.Trim(info.Main.Version, "()")
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 && version == "devel" {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return version
+}
