@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"time"
+
+	"carillon"
+)
+
+// behaviour is one row of the guide's table: what numbers with the suffix meet.
+type behaviour struct {
+	suffix  string
+	channel carillon.Channel // "": both
+	effect  string           // as the guide tells it
+	verdict carillon.Verdict
+	faults  int  // so many attempts meet a passing fault first
+	limited bool // the fault is a rate limit, which says how long to wait
+	slow    bool
+	late    bool   // the receipts begin only after Delays.Late
+	steps   []step // nil: as ordinary; none: no receipts
+}
+
+// step is one receipt.
+type step struct {
+	state  carillon.State
+	at     moment
+	reason carillon.Reason
+}
+
+// moment is one of the Delays.
+type moment int
+
+const (
+	now moment = iota
+	onDelivered
+	onRead
+	onRinging
+	onAnswered
+	onEnded
+)
+
+func (m moment) in(d *Delays) time.Duration {
+	return [...]time.Duration{
+		now: 0, onDelivered: d.Delivered, onRead: d.Read, onRinging: d.Ringing, onAnswered: d.Answered, onEnded: d.Ended,
+	}[m]
+}
+
+var ordinary = map[carillon.Channel][]step{ //nolint:gochecknoglobals // read-only table
+	carillon.Messaging: {{state: carillon.StateDelivered, at: onDelivered}, {state: carillon.StateRead, at: onRead}},
+	carillon.Voice: {
+		{state: carillon.StateRinging, at: onRinging},
+		{state: carillon.StateInProgress, at: onAnswered},
+		{state: carillon.StateCompleted, at: onEnded},
+	},
+}
+
+// behaviours is the table. Steps stand in the order of their moments.
+var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
+	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: carillon.Refused},
+	{suffix: "0002", effect: "two attempts meet a passing fault, the third is taken", faults: 2},
+	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: carillon.Unknown, late: true},
+	{
+		suffix: "0004", effect: "outcome unknown at every attempt, and never a receipt: the sender's policy decides after its wait",
+		verdict: carillon.Unknown, steps: []step{},
+	},
+	{
+		suffix: "0005", channel: carillon.Messaging, effect: "`sent`, then `failed` by receipt, reason `undeliverable`",
+		steps: []step{{state: carillon.StateFailed, at: onDelivered, reason: carillon.ReasonUndeliverable}},
+	},
+	{
+		suffix: "0006", channel: carillon.Messaging, effect: "`delivered`, never `read`",
+		steps: []step{{state: carillon.StateDelivered, at: onDelivered}},
+	},
+	{
+		suffix: "0007", channel: carillon.Messaging, effect: "`read`, with no receipt for `delivered`",
+		steps: []step{{state: carillon.StateRead, at: onRead}},
+	},
+	{
+		suffix: "0008", channel: carillon.Messaging, effect: "receipts in the wrong order and each twice: read, delivered, sent",
+		steps: []step{
+			{state: carillon.StateRead, at: onDelivered}, {state: carillon.StateRead, at: onDelivered},
+			{state: carillon.StateDelivered, at: onRead}, {state: carillon.StateDelivered, at: onRead},
+			{state: carillon.StateSent, at: onRead}, {state: carillon.StateSent, at: onRead},
+		},
+	},
+	{suffix: "0009", effect: "slow: the channel takes 5 s to answer", slow: true},
+	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is taken", faults: 1, limited: true},
+	{
+		suffix: "0011", channel: carillon.Voice, effect: "`busy`",
+		steps: []step{{state: carillon.StateBusy, at: onRinging}},
+	},
+	{
+		suffix: "0012", channel: carillon.Voice, effect: "rings, then `no_answer`",
+		steps: []step{{state: carillon.StateRinging, at: onRinging}, {state: carillon.StateNoAnswer, at: onEnded}},
+	},
+	{
+		suffix: "0013", channel: carillon.Voice, effect: "rings, then `rejected`",
+		steps: []step{{state: carillon.StateRinging, at: onRinging}, {state: carillon.StateRejected, at: onAnswered}},
+	},
+	{
+		suffix: "0014", channel: carillon.Voice, effect: "rings, then `voicemail`",
+		steps: []step{{state: carillon.StateRinging, at: onRinging}, {state: carillon.StateVoicemail, at: onAnswered}},
+	},
+	{
+		suffix: "0015", channel: carillon.Voice, effect: "`failed`, reason `provider_refused`",
+		steps: []step{{state: carillon.StateFailed, at: onRinging, reason: carillon.ReasonProviderRefused}},
+	},
+}
+
+// plan is a behaviour on one channel with its delays worked out.
+type plan struct {
+	behaviour
+	steps []dated
+}
+
+type dated struct {
+	step
+	after time.Duration
+}
+
+// book finds the plan for a number.
+type book struct {
+	bySuffix map[string]*plan
+	ordinary *plan
+}
+
+const suffixDigits = 4
+
+func (b *book) plan(number string) *plan {
+	if len(number) >= suffixDigits {
+		if p, ok := b.bySuffix[number[len(number)-suffixDigits:]]; ok {
+			return p
+		}
+	}
+	return b.ordinary
+}
+
+func books(d *Delays) map[carillon.Channel]*book {
+	all := map[carillon.Channel]*book{}
+	for ch := range ordinary {
+		b := &book{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, ch, d)}
+		for _, x := range behaviours {
+			if x.channel == "" || x.channel == ch {
+				b.bySuffix[x.suffix] = newPlan(x, ch, d)
+			}
+		}
+		all[ch] = b
+	}
+	return all
+}
+
+func newPlan(b behaviour, ch carillon.Channel, d *Delays) *plan {
+	steps := b.steps
+	if steps == nil {
+		steps = ordinary[ch]
+	}
+	p := &plan{behaviour: b}
+	base := time.Duration(0)
+	if b.late {
+		base = d.Late
+		if ch == carillon.Messaging { // the answer that never came would have said so
+			p.steps = append(p.steps, dated{step{state: carillon.StateSent}, base})
+		}
+	}
+	for _, s := range steps {
+		p.steps = append(p.steps, dated{s, base + s.at.in(d)})
+	}
+	return p
+}

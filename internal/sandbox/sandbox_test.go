@@ -1,0 +1,265 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	line  = &carillon.Sender{UID: 7, ID: "main", Channel: carillon.Messaging, Provider: "sandbox"}
+	phone = &carillon.Sender{UID: 8, ID: "line", Channel: carillon.Voice, Provider: "sandbox"}
+)
+
+// desk collects what the sandbox tells.
+type desk struct {
+	mu       sync.Mutex
+	begun    time.Time
+	receipts []carillon.Receipt
+	told     []string // "state@delay"
+	calls    []int    // receipts in each call
+	events   []carillon.TemplateEvent
+	fail     error
+}
+
+func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail != nil {
+		return d.fail
+	}
+	d.calls = append(d.calls, len(rs))
+	for _, r := range rs {
+		d.receipts = append(d.receipts, r)
+		d.told = append(d.told, fmt.Sprintf("%s@%v", r.State, time.Since(d.begun)))
+		if r.At.After(time.Now()) {
+			return errors.New("a receipt of the future")
+		}
+	}
+	return nil
+}
+
+func (d *desk) event(_ context.Context, e carillon.TemplateEvent) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail != nil {
+		return d.fail
+	}
+	d.events = append(d.events, e)
+	return nil
+}
+
+func (d *desk) setFail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fail = err
+}
+
+// run starts a sandbox in the bubble of a test; stop ends it.
+func run(t *testing.T, o Options) (c *Channel, d *desk, stop func()) {
+	t.Helper()
+	d = &desk{begun: time.Now()}
+	o.Receipts, o.Templates = d.take, d.event
+	c = New(o)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	return c, d, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func outgoing(number string, attempt int) *carillon.Outgoing {
+	return &carillon.Outgoing{Number: number, Ref: carillon.Ref{NotificationID: "0197a1b2-0000-7000-8000-000000000001", N: 3, Attempt: attempt}}
+}
+
+func after(d time.Duration) { <-time.After(d) }
+
+func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
+	sent, retry, unknown := carillon.Sent, carillon.RetryLater, carillon.Unknown
+	for _, c := range []struct {
+		sender   *carillon.Sender
+		suffix   string
+		verdicts []carillon.Verdict // attempt by attempt
+		told     []string           // after the last of them
+	}{
+		{line, "4321", []carillon.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{line, "0001", []carillon.Verdict{carillon.Refused}, nil},
+		{line, "0002", []carillon.Verdict{retry, retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{line, "0003", []carillon.Verdict{unknown}, []string{"sent@5s", "delivered@5.4s", "read@6.5s"}},
+		{line, "0004", []carillon.Verdict{unknown, unknown}, nil},
+		{line, "0005", []carillon.Verdict{sent}, []string{"failed@400ms"}},
+		{line, "0006", []carillon.Verdict{sent}, []string{"delivered@400ms"}},
+		{line, "0007", []carillon.Verdict{sent}, []string{"read@1.5s"}},
+		{line, "0008", []carillon.Verdict{sent}, []string{"read@400ms", "read@400ms", "delivered@1.5s", "delivered@1.5s", "sent@1.5s", "sent@1.5s"}},
+		{line, "0009", []carillon.Verdict{sent}, []string{"delivered@5.4s", "read@6.5s"}},
+		{line, "0010", []carillon.Verdict{retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{line, "0011", []carillon.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{phone, "4321", []carillon.Verdict{sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0001", []carillon.Verdict{carillon.Refused}, nil},
+		{phone, "0002", []carillon.Verdict{retry, retry, sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0003", []carillon.Verdict{unknown}, []string{"ringing@5.3s", "in_progress@6.5s", "completed@9s"}},
+		{phone, "0004", []carillon.Verdict{unknown}, nil},
+		{phone, "0005", []carillon.Verdict{sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0009", []carillon.Verdict{sent}, []string{"ringing@5.3s", "in_progress@6.5s", "completed@9s"}},
+		{phone, "0010", []carillon.Verdict{retry, sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0011", []carillon.Verdict{sent}, []string{"busy@300ms"}},
+		{phone, "0012", []carillon.Verdict{sent}, []string{"ringing@300ms", "no_answer@4s"}},
+		{phone, "0013", []carillon.Verdict{sent}, []string{"ringing@300ms", "rejected@1.5s"}},
+		{phone, "0014", []carillon.Verdict{sent}, []string{"ringing@300ms", "voicemail@1.5s"}},
+		{phone, "0015", []carillon.Verdict{sent}, []string{"failed@300ms"}},
+	} {
+		t.Run(string(c.sender.Channel)+" "+c.suffix, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sandbox, d, stop := run(t, Options{})
+				defer stop()
+				for i, want := range c.verdicts {
+					got := sandbox.Send(t.Context(), c.sender, outgoing("3460011"+c.suffix, i+1))
+					if got.Verdict != want || (got.ProviderID != "") != (want == sent) || (got.Reason != "") != (want == carillon.Refused) {
+						t.Errorf("attempt %d: got %+v, want %v", i+1, got, want)
+					}
+				}
+				after(time.Minute)
+				if diff := cmp.Diff(c.told, d.told); diff != "" {
+					t.Error(diff)
+				}
+				for _, r := range d.receipts {
+					wantReason := r.State == carillon.StateFailed
+					if r.SenderUID != c.sender.UID || r.Channel != c.sender.Channel || r.Ref.N != 3 || r.Ref.Attempt != len(c.verdicts) ||
+						r.ProviderID != providerID(r.Ref) || (r.Reason != "") != wantReason {
+						t.Errorf("receipt %+v", r)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRateLimitSaysHowLongToWait(t *testing.T) {
+	got := New(Options{}).Send(t.Context(), line, outgoing("34600110010", 1))
+	if got.RetryAfter != 5*time.Second {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSlowSendThatIsCalledOffIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, d, stop := run(t, Options{})
+		defer stop()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got := c.Send(ctx, line, outgoing("34600110009", 1)); got.Verdict != carillon.Unknown {
+			t.Errorf("got %+v", got)
+		}
+		after(time.Minute)
+		if len(d.told) != 0 {
+			t.Errorf("told %v", d.told)
+		}
+	})
+}
+
+func TestNegativeDelaysMeanAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, d, stop := run(t, Options{Delays: Delays{Delivered: -1, Read: -1}})
+		defer stop()
+		c.Send(t.Context(), line, outgoing("34600111222", 1))
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"delivered@0s", "read@0s"}, d.told); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestReceiptsComeInBatchesOfOneSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, d, stop := run(t, Options{Delays: Delays{Read: time.Hour}})
+		defer stop()
+		for range 600 {
+			c.Send(t.Context(), line, outgoing("34600111222", 1))
+		}
+		other := *line
+		other.UID = 9
+		c.Send(t.Context(), &other, outgoing("34600111222", 1))
+		after(time.Second)
+		if diff := cmp.Diff([]int{256, 256, 88, 1}, d.calls); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestReceiptsAreToldAgainAfterAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, d, stop := run(t, Options{})
+		defer stop()
+		d.setFail(errors.New("database is away"))
+		c.Send(t.Context(), line, outgoing("34600111222", 1))
+		after(time.Minute)
+		d.setFail(nil)
+		after(10 * time.Second)
+		var states []carillon.State
+		for _, r := range d.receipts {
+			states = append(states, r.State)
+		}
+		if diff := cmp.Diff([]carillon.State{carillon.StateDelivered, carillon.StateRead}, states); diff != "" {
+			t.Error(diff)
+		}
+		if at := d.receipts[0].At.Sub(d.begun); at != 400*time.Millisecond {
+			t.Errorf("delivered at %v, however late it was told", at)
+		}
+	})
+}
+
+func TestStopFlushesWhatIsDueAndDropsTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, d, stop := run(t, Options{})
+		d.setFail(errors.New("away"))
+		c.Send(t.Context(), line, outgoing("34600111222", 1))
+		after(500 * time.Millisecond) // delivered is due, and was refused
+		d.setFail(nil)
+		stop()
+		if len(d.receipts) != 1 || d.receipts[0].State != carillon.StateDelivered {
+			t.Errorf("told %v", d.told)
+		}
+		if n := len(c.letters.items); n != 0 {
+			t.Errorf("%d letters are kept", n)
+		}
+		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != carillon.RetryLater {
+			t.Errorf("after the end: %+v", got)
+		}
+	})
+}
+
+func TestSendTakesNoMoreThanItCanOwe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _, stop := run(t, Options{Pending: 2})
+		defer stop()
+		for i, want := range []carillon.Verdict{carillon.Sent, carillon.Sent, carillon.RetryLater} {
+			if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != want {
+				t.Errorf("%d: got %+v", i, got)
+			}
+		}
+		after(2 * time.Second)
+		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != carillon.Sent {
+			t.Errorf("with room again: %+v", got)
+		}
+	})
+}
+
+func BenchmarkSend(b *testing.B) {
+	c := New(Options{Receipts: func(context.Context, []carillon.Receipt) error { return nil }, Pending: 1 << 30})
+	m := outgoing("34600111222", 1)
+	for b.Loop() {
+		c.Send(b.Context(), line, m)
+	}
+}
