@@ -51,10 +51,10 @@ func (r *keyring) all() []signingKey {
 	return nil
 }
 
-// signing is the newest key whose time has come.
+// signing is the newest key whose time has come, the oldest where this node's clock is behind all of them.
 func (r *keyring) signing(now time.Time) (k signingKey, ok bool) {
-	for _, each := range r.all() {
-		if !each.signsAt.After(now) {
+	for i, each := range r.all() {
+		if i == 0 || !each.signsAt.After(now) {
 			k, ok = each, true
 		}
 	}
@@ -81,7 +81,7 @@ func (a *Auth) signer(ctx context.Context, now time.Time) (signingKey, error) {
 	if k, ok := a.keys.signing(now); ok {
 		return k, nil
 	}
-	return signingKey{}, errors.New("no key signs yet: this node's clock is behind the others'")
+	return signingKey{}, errors.New("no signing key could be made")
 }
 
 // verifier gives the public key of an id, reading the keys again when it is new to this node.

@@ -1,0 +1,378 @@
+package auth
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func TestUnknownUserCostsAsMuchAsAWrongPassword(t *testing.T) {
+	w := newWorld(t, store.Options{}, Options{})
+	texts := map[string]bool{}
+	for _, email := range []string{ownerEmail, "nobody@acme.test", "not an address"} {
+		before := w.hasher.hashed.Load()
+		_, err := w.SignIn(t.Context(), email, "wrong-password", "192.0.2.1")
+		wantReason(t, err, "invalid")
+		if n := w.hasher.hashed.Load() - before; n != 1 {
+			t.Errorf("%s: %d hashes, want 1", email, n)
+		}
+		if err != nil {
+			texts[err.Error()] = true
+		}
+	}
+	if len(texts) != 1 {
+		t.Errorf("the answers differ: %v", texts)
+	}
+	p, _, _, err := decode(w.hasher.dummy)
+	if err != nil || p != w.hasher.params {
+		t.Errorf("the dummy's parameters are %+v, %v", p, err)
+	}
+}
+
+func TestEmailIsFoundInAnyLetterCase(t *testing.T) {
+	w := newWorld(t, store.Options{}, Options{})
+	if _, err := w.SignIn(t.Context(), strings.ToUpper(ownerEmail), ownerPassword, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFailedSignInsAreLimitedAndSuccessesAreNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{}, Options{})
+		try := func(email, password, address string) error {
+			_, err := w.SignIn(t.Context(), email, password, address)
+			return err
+		}
+		for range 30 {
+			if err := try(ownerEmail, ownerPassword, "192.0.2.1"); err != nil {
+				t.Fatalf("a success counted: %v", err)
+			}
+		}
+		for i := range 10 {
+			wantReason(t, try("user"+strconv.Itoa(i)+"@acme.test", "wrong", "192.0.2.1"), "invalid")
+		}
+		hashed := w.hasher.hashed.Load()
+		if err := try(ownerEmail, ownerPassword, "192.0.2.1"); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+			t.Errorf("the eleventh from one address: %v", err)
+		}
+		if w.hasher.hashed.Load() != hashed {
+			t.Error("a refused try was hashed")
+		}
+		if err := try(ownerEmail, ownerPassword, "192.0.2.2"); err != nil {
+			t.Errorf("from another address: %v", err)
+		}
+		for i := range 10 {
+			wantReason(t, try(ownerEmail, "wrong", "198.51.100."+strconv.Itoa(i)), "invalid")
+		}
+		if err := try(ownerEmail, ownerPassword, "192.0.2.3"); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+			t.Errorf("the eleventh for one e-mail: %v", err)
+		}
+		time.Sleep(time.Minute) // fake time
+		if err := try(ownerEmail, ownerPassword, "192.0.2.1"); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+	})
+}
+
+func TestTriesAtOnceDoNotPassTheLimitOfFailures(t *testing.T) {
+	engines(t, func(t *testing.T, so store.Options) {
+		w := newWorld(t, so, Options{})
+		var wrong, limited atomic.Int64
+		var all sync.WaitGroup
+		for range 64 {
+			all.Go(func() {
+				_, err := w.SignIn(t.Context(), ownerEmail, "wrong", "192.0.2.1")
+				switch {
+				case carillon.IsCode(err, carillon.Unauthorized):
+					wrong.Add(1)
+				case carillon.IsCode(err, carillon.RateLimitExceeded):
+					limited.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		// Two minutes may have a part in it.
+		if n := wrong.Load(); n > 20 || n+limited.Load() != 64 {
+			t.Errorf("%d tries were told that they were wrong, %d that they were too many", n, limited.Load())
+		}
+	})
+}
+
+func TestNegativeLimitOfFailuresIsNone(t *testing.T) {
+	w := newWorld(t, store.Options{}, Options{FailedSignIns: -1})
+	for range 20 {
+		_, err := w.SignIn(t.Context(), ownerEmail, "wrong", "192.0.2.1")
+		wantReason(t, err, "invalid")
+	}
+}
+
+func TestRefreshTokenIsSpentOnceButForTheGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{}, Options{})
+		first := w.signIn(t)
+		second, err := w.Refresh(t.Context(), first.RefreshToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second.RefreshToken == first.RefreshToken || second.ExpiresIn != 3600 || second.User.ID != w.owner.ID {
+			t.Errorf("the second session: %+v", second)
+		}
+		time.Sleep(refreshGrace - time.Millisecond) // fake time
+		if _, err := w.Refresh(t.Context(), first.RefreshToken); err != nil {
+			t.Fatalf("in the grace: %v", err)
+		}
+		if _, err := w.Refresh(t.Context(), second.RefreshToken); err != nil {
+			t.Fatalf("the family after a repeat in the grace: %v", err)
+		}
+	})
+}
+
+func TestAReusedRefreshTokenRevokesItsFamily(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{}, Options{})
+		other := w.signIn(t)
+		first := w.signIn(t)
+		second, err := w.Refresh(t.Context(), first.RefreshToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(refreshGrace) // fake time
+		_, err = w.Refresh(t.Context(), first.RefreshToken)
+		wantReason(t, err, "revoked")
+		_, err = w.Refresh(t.Context(), second.RefreshToken)
+		wantReason(t, err, "revoked")
+		_, err = w.Caller(t.Context(), "Bearer "+second.AccessToken)
+		wantReason(t, err, "revoked")
+		if _, err := w.Refresh(t.Context(), other.RefreshToken); err != nil {
+			t.Errorf("another sign-in of the same user: %v", err)
+		}
+	})
+}
+
+func TestRefreshingAtOnceKeepsTheFamily(t *testing.T) {
+	engines(t, func(t *testing.T, so store.Options) {
+		w := newWorld(t, so, Options{})
+		first := w.signIn(t)
+		var mu sync.Mutex
+		next := map[string]bool{}
+		var all sync.WaitGroup
+		for range 16 {
+			all.Go(func() {
+				x, err := w.Refresh(t.Context(), first.RefreshToken)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				next[x.RefreshToken] = true
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		if len(next) != 16 {
+			t.Errorf("%d new tokens, want 16", len(next))
+		}
+		for token := range next {
+			if _, err := w.Refresh(t.Context(), token); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestSessionSlidesAndExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{}, Options{})
+		x := w.signIn(t)
+		const day = 24 * time.Hour
+		for range 3 { // longer than one life in all
+			time.Sleep(29 * day) // fake time
+			next, err := w.Refresh(t.Context(), x.RefreshToken)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x = next
+		}
+		time.Sleep(30 * day)
+		_, err := w.Refresh(t.Context(), x.RefreshToken)
+		wantReason(t, err, "expired")
+		time.Sleep(time.Millisecond)
+		if err := w.store.DropSessions(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.Refresh(t.Context(), x.RefreshToken)
+		wantReason(t, err, "invalid")
+	})
+}
+
+func TestSignOutEndsThatSessionAlone(t *testing.T) {
+	engines(t, func(t *testing.T, so store.Options) {
+		w := newWorld(t, so, Options{})
+		x, other := w.signIn(t), w.signIn(t)
+		c, err := w.Caller(t.Context(), "Bearer "+x.AccessToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.SignOut(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.Caller(t.Context(), "Bearer "+x.AccessToken)
+		wantReason(t, err, "revoked")
+		_, err = w.Refresh(t.Context(), x.RefreshToken)
+		wantReason(t, err, "revoked")
+		if _, err := w.Caller(t.Context(), "Bearer "+other.AccessToken); err != nil {
+			t.Errorf("the other session: %v", err)
+		}
+	})
+}
+
+func TestCallerSaysWhyATokenIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{}, Options{})
+		x := w.signIn(t)
+		p, err := w.Principal(t.Context(), PresentedKey{liveKey, true}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		company, err := w.CompanyToken(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for authorization, reason := range map[string]string{
+			"": "missing", "Bearer": "missing", "Basic dTpw": "missing", "Bearer x.y.z": "invalid",
+			"Bearer " + company.AccessToken:                         "invalid",
+			"Bearer " + x.AccessToken + "x":                         "invalid",
+			"Bearer " + strings.Repeat("a", maxToken+1):             "invalid",
+			"Bearer " + "eyJhbGciOiJub25lIn0." + "eyJzdWIiOiJ4In0.": "invalid",
+		} {
+			_, err := w.Caller(t.Context(), authorization)
+			wantReason(t, err, reason)
+		}
+		time.Sleep(time.Hour) // fake time
+		_, err = w.Caller(t.Context(), "Bearer "+x.AccessToken)
+		wantReason(t, err, "expired")
+	})
+}
+
+func TestPasswordIsRehashedWhenParametersChange(t *testing.T) {
+	w := newWorld(t, store.Options{}, Options{})
+	before, err := w.store.AccountByEmail(t.Context(), ownerEmail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stronger := Params{Memory: 128, Passes: 2, Threads: 1}
+	later := New(w.store, w.limits, Options{Params: stronger})
+	for range 2 {
+		if _, err := later.SignIn(t.Context(), ownerEmail, ownerPassword, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := w.store.AccountByEmail(t.Context(), ownerEmail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _, _, err := decode(after.PasswordHash); err != nil || p != stronger || after.PasswordHash == before.PasswordHash {
+		t.Errorf("after two sign-ins the hash has %+v, %v", p, err)
+	}
+	if n := later.hasher.hashed.Load(); n != 3 {
+		t.Errorf("%d hashes for two sign-ins, the first of which hashes anew: want 3", n)
+	}
+}
+
+func TestKeepPasswordKeepsTheHashOfTheSamePassword(t *testing.T) {
+	w := newWorld(t, store.Options{}, Options{})
+	stored := w.owner.PasswordHash
+	if kept, err := w.KeepPassword(t.Context(), stored, ownerPassword); err != nil || kept != stored {
+		t.Errorf("the same password: another hash, %v", err)
+	}
+	for name, from := range map[string]string{"another password": stored, "no hash": "", "not a hash": "x"} {
+		kept, err := w.KeepPassword(t.Context(), from, "another-password")
+		if err != nil || kept == from {
+			t.Errorf("%s: kept %t, %v", name, kept == from, err)
+		}
+	}
+}
+
+func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
+	engines(t, func(t *testing.T, so store.Options) {
+		w := newWorld(t, so, Options{})
+		read := func() store.Account {
+			a, err := w.store.Account(t.Context(), w.owner.ID)
+			if err != nil || a == nil {
+				t.Fatal(a, err)
+			}
+			return *a
+		}
+		before := read()
+		put := func(a store.Account) {
+			w.configure(t, func(ctx context.Context, tx *store.Tx) error {
+				a := a
+				return tx.PutAccount(ctx, &a, time.Now().Add(time.Hour))
+			})
+		}
+		put(store.Account{Email: "OWNER@acme.test", Name: "Owner", PasswordHash: before.PasswordHash})
+		put(store.Account{Email: ownerEmail, Name: "Owner"})
+		if after := read(); after != before {
+			t.Errorf("applied again it is %+v, was %+v", after, before)
+		}
+		put(store.Account{Email: ownerEmail, Name: "New name"})
+		if after := read(); after.Name != "New name" || after.PasswordHash != before.PasswordHash || !after.UpdatedAt.After(before.UpdatedAt) {
+			t.Errorf("after a change it is %+v", after)
+		}
+	})
+}
+
+func TestHashesWaitInABoundedQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHasher(cheap, 1, 1)
+		leave, err := h.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		entered := make(chan error, 1)
+		go func() {
+			leave, err := h.enter(t.Context())
+			if err == nil {
+				leave()
+			}
+			entered <- err
+		}()
+		synctest.Wait() // it waits in the queue
+		if _, err := h.enter(t.Context()); !carillon.IsCode(err, carillon.ServiceUnavailable) {
+			t.Errorf("the third: %v", err)
+		}
+		leave()
+		if err := <-entered; err != nil {
+			t.Errorf("the second: %v", err)
+		}
+		if n := h.waiting.Load(); n != 0 {
+			t.Errorf("%d are said to wait", n)
+		}
+	})
+}
+
+func TestDecodeRefusesWhatCouldExhaustTheMachine(t *testing.T) {
+	good := newHasher(cheap, 1, 1).make("x")
+	if _, _, _, err := decode(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{
+		"", "x", "$argon2i$" + good, strings.Replace(good, "m=64", "m=4294967295", 1), strings.Replace(good, "t=1", "t=65", 1),
+		strings.Replace(good, "t=1", "t=0", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "v=19", "v=16", 1),
+		good[:strings.LastIndex(good, "$")+1], good + "$",
+	} {
+		if _, _, _, err := decode(bad); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
