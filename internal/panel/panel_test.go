@@ -1,0 +1,312 @@
+package panel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+	"carillon/internal/limit"
+	"carillon/internal/store"
+)
+
+const goodPassword = "correct-horse-battery"
+
+type world struct {
+	t       *testing.T
+	store   *store.Store
+	auth    *auth.Auth
+	handler http.Handler
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	log := slog.New(slog.DiscardHandler)
+	a := auth.New(s, limit.New(s, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	return &world{t, s, a, answer.NewRouter(log, nil, New(Deps{Store: s, Auth: a}).Routes()...)}
+}
+
+// company makes a company with a member of each role, <role>@<name>.test.
+func (w *world) company(name string) *carillon.Company {
+	w.t.Helper()
+	hash, err := w.auth.HashPassword(w.t.Context(), goodPassword)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: name}
+	err = w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		all := []error{tx.PutCompany(ctx, c, time.Now())}
+		for _, role := range auth.Roles() {
+			a := &store.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash}
+			all = append(all, tx.PutAccount(ctx, a, time.Now()),
+				tx.PutMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
+		}
+		return errors.Join(all...)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// as signs in and gives the Authorization header.
+func (w *world) as(email string) string {
+	w.t.Helper()
+	x, err := w.auth.SignIn(w.t.Context(), email, goodPassword, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return "Bearer " + x.AccessToken
+}
+
+// do sends a request and gives the status and the answer.
+func (w *world) do(method, path, authorization, body string) (int, map[string]any) {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	rec := httptest.NewRecorder()
+	w.handler.ServeHTTP(rec, r)
+	if rec.Code == http.StatusNoContent {
+		return rec.Code, nil
+	}
+	got := map[string]any{}
+	if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil {
+		w.t.Fatalf("%s %s: %d %s: %v", method, path, rec.Code, rec.Body, err)
+	}
+	return rec.Code, got
+}
+
+// want checks a status and, where it is an error, its code and field.
+func (w *world) want(method, path, authorization, body string, status int, code, field string) map[string]any {
+	w.t.Helper()
+	got, answered := w.do(method, path, authorization, body)
+	details, _ := answered["details"].(map[string]any)
+	if got != status || code != "" && answered["error"] != code || field != "" && details["field"] != field {
+		w.t.Errorf("%s %s %s: %d %v, want %d %s %s", method, path, body, got, answered, status, code, field)
+	}
+	return answered
+}
+
+func TestAKeyIsMadeShownOnceListedAndRevoked(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	owner := w.as("owner@acme.test")
+	made := w.want("POST", "/panel/v1/keys", owner, `{"label":"live","scopes":["notify:send"],"expires_at":"2999-01-01T00:00:00Z"}`, 201, "", "")
+	key, _ := made["key"].(string)
+	if !strings.HasPrefix(key, "ck_") || len(key) != 46 {
+		t.Fatalf("the key is %q", key)
+	}
+	p, err := w.auth.Principal(t.Context(), auth.PresentedKey{Key: key, Present: true}, "")
+	if err != nil || !p.Allows(auth.NotifySend) || p.Allows(auth.NotifyRead) {
+		t.Fatalf("the new key: %+v, %v", p, err)
+	}
+	listed := w.want("GET", "/panel/v1/keys", w.as("admin@acme.test"), "", 200, "", "")
+	row := listed["data"].([]any)[0].(map[string]any)
+	want := map[string]any{
+		"id": made["id"], "label": "live", "prefix": key[:8], "scopes": []any{"notify:send"}, "is_active": true,
+		"expires_at": "2999-01-01T00:00:00Z", "revoked_at": nil, "created_at": made["created_at"], "last_used": row["last_used"],
+	}
+	if d := cmp.Diff(want, row); d != "" || row["last_used"] == nil {
+		t.Errorf("the row (-want +got):\n%s", d)
+	}
+	id := made["id"].(string)
+	w.want("DELETE", "/panel/v1/keys/"+id, owner, "", 204, "", "")
+	w.want("DELETE", "/panel/v1/keys/"+id, owner, "", 204, "", "")
+	if _, err := w.auth.Principal(t.Context(), auth.PresentedKey{Key: key, Present: true}, ""); !carillon.IsCode(err, carillon.Unauthorized) {
+		t.Errorf("the revoked key: %v", err)
+	}
+	listed = w.want("GET", "/panel/v1/keys", owner, "", 200, "", "")
+	row = listed["data"].([]any)[0].(map[string]any)
+	if row["is_active"] != false || row["revoked_at"] == nil {
+		t.Errorf("the revoked row: %v", row)
+	}
+}
+
+func TestOnlyOwnersAndAdminsOfTheCompanyAdminister(t *testing.T) {
+	w := newWorld(t)
+	acme, other := w.company("acme"), w.company("other")
+	key := w.want("POST", "/panel/v1/keys", w.as("owner@acme.test"), `{"label":"x"}`, 201, "", "")["id"].(string)
+	for _, route := range []struct{ method, path, body string }{
+		{"GET", "/panel/v1/keys", ""}, {"POST", "/panel/v1/keys", `{"label":"y"}`}, {"DELETE", "/panel/v1/keys/" + key, ""},
+		{"GET", "/panel/v1/users", ""}, {"POST", "/panel/v1/users", `{"email":"n@acme.test","password":"` + goodPassword + `"}`},
+	} {
+		w.want(route.method, route.path, "", route.body, 401, "unauthorized", "")
+		w.want(route.method, route.path, "Bearer x", route.body, 401, "unauthorized", "")
+		for _, role := range []string{"developer", "agent", "viewer"} {
+			w.want(route.method, route.path, w.as(role+"@acme.test"), route.body, 403, "forbidden", "")
+		}
+		w.want(route.method, route.path+"?company="+acme.ID, w.as("owner@other.test"), route.body, 403, "forbidden", "")
+		w.want(route.method, route.path+"?company=nobody", w.as("owner@other.test"), route.body, 403, "forbidden", "")
+	}
+	stranger := w.as("owner@other.test")
+	w.want("DELETE", "/panel/v1/keys/"+key+"?company="+other.ID, stranger, "", 404, "not_found", "")
+	w.want("DELETE", "/panel/v1/keys/nothing", stranger, "", 404, "not_found", "")
+	if rows := w.want("GET", "/panel/v1/keys", stranger, "", 200, "", "")["data"].([]any); len(rows) != 0 {
+		t.Errorf("another company sees %v", rows)
+	}
+}
+
+func TestWhoAdministersSeveralCompaniesNamesOne(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	second := w.company("second")
+	w.want("POST", "/panel/v1/users", w.as("owner@second.test"), `{"email":"owner@acme.test","role":"admin"}`, 201, "", "")
+	both := w.as("owner@acme.test")
+	w.want("GET", "/panel/v1/keys", both, "", 400, "validation_failed", "company")
+	w.want("GET", "/panel/v1/keys?company="+second.ID, both, "", 200, "", "")
+}
+
+func TestBadKeysAreRefused(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	owner := w.as("owner@acme.test")
+	for body, field := range map[string]string{
+		`{}`: "label", `{"label":" "}`: "label", `{"label":1}`: "label", `{"label":"` + strings.Repeat("x", 101) + `"}`: "label",
+		`{"label":"a\nb"}`: "label", `{"label":"x","scopes":["nothing"]}`: "scopes.0", `{"label":"x","scopes":[]}`: "scopes",
+		`{"label":"x","scopes":"*"}`: "scopes", `{"label":"x","expires_at":"tomorrow"}`: "expires_at",
+		`{"label":"x","expires_at":"2020-01-01T00:00:00Z"}`: "expires_at", `{"label":"x","expired_at":"2999-01-01T00:00:00Z"}`: "body",
+		`[]`: "body", ``: "body",
+	} {
+		w.want("POST", "/panel/v1/keys", owner, body, 400, "validation_failed", field)
+	}
+}
+
+func TestListsComeInPages(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	owner := w.as("owner@acme.test")
+	seen := map[string]bool{}
+	path := "/panel/v1/users?limit=2"
+	for pages := 1; ; pages++ {
+		got := w.want("GET", path, owner, "", 200, "", "")
+		for _, row := range got["data"].([]any) {
+			seen[row.(map[string]any)["email"].(string)] = true
+		}
+		next, more := got["next_cursor"].(string)
+		if !more {
+			if pages != 3 || len(seen) != 5 {
+				t.Errorf("%d members on %d pages: %v", len(seen), pages, seen)
+			}
+			break
+		}
+		path = "/panel/v1/users?limit=2&cursor=" + next
+	}
+	for query, field := range map[string]string{"limit=0": "limit", "limit=101": "limit", "limit=x": "limit", "cursor=x": "cursor"} {
+		w.want("GET", "/panel/v1/users?"+query, owner, "", 400, "validation_failed", field)
+	}
+}
+
+func TestAnAddedUserSignsIn(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	owner := w.as("owner@acme.test")
+	got := w.want("POST", "/panel/v1/users", owner, `{"email":"New@Acme.test","password":"`+goodPassword+`","name":"New","role":"agent"}`, 201, "", "")
+	if got["email"] != "new@acme.test" || got["role"] != "agent" || got["name"] != "New" {
+		t.Errorf("the answer: %v", got)
+	}
+	w.as("new@acme.test")
+	w.want("POST", "/panel/v1/users", owner, `{"email":"new@acme.test"}`, 409, "conflict", "")
+}
+
+func TestAddingAUserNeverTakesOverAnAccount(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	w.company("evil")
+	evil := w.as("owner@evil.test")
+	w.want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","password":"another-password"}`, 409, "conflict", "")
+	w.want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","name":"Renamed"}`, 201, "", "")
+	w.as("owner@acme.test") // with the password it had
+	a, err := w.store.AccountByEmail(t.Context(), "owner@acme.test")
+	if err != nil || a.Name != "" {
+		t.Errorf("the account is %+v, %v", a, err)
+	}
+}
+
+func TestRolesAreNotRaisedAboveOnesOwn(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	body := func(name, role string) string {
+		return `{"email":"` + name + `@acme.test","password":"` + goodPassword + `","role":"` + role + `"}`
+	}
+	w.want("POST", "/panel/v1/users", w.as("admin@acme.test"), body("a", "owner"), 403, "forbidden", "")
+	w.want("POST", "/panel/v1/users", w.as("admin@acme.test"), body("b", "admin"), 201, "", "")
+	w.want("POST", "/panel/v1/users", w.as("owner@acme.test"), body("c", "owner"), 201, "", "")
+}
+
+func TestBadUsersAreRefusedAndNoPasswordIsRepeated(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	owner := w.as("owner@acme.test")
+	for body, field := range map[string]string{
+		`{"password":"` + goodPassword + `"}`:                                        "email",
+		`{"email":"x","password":"` + goodPassword + `"}`:                            "email",
+		`{"email":"A <a@acme.test>","password":"` + goodPassword + `"}`:              "email",
+		`{"email":"a@acme.test"}`:                                                    "password",
+		`{"email":"a@acme.test","password":"short-pass1"}`:                           "password",
+		`{"email":"a@acme.test","password":"` + strings.Repeat("x", 1025) + `"}`:     "password",
+		`{"email":"a@acme.test","password":123456789012}`:                            "password",
+		`{"email":"a@acme.test","password":"` + goodPassword + `","role":"god"}`:     "role",
+		`{"email":"a@acme.test","password":"` + goodPassword + `","name":" "}`:       "name",
+		`{"email":"a@acme.test","password":"` + goodPassword + `","company":"Mine"}`: "company",
+		`{"email":"a@acme.test","password":"` + goodPassword + `","roles":"owner"}`:  "body",
+		`{"email":"a@acme.test","password":"` + goodPassword + `","first":"yes"}`:    "first",
+	} {
+		got := w.want("POST", "/panel/v1/users", owner, body, 400, "validation_failed", field)
+		if text, _ := json.Marshal(got); strings.Contains(string(text), "short-pass1") || strings.Contains(string(text), "123456789012") {
+			t.Errorf("the answer repeats the password: %s", text)
+		}
+	}
+}
+
+func TestTheFirstTokenMakesOneOwner(t *testing.T) {
+	w := newWorld(t)
+	old, ok, err := w.auth.FirstToken(t.Context())
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	token, _, err := w.auth.FirstToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"first":true,"email":"first@acme.test","password":"` + goodPassword + `","name":"First","company":"Acme"}`
+	w.want("POST", "/panel/v1/users", "Bearer "+old, body, 401, "unauthorized", "")
+	w.want("POST", "/panel/v1/users", "Bearer first_made-up", body, 401, "unauthorized", "")
+	w.want("POST", "/panel/v1/users", "Bearer "+token, `{"email":"first@acme.test"}`, 400, "validation_failed", "first")
+	w.want("POST", "/panel/v1/users", "Bearer "+token, `{"first":true,"email":"first@acme.test"}`, 400, "validation_failed", "name")
+	w.want("GET", "/panel/v1/users", "Bearer "+token, "", 401, "unauthorized", "")
+	got := w.want("POST", "/panel/v1/users", "Bearer "+token, body, 201, "", "")
+	if got["role"] != "owner" {
+		t.Errorf("the answer: %v", got)
+	}
+	w.want("POST", "/panel/v1/users", "Bearer "+token, strings.Replace(body, "first@", "second@", 1), 401, "unauthorized", "")
+	if _, ok, err := w.auth.FirstToken(t.Context()); ok || err != nil {
+		t.Errorf("with an account there is still a first token: %t, %v", ok, err)
+	}
+	users := w.want("GET", "/panel/v1/users", w.as("first@acme.test"), "", 200, "", "")
+	if rows := users["data"].([]any); len(rows) != 1 {
+		t.Errorf("users: %v", rows)
+	}
+	w.want("POST", "/panel/v1/users", w.as("first@acme.test"), strings.Replace(body, "first@", "third@", 1), 403, "forbidden", "")
+}
