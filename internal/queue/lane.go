@@ -38,7 +38,7 @@ type lane struct {
 // window is what has been read ahead of one class.
 type window struct {
 	queue   []store.Queued // by due time
-	known   map[key]bool   // in queue, or on their way to a commit
+	known   map[key]int64  // due, of those in queue or on their way to a commit
 	next    time.Time      // when the earliest message not in queue is due; zero: none known
 	more    bool           // there is more from tail on, to be read when the queue runs low
 	tail    time.Time
@@ -105,13 +105,16 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 	}
 	for _, m := range rows {
 		k := key{m.NotificationID, m.N}
-		if w.known[k] {
+		if due, ok := w.known[k]; ok {
+			if due != m.Due.UnixMilli() {
+				w.retime(k, m.Due)
+			}
 			continue
 		}
 		if w.known == nil {
-			w.known = map[key]bool{}
+			w.known = map[key]int64{}
 		}
-		w.known[k] = true
+		w.known[k] = m.Due.UnixMilli()
 		w.queue = append(w.queue, m)
 	}
 	slices.SortStableFunc(w.queue, byDue)
@@ -120,6 +123,18 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 		low := w.low
 		w.low = time.Time{}
 		w.wake(low)
+	}
+}
+
+// retime follows a message that was moved after it had been read ahead. One that is on its way to a commit is not in
+// the queue: its start finds the new time and is refused.
+func (w *window) retime(k key, due time.Time) {
+	for i := range w.queue {
+		if w.queue[i].NotificationID == k.id && w.queue[i].N == k.n {
+			w.queue[i].Due = due
+			w.known[k] = due.UnixMilli()
+			return
+		}
 	}
 }
 

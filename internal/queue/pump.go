@@ -436,6 +436,7 @@ func (p *pump) committed(c committed, now time.Time) {
 		k := key{f.job.NotificationID, f.job.N}
 		f.lane.class[f.class].forget(k)
 		if f.start.Attempt == 0 { // canceled, moved, or started by another owner
+			f.lane.class[f.class].wake(now)
 			p.unstart(f, now)
 			continue
 		}
