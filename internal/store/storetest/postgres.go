@@ -18,6 +18,7 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
 )
 
 // PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.
@@ -72,13 +73,26 @@ func startServer() (*cluster, error) {
 func execute(dsn, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	db, err := sql.Open("pgx", dsn)
+	driver := "pgx"
+	if !strings.Contains(dsn, "://") {
+		driver, dsn = "sqlite", "file:"+dsn+"?_pragma=busy_timeout(5000)"
+	}
+	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // nothing is written through it any more
 	_, err = db.ExecContext(ctx, statement)
 	return err
+}
+
+// Exec runs one statement on the database of a program under test, an address of PostgreSQL or a file of SQLite: to bring
+// about what no request can.
+func Exec(t testing.TB, database, statement string) {
+	t.Helper()
+	if err := execute(database, statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
 }
 
 // withDatabase is the same address with another database.

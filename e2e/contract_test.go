@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/e2e/contract"
+	"carillon/internal/store/storetest"
+)
+
+const contractDir = "../testdata/contract"
+
+// TestContract runs every case of testdata/contract on both engines. Cases of one set-up share a program, unless a case
+// is alone.
+func TestContract(t *testing.T) {
+	_, files, err := contract.Load(contractDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			shared := map[string]*program{}
+			for _, f := range files {
+				for _, c := range f.Cases {
+					if name := setup(c); !c.Alone && shared[name] == nil {
+						shared[name] = start(t, engine, name)
+					}
+				}
+			}
+			for _, f := range files {
+				t.Run(strings.TrimSuffix(f.Name, ".json"), func(t *testing.T) {
+					for _, c := range f.Cases {
+						t.Run(c.Name, func(t *testing.T) {
+							if c.Parallel {
+								t.Parallel()
+							}
+							p := shared[setup(c)]
+							if c.Alone {
+								p = start(t, engine, setup(c))
+							}
+							run(t, p, f, c)
+						})
+					}
+				})
+			}
+		})
+	}
+}
+
+func setup(c contract.Case) string {
+	name := c.Provision
+	if name == "" {
+		name = "provision.yaml"
+	}
+	return filepath.Join(contractDir, name)
+}
+
+// run takes the steps of a case.
+func run(t *testing.T, p *program, f contract.File, c contract.Case) {
+	t.Helper()
+	vars := contract.NewVars()
+	for i, s := range c.Steps {
+		if s.SQL != "" {
+			storetest.Exec(t, p.database, s.SQL)
+			continue
+		}
+		faults := take(t, p, f, s, vars)
+		if len(faults) > 0 {
+			t.Fatalf("step %d:\n  %s", i+1, strings.Join(faults, "\n  "))
+		}
+	}
+}
+
+// again is how often a step that may wait is repeated.
+const again = 50 * time.Millisecond
+
+// take takes one step: again and again until it holds, where it may wait.
+func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *contract.Vars) []string {
+	t.Helper()
+	deadline := time.NewTimer(time.Duration(s.Within))
+	defer deadline.Stop()
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	for {
+		faults := exchange(t, p, f, s, vars)
+		if len(faults) == 0 || s.Within == 0 {
+			return faults
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			return append(faults, fmt.Sprintf("after %s", time.Duration(s.Within)))
+		}
+	}
+}
+
+func exchange(t *testing.T, p *program, f contract.File, s contract.Step, vars *contract.Vars) []string {
+	t.Helper()
+	built, err := f.Build(s.Request, vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, body := send(t, p, built)
+	faults := vars.Judge(s.Response, res.StatusCode, res.Header, body)
+	if len(faults) > 0 {
+		faults = append(faults, fmt.Sprintf("%s %s answered %d: %.2000s", built.Method, built.Target, res.StatusCode, body))
+	}
+	return faults
+}
+
+// send sends a request on a connection of its own: the path as it is written, no redirect followed.
+func send(t *testing.T, p *program, built *contract.Request) (*http.Response, []byte) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, built.Method, p.url+built.Target, body(built))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = built.Header
+	dialer := net.Dialer{}
+	if built.From != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(built.From)}
+	}
+	next := &http.Transport{DialContext: dialer.DialContext}
+	defer next.CloseIdleConnections()
+	res, err := checked(t, next).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // it is read to its end
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, answer
+}
+
+// body is the request's body. A reader that net/http does not know has no length: the request is chunked.
+func body(built *contract.Request) io.Reader {
+	switch {
+	case built.Body == nil:
+		return nil
+	case built.Chunked:
+		return struct{ io.Reader }{bytes.NewReader(built.Body)}
+	default:
+		return bytes.NewReader(built.Body)
+	}
+}

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"carillon/internal/api"
+	"carillon/internal/api/apitest"
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/store/storetest"
+)
+
+// engines are the databases that the whole program is tested on.
+func engines() []string { return []string{"sqlite", "postgres"} }
+
+// program is a running Carillon.
+type program struct {
+	url      string
+	database string // for storetest.Exec
+}
+
+// start runs the program with a set-up until the test ends.
+func start(t *testing.T, engine, provision string) *program {
+	t.Helper()
+	dir := t.TempDir()
+	p := &program{database: filepath.Join(dir, "carillon.db")}
+	flags := map[string][]string{
+		"addr": {"127.0.0.1:0"}, "data": {dir}, "provision": {provision}, "shutdown-timeout": {"10s"},
+		"password-memory": {"8"}, "password-passes": {"1"}, // hashing is not what is tested
+	}
+	if engine == "postgres" {
+		p.database = storetest.Postgres(t)
+		flags["database-url"] = []string{p.database}
+		flags["master-key-file"] = []string{masterKey(t)}
+	}
+	cfg, err := config.Load(flags, func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.New(cfg, app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatalf("start the program: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Errorf("stop the program: %v", err)
+		}
+	})
+	p.url = a.BaseURL()
+	return p
+}
+
+func masterKey(t *testing.T) string {
+	t.Helper()
+	key := make([]byte, 32)
+	rand.Read(key) //nolint:errcheck // it never fails
+	name := filepath.Join(t.TempDir(), "master.key")
+	if err := os.WriteFile(name, key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// description is the interface's description, read once.
+var description = sync.OnceValues(func() (*apitest.Checker, error) { //nolint:gochecknoglobals // read only
+	return apitest.New(api.OpenAPI())
+})
+
+// checked sends requests through next and holds every answer to the description.
+func checked(t *testing.T, next http.RoundTripper) http.RoundTripper {
+	t.Helper()
+	checker, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &apitest.Transport{Test: t, Checker: checker, Next: next}
+}
