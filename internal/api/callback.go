@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -16,18 +18,20 @@ const maxCallback = 4 << 20
 
 // callbackRoutes take what providers tell (decisions.md, section 3, Provider callbacks).
 func (s *Server) callbackRoutes() []answer.Route {
-	const pattern = " /callbacks/{provider}/{sender}"
-	return []answer.Route{
-		route("GET"+pattern, "provider", s.handshake),
-		route("POST"+pattern, "provider", s.takeCallback),
+	var routes []answer.Route
+	for _, provider := range slices.Sorted(maps.Keys(s.Callbacks)) {
+		pattern := " /callbacks/" + provider + "/{sender}"
+		routes = append(routes,
+			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
+			route("POST"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.takeCallback(w, r, provider) }))
 	}
+	return routes
 }
 
 // callbackSenders are the senders that a callback's address can mean: ids are unique in a company only.
-func (s *Server) callbackSenders(r *http.Request) (Callback, []*carillon.Sender, error) {
-	provider, id := r.PathValue("provider"), r.PathValue("sender")
-	cb, ok := s.Callbacks[provider]
-	if !ok || !plain(id) {
+func (s *Server) callbackSenders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
+	cb, id := s.Callbacks[provider], r.PathValue("sender")
+	if !plain(id) {
 		return cb, nil, carillon.Absent("Sender")
 	}
 	all, err := s.Store.SendersByID(r.Context(), id)
@@ -60,8 +64,8 @@ func plain(id string) bool {
 }
 
 // handshake answers the provider's question whether the address is ours: its challenge, as it came.
-func (s *Server) handshake(w http.ResponseWriter, r *http.Request) error {
-	cb, senders, err := s.callbackSenders(r)
+func (s *Server) handshake(w http.ResponseWriter, r *http.Request, provider string) error {
+	cb, senders, err := s.callbackSenders(r, provider)
 	if err != nil {
 		return err
 	}
@@ -80,8 +84,8 @@ func (s *Server) handshake(w http.ResponseWriter, r *http.Request) error {
 }
 
 // takeCallback answers 200 only once everything the callback told is stored, so that the provider repeats the rest.
-func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request) error {
-	cb, senders, err := s.callbackSenders(r)
+func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider string) error {
+	cb, senders, err := s.callbackSenders(r, provider)
 	if err != nil {
 		return err
 	}

@@ -22,12 +22,10 @@ const maxSuppressionReason = 255
 
 // suppressionRoutes are the company's list of numbers that messages skip (decisions.md, section 3).
 func (s *Server) suppressionRoutes() []answer.Route {
-	const read, write = auth.NotifyRead, auth.SuppressionsWrite
 	return []answer.Route{
-		s.keyRoute("GET "+prefix+"/suppressions", read, s.listSuppressions),
-		s.keyRoute("POST "+prefix+"/suppressions", write, s.suppress),
-		s.keyRoute("GET "+prefix+"/suppressions/{number}", read, s.readSuppression),
-		s.keyRoute("DELETE "+prefix+"/suppressions/{number}", write, s.unsuppress),
+		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), s.listSuppressions),
+		s.keyRoute("POST "+prefix+"/suppressions", auth.SuppressionsWrite, s.suppress),
+		s.keyRoute("DELETE "+prefix+"/suppressions/{number}", auth.SuppressionsWrite, s.unsuppress),
 	}
 }
 
@@ -43,7 +41,15 @@ func rowOf(x store.Suppression) suppressionRow {
 
 const suppressionCursor = "suppression"
 
-func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+// listSuppressions is open to who may read notifications and to who may write the list.
+func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request) error {
+	p, err := s.principal(r, auth.SuppressionsWrite)
+	if carillon.IsCode(err, carillon.Forbidden) {
+		p, err = s.principal(r, auth.NotifyRead)
+	}
+	if err != nil {
+		return err
+	}
 	page, err := readPage(r.URL.Query(), suppressionCursor)
 	if err != nil {
 		return err
@@ -78,7 +84,11 @@ func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Princi
 	if err := s.Store.Suppress(r.Context(), p.Company.ID, reason, time.Now(), number); err != nil {
 		return err
 	}
-	return s.writeSuppression(w, r, p.Company.ID, number)
+	x, err := s.Store.Suppression(r.Context(), p.Company.ID, number)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, http.StatusOK, rowOf(*x))
 }
 
 func parseSuppression(body []byte) (number, reason string, err error) {
@@ -105,21 +115,6 @@ func parseSuppression(body []byte) (number, reason string, err error) {
 		return "", "", carillon.Invalid("reason", "At most 255 characters")
 	}
 	return number, reason, nil
-}
-
-func (s *Server) readSuppression(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	return s.writeSuppression(w, r, p.Company.ID, r.PathValue("number"))
-}
-
-func (s *Server) writeSuppression(w http.ResponseWriter, r *http.Request, companyID, number string) error {
-	if !carillon.ValidNumber(number) {
-		return carillon.Absent("Suppression")
-	}
-	x, err := s.Store.Suppression(r.Context(), companyID, number)
-	if err != nil {
-		return err
-	}
-	return answer.JSON(w, http.StatusOK, rowOf(*x))
 }
 
 func (s *Server) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {

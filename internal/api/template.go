@@ -141,7 +141,7 @@ func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.
 	if err != nil {
 		return err
 	}
-	return changedTemplate(w, "Template created successfully", made)
+	return writeCreated(w, made)
 }
 
 // createdToday is the 429 of the daily rate of creations.
@@ -158,8 +158,8 @@ func createdToday(limit int, now time.Time) *carillon.Error {
 	}
 }
 
-// templateChange is the answer to what changes a template.
-type templateChange struct {
+// createdTemplate is the answer to a creation.
+type createdTemplate struct {
 	Success  bool   `json:"success"`
 	Message  string `json:"message"`
 	Template struct {
@@ -169,8 +169,8 @@ type templateChange struct {
 	} `json:"template"`
 }
 
-func changedTemplate(w http.ResponseWriter, message string, t *carillon.Template) error {
-	c := templateChange{Success: true, Message: message}
+func writeCreated(w http.ResponseWriter, t *carillon.Template) error {
+	c := createdTemplate{Success: true, Message: "Template created successfully"}
 	c.Template.ID, c.Template.Name, c.Template.Status = t.PublicID(), t.Name, t.Status
 	return answer.JSON(w, http.StatusOK, c)
 }
@@ -196,18 +196,14 @@ func decimal(id string) bool {
 	return true
 }
 
-// oneTemplate is a template's record and why it was rejected or paused.
-type oneTemplate struct {
-	Template struct {
-		catalog.Record
-		Reason string `json:"reason,omitempty"`
-	} `json:"template"`
+// templateView is a template's record and why it was rejected or paused.
+type templateView struct {
+	catalog.Record
+	Reason string `json:"reason,omitempty"`
 }
 
-func writeTemplate(w http.ResponseWriter, t *carillon.Template) error {
-	var one oneTemplate
-	one.Template.Record, one.Template.Reason = catalog.RecordOf(t), t.Reason
-	return answer.JSON(w, http.StatusOK, one)
+func viewOf(t *carillon.Template) templateView {
+	return templateView{catalog.RecordOf(t), t.Reason}
 }
 
 func (s *Server) readTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
@@ -219,7 +215,7 @@ func (s *Server) readTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	if err != nil {
 		return err
 	}
-	return writeTemplate(w, t)
+	return answer.JSON(w, http.StatusOK, viewOf(t))
 }
 
 // editTemplate changes what the body holds and leaves the rest; with submit the edited draft is submitted.
@@ -254,7 +250,7 @@ func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	if err != nil {
 		return err
 	}
-	return changedTemplate(w, "Template updated successfully", t)
+	return answer.JSON(w, http.StatusOK, viewOf(t))
 }
 
 // keepSamples leaves the body its sample values where its text and theirs were not edited.
@@ -290,7 +286,7 @@ func (s *Server) submitTemplate(w http.ResponseWriter, r *http.Request, p *auth.
 	if err != nil {
 		return err
 	}
-	return changedTemplate(w, "Template submitted successfully", t)
+	return answer.JSON(w, http.StatusOK, viewOf(t))
 }
 
 // templateComponents answers one template by id or name.
@@ -304,5 +300,7 @@ func (s *Server) templateComponents(w http.ResponseWriter, r *http.Request, p *a
 	if err != nil {
 		return err
 	}
-	return writeTemplate(w, t)
+	return answer.JSON(w, http.StatusOK, struct {
+		Template templateView `json:"template"`
+	}{viewOf(t)})
 }

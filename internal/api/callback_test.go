@@ -1,0 +1,176 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// deliver posts a body to our sender's callback address with the signature of the channel.
+func (r *channelRig) deliver(body []byte, want int) {
+	r.t.Helper()
+	r.post(body, r.graph.Sign(body), "main", want)
+}
+
+func (r *channelRig) post(body []byte, signature, sender string, want int) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/callbacks/whatsapp/"+sender, bytes.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if signature != "" {
+		req.Header.Set("X-Hub-Signature-256", signature)
+	}
+	if status, text := r.do(req); status != want {
+		r.t.Errorf("callback: %d %s", status, text)
+	}
+}
+
+func TestTheHandshakeNeedsTheToken(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	get := func(query string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/callbacks/whatsapp/"+query, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.do(req)
+	}
+	if status, text := get("main?hub.mode=subscribe&hub.challenge=115820&hub.verify_token=provider-verify-token"); status != 200 || text != "115820" {
+		t.Error(status, text)
+	}
+	for query, want := range map[string]int{
+		"main?hub.mode=subscribe&hub.challenge=115820&hub.verify_token=wrong":                   403,
+		"main?hub.mode=unsubscribe&hub.challenge=115820&hub.verify_token=provider-verify-token": 403,
+		"nobody?hub.mode=subscribe&hub.challenge=1&hub.verify_token=provider-verify-token":      404, "a%00b": 404, "%ff": 404,
+	} {
+		if status, text := get(query); status != want || strings.Contains(text, "115820") {
+			t.Error(query, status, text)
+		}
+	}
+}
+
+func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	body := []byte(`{"object":"whatsapp_business_account","entry":[]}`)
+	r.post(body, r.graph.Sign(body), "main", 200)
+	r.post(body, "", "main", 401)
+	r.post(append(body, ' '), r.graph.Sign(body), "main", 401)
+	r.post(body, r.graph.Sign(body), "nobody", 404)
+	huge := bytes.Repeat([]byte(" "), maxCallback+1)
+	r.post(huge, r.graph.Sign(huge), "main", 413)
+	broken := []byte("{")
+	r.post(broken, r.graph.Sign(broken), "main", 400)
+}
+
+// accepted stores a message to a number and marks it in flight, as the delivery does.
+func (r *channelRig) accepted(number string) carillon.Ref {
+	r.t.Helper()
+	now := time.Now()
+	id := carillon.NewID(now)
+	err := r.store.Accept(r.t.Context(), &store.Accept{
+		Notification: store.Notification{
+			ID: id, CompanyID: "ours", Channel: carillon.Messaging, SenderUID: r.main.UID, TemplateID: "77", Class: carillon.Marketing,
+			Campaign: "c", Total: 1, Body: `{"contact":{"number":"` + number + `"},"language_template":"es_ES","name_template":"greet",` +
+				`"recipient_id":"main","notification_type":"marketing","campaign_name":"c","components_push":{"body_text_0":"Ana"}}`,
+			Open: 1, CreatedAt: now, DueAt: now,
+		},
+		Messages: []store.NewMessage{{Number: number}},
+		Quota:    store.Quota{Day: "2026-01-01", Charge: 1},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	shard := r.main.Shard()
+	if err := errors.Join(r.store.Join(r.t.Context(), "node", "node"), r.store.TakeAll(r.t.Context(), "node")); err != nil {
+		r.t.Fatal(err)
+	}
+	_, shards, err := r.store.Cluster(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	d := &store.Delivery{
+		Fences: []store.Fence{{Shard: shard, Owner: "node", Epoch: shards[shard].Epoch}},
+		Starts: []*store.Start{{NotificationID: id, Shard: shard}}, Now: now.Add(time.Millisecond),
+	}
+	if err := r.store.Deliver(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
+		r.t.Fatal(err, d.Starts[0].Attempt)
+	}
+	return carillon.Ref{NotificationID: id, Attempt: 1}
+}
+
+func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, r *channelRig) {
+		stopped, reached := r.accepted("34600111222"), r.accepted("34600111333")
+		now := time.Now()
+		body := r.graph.StatusBody(
+			graphtest.Status{Ref: stopped.String(), To: "34600111222", ID: "wamid.A", State: "failed", At: now, Code: 131050},
+			graphtest.Status{Ref: reached.String(), To: "34600111333", ID: "wamid.B", State: "delivered", At: now},
+			graphtest.Status{Ref: "not ours", To: "34600111444", ID: "wamid.C", State: "read", At: now})
+		r.deliver(body, 200)
+		r.deliver(body, 200) // repeats are normal
+		r.want("GET", "/suppressions", "ck_ours", "", 200, `{"data":[{"number":"34600111222","reason":"opted_out","created_at":"`)
+		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)
+		r.want("GET", "/notify/"+stopped.NotificationID, "ck_ours", "", 200, `"state":"failed","reason":"recipient_opted_out"`)
+		r.want("GET", "/notify/"+reached.NotificationID, "ck_ours", "", 200, `"state":"delivered"`)
+	})
+}
+
+func TestSuppressionsAreAddedReadAndRemoved(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, r *channelRig) {
+		for _, n := range []string{"34600000003", "34600000001", "34600000002"} {
+			r.want("POST", "/suppressions", "ck_ours", `{"number":"`+n+`"}`, 200, `{"number":"`+n+`","reason":"manual","created_at":"`)
+		}
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600000001","reason":"complaint"}`, 200, `"reason":"manual"`)
+		first := r.want("GET", "/suppressions?limit=2", "ck_read", "", 200, `"number":"34600000001"`)
+		_, cursor, _ := strings.Cut(first, `"next_cursor":"`)
+		cursor, _, _ = strings.Cut(cursor, `"`)
+		r.want("GET", "/suppressions?limit=2&cursor="+cursor, "ck_read", "", 200, `{"data":[{"number":"34600000003"`)
+		r.want("GET", "/suppressions?cursor=x", "ck_read", "", 400, `"field":"cursor"`)
+		r.want("GET", "/suppressions?limit=101", "ck_read", "", 400, `"field":"limit"`)
+		r.want("GET", "/suppressions", "ck_send", "", 403, `"forbidden"`)
+		r.want("POST", "/suppressions", "ck_read", `{"number":"34600000009"}`, 403, `"forbidden"`)
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"+34600000009"}`, 400, `"Invalid phone number format"`)
+		r.want("POST", "/suppressions", "ck_ours", `{}`, 400, `"Required field missing"`)
+		r.want("DELETE", "/suppressions/34600000001", "ck_theirs", "", 404, `"not_found"`)
+		r.want("DELETE", "/suppressions/34600000001", "ck_ours", "", 204, "")
+		r.want("DELETE", "/suppressions/34600000001", "ck_ours", "", 404, `"not_found"`)
+		r.want("DELETE", "/suppressions/%00", "ck_ours", "", 404, `"not_found"`)
+	})
+}
+
+func TestReadinessTellsTheReason(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	get := func(path string) (int, string) {
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, r.url+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.do(req)
+	}
+	if status, text := get("/readyz"); status != 200 || text != `{"status":"ready"}` {
+		t.Error(status, text)
+	}
+	r.ready = &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Not ready", Details: carillon.Details{{Key: "reason", Value: "the clock is wrong"}}}
+	if status, text := get("/readyz"); status != 503 || !strings.Contains(text, "the clock is wrong") {
+		t.Error(status, text)
+	}
+	r.ready = errors.New("dial db.internal: refused")
+	if status, text := get("/readyz"); status != 503 || strings.Contains(text, "db.internal") || !strings.Contains(text, `"reason"`) {
+		t.Error(status, text)
+	}
+	if status, text := get("/healthz"); status != 200 || text != `{"status":"ok"}` {
+		t.Error(status, text)
+	}
+	if status, text := get("/openapi.json"); status != 200 || !strings.Contains(text, `"openapi"`) {
+		t.Error(status, text[:min(len(text), 100)])
+	}
+}
