@@ -22,7 +22,7 @@ type cache struct {
 	max     int
 	order   *list.List // of *answer, the latest used in front
 	byKey   map[key]*list.Element
-	flights map[key]*flight
+	flights map[key]chan struct{} // questions under way; closed when answered, or given up
 }
 
 type answer struct {
@@ -31,33 +31,23 @@ type answer struct {
 	until time.Time
 }
 
-// flight is a question under way. Its answer counts unless the caller who asks was called off.
-type flight struct {
-	done   chan struct{}
-	err    error
-	called bool // off
-}
-
 func newCache(entries int) *cache {
-	return &cache{max: entries, order: list.New(), byKey: map[key]*list.Element{}, flights: map[key]*flight{}}
+	return &cache{max: entries, order: list.New(), byKey: map[key]*list.Element{}, flights: map[key]chan struct{}{}}
 }
 
 // do answers from what is kept, or waits for the question under way, or asks. A caller whose context ends takes nobody
 // along: one of those who wait asks anew.
 func (c *cache) do(ctx context.Context, k key, ask func() (error, time.Duration)) error {
 	for {
-		f, lead, kept := c.join(k)
+		flight, lead, kept := c.join(k)
 		switch {
-		case f == nil:
+		case flight == nil:
 			return kept
 		case lead:
-			return c.fly(ctx, k, f, ask)
+			return c.fly(ctx, k, flight, ask)
 		}
 		select {
-		case <-f.done:
-			if !f.called {
-				return f.err
-			}
+		case <-flight: // its answer is kept, or it was given up
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -65,7 +55,7 @@ func (c *cache) do(ctx context.Context, k key, ask func() (error, time.Duration)
 }
 
 // join gives the kept answer and no flight, or the flight under way, or a new one for the caller to lead.
-func (c *cache) join(k key) (f *flight, lead bool, kept error) {
+func (c *cache) join(k key) (flight chan struct{}, lead bool, kept error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.byKey[k]; ok {
@@ -75,26 +65,26 @@ func (c *cache) join(k key) (f *flight, lead bool, kept error) {
 		}
 		c.drop(e)
 	}
-	if f, ok := c.flights[k]; ok {
-		return f, false, nil
+	if flight, ok := c.flights[k]; ok {
+		return flight, false, nil
 	}
-	f = &flight{done: make(chan struct{}), called: true}
-	c.flights[k] = f
-	return f, true, nil
+	flight = make(chan struct{})
+	c.flights[k] = flight
+	return flight, true, nil
 }
 
-func (c *cache) fly(ctx context.Context, k key, f *flight, ask func() (error, time.Duration)) error {
+// fly asks and keeps the answer, but not when the caller was called off: that says nothing about the file.
+func (c *cache) fly(ctx context.Context, k key, flight chan struct{}, ask func() (error, time.Duration)) error {
 	defer func() { // also when ask panics: nobody waits for ever
 		c.mu.Lock()
 		delete(c.flights, k)
 		c.mu.Unlock()
-		close(f.done)
+		close(flight)
 	}()
 	err, keep := ask()
 	if ctx.Err() != nil && err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
-	f.err, f.called = err, false
 	c.put(k, err, keep)
 	return err
 }

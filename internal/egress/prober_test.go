@@ -197,8 +197,10 @@ func TestCheckTellsPassingFaultsFromRejections(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"500": status(500), "503": status(503), "429": status(429), "silent": hang, "slow body": drip, "cut short": cut,
 		"another range": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Range", "bytes 5-9/10")
+			w.Header().Set("Content-Type", "application/octet-stream")
+			w.Header().Set("Content-Range", "bytes 5-12/13")
 			w.WriteHeader(http.StatusPartialContent)
+			_, _ = io.WriteString(w, "\x89PNG\r\n\x1a\n12345")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

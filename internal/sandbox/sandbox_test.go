@@ -84,7 +84,11 @@ func outgoing(number string, attempt int) *carillon.Outgoing {
 	return &carillon.Outgoing{Number: number, Ref: carillon.Ref{NotificationID: "0197a1b2-0000-7000-8000-000000000001", N: 3, Attempt: attempt}}
 }
 
-func after(d time.Duration) { <-time.After(d) }
+// after lets time pass in a bubble, and lets the sandbox do what was due by then.
+func after(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
 
 func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
 	sent, retry, unknown := carillon.Sent, carillon.RetryLater, carillon.Unknown

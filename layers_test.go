@@ -1,0 +1,284 @@
+package carillon_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// layers is the table of the layers: a package imports only packages of a greater number. A package that is not listed
+// fails, but for one inside a listed package, which is its parent's helper: it imports what its parent may, and its
+// parent, and only tests and what stands on top import it.
+var layers = map[string]int{
+	"cmd":   0,
+	"e2e":   0,
+	"bench": 0,
+
+	"internal/app": 1,
+
+	"internal/api":        2,
+	"internal/api/widget": 2,
+	"internal/api/panel":  2,
+	"internal/panel":      2,
+
+	"internal/notify":  3,
+	"internal/call":    3,
+	"internal/catalog": 3,
+	"internal/chat":    3,
+	"internal/hook":    3,
+	"internal/auth":    3,
+
+	"internal/whatsapp":     4,
+	"internal/sip":          4,
+	"internal/agent":        4,
+	"internal/agent/openai": 4,
+	"internal/agent/espeak": 4,
+	"internal/realtime":     4,
+	"internal/sandbox":      4,
+
+	"internal/queue": 5,
+	"internal/limit": 5,
+
+	"internal/store":  6,
+	"internal/egress": 6,
+	"internal/answer": 6,
+
+	"internal/config": 7,
+	"web":             7,
+
+	".": 8, // the root package
+}
+
+const (
+	module   = "carillon"
+	topLayer = 0
+)
+
+// wired are the packages that app alone imports: what they are is behind interfaces of the layers above.
+var wired = []string{"internal/whatsapp", "internal/sandbox"}
+
+// noRoot is what the root package does without, for it does no input or output.
+var noRoot = []string{"database/sql", "io/fs", "net", "net/http", "os", "os/exec", "syscall"}
+
+// source is one Go file and what it imports.
+type source struct {
+	file    string // slash-separated, from the module's root
+	imports []string
+}
+
+func (s source) pkg() string { return path.Dir(s.file) }
+func (s source) test() bool  { return strings.HasSuffix(s.file, "_test.go") }
+func (s source) onTop() bool {
+	home, _ := homeOf(s.pkg())
+	return home != "" && layers[home] == topLayer
+}
+func (s source) within(pkg string) bool {
+	return s.pkg() == pkg || strings.HasPrefix(s.pkg(), pkg+"/")
+}
+
+// homeOf gives the listed package that a package is or belongs to, "" for none; helper: it is not listed itself.
+func homeOf(pkg string) (home string, helper bool) {
+	for p := pkg; p != "."; p = path.Dir(p) {
+		if _, ok := layers[p]; ok {
+			return p, p != pkg && layers[p] != topLayer
+		}
+	}
+	if pkg == "." {
+		return ".", false
+	}
+	return "", false
+}
+
+func TestPackagesImportOnlyLayersBelow(t *testing.T) {
+	sources := parse(t)
+	if len(sources) < 10 {
+		t.Fatalf("found only %d Go files", len(sources))
+	}
+	for _, v := range violations(sources) {
+		t.Error(v)
+	}
+}
+
+func TestLayersAreBrokenInEveryWay(t *testing.T) {
+	for _, c := range []struct {
+		file, imports string
+		want          string // "" for allowed
+	}{
+		{"internal/api/notify.go", "carillon/internal/notify", ""},
+		{"internal/api/notify.go", "carillon", ""},
+		{"internal/app/app.go", "carillon/internal/sandbox", ""},
+		{"internal/app/app.go", "carillon/internal/config", ""},
+		{"internal/store/store.go", "database/sql", ""},
+		{"internal/store/storetest/suite.go", "database/sql", ""},
+		{"internal/store/storetest/suite.go", "carillon/internal/store", ""},
+		{"internal/store/sqlite_test.go", "carillon/internal/store/storetest", ""},
+		{"internal/notify/notify_test.go", "carillon/internal/store/storetest", ""},
+		{"internal/notify/notify_test.go", "carillon/internal/notify", ""},
+		{"internal/notify/notify_test.go", "carillon/internal/sandbox", ""},
+		{"cmd/carillon/main.go", "carillon/internal/app", ""},
+		{"cmd/carillon/main.go", "carillon/cmd/carillon/table", ""},
+		{"e2e/send_test.go", "carillon/internal/whatsapp/graphtest", ""},
+		{"bench/raw.go", "database/sql", ""},
+		{"number.go", "strings", ""},
+		{"number_test.go", "pgregory.net/rapid", ""},
+
+		{"internal/store/store.go", "carillon/internal/notify", "layer 6 imports carillon/internal/notify of layer 3"},
+		{"internal/store/store_test.go", "carillon/internal/notify", "layer 6 imports carillon/internal/notify of layer 3"},
+		{"internal/store/storetest/suite.go", "carillon/internal/queue", "layer 6 imports carillon/internal/queue of layer 5"},
+		{"internal/notify/notify.go", "carillon/internal/catalog", "layer 3 imports carillon/internal/catalog of layer 3"},
+		{"internal/notify/notify_test.go", "carillon/internal/catalog", "layer 3 imports carillon/internal/catalog of layer 3"},
+		{"internal/app/app.go", "carillon/cmd/carillon", "layer 1 imports carillon/cmd/carillon of layer 0"},
+		{"internal/notify/notify.go", "carillon/internal/sandbox", "only internal/app wires carillon/internal/sandbox"},
+		{"internal/api/callback.go", "carillon/internal/whatsapp", "only internal/app wires carillon/internal/whatsapp"},
+		{"cmd/carillon/main.go", "carillon/internal/sandbox", "only internal/app wires carillon/internal/sandbox"},
+		{"internal/notify/notify.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
+		{"internal/store/store.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
+		{"cmd/carillon/main.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
+		{"e2e/send_test.go", "carillon/bench", "layer 0 imports carillon/bench of layer 0"},
+		{"internal/utils/utils.go", "strings", "internal/utils is not in the table of layers"},
+		{"tools/gen.go", "strings", "tools is not in the table of layers"},
+		{"internal/api/notify.go", "carillon/internal/utils", "carillon/internal/utils is not in the table of layers"},
+		{"internal/notify/notify.go", "database/sql", "database/sql belongs to internal/store"},
+		{"internal/notify/notify.go", "database/sql/driver", "database/sql/driver belongs to internal/store"},
+		{"internal/app/app_test.go", "database/sql", "database/sql belongs to internal/store"},
+		{"number.go", "github.com/google/uuid", "the root package imports the standard library alone, not github.com/google/uuid"},
+		{"number.go", "carillon/internal/config", "the root package imports the standard library alone, not carillon/internal/config"},
+		{"number_test.go", "carillon/internal/config", "layer 8 imports carillon/internal/config of layer 7"},
+		{"number.go", "net/http", "the root package does no I/O, and imports net/http"},
+	} {
+		var want []string
+		if c.want != "" {
+			want = []string{c.file + ": " + c.want}
+		}
+		if diff := cmp.Diff(want, violations([]source{{c.file, []string{c.imports}}})); diff != "" {
+			t.Errorf("%s imports %s (-want +got):\n%s", c.file, c.imports, diff)
+		}
+	}
+}
+
+// violations says which file breaks which rule.
+func violations(sources []source) []string {
+	var found []string
+	for _, s := range sources {
+		if home, _ := homeOf(s.pkg()); home == "" {
+			found = append(found, fmt.Sprintf("%s: %s is not in the table of layers", s.file, s.pkg()))
+			continue
+		}
+		for _, imported := range s.imports {
+			if rule := broken(s, imported); rule != "" {
+				found = append(found, s.file+": "+rule)
+			}
+		}
+	}
+	return found
+}
+
+// broken names the rule that an import breaks, "" for none.
+func broken(s source, imported string) string {
+	if s.pkg() == "." && !s.test() {
+		switch {
+		case isModule(imported) || strings.Contains(strings.Split(imported, "/")[0], "."):
+			return "the root package imports the standard library alone, not " + imported
+		case slices.Contains(noRoot, imported):
+			return "the root package does no I/O, and imports " + imported
+		}
+	}
+	if isModule(imported) {
+		return brokenInside(s, imported)
+	}
+	if (imported == "database/sql" || strings.HasPrefix(imported, "database/sql/")) &&
+		!s.within("internal/store") && !s.within("e2e") && !s.within("bench") {
+		return imported + " belongs to internal/store"
+	}
+	return ""
+}
+
+func brokenInside(s source, imported string) string {
+	target := strings.TrimPrefix(strings.TrimPrefix(imported, module), "/")
+	if target == "" {
+		target = "."
+	}
+	from, _ := homeOf(s.pkg())
+	to, helper := homeOf(target)
+	forTests := s.test() || s.within("e2e") || s.within("bench")
+	switch {
+	case to == "":
+		return imported + " is not in the table of layers"
+	case helper && !forTests && !helperOf(s.pkg(), to):
+		return imported + " is for tests"
+	case s.test() && s.pkg() == target, from == to && (helper || helperOf(s.pkg(), to) || s.onTop()):
+		return "" // a package's own test, or a helper and its parent
+	case layers[to] <= layers[from]:
+		return fmt.Sprintf("layer %d imports %s of layer %d", layers[from], imported, layers[to])
+	case slices.Contains(wired, to) && from != "internal/app" && !forTests:
+		return "only internal/app wires " + imported
+	}
+	return ""
+}
+
+// helperOf tells whether a package is a helper of the listed one.
+func helperOf(pkg, home string) bool {
+	h, helper := homeOf(pkg)
+	return helper && h == home
+}
+
+func isModule(imported string) bool {
+	return imported == module || strings.HasPrefix(imported, module+"/")
+}
+
+// parse reads the imports of every Go file of the module. It asks no tool: a cached answer goes stale.
+func parse(t *testing.T) []source {
+	t.Helper()
+	var sources []source
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skip(file, d.Name())
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{file: filepath.ToSlash(file)}
+		for _, i := range f.Imports {
+			imported, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, imported)
+		}
+		sources = append(sources, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sources
+}
+
+// skip leaves out what the go command leaves out too, the front end's packages, and other modules.
+func skip(dir, name string) error {
+	if dir == "." {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	if err == nil || name == "testdata" || name == "node_modules" || name[0] == '.' || name[0] == '_' {
+		return fs.SkipDir
+	}
+	return nil
+}
