@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"strings"
 
 	"carillon/internal/config"
 	"carillon/internal/whatsapp"
@@ -13,7 +13,10 @@ import (
 func (a *App) provision(ctx context.Context) error {
 	o := ProvisionOptions()
 	if a.cfg.Demo {
-		demo, facts := config.Demo()
+		demo, facts, err := config.Demo(o)
+		if err != nil {
+			return err
+		}
 		a.ready.DemoFacts = &facts
 		if err := a.apply(ctx, demo); err != nil {
 			return fmt.Errorf("set up the demo: %w", err)
@@ -29,9 +32,18 @@ func (a *App) provision(ctx context.Context) error {
 	return a.apply(ctx, p)
 }
 
-// ProvisionOptions are how set-up files are read, with every provider's check of its settings.
+func (a *App) apply(ctx context.Context, p *config.Provision) error {
+	summary, err := a.store.Apply(ctx, p, a.auth.KeepPassword)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(ctx, "applied set-up", "summary", summary.String())
+	return nil
+}
+
+// ProvisionOptions are how set-up files are read: with the check of every provider whose settings are known.
 func ProvisionOptions() config.ProvisionOptions {
-	return config.ProvisionOptions{CheckSettings: checkSettings()}
+	return config.ProvisionOptions{CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings}}
 }
 
 // announce writes the ready file and tells the person at the terminal how to begin.
@@ -51,7 +63,7 @@ func (a *App) announce(ctx context.Context) error {
 	}
 	if d := a.ready.DemoFacts; d != nil {
 		_, _ = fmt.Fprintf(a.o.Stdout, demoSteps, a.ready.BaseURL, a.ready.PanelURL, d.Email, d.Password, d.AccessKey,
-			a.ready.BaseURL, d.AccessKey, strings.TrimSpace(demoBody(d)))
+			a.ready.BaseURL, d.AccessKey, demoBody(d))
 	}
 	return nil
 }
@@ -82,5 +94,5 @@ const demoSteps = `
 
 func demoBody(d *config.DemoFacts) string {
 	return `{"contact":{"number":"34600111222","name":"Ana"},"recipient_id":"` + d.Sender + `","name_template":"` + d.Template +
-		`","language_template":"` + demoLanguage + `","notification_type":"utility","campaign_name":"first steps","components_push":` + demoComponents + `}`
+		`","language_template":"en","notification_type":"utility","campaign_name":"first steps","components_push":{"body_text_0":"{{name}}"}}`
 }

@@ -34,22 +34,16 @@ func (a *App) sender(ctx context.Context, uid int64) (*carillon.Sender, bool, er
 	return s, !c.Suspended, nil
 }
 
-// sandboxReceipts hands the sandbox's receipts on by sender, as a callback of each would.
+// sandboxReceipts hands the sandbox's receipts on, which are all of one sender.
 func (a *App) sandboxReceipts(ctx context.Context, rs []carillon.Receipt) error {
-	bySender := map[int64][]carillon.Receipt{}
-	for _, r := range rs {
-		bySender[r.SenderUID] = append(bySender[r.SenderUID], r)
+	if len(rs) == 0 {
+		return nil
 	}
-	for uid, part := range bySender {
-		s, err := a.store.Sender(ctx, uid)
-		if err != nil {
-			return err
-		}
-		if err := a.notify.Receive(ctx, s, part); err != nil {
-			return err
-		}
+	s, err := a.store.Sender(ctx, rs[0].SenderUID)
+	if err != nil {
+		return err
 	}
-	return nil
+	return a.notify.Receive(ctx, s, rs)
 }
 
 func (a *App) catalogEvent(ctx context.Context, e carillon.TemplateEvent) error {

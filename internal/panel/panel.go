@@ -11,13 +11,15 @@ import (
 	"carillon"
 	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/notify"
 	"carillon/internal/store"
 )
 
 // Deps are the parts the panel calls.
 type Deps struct {
-	Store *store.Store
-	Auth  *auth.Auth
+	Store  *store.Store
+	Auth   *auth.Auth
+	Notify *notify.Notify
 }
 
 // Panel holds the administration's endpoints.
@@ -36,6 +38,10 @@ func (p *Panel) Routes() []answer.Route {
 		p.route("DELETE "+prefix+"/keys/{id}", p.revokeKey),
 		p.route("GET "+prefix+"/users", p.listUsers),
 		{Pattern: "POST " + prefix + "/users", Access: "panel", Handle: p.addUser},
+		p.route("GET "+prefix+"/notifications/{id}/timeline", p.timeline),
+		p.route("GET "+prefix+"/maintenance", p.showMaintenance),
+		p.route("POST "+prefix+"/maintenance", p.startMaintenance),
+		p.route("DELETE "+prefix+"/maintenance", p.endMaintenance),
 	}
 }
 
