@@ -33,7 +33,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(r.URL.Path, "/panel/") {
 		return res, nil
 	}
-	if err := t.Checker.Check(r.Context(), Exchange{r, sent, res, got}); err != nil {
+	if err := t.Checker.Check(Exchange{r, sent, res, got}); err != nil {
 		t.Test.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
 	return res, nil
