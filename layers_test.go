@@ -82,6 +82,7 @@ func (s source) onTop() bool {
 	home, _ := homeOf(s.pkg())
 	return home != "" && layers[home] == topLayer
 }
+
 func (s source) within(pkg string) bool {
 	return s.pkg() == pkg || strings.HasPrefix(s.pkg(), pkg+"/")
 }

@@ -77,9 +77,12 @@ var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 	{
 		suffix: "0008", channel: carillon.Messaging, effect: "receipts in the wrong order and each twice: read, delivered, sent",
 		steps: []step{
-			{state: carillon.StateRead, at: onDelivered}, {state: carillon.StateRead, at: onDelivered},
-			{state: carillon.StateDelivered, at: onRead}, {state: carillon.StateDelivered, at: onRead},
-			{state: carillon.StateSent, at: onRead}, {state: carillon.StateSent, at: onRead},
+			{state: carillon.StateRead, at: onDelivered},
+			{state: carillon.StateRead, at: onDelivered},
+			{state: carillon.StateDelivered, at: onRead},
+			{state: carillon.StateDelivered, at: onRead},
+			{state: carillon.StateSent, at: onRead},
+			{state: carillon.StateSent, at: onRead},
 		},
 	},
 	{suffix: "0009", effect: "slow: the channel takes 5 s to answer", slow: true},

@@ -21,13 +21,25 @@ var (
 
 // desk collects what the sandbox tells.
 type desk struct {
-	mu       sync.Mutex
-	begun    time.Time
+	begun time.Time
+
+	mu   sync.Mutex
+	seen seen
+	fail error
+}
+
+type seen struct {
 	receipts []carillon.Receipt
 	told     []string // "state@delay"
 	calls    []int    // receipts in each call
 	events   []carillon.TemplateEvent
-	fail     error
+}
+
+// look gives what was told so far.
+func (d *desk) look() seen {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seen
 }
 
 func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
@@ -36,10 +48,10 @@ func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
 	if d.fail != nil {
 		return d.fail
 	}
-	d.calls = append(d.calls, len(rs))
+	d.seen.calls = append(d.seen.calls, len(rs))
 	for _, r := range rs {
-		d.receipts = append(d.receipts, r)
-		d.told = append(d.told, fmt.Sprintf("%s@%v", r.State, time.Since(d.begun)))
+		d.seen.receipts = append(d.seen.receipts, r)
+		d.seen.told = append(d.seen.told, fmt.Sprintf("%s@%v", r.State, time.Since(d.begun)))
 		if r.At.After(time.Now()) {
 			return errors.New("a receipt of the future")
 		}
@@ -53,7 +65,7 @@ func (d *desk) event(_ context.Context, e carillon.TemplateEvent) error {
 	if d.fail != nil {
 		return d.fail
 	}
-	d.events = append(d.events, e)
+	d.seen.events = append(d.seen.events, e)
 	return nil
 }
 
@@ -135,10 +147,10 @@ func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
 					}
 				}
 				after(time.Minute)
-				if diff := cmp.Diff(c.told, d.told); diff != "" {
+				if diff := cmp.Diff(c.told, d.look().told); diff != "" {
 					t.Error(diff)
 				}
-				for _, r := range d.receipts {
+				for _, r := range d.look().receipts {
 					wantReason := r.State == carillon.StateFailed
 					if r.SenderUID != c.sender.UID || r.Channel != c.sender.Channel || r.Ref.N != 3 || r.Ref.Attempt != len(c.verdicts) ||
 						r.ProviderID != providerID(r.Ref) || (r.Reason != "") != wantReason {
@@ -167,8 +179,8 @@ func TestSlowSendThatIsCalledOffIsUnknown(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		after(time.Minute)
-		if len(d.told) != 0 {
-			t.Errorf("told %v", d.told)
+		if len(d.look().told) != 0 {
+			t.Errorf("told %v", d.look().told)
 		}
 	})
 }
@@ -179,7 +191,7 @@ func TestNegativeDelaysMeanAtOnce(t *testing.T) {
 		defer stop()
 		c.Send(t.Context(), line, outgoing("34600111222", 1))
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"delivered@0s", "read@0s"}, d.told); diff != "" {
+		if diff := cmp.Diff([]string{"delivered@0s", "read@0s"}, d.look().told); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -196,7 +208,7 @@ func TestReceiptsComeInBatchesOfOneSender(t *testing.T) {
 		other.UID = 9
 		c.Send(t.Context(), &other, outgoing("34600111222", 1))
 		after(time.Second)
-		if diff := cmp.Diff([]int{256, 256, 88, 1}, d.calls); diff != "" {
+		if diff := cmp.Diff([]int{256, 256, 88, 1}, d.look().calls); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -212,13 +224,13 @@ func TestReceiptsAreToldAgainAfterAFault(t *testing.T) {
 		d.setFail(nil)
 		after(10 * time.Second)
 		var states []carillon.State
-		for _, r := range d.receipts {
+		for _, r := range d.look().receipts {
 			states = append(states, r.State)
 		}
 		if diff := cmp.Diff([]carillon.State{carillon.StateDelivered, carillon.StateRead}, states); diff != "" {
 			t.Error(diff)
 		}
-		if at := d.receipts[0].At.Sub(d.begun); at != 400*time.Millisecond {
+		if at := d.look().receipts[0].At.Sub(d.begun); at != 400*time.Millisecond {
 			t.Errorf("delivered at %v, however late it was told", at)
 		}
 	})
@@ -232,8 +244,8 @@ func TestStopFlushesWhatIsDueAndDropsTheRest(t *testing.T) {
 		after(500 * time.Millisecond) // delivered is due, and was refused
 		d.setFail(nil)
 		stop()
-		if len(d.receipts) != 1 || d.receipts[0].State != carillon.StateDelivered {
-			t.Errorf("told %v", d.told)
+		if len(d.look().receipts) != 1 || d.look().receipts[0].State != carillon.StateDelivered {
+			t.Errorf("told %v", d.look().told)
 		}
 		if n := len(c.letters.items); n != 0 {
 			t.Errorf("%d letters are kept", n)
