@@ -37,7 +37,7 @@ func newCache(entries int) *cache {
 
 // do answers from what is kept, or waits for the question under way, or asks. A caller whose context ends takes nobody
 // along: one of those who wait asks anew.
-func (c *cache) do(ctx context.Context, k key, ask func() (error, time.Duration)) error {
+func (c *cache) do(ctx context.Context, k key, ask func() (time.Duration, error)) error {
 	for {
 		flight, lead, kept := c.join(k)
 		switch {
@@ -74,14 +74,14 @@ func (c *cache) join(k key) (flight chan struct{}, lead bool, kept error) {
 }
 
 // fly asks and keeps the answer, but not when the caller was called off: that says nothing about the file.
-func (c *cache) fly(ctx context.Context, k key, flight chan struct{}, ask func() (error, time.Duration)) error {
+func (c *cache) fly(ctx context.Context, k key, flight chan struct{}, ask func() (time.Duration, error)) error {
 	defer func() { // also when ask panics: nobody waits for ever
 		c.mu.Lock()
 		delete(c.flights, k)
 		c.mu.Unlock()
 		close(flight)
 	}()
-	err, keep := ask()
+	keep, err := ask()
 	if ctx.Err() != nil && err != nil {
 		return errors.Join(ctx.Err(), err)
 	}

@@ -16,7 +16,7 @@ func TestCacheKeepsAnswersForTheirTime(t *testing.T) {
 			keep time.Duration
 		}{{nil, 10 * time.Minute}, {rejected, time.Minute}, {fault, 2 * time.Second}} {
 			k, asked := newCache(10), 0
-			ask := func() (error, time.Duration) { asked++; return c.err, keepFor(c.err) }
+			ask := func() (time.Duration, error) { asked++; return keepFor(c.err), c.err }
 			try := func(want int) {
 				t.Helper()
 				if err := k.do(t.Context(), key{}, ask); !errors.Is(err, c.err) || asked != want {
@@ -35,7 +35,7 @@ func TestCacheKeepsAnswersForTheirTime(t *testing.T) {
 func TestCacheDropsTheLeastLatelyUsed(t *testing.T) {
 	c, asked := newCache(2), map[byte]int{}
 	use := func(b byte) {
-		_ = c.do(t.Context(), key{b}, func() (error, time.Duration) { asked[b]++; return nil, time.Hour })
+		_ = c.do(t.Context(), key{b}, func() (time.Duration, error) { asked[b]++; return time.Hour, nil })
 	}
 	for _, b := range []byte{1, 2, 1, 3, 1, 2} {
 		use(b)
@@ -51,14 +51,14 @@ func TestCacheOutlivesACallerWhoLeaves(t *testing.T) {
 		leaving, leave := context.WithCancel(t.Context())
 		first, second := make(chan error, 1), make(chan error, 1)
 		go func() {
-			first <- c.do(leaving, key{}, func() (error, time.Duration) {
+			first <- c.do(leaving, key{}, func() (time.Duration, error) {
 				<-leaving.Done()
-				return leaving.Err(), time.Hour
+				return time.Hour, leaving.Err()
 			})
 		}()
 		synctest.Wait()
 		go func() {
-			second <- c.do(t.Context(), key{}, func() (error, time.Duration) { return nil, time.Hour })
+			second <- c.do(t.Context(), key{}, func() (time.Duration, error) { return time.Hour, nil })
 		}()
 		synctest.Wait()
 		leave()

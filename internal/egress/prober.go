@@ -58,11 +58,11 @@ func (p *Prober) Check(ctx context.Context, kind Kind, address string) error {
 	if err := checkAddress(address); err != nil {
 		return err
 	}
-	return p.answers.do(ctx, keyOf(kind, address), func() (error, time.Duration) {
+	return p.answers.do(ctx, keyOf(kind, address), func() (time.Duration, error) {
 		ctx, cancel := context.WithTimeout(ctx, p.timeout)
 		defer cancel()
 		err := p.probe(ctx, kind, address)
-		return err, keepFor(err)
+		return keepFor(err), err
 	})
 }
 
