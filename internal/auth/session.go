@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 	if len(password) > MaxPassword {
 		return nil, tooLong()
 	}
-	rates := []string{addressRate + store.Digest(address), emailRate + store.Digest(strings.ToLower(email))}
+	rates := []string{addressRate + store.Digest(network(address)), emailRate + store.Digest(strings.ToLower(email))}
 	account, err := a.authenticate(ctx, email, password, rates)
 	if err != nil {
 		return nil, err
@@ -46,6 +47,19 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 	}
 	account.LastSignInAt = now
 	return a.session(ctx, account, session, refresh, now)
+}
+
+// network is the part of a client's address that failures count for: an IPv6 customer has a /64 to choose from.
+func network(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || a.Unmap().Is4() {
+		return address
+	}
+	p, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return address
+	}
+	return p.String()
 }
 
 // authenticate checks the password. The rates are asked again once a place for the hash is free: of many tries that

@@ -82,6 +82,17 @@ func TestFailedSignInsAreLimitedAndSuccessesAreNot(t *testing.T) {
 	})
 }
 
+func TestFailuresOfOneIPv6NetworkCountTogether(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "::ffff:192.0.2.1", "2001:db8:1:2:3::4": "2001:db8:1:2::/64",
+		"fe80::1%eth0": "fe80::/64", "pipe": "pipe", "": "",
+	} {
+		if got := network(address); got != want {
+			t.Errorf("%s counts as %s, want %s", address, got, want)
+		}
+	}
+}
+
 func TestTriesAtOnceDoNotPassTheLimitOfFailures(t *testing.T) {
 	engines(t, func(t *testing.T, so store.Options) {
 		w := newWorld(t, so, Options{})
