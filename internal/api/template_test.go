@@ -178,7 +178,7 @@ func TestTheListAnswersByNumber(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
 		_, got := r.call("GET", "/notify/templates?phone_number=15555550100", "ck_ours", "")
 		want := `[{"id":"77","name":"greet","status":"APPROVED","category":"UTILITY","language":"es_ES",` +
-			`"components":[{"type":"BODY","text":"Hola {{1}} <3"}],"parameter_format":"POSITIONAL"}]`
+			`"components":[{"text":"Hola {{1}} <3","type":"BODY"}],"parameter_format":"POSITIONAL"}]`
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

@@ -263,6 +263,9 @@ func TestTheListHasTheContractsKeysAndOrder(t *testing.T) {
 				Type: carillon.TypeHeader, Format: carillon.FormatImage,
 				Example: &carillon.ComponentExample{HeaderHandle: []string{"https://cdn.example.org/a.jpg?x=1&y=2"}},
 			}}, x.Components...)
+			x.Components = append(x.Components, carillon.Component{
+				Type: carillon.TypeButtons, Buttons: []carillon.Button{{Type: carillon.ButtonQuickReply, Text: "Sí"}},
+			})
 			made, err := w.Create(t.Context(), w.ours, w.main, x, true)
 			if err != nil {
 				t.Fatal(err)
@@ -275,7 +278,7 @@ func TestTheListHasTheContractsKeysAndOrder(t *testing.T) {
 		record := func(id, name string) string {
 			return `{"id":"` + id + `","name":"` + name + `","status":"APPROVED","category":"UTILITY","language":"es_ES","components":[` +
 				`{"type":"HEADER","format":"IMAGE","example":{"header_handle":["https://cdn.example.org/a.jpg?x=1&y=2"]}},` +
-				`{"type":"BODY","text":"Hola {{1}}."}],"parameter_format":"POSITIONAL"}`
+				`{"text":"Hola {{1}}.","type":"BODY"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Sí"}]}],"parameter_format":"POSITIONAL"}`
 		}
 		want := "[" + record("900000003", "a") + "," + record("900000002", "b") + "]"
 		for range 2 { // the second is the kept one
