@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
-
-	"carillon/internal/config"
 )
 
 // The bounds of a connection: a client that sends or reads slowly holds it no longer than these.
@@ -33,7 +31,7 @@ func (a *App) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", a.cfg.Addr, err)
 	}
-	a.ready = config.Ready{BaseURL: a.cfg.BaseURL, WidgetURL: a.cfg.WidgetURL, Version: Version()}
+	a.ready.BaseURL, a.ready.WidgetURL, a.ready.Version = a.cfg.BaseURL, a.cfg.WidgetURL, Version()
 	if a.ready.BaseURL == "" {
 		a.ready.BaseURL = "http://" + reachable(l.Addr())
 	}

@@ -1,0 +1,149 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/store/storetest"
+)
+
+func demo(t *testing.T, change func(c *config.Config)) (*app.App, *bytes.Buffer) {
+	t.Helper()
+	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1}
+	if change != nil {
+		change(&cfg)
+	}
+	var out bytes.Buffer
+	a, err := app.New(cfg, app.Options{Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return a, &out
+}
+
+// curl does what the printed curl line says.
+func curl(t *testing.T, line string) map[string]any {
+	t.Helper()
+	parts := strings.Split(line, "'")
+	resp, err := http.Post(parts[1], "application/json", strings.NewReader(parts[5])) //nolint:noctx // as curl does
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, resp, http.StatusOK)
+}
+
+func decode(t *testing.T, resp *http.Response, status int) map[string]any {
+	t.Helper()
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != status {
+		t.Fatalf("answered %d: %s", resp.StatusCode, b)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatalf("%s: %v", b, err)
+	}
+	return v
+}
+
+func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			a, out := demo(t, func(c *config.Config) {
+				if engine == "postgres" {
+					c.DatabaseURL = config.Secret(storetest.Postgres(t))
+					c.MasterKeyFile = storetest.MasterKey(t)
+				}
+			})
+			_, line, _ := strings.Cut(out.String(), "curl -s ")
+			line, _, _ = strings.Cut(line, "\n")
+			id, _ := curl(t, line)["notification_id"].(string)
+			_, key, _ := strings.Cut(line, "access_key=")
+			key, _, _ = strings.Cut(key, "'")
+			var states []string
+			deadline := time.Now().Add(15 * time.Second)
+			for time.Now().Before(deadline) {
+				resp, err := http.Get(a.BaseURL() + "/functions/v1/notify/" + id + "?access_key=" + key) //nolint:noctx // a test
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := decode(t, resp, http.StatusOK)
+				state := v["recipients"].([]any)[0].(map[string]any)["state"].(string)
+				if len(states) == 0 || states[len(states)-1] != state {
+					states = append(states, state)
+				}
+				if state == "read" {
+					break
+				}
+			}
+			if got := strings.Join(states, " "); !strings.HasSuffix(got, "sent delivered read") {
+				t.Errorf("the message went %s", got)
+			}
+		})
+	}
+}
+
+func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
+	dir := t.TempDir()
+	for range 3 {
+		cfg := config.Config{Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1}
+		a, err := app.New(cfg, app.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		second, err := app.New(cfg, app.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := second.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "in use by another carillon") {
+			t.Errorf("a second process on the folder was told %v", err)
+		}
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSlowClientsDoNotHoldTheServer(t *testing.T) {
+	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 300 })
+	host := strings.TrimPrefix(a.BaseURL(), "http://")
+	for range 200 {
+		c, err := net.Dial("tcp", host) //nolint:noctx // a test
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		if _, err := fmt.Fprintf(c, "POST /functions/v1/notify HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resp, err := (&http.Client{Timeout: 5 * time.Second}).Get(a.BaseURL() + "/healthz") //nolint:noctx // a test
+	if err != nil {
+		t.Fatalf("with 200 slow clients: %v", err)
+	}
+	decode(t, resp, http.StatusOK)
+}
