@@ -135,8 +135,7 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 }
 
 // decideDue decides the reviews that are due and tells them.
-func (c *Channel) decideDue(ctx context.Context, due []*item[review]) ([]*item[review], error) {
-	var again []*item[review]
+func (c *Channel) decideDue(ctx context.Context, due []*item[review]) (again, failed []*item[review], err error) {
 	var errs []error
 	for _, it := range due {
 		e, ok := c.decide(it.v)
@@ -144,10 +143,10 @@ func (c *Channel) decideDue(ctx context.Context, due []*item[review]) ([]*item[r
 			continue
 		}
 		if err := c.tellTemplate(ctx, e); err != nil {
-			again, errs = append(again, it), append(errs, err)
+			failed, errs = append(failed, it), append(errs, err)
 		}
 	}
-	return again, errors.Join(errs...)
+	return nil, failed, errors.Join(errs...)
 }
 
 // decide gives the decision, unless the template was withdrawn, submitted anew or decided on command since.

@@ -74,6 +74,7 @@ const (
 	flushFor       = 2 * time.Second
 	firstBackoff   = 100 * time.Millisecond
 	longestBackoff = 5 * time.Second
+	giveUpAfter    = 10 * time.Minute // since it was due; like a channel whose callbacks nobody takes
 )
 
 // Channel is the pretend channel with its reviewer and phone.

@@ -23,9 +23,10 @@ var (
 type desk struct {
 	begun time.Time
 
-	mu   sync.Mutex
-	seen seen
-	fail error
+	mu     sync.Mutex
+	seen   seen
+	fail   error
+	refuse int64 // receipts of this sender
 }
 
 type seen struct {
@@ -47,6 +48,9 @@ func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
 	defer d.mu.Unlock()
 	if d.fail != nil {
 		return d.fail
+	}
+	if rs[0].SenderUID == d.refuse {
+		return errors.New("no such sender")
 	}
 	d.seen.calls = append(d.seen.calls, len(rs))
 	for _, r := range rs {
@@ -232,6 +236,32 @@ func TestReceiptsAreToldAgainAfterAFault(t *testing.T) {
 		}
 		if at := d.look().receipts[0].At.Sub(d.begun); at != 400*time.Millisecond {
 			t.Errorf("delivered at %v, however late it was told", at)
+		}
+	})
+}
+
+func TestReceiptsThatNobodyTakesHoldUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, d, stop := run(t, Options{})
+		defer stop()
+		gone := *line
+		gone.UID = 1 // sorts first
+		d.mu.Lock()
+		d.refuse = gone.UID
+		d.mu.Unlock()
+		for range 300 {
+			c.Send(t.Context(), &gone, outgoing("34600111222", 1))
+		}
+		c.Send(t.Context(), line, outgoing("34600111222", 1))
+		after(2 * time.Second)
+		if diff := cmp.Diff([]string{"delivered@400ms", "read@1.5s"}, d.look().told); diff != "" {
+			t.Error(diff)
+		}
+		after(giveUpAfter + time.Minute)
+		c.letters.mu.Lock()
+		defer c.letters.mu.Unlock()
+		if n := len(c.letters.items); n != 0 {
+			t.Errorf("%d letters are kept for ever", n)
 		}
 	})
 }

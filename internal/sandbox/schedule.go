@@ -20,10 +20,15 @@ type schedule[T any] struct {
 
 // item is one thing and when it is due.
 type item[T any] struct {
-	due time.Time
-	seq uint64
-	v   T
+	due   time.Time
+	next  time.Time // when it is tried: due, or later after failures
+	tries int
+	seq   uint64
+	v     T
 }
+
+// handler hands on what is due. It returns what is to come again later, with its new due time, and what failed.
+type handler[T any] func(ctx context.Context, due []*item[T]) (again, failed []*item[T], err error)
 
 func newSchedule[T any](most int) *schedule[T] {
 	return &schedule[T]{max: most, wake: make(chan struct{}, 1)}
@@ -36,7 +41,7 @@ func (q *schedule[T]) add(due time.Time, v T) bool {
 		q.mu.Unlock()
 		return false
 	}
-	q.push(due, v)
+	q.push(&item[T]{due: due, next: due, v: v})
 	first := q.items[0].seq == q.seq
 	q.mu.Unlock()
 	if first {
@@ -48,57 +53,65 @@ func (q *schedule[T]) add(due time.Time, v T) bool {
 	return true
 }
 
-func (q *schedule[T]) push(due time.Time, v T) {
+func (q *schedule[T]) push(it *item[T]) {
 	q.seq++
-	heap.Push(&q.items, &item[T]{due: due, seq: q.seq, v: v})
+	it.seq = q.seq
+	heap.Push(&q.items, it)
 }
 
-// run hands on what is due, in batches, until ctx ends; then once more what is due already. handle returns what is to
-// come again, also when it fails. The result is how many things were left.
-func (q *schedule[T]) run(ctx context.Context, log *slog.Logger, batch int, handle func(context.Context, []*item[T]) ([]*item[T], error)) int {
-	backoff := time.Duration(0)
+// run hands on what is due, in batches, until ctx ends; then once more what is due already. What fails is tried again
+// with growing pauses, and given up after a while, so that it can neither hold up the rest nor stay for ever. The result
+// is how many things were left.
+func (q *schedule[T]) run(ctx context.Context, log *slog.Logger, batch int, handle handler[T]) int {
 	for ctx.Err() == nil {
 		due := q.pop(batch)
 		if len(due) == 0 {
 			q.sleep(ctx)
 			continue
 		}
-		again, err := handle(ctx, due)
-		q.putBack(again)
-		if err == nil {
-			backoff = 0
-			continue
-		}
-		backoff = min(max(2*backoff, firstBackoff), longestBackoff)
-		if ctx.Err() == nil {
-			log.WarnContext(ctx, "hand on what is due", "error", err, "again_in", backoff)
-			wait(ctx, backoff)
+		again, failed, err := handle(ctx, due)
+		givenUp := q.putBack(again, failed)
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "hand on what is due", "error", err, "failed", len(failed), "given_up", givenUp)
 		}
 	}
 	return q.flush(context.WithoutCancel(ctx), log, batch, handle)
 }
 
-func (q *schedule[T]) flush(ctx context.Context, log *slog.Logger, batch int, handle func(context.Context, []*item[T]) ([]*item[T], error)) int {
+// flush ends the schedule.
+func (q *schedule[T]) flush(ctx context.Context, log *slog.Logger, batch int, handle handler[T]) int {
 	ctx, cancel := context.WithTimeout(ctx, flushFor)
 	defer cancel()
+	q.hurry()
+	left := 0
 	for ctx.Err() == nil {
 		due := q.pop(batch)
 		if len(due) == 0 {
 			break
 		}
-		again, err := handle(ctx, due)
-		q.putBack(again)
+		again, failed, err := handle(ctx, due)
+		q.putBack(again, nil)
 		if err != nil {
-			log.WarnContext(ctx, "hand on what is due at the end", "error", err)
-			break
+			left += len(failed)
+			log.WarnContext(ctx, "hand on what is due at the end", "error", err, "failed", len(failed))
 		}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.ended = true
-	left := len(q.items)
+	left += len(q.items)
 	q.items = nil
 	return left
+}
+
+// hurry forgets the pauses after failures.
+func (q *schedule[T]) hurry() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, it := range q.items {
+		it.next = it.due
+	}
+	heap.Init(&q.items)
 }
 
 func (q *schedule[T]) pop(most int) []*item[T] {
@@ -106,19 +119,32 @@ func (q *schedule[T]) pop(most int) []*item[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var due []*item[T]
-	for len(q.items) > 0 && len(due) < most && !q.items[0].due.After(now) {
+	for len(q.items) > 0 && len(due) < most && !q.items[0].next.After(now) {
 		due = append(due, heap.Pop(&q.items).(*item[T]))
 	}
 	return due
 }
 
-// putBack takes back what was popped: it was held before, so the bound does not count.
-func (q *schedule[T]) putBack(again []*item[T]) {
+// putBack takes back what was popped; it was held before, so the bound does not count. It gives up what has failed for
+// too long, and says how many those are.
+func (q *schedule[T]) putBack(again, failed []*item[T]) (givenUp int) {
+	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, it := range again {
-		q.push(it.due, it.v)
+		it.next, it.tries = it.due, 0
+		q.push(it)
 	}
+	for _, it := range failed {
+		if now.Sub(it.due) > giveUpAfter {
+			givenUp++
+			continue
+		}
+		it.next = now.Add(min(firstBackoff<<min(it.tries, 16), longestBackoff))
+		it.tries++
+		q.push(it)
+	}
+	return givenUp
 }
 
 // sleep waits for the next due time or an earlier one that is added.
@@ -126,7 +152,7 @@ func (q *schedule[T]) sleep(ctx context.Context) {
 	q.mu.Lock()
 	var timer <-chan time.Time
 	if len(q.items) > 0 {
-		t := time.NewTimer(time.Until(q.items[0].due))
+		t := time.NewTimer(time.Until(q.items[0].next))
 		defer t.Stop()
 		timer = t.C
 	}
@@ -158,10 +184,10 @@ func (h items[T]) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h *items[T]) Push(x any)   { *h = append(*h, x.(*item[T])) }
 
 func (h items[T]) Less(i, j int) bool {
-	if h[i].due.Equal(h[j].due) {
+	if h[i].next.Equal(h[j].next) {
 		return h[i].seq < h[j].seq
 	}
-	return h[i].due.Before(h[j].due)
+	return h[i].next.Before(h[j].next)
 }
 
 func (h *items[T]) Pop() any {

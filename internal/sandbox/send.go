@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -64,29 +65,43 @@ func (c *Channel) owe(p *plan, s *carillon.Sender, m *carillon.Outgoing) bool {
 	return c.letters.add(l.due(), l)
 }
 
-// tell hands on the receipts that are due, sender by sender, and returns the letters that owe more.
-func (c *Channel) tell(ctx context.Context, due []*item[letter]) ([]*item[letter], error) {
+// tell hands on the receipts that are due, sender by sender: one sender's fault is not another's. Letters that owe more
+// come again.
+func (c *Channel) tell(ctx context.Context, due []*item[letter]) (again, failed []*item[letter], err error) {
 	slices.SortStableFunc(due, func(a, b *item[letter]) int { return cmp.Compare(a.v.senderUID, b.v.senderUID) })
-	var again []*item[letter]
+	var errs []error
 	for len(due) > 0 {
 		n := 1
 		for n < len(due) && due[n].v.senderUID == due[0].v.senderUID {
 			n++
 		}
-		receipts := make([]carillon.Receipt, n)
-		for i := range receipts {
-			receipts[i] = due[i].v.receipt()
-		}
-		if err := c.o.Receipts(ctx, receipts); err != nil {
-			return append(again, due...), err
-		}
-		for _, it := range due[:n] {
-			if it.v.next++; it.v.next < len(it.v.plan.steps) {
-				it.due = it.v.due()
-				again = append(again, it)
-			}
+		if err := c.tellOne(ctx, due[:n]); err != nil {
+			failed, errs = append(failed, due[:n]...), append(errs, err)
+		} else {
+			again = append(again, advance(due[:n])...)
 		}
 		due = due[n:]
 	}
-	return again, nil
+	return again, failed, errors.Join(errs...)
+}
+
+// tellOne hands on receipts of one sender.
+func (c *Channel) tellOne(ctx context.Context, due []*item[letter]) error {
+	receipts := make([]carillon.Receipt, len(due))
+	for i := range receipts {
+		receipts[i] = due[i].v.receipt()
+	}
+	return c.o.Receipts(ctx, receipts)
+}
+
+// advance gives the letters that owe more, due for their next receipt.
+func advance(told []*item[letter]) []*item[letter] {
+	var more []*item[letter]
+	for _, it := range told {
+		if it.v.next++; it.v.next < len(it.v.plan.steps) {
+			it.due = it.v.due()
+			more = append(more, it)
+		}
+	}
+	return more
 }
