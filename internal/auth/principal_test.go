@@ -143,6 +143,10 @@ func TestCompanyTokenExpires(t *testing.T) {
 		time.Sleep(time.Second)
 		_, err := w.Principal(t.Context(), PresentedKey{}, "Bearer "+tokens[liveKey].AccessToken)
 		wantReason(t, err, "expired")
+		for _, k := range []PresentedKey{{"ck_short", true}, {}} {
+			_, err := w.Principal(t.Context(), k, "Bearer "+tokens["ck_short"].AccessToken)
+			wantReason(t, err, "expired")
+		}
 	})
 }
 
@@ -225,6 +229,32 @@ func TestPutKeyAppliedTwiceChangesNothingAndRevocationStands(t *testing.T) {
 		})
 		if !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("one key for two companies: %v", err)
+		}
+	})
+}
+
+func BenchmarkPrincipal(b *testing.B) {
+	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing is kept
+	a := New(s, nil, Options{})
+	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}
+	if err := s.Configure(b.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.PutCompany(ctx, c, time.Now()); err != nil {
+			return err
+		}
+		return tx.PutKey(ctx, &store.AccessKey{CompanyID: c.ID, Key: liveKey, Scopes: []string{"*"}}, time.Now())
+	}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := a.Principal(b.Context(), PresentedKey{liveKey, true}, ""); err != nil {
+				b.Error(err)
+			}
 		}
 	})
 }

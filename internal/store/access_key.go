@@ -50,15 +50,18 @@ func scanKey(scan func(...any) error, more ...any) (*AccessKey, error) {
 // AccessKey finds a key by its secret, from the cache; nil when there is none. Its LastUsed may be old.
 func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
 	digest := keyByDigest(sha256.Sum256([]byte(key)))
-	generation := s.Generation()
-	if s.noKeys.has(digest, generation) {
-		return nil, nil //nolint:nilnil // said above
-	}
 	k, err := cached(ctx, &s.dir, digest, func(ctx context.Context) (*AccessKey, error) {
-		return s.keyWhere(ctx, "digest = $1", hex.EncodeToString(digest[:]))
+		generation := s.Generation()
+		if s.noKeys.has(digest, generation) {
+			return nil, sql.ErrNoRows
+		}
+		k, err := s.keyWhere(ctx, "digest = $1", hex.EncodeToString(digest[:]))
+		if errors.Is(err, sql.ErrNoRows) {
+			s.noKeys.add(digest, generation)
+		}
+		return k, err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		s.noKeys.add(digest, generation)
 		return nil, nil //nolint:nilnil // said above
 	}
 	return k, err

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"strconv"
+	"testing"
+)
+
+func TestUnknownKeysAreRememberedWithinBoundsAndUntilConfigurationChanges(t *testing.T) {
+	s, err := Open(t.Context(), Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for i := range unknownKeysMax + 10 {
+		if k, err := s.AccessKey(t.Context(), strconv.Itoa(i)); k != nil || err != nil {
+			t.Fatal(k, err)
+		}
+	}
+	if n := len(s.noKeys.digests); n != 10 {
+		t.Errorf("%d digests are remembered, want 10 after starting over", n)
+	}
+	if n := len(s.dir.entries); n != 0 {
+		t.Errorf("made-up keys take %d places of the directory", n)
+	}
+	var last keyByDigest
+	for d := range s.noKeys.digests {
+		last = d
+	}
+	if !s.noKeys.has(last, s.Generation()) {
+		t.Error("a digest that is remembered is not found")
+	}
+	s.dir.drop()
+	if s.noKeys.has(last, s.Generation()) {
+		t.Error("a change of configuration is not heard of")
+	}
+}
