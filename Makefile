@@ -1,0 +1,62 @@
+# Carillon. `make` prints this help; `make run` and `make test` do all the set-up they need.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export CGO_ENABLED := 0
+BIN := bin/carillon
+ADDR ?= 127.0.0.1:8080
+DATA ?= ./data
+FUZZTIME ?= 60s
+ROUNDS ?= 20
+TOOL := go tool -modfile=tools/go.mod
+GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' 2>/dev/null)
+
+.PHONY: help build run test race lint fmt bench faults fuzz generate deps clean
+
+help: ## print this help
+	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: $(BIN) ## build the program at bin/carillon
+
+$(BIN): $(GOFILES) | need-go
+	@mkdir -p bin
+	go build -trimpath -o $(BIN) ./cmd/carillon
+
+run: build ## start the demo: SQLite under ./data, the sandbox channel, everything printed that one needs
+	@mkdir -p $(DATA)
+	$(BIN) serve --demo --addr $(ADDR) --data $(DATA) --ready-file $(DATA)/ready.json
+
+test: need-go deps ## run everything: Go, both databases, contract, a short fault round
+	@bash .ci/test
+
+race: need-go deps ## run the tests of the concurrent packages under the race detector
+	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/notify/... ./internal/store/... ./internal/auth/... ./internal/limit/... ./internal/app/...
+
+lint: need-go ## format check, vet, golangci-lint as pinned in tools/go.mod
+	@test -z "$$($(TOOL) gofumpt -l $$(git ls-files '*.go'))" || { echo "gofumpt would change:"; $(TOOL) gofumpt -l $$(git ls-files '*.go'); exit 1; }
+	go vet ./...
+	$(TOOL) golangci-lint run ./...
+
+fmt: need-go ## format all Go files
+	$(TOOL) gofumpt -w $$(git ls-files '*.go')
+
+bench: build ## measure against the yardsticks; prints a table and writes bench/results.md
+	go run ./bench
+
+faults: need-go deps ## kill, stop and cut nodes and databases under load; prints a ledger a round
+	go test ./e2e/faults -run TestFaults -count=1 -faults.rounds=$(ROUNDS) -v -timeout 80m
+
+fuzz: need-go ## fuzz every target for FUZZTIME (60s)
+	@bash .ci/fuzz $(FUZZTIME)
+
+generate: need-go ## write the generated documents anew
+	go test ./internal/config ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
+
+deps: ## install what the tests need and is missing (Debian packages, when allowed)
+	@bash .ci/deps
+
+need-go:
+	@command -v go >/dev/null || { echo "Go is missing: install Go $$(awk '/^go /{print $$2}' go.mod) or later (https://go.dev/dl), then run this again."; exit 1; }
+
+clean: ## remove what was built; ./data stays
+	rm -rf bin
