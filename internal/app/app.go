@@ -161,7 +161,7 @@ func (a *App) routes() []answer.Route {
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
-	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify})
+	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide})
 	return append(public.Routes(), admin.Routes()...)
 }
 

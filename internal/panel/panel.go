@@ -20,6 +20,7 @@ type Deps struct {
 	Store  *store.Store
 	Auth   *auth.Auth
 	Notify *notify.Notify
+	Decide Decide // the sandbox's reviewer
 }
 
 // Panel holds the administration's endpoints.
@@ -39,6 +40,7 @@ func (p *Panel) Routes() []answer.Route {
 		p.route("GET "+prefix+"/users", p.listUsers),
 		{Pattern: "POST " + prefix + "/users", Access: "panel", Handle: p.addUser},
 		p.route("GET "+prefix+"/notifications/{id}/timeline", p.timeline),
+		p.route("POST "+prefix+"/templates/{id}/review", p.reviewTemplate),
 		p.route("GET "+prefix+"/maintenance", p.showMaintenance),
 		p.route("POST "+prefix+"/maintenance", p.startMaintenance),
 		p.route("DELETE "+prefix+"/maintenance", p.endMaintenance),

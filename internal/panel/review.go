@@ -1,0 +1,64 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+
+	"carillon"
+	"carillon/internal/answer"
+)
+
+// Decide is the sandbox's reviewer on command: it approves or rejects a template that waits for review.
+type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
+
+// reviewTemplate decides about a pending template of a sandbox sender. A real channel's reviewer takes no orders.
+func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by admin) error {
+	body, err := answer.Body(w, r)
+	if err != nil {
+		return err
+	}
+	approve, reason, err := readDecision(body)
+	if err != nil {
+		return err
+	}
+	t, err := p.Store.Template(r.Context(), by.companyID, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	s, err := p.Store.Sender(r.Context(), t.SenderUID)
+	if err != nil {
+		return err
+	}
+	if s.Provider != "sandbox" {
+		return carillon.InConflict("Templates of this sender are reviewed by its channel; only the sandbox's reviewer takes decisions here")
+	}
+	if t.Status != carillon.TemplatePending {
+		return carillon.InConflict("The template is " + string(t.Status) + ", not pending")
+	}
+	if err := p.Decide(r.Context(), s, &t.Template, approve, reason); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func readDecision(body []byte) (approve bool, reason string, err error) {
+	o, err := carillon.ParseObject(body)
+	if err != nil {
+		return false, "", err
+	}
+	approve, given, err := o.Bool("approve", "approve")
+	if err == nil && !given {
+		err = carillon.Missing("approve")
+	}
+	if err != nil {
+		return false, "", err
+	}
+	reason, _, err = o.String("reason", "reason")
+	if err == nil && len(reason) > maxReason {
+		err = carillon.Invalid("reason", "At most 500 bytes")
+	}
+	return approve, reason, err
+}
+
+const maxReason = 500
