@@ -285,7 +285,8 @@ const (
 	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $6)` + receiptWhere + ` AND (rank < $4 OR read_at IS NULL)`
 	receiptFailed    = `UPDATE message SET q = 0, rank = $4, reason = $6, detail = $7, ended_at = $8, provider_id = COALESCE(provider_id, $5)` +
 		receiptWhere + ` AND rank < $4 AND (attempt = $9 OR $9 = 0)`
-	receiptEnded = receiptUp + `ended_at = $6` + receiptWhere + ` AND rank < $4`
+	receiptEnded = `UPDATE message SET q = 0, rank = $4, reason = NULL, ended_at = $6, provider_id = COALESCE(provider_id, $5)` +
+		receiptWhere + ` AND rank < $4`
 )
 
 func receive(ctx context.Context, tx *Tx, r *carillon.Receipt) error {
