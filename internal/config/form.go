@@ -195,6 +195,15 @@ func (f *form) choice(name string, words ...string) string {
 	return f.wordOf(x, words)
 }
 
+// optionalChoice is one of the words, empty when left out.
+func (f *form) optionalChoice(name string, words ...string) string {
+	x, ok := f.find(name)
+	if !ok {
+		return ""
+	}
+	return f.wordOf(x, words)
+}
+
 // neededChoice is a required one of the words.
 func (f *form) neededChoice(name string, words ...string) string {
 	x, ok := f.find(name)
@@ -213,17 +222,18 @@ func (f *form) wordOf(x field, words []string) string {
 	return s
 }
 
-func (f *form) flag(name string) bool {
+// flag is true or false; given is false when it is left out.
+func (f *form) flag(name string) (value, given bool) {
 	x, ok := f.find(name)
 	if !ok {
-		return false
+		return false, false
 	}
 	b, ok := x.value.(*ast.BoolNode)
 	if !ok {
 		f.wrong(x, "must be true or false, not "+kindOf(x.value))
-		return false
+		return false, false
 	}
-	return b.Value
+	return b.Value, true
 }
 
 // number is a whole number from 0 to most.

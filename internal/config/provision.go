@@ -16,10 +16,16 @@ type Provision struct {
 	Companies []Company
 }
 
-// Company is one company and all that belongs to it. Its natural key, without an id, is its name.
+// Company is one company and all that belongs to it. Its natural key, without an id, is its name. Of the company itself
+// only what the file says is meant: Over puts that over what there is.
 type Company struct {
-	carillon.Company
+	ID           string
+	Name         string
 	At           Position
+	Status       string // active or suspended; empty: as it is
+	Strict       *bool
+	Hours        *carillon.CallingHours
+	Limits       Limits
 	Users        []User
 	Keys         []Key
 	Senders      []Sender
@@ -28,13 +34,47 @@ type Company struct {
 	Suppressions []string
 }
 
-// User is a member of the company. The natural key is the e-mail address, in lower case.
+// Limits are those that the file names; nil: as it is.
+type Limits struct {
+	SendsPerMinute, TemplateListsPerMinute, DailyRecipients, TemplatesPerDay, WidgetCallsPerMinute *int
+}
+
+// Over is the company as it shall be, where it is so now. A new one begins with carillon.DefaultLimits.
+func (c *Company) Over(now carillon.Company) carillon.Company {
+	now.Name = c.Name
+	if c.Status != "" {
+		now.Suspended = c.Status == "suspended"
+	}
+	if c.Strict != nil {
+		now.StrictRecipientID = *c.Strict
+	}
+	if c.Hours != nil {
+		now.CallingHours = c.Hours
+	}
+	for _, l := range []struct {
+		given *int
+		to    *int
+	}{
+		{c.Limits.SendsPerMinute, &now.Limits.SendsPerMinute},
+		{c.Limits.TemplateListsPerMinute, &now.Limits.TemplateListsPerMinute},
+		{c.Limits.DailyRecipients, &now.Limits.DailyRecipients},
+		{c.Limits.TemplatesPerDay, &now.Limits.TemplatesPerDay},
+		{c.Limits.WidgetCallsPerMinute, &now.Limits.WidgetCallsPerMinute},
+	} {
+		if l.given != nil {
+			*l.to = *l.given
+		}
+	}
+	return now
+}
+
+// User is a member of the company. The natural key is the e-mail address, in lower case. What is empty stays as it is.
 type User struct {
 	At       Position
 	Email    string
 	Name     string
-	Role     string
-	Password string // empty: left as it is; a new user cannot sign in before one is set
+	Role     string // a new member's is viewer
+	Password string // a new user without one cannot sign in before it is set
 }
 
 // Key is an access key. The natural key is the key itself, or the label when the file leaves the key out: then one is

@@ -10,7 +10,7 @@ import (
 	"carillon"
 )
 
-// Roles are a member's, the least first: the one a user has when none is written.
+// Roles are a member's, the least first, which is a new one's when none is written.
 func Roles() []string { return []string{"viewer", "agent", "developer", "admin", "owner"} }
 
 // Scopes are those of access keys (decisions.md, section 2).
@@ -23,12 +23,21 @@ func Scopes() []string {
 
 const maxLimit = 1_000_000_000
 
-func limits(f *form, l *carillon.Limits) {
-	l.SendsPerMinute = f.number("sends_per_minute", l.SendsPerMinute, maxLimit)
-	l.TemplateListsPerMinute = f.number("template_lists_per_minute", l.TemplateListsPerMinute, maxLimit)
-	l.DailyRecipients = f.number("daily_recipients", l.DailyRecipients, maxLimit)
-	l.TemplatesPerDay = f.number("templates_per_day", l.TemplatesPerDay, maxLimit)
-	l.WidgetCallsPerMinute = f.number("widget_calls_per_minute", l.WidgetCallsPerMinute, maxLimit)
+func limits(f *form, l *Limits) {
+	for _, x := range []struct {
+		name string
+		to   **int
+	}{
+		{"sends_per_minute", &l.SendsPerMinute},
+		{"template_lists_per_minute", &l.TemplateListsPerMinute},
+		{"daily_recipients", &l.DailyRecipients},
+		{"templates_per_day", &l.TemplatesPerDay},
+		{"widget_calls_per_minute", &l.WidgetCallsPerMinute},
+	} {
+		if n := f.number(x.name, -1, maxLimit); n >= 0 {
+			*x.to = &n
+		}
+	}
 }
 
 var days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // read only
@@ -75,7 +84,7 @@ func (c *company) user(f *form) {
 	if n := len(u.Password); n > maxPassword || n > 0 && n < minPassword {
 		f.r.problem(f.place("password"), "password must have 8 to 1,024 bytes")
 	}
-	u.Role = f.choice("role", Roles()...)
+	u.Role = f.optionalChoice("role", Roles()...)
 	f.r.once(f.at, "a user of this e-mail", c.scope, u.Email)
 	c.Users = append(c.Users, u)
 }
@@ -101,7 +110,7 @@ func (c *company) key(f *form) {
 		k.Scopes = []string{"*"}
 	}
 	k.ExpiresAt = f.instant("expires_at").Truncate(time.Millisecond)
-	k.Revoked = f.flag("revoked")
+	k.Revoked, _ = f.flag("revoked")
 	if k.Key == "" {
 		if k.Label == "" {
 			k.Label = "default"

@@ -80,11 +80,14 @@ func (r *reader) end() (*Provision, error) {
 func (r *reader) company(f *form) {
 	id, name := uuid(f), short(f, "name")
 	c := r.find(f, id, name)
-	c.Suspended = f.choice("status", "active", "suspended") == "suspended"
-	c.StrictRecipientID = f.flag("strict_recipient_id")
-	c.Limits = carillon.DefaultLimits()
+	if status := f.optionalChoice("status", "active", "suspended"); status != "" {
+		c.Status = status
+	}
+	if strict, given := f.flag("strict_recipient_id"); given {
+		c.Strict = &strict
+	}
 	f.inner("limits", func(f *form) { limits(f, &c.Limits) })
-	f.inner("calling_hours", func(f *form) { c.CallingHours = callingHours(f) })
+	f.inner("calling_hours", func(f *form) { c.Hours = callingHours(f) })
 	f.each("users", "a user", c.user)
 	f.each("keys", "a key", c.key)
 	f.each("senders", "a sender", c.sender)
@@ -117,7 +120,7 @@ func (r *reader) find(f *form, id, name string) *company {
 			r.problem(f.place("name"), "another company has this name, at "+c.At.String())
 		}
 	}
-	c := &company{Company: Company{Company: carillon.Company{ID: id, Name: name}, At: f.at}, scope: name}
+	c := &company{Company: Company{ID: id, Name: name, At: f.at}, scope: name}
 	r.companies = append(r.companies, c)
 	return c
 }

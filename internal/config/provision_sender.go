@@ -39,7 +39,7 @@ func (c *company) sender(f *form) {
 	if s.ID = f.checked("id", idForm.MatchString, idRule); s.ID == "" {
 		s.ID = defaultSenderID(&s.Sender)
 	}
-	s.Default = f.flag("default")
+	s.Default, _ = f.flag("default")
 	c.pace(f, &s.Sender)
 	s.Unknown = carillon.DefaultUnknownPolicy()
 	f.inner("unknown_outcome", func(f *form) { unknownPolicy(f, &s.Unknown) })

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/config"
+)
+
+// Applied counts what applying a set-up did to the things of one kind.
+type Applied struct {
+	Kind      string `json:"kind"` // company, user, key, sender, template, suppression or a kind of document
+	Created   int    `json:"created"`
+	Updated   int    `json:"updated"`
+	Unchanged int    `json:"unchanged"`
+}
+
+// Summary tells what applying a set-up did, kind by kind in the order of the set-up; kinds it does not name are left out.
+type Summary []Applied
+
+// Changed tells whether anything was written.
+func (s Summary) Changed() bool {
+	for _, t := range s {
+		if t.Created+t.Updated > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// String is one line for people: "company 1 created, template 2 updated, 3 unchanged".
+func (s Summary) String() string {
+	var kinds []string
+	for _, t := range s {
+		var counts []string
+		for _, c := range []struct {
+			n    int
+			what string
+		}{{t.Created, "created"}, {t.Updated, "updated"}, {t.Unchanged, "unchanged"}} {
+			if c.n > 0 {
+				counts = append(counts, fmt.Sprintf("%d %s", c.n, c.what))
+			}
+		}
+		kinds = append(kinds, t.Kind+" "+strings.Join(counts, ", "))
+	}
+	if len(kinds) == 0 {
+		return "nothing to apply"
+	}
+	return strings.Join(kinds, "; ")
+}
+
+// KeepPassword gives stored back when it is the password's hash, else a new one; stored is empty for a new account.
+type KeepPassword func(ctx context.Context, stored, password string) (string, error)
+
+// Apply makes the database as the set-up says, whole or not at all, in one transaction. It is idempotent: what is as it
+// should be is not written, and where nothing is written no cache is emptied. What the set-up leaves out stays. Things
+// are found by id or, without one, by their natural key (config.Provision); ids are made once and kept. The error,
+// where the set-up does not fit what is there, is a config.Problems.
+func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPassword) (Summary, error) {
+	hashes, err := s.hashPasswords(ctx, p, keep)
+	if err != nil {
+		return nil, err
+	}
+	var a *applying
+	_, err = s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+		a = &applying{tx: tx, now: time.Now(), hashes: hashes} // a repeated transaction begins anew
+		if err := a.all(ctx, p); err != nil {
+			return false, err
+		}
+		return a.summary.Changed(), a.problems.Sorted()
+	})
+	if err != nil {
+		var problems config.Problems
+		if errors.As(err, &problems) {
+			return nil, problems
+		}
+		return nil, fmt.Errorf("apply the set-up: %w", err)
+	}
+	return a.summary, nil
+}
+
+// hashPasswords hashes before the transaction, which must not hold the one writer for that long.
+func (s *Store) hashPasswords(ctx context.Context, p *config.Provision, keep KeepPassword) (map[string]string, error) {
+	hashes := map[string]string{}
+	for i := range p.Companies {
+		for j := range p.Companies[i].Users {
+			if err := s.hashPassword(ctx, hashes, &p.Companies[i].Users[j], keep); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return hashes, nil
+}
+
+func (s *Store) hashPassword(ctx context.Context, hashes map[string]string, u *config.User, keep KeepPassword) error {
+	stored, before := hashes[u.Email]
+	if !before {
+		a, err := s.AccountByEmail(ctx, u.Email)
+		if err != nil {
+			return err
+		}
+		if a != nil {
+			stored = a.PasswordHash
+		}
+	}
+	password := u.Password
+	switch {
+	case password == "" && stored != "":
+		return nil
+	case password == "":
+		// Nobody knows this one: the user cannot sign in before a password is set, and meets the usual answer.
+		password = base64.RawURLEncoding.EncodeToString(randomBytes(32))
+	}
+	hash, err := keep(ctx, stored, password)
+	if err != nil {
+		return fmt.Errorf("hash a password: %w", err)
+	}
+	if before && hash != stored {
+		return config.Problems{{At: u.At, Text: "the user has another password, or none, in another company"}}
+	}
+	hashes[u.Email] = hash
+	return nil
+}
+
+// applying is one run of a set-up inside its transaction.
+type applying struct {
+	tx       *Tx
+	now      time.Time
+	hashes   map[string]string // by e-mail
+	summary  Summary
+	problems config.Problems
+	made     int64 // templates so far, to keep their ids apart
+}
+
+// effect is what became of one thing.
+type effect int
+
+const (
+	unchanged effect = iota
+	created
+	updated
+)
+
+func (a *applying) count(kind string, e effect) {
+	at := -1
+	for i := range a.summary {
+		if a.summary[i].Kind == kind {
+			at = i
+		}
+	}
+	if at < 0 {
+		a.summary = append(a.summary, Applied{Kind: kind})
+		at = len(a.summary) - 1
+	}
+	switch t := &a.summary[at]; e {
+	case created:
+		t.Created++
+	case updated:
+		t.Updated++
+	case unchanged:
+		t.Unchanged++
+	}
+}
+
+func (a *applying) problem(at config.Position, text string) {
+	a.problems = append(a.problems, config.Problem{At: at, Text: text})
+}
+
+// placed gives a conflict its place in the set-up; anything else stays internal. A violated constraint ends the
+// transaction, so it is told at once and alone.
+func placed(at config.Position, err error) error {
+	var e *carillon.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	reason, _ := e.Details.Find("reason").(string)
+	if reason == "" {
+		reason = e.Message
+	}
+	return config.Problems{{At: at, Text: reason}}
+}
+
+func (a *applying) all(ctx context.Context, p *config.Provision) error {
+	for i := range p.Companies {
+		c := &p.Companies[i]
+		id, err := a.company(ctx, c)
+		if err != nil {
+			return err
+		}
+		if id == "" {
+			continue
+		}
+		for _, part := range []func(context.Context, string, *config.Company) error{
+			a.users, a.keys, a.senders, a.templates, a.documents, a.suppressions,
+		} {
+			if err := part(ctx, id, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/config"
+)
+
+func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {
+	for i := range c.Senders {
+		x := &c.Senders[i]
+		e, err := a.sender(ctx, companyID, x)
+		if err != nil {
+			return placed(x.At, err)
+		}
+		a.count("sender", e)
+	}
+	return nil
+}
+
+func (a *applying) sender(ctx context.Context, companyID string, x *config.Sender) (effect, error) {
+	want := x.Sender
+	want.CompanyID = companyID
+	have, err := a.findSender(ctx, companyID, want.ID)
+	if err != nil {
+		return 0, err
+	}
+	e := created
+	if have != nil {
+		e = updated
+		want.UID = have.UID
+		same, err := sameJSON(have, &want)
+		if err != nil {
+			return 0, err
+		}
+		if same {
+			return unchanged, nil
+		}
+	}
+	if want.Default {
+		// The file names the default, so an earlier one gives way; two in one file are refused before.
+		if _, err := a.tx.exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+			companyID, string(want.Channel), want.ID, millis(a.now)); err != nil {
+			return 0, fmt.Errorf("replace the default sender: %w", err)
+		}
+	}
+	return e, a.tx.PutSender(ctx, &want, a.now)
+}
+
+// findSender reads a sender inside the transaction; nil when there is none.
+func (a *applying) findSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
+	x, err := a.tx.s.scanSender(func(dest ...any) error {
+		return a.tx.one(ctx, dest, "SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // said above
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up sender: %w", err)
+	}
+	return x, nil
+}
+
+// maxActive is the contract's limit of a company's active templates (interface.md, Limits).
+const maxActive = 100
+
+func (a *applying) templates(ctx context.Context, companyID string, c *config.Company) error {
+	for i := range c.Templates {
+		t := &c.Templates[i]
+		uid, err := a.messagingSender(ctx, companyID, t.SenderID)
+		if err != nil {
+			return err
+		}
+		if uid == 0 {
+			a.problem(t.SenderAt, "the company has no messaging sender "+t.SenderID)
+			continue
+		}
+		e, err := a.template(ctx, companyID, uid, t)
+		if err != nil {
+			return placed(t.At, err)
+		}
+		a.count("template", e)
+	}
+	if len(c.Templates) == 0 {
+		return nil
+	}
+	n, err := a.tx.ActiveTemplates(ctx, companyID)
+	if err == nil && n > maxActive {
+		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, maxActive))
+	}
+	return err
+}
+
+// messagingSender finds a sender by id, else by number; 0 when there is none.
+func (a *applying) messagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
+	err = a.tx.one(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
+		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look up sender: %w", err)
+	}
+	return uid, nil
+}
+
+// template puts one template. Its content is the file's. Its status is the file's only until the channel has reported
+// on that very template, which then has the channel's id: from there on the channel's word stands, whatever the file
+// says and however often it is applied (decisions.md, section 4).
+func (a *applying) template(ctx context.Context, companyID string, uid int64, t *config.Template) (effect, error) {
+	want := t.Template
+	want.CompanyID, want.SenderUID = companyID, uid
+	components, err := json.Marshal(want.Components)
+	if err != nil {
+		return 0, fmt.Errorf("write components: %w", err)
+	}
+	var providerID, category, status, format, stored string
+	err = a.tx.one(ctx, []any{&providerID, &category, &status, &format, &stored}, `SELECT provider_id, category, status, parameter_format,
+		components FROM template WHERE sender = $1 AND name = $2 AND language = $3`, uid, want.Name, want.Language)
+	e := updated
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		e = created
+		if want.ID, err = a.templateID(); err != nil {
+			return 0, err
+		}
+	case err != nil:
+		return 0, fmt.Errorf("look up template: %w", err)
+	case category == want.Category && format == want.ParameterFormat && stored == string(components) &&
+		(providerID != "" || status == string(want.Status)):
+		return unchanged, nil
+	}
+	return e, a.tx.PutTemplate(ctx, &want, a.now)
+}
+
+// templateID is a decimal of 19 digits, longer than the channel's own, so that the two never meet.
+func (a *applying) templateID() (string, error) {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		return "", fmt.Errorf("make a template's id: %w", err)
+	}
+	a.made++
+	at := a.now.Add(time.Duration(a.made) * time.Millisecond)
+	return strconv.FormatInt(at.UnixMilli()*1_000_000+n.Int64(), 10), nil
+}
