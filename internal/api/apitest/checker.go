@@ -1,0 +1,98 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Checker checks against one description. It may be used by many goroutines.
+type Checker struct {
+	doc any
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema // by pointer into the description
+}
+
+// resource is the name of the description among the compiler's; nothing is fetched.
+const resource = "carillon:openapi"
+
+// New reads a description and holds it to OpenAPI 3.1.
+func New(description []byte) (*Checker, error) {
+	api, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		return nil, fmt.Errorf("read the description: %w", err)
+	}
+	if err := api.Validate(context.Background()); err != nil {
+		return nil, fmt.Errorf("check the description: %w", err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(description))
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{doc: doc, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	return c, c.compiler.AddResource(resource, doc)
+}
+
+// at is the part of the description under these keys; nil when there is none.
+func (c *Checker) at(keys ...string) any {
+	v := c.doc
+	for _, k := range keys {
+		v = object(v)[k]
+	}
+	return v
+}
+
+func object(v any) map[string]any {
+	o, _ := v.(map[string]any)
+	return o
+}
+
+// valid holds JSON to the schema at a pointer.
+func (c *Checker) valid(pointer string, body []byte) error {
+	schema, err := c.schema(pointer)
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return schema.Validate(v)
+}
+
+func (c *Checker) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.compiled[pointer]; ok {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(resource + "#" + pointer)
+	if err != nil {
+		return nil, err
+	}
+	c.compiled[pointer] = s
+	return s, nil
+}
+
+// pointer is the JSON pointer (RFC 6901) of these keys, as a fragment.
+func pointer(keys ...string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
+	var b strings.Builder
+	for _, k := range keys {
+		b.WriteString("/" + escape.Replace(k))
+	}
+	return b.String()
+}
+
+// split gives the keys of a reference into the description; those that it refers to have no special characters.
+func split(ref string) []string {
+	return strings.Split(strings.TrimPrefix(ref, "#/"), "/")
+}
