@@ -22,7 +22,17 @@ type TemplateRecord struct {
 const templateColumns = `company_id, id, provider_id, sender, name, language, category, status, parameter_format, components,
 	reason, poll_at, claimed_until, created_at, updated_at`
 
-const templateList = "SELECT " + templateColumns + " FROM template WHERE sender = $1 ORDER BY sender, name, language"
+const (
+	templateSelect       = "SELECT " + templateColumns + " FROM template "
+	templateList         = templateSelect + "WHERE sender = $1 ORDER BY sender, name, language"
+	templateByID         = templateSelect + "WHERE company_id = $1 AND id = $2"
+	templateByProviderID = templateSelect + `WHERE provider_id <> '' AND provider_id = $2
+		AND sender IN (SELECT uid FROM sender WHERE company_id = $1) ORDER BY created_at, id LIMIT 1`
+	templateOfProvider = templateSelect + "WHERE sender = $1 AND provider_id <> '' AND provider_id = $2"
+	templateNamed      = templateSelect + "WHERE sender = $1 AND name = $2 AND language = $3"
+	templatePolls      = templateSelect + "WHERE poll_at > 0 AND poll_at <= $1 ORDER BY poll_at LIMIT $2"
+	templateNextPoll   = "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1"
+)
 
 func scanTemplate(scan func(...any) error) (*TemplateRecord, error) {
 	var r TemplateRecord
@@ -80,10 +90,9 @@ func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Tem
 
 // Template is one template of a company, by our id or the channel's, as the database has it now. Errors: not_found.
 func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*TemplateRecord, error) {
-	found, err := s.templates(ctx, "SELECT "+templateColumns+" FROM template WHERE company_id = $1 AND id = $2", companyID, idOrProviderID)
+	found, err := s.templates(ctx, templateByID, companyID, idOrProviderID)
 	if err == nil && len(found) == 0 && idOrProviderID != "" {
-		found, err = s.templates(ctx, "SELECT "+templateColumns+` FROM template WHERE provider_id <> '' AND provider_id = $2
-			AND sender IN (SELECT uid FROM sender WHERE company_id = $1) ORDER BY created_at, id LIMIT 1`, companyID, idOrProviderID)
+		found, err = s.templates(ctx, templateByProviderID, companyID, idOrProviderID)
 	}
 	if err != nil {
 		return nil, err
@@ -98,8 +107,7 @@ func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) 
 // one of that name and language that has no channel's id yet. Nil when there is none.
 func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*TemplateRecord, error) {
 	if providerID != "" {
-		found, err := s.templates(ctx, "SELECT "+templateColumns+" FROM template WHERE sender = $1 AND provider_id <> '' AND provider_id = $2",
-			senderUID, providerID)
+		found, err := s.templates(ctx, templateOfProvider, senderUID, providerID)
 		if err != nil {
 			return nil, err
 		}
@@ -107,8 +115,7 @@ func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerI
 			return found[0], nil
 		}
 	}
-	found, err := s.templates(ctx, "SELECT "+templateColumns+" FROM template WHERE sender = $1 AND name = $2 AND language = $3",
-		senderUID, name, language)
+	found, err := s.templates(ctx, templateNamed, senderUID, name, language)
 	if err != nil || len(found) == 0 || providerID != "" && found[0].ProviderID != "" {
 		return nil, err
 	}
@@ -123,7 +130,7 @@ func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (du
 		return nil, time.Time{}, err
 	}
 	var at int64
-	err = s.row(ctx, []any{&at}, "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1", millis(now))
+	err = s.row(ctx, []any{&at}, templateNextPoll, millis(now))
 	if errors.Is(err, sql.ErrNoRows) {
 		return due, time.Time{}, nil
 	}
@@ -132,5 +139,3 @@ func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (du
 	}
 	return due, instant(at), nil
 }
-
-const templatePolls = "SELECT " + templateColumns + " FROM template WHERE poll_at > 0 AND poll_at <= $1 ORDER BY poll_at LIMIT $2"

@@ -92,9 +92,11 @@ func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
 	return nil
 }
 
+const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')"
+
 // ActiveTemplates counts a company's templates that are at the channel: pending, approved or paused.
 func (tx *Tx) ActiveTemplates(ctx context.Context, companyID string) (n int, err error) {
-	err = tx.one(ctx, []any{&n}, "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')", companyID)
+	err = tx.one(ctx, []any{&n}, activeTemplates, companyID)
 	if err != nil {
 		return 0, fmt.Errorf("count active templates: %w", err)
 	}
