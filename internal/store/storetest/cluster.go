@@ -36,13 +36,9 @@ cd "$dir" || exit 1
 cat >>"$data/postgresql.conf" <<-CONF &&
 	listen_addresses = ''
 	unix_socket_directories = '$dir'
-	fsync = off
-	full_page_writes = off
-	shared_buffers = 64MB
 	max_connections = 300
-	wal_level = minimal
-	max_wal_senders = 0
 	max_prepared_transactions = 0
+	$3
 CONF
 "$bin/pg_ctl" -D "$data" -w -t 60 -l "$dir/log" start >/dev/null 2>&1 || { tail -n 20 log; exit 1; }
 echo ready
@@ -50,9 +46,26 @@ exec 1>&-
 cat >/dev/null
 `
 
-// startCluster makes a cluster in a temporary folder. PostgreSQL refuses to run as root: then it runs as the user
-// postgres, or as nobody.
-func startCluster() (*cluster, error) {
+const (
+	// throwAway is for tests: nothing of it needs to outlive a power cut.
+	throwAway = "fsync = off\nfull_page_writes = off\nshared_buffers = 64MB\nwal_level = minimal\nmax_wal_senders = 0"
+	// durable is for measuring: what a commit costs is part of the figure.
+	durable = "fsync = on\nsynchronous_commit = on\nfull_page_writes = on\nshared_buffers = 256MB\nmax_wal_size = 2GB"
+)
+
+// Durable starts a cluster of its own that keeps what it confirms, for benchmarks, and gives the address of its empty
+// database. stop ends it and removes its folder; it ends with this process too.
+func Durable() (dsn string, stop func() error, err error) {
+	c, err := startCluster(durable)
+	if err != nil {
+		return "", nil, err
+	}
+	return c.dsn, c.alive.Close, nil
+}
+
+// startCluster makes a cluster in a temporary folder, with further lines of configuration. PostgreSQL refuses to run as
+// root: then it runs as the user postgres, or as nobody.
+func startCluster(conf string) (*cluster, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -61,7 +74,7 @@ func startCluster() (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the cluster's folder: %w", err)
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, dir) //nolint:gosec // our own script
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, dir, conf) //nolint:gosec // our own script
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: owner}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + dir}
 	cmd.Dir = "/"

@@ -66,7 +66,7 @@ func startServer() (*cluster, error) {
 	if dsn := os.Getenv(PostgresEnv); dsn != "" {
 		return &cluster{dsn: dsn}, nil
 	}
-	return startCluster()
+	return startCluster(throwAway)
 }
 
 // execute runs one statement on its own connection. Each has a minute: creating a database waits for a checkpoint.
