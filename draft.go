@@ -141,8 +141,10 @@ func (d *Draft) checkLabels() error {
 	switch {
 	case blank(d.Name):
 		return Missing("name")
-	case !ValidTemplateName(d.Name):
+	case !ValidTemplateName(d.Name[:min(len(d.Name), maxTemplateName)]):
 		return BadFormat("name", shortened(d.Name), "1 to 512 characters of a-z, 0-9 and _", "order_update")
+	case len(d.Name) > maxTemplateName:
+		return OverLimit("The name is too long", maxTemplateName, len(d.Name))
 	case blank(d.Language):
 		return Missing("language")
 	case !ValidLanguage(d.Language):
@@ -159,9 +161,11 @@ func (d *Draft) checkLabels() error {
 	return InvalidValue("category", "Must be one of MARKETING, UTILITY, AUTHENTICATION", shortened(d.Category))
 }
 
+const maxTemplateName = 512
+
 // ValidTemplateName tells whether s is of the form `[a-z0-9_]{1,512}` (decisions.md, section 4).
 func ValidTemplateName(s string) bool {
-	if s == "" || len(s) > 512 {
+	if s == "" || len(s) > maxTemplateName {
 		return false
 	}
 	for _, c := range []byte(s) {

@@ -107,7 +107,8 @@ func TestDraftRefuses(t *testing.T) {
 	}{
 		{"no name", object{"name": dropped{}}, missingForm, "name", ""},
 		{"capitals in the name", object{"name": "Order"}, formatForm, "name", ""},
-		{"long name", object{"name": strings.Repeat("a", 513)}, formatForm, "name", ""},
+		{"long name", object{"name": strings.Repeat("a", 513)}, "", "", `{"limit":512,"used":513}`},
+		{"long name of a wrong form", object{"name": strings.Repeat("A", 513)}, formatForm, "name", ""},
 		{"name of a wrong type", object{"name": 1}, formatForm, "name", ""},
 		{"no language", object{"language": ""}, missingForm, "language", ""},
 		{"bad language", object{"language": "español"}, formatForm, "language", ""},
