@@ -85,6 +85,9 @@ const again = 50 * time.Millisecond
 // take takes one step: again and again until it holds, where it may wait.
 func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *contract.Vars) []string {
 	t.Helper()
+	if s.After > 0 {
+		<-time.After(time.Duration(s.After))
+	}
 	deadline := time.NewTimer(time.Duration(s.Within))
 	defer deadline.Stop()
 	tick := time.NewTicker(again)

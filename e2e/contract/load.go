@@ -44,6 +44,7 @@ type Case struct {
 type Step struct {
 	Request  json.RawMessage `json:"request"`
 	Response *Response       `json:"response"`
+	After    Duration        `json:"after"`  // let so long pass first
 	Within   Duration        `json:"within"` // ask again until the answer is so, at most so long
 	SQL      string          `json:"sql"`
 }
