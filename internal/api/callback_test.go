@@ -3,6 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
@@ -122,6 +125,19 @@ func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
 		r.want("GET", "/notify/"+stopped.NotificationID, "ck_ours", "", 200, `"state":"failed","reason":"recipient_opted_out"`)
 		r.want("GET", "/notify/"+reached.NotificationID, "ck_ours", "", 200, `"state":"delivered"`)
 	})
+}
+
+func TestACallbackOfAnotherCompanysSenderTouchesNothing(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	ours := r.accepted("34600111222")
+	body := r.graph.StatusBody(graphtest.Status{Ref: ours.String(), To: "34600111222", ID: "wamid.A", State: "failed", At: time.Now(), Code: 131050})
+	mac := hmac.New(sha256.New, []byte("their-secret"))
+	mac.Write(body)
+	r.post(body, "sha256="+hex.EncodeToString(mac.Sum(nil)), "main", 200) // their sender has the same id
+	for _, key := range []string{"ck_ours", "ck_theirs"} {
+		r.want("GET", "/suppressions", key, "", 200, `{"data":[],"next_cursor":null}`)
+	}
+	r.want("GET", "/notify/"+ours.NotificationID, "ck_ours", "", 200, `"state":"sending"`)
 }
 
 func TestSuppressionsAreAddedReadAndRemoved(t *testing.T) {

@@ -254,6 +254,14 @@ func idOf(t *testing.T, created string) string {
 	return body.Template.ID
 }
 
+func TestAnEditKeepsTheSampleValuesOfATextItLeaves(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	body := `{"name":"greeting","language":"es_ES","content":"Hola {{1}}, bienvenida.","variables":["Ana"],"category":"UTILITY"}`
+	id := idOf(t, r.want("POST", "/notify/templates", "ck_ours", body, 200, ""))
+	r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"category":"MARKETING"}`, 200, `"example":{"body_text":[["Ana"]]}`)
+	r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"variables":["Eva"]}`, 200, `"example":{"body_text":[["Eva"]]}`)
+}
+
 func TestCreationsHaveADailyRate(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
 	for _, name := range []string{"a", "b", "c"} {

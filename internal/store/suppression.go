@@ -145,6 +145,18 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 	return nil
 }
 
+// lockCompany makes those follow each other that change the same company's list.
+func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
+	n, err := tx.exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
+	if err != nil {
+		return fmt.Errorf("lock company: %w", err)
+	}
+	if n == 0 {
+		return carillon.Absent("Company")
+	}
+	return nil
+}
+
 // PutSuppressions adds numbers inside Configure; one that is there already stays as it is.
 func (tx *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
 	b := newBulk("suppression", "ON CONFLICT (company_id, number) DO NOTHING", "company_id:text", "number:text", "reason:text", "created_at:bigint")

@@ -23,7 +23,8 @@ var ErrTemplatesToday = errors.New("the day's templates are used up")
 var errUnchanged = errors.New("nothing changed")
 
 // configureIf is Configure for a change that may find nothing to change: then the caches stay. It is not given up with
-// its caller: what was committed must empty the caches here.
+// its caller: what was committed must empty the caches here. Configurations follow each other, because each begins with the
+// generation's row: what one counts, another does not change.
 func (s *Store) configureIf(ctx context.Context, fn func(ctx context.Context, tx *Tx) (changed bool, err error)) (bool, error) {
 	err := s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.exec(ctx, "UPDATE meta SET value = value + 1 WHERE name = 'generation'"); err != nil {
@@ -48,9 +49,6 @@ func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 // language, limit_exceeded, ErrTemplatesToday.
 func (s *Store) CreateTemplate(ctx context.Context, r *TemplateRecord, limits TemplateLimits) error {
 	_, err := s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
-		if err := tx.lockCompany(ctx, r.CompanyID); err != nil {
-			return false, err
-		}
 		if err := tx.checkActive(ctx, r.CompanyID, limits.Active); err != nil {
 			return false, err
 		}
@@ -76,18 +74,6 @@ func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
 	}
 	if err != nil {
 		return fmt.Errorf("insert template: %w", err)
-	}
-	return nil
-}
-
-// lockCompany makes those wait that count the same company's templates or suppressions.
-func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
-	n, err := tx.exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
-	if err != nil {
-		return fmt.Errorf("lock company: %w", err)
-	}
-	if n == 0 {
-		return carillon.Absent("Company")
 	}
 	return nil
 }
@@ -174,9 +160,6 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *TemplateRecord, no
 	}
 	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
 		if limits.Active > 0 && active(next.Status) && !active(read.Status) {
-			if err := tx.lockCompany(ctx, read.CompanyID); err != nil {
-				return false, err
-			}
 			if err := tx.checkActive(ctx, read.CompanyID, limits.Active); err != nil {
 				return false, err
 			}
