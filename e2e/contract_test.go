@@ -27,6 +27,7 @@ func TestContract(t *testing.T) {
 	}
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			shared := map[string]*program{}
 			for _, f := range files {
 				for _, c := range f.Cases {

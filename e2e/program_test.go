@@ -3,9 +3,11 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -15,6 +17,16 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/store/storetest"
 )
+
+// TestMain lets more tests run beside each other than there are cores: they wait for deliveries more than they compute.
+func TestMain(m *testing.M) {
+	const least = 16
+	flag.Parse()
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < least {
+		_ = flag.Set("test.parallel", strconv.Itoa(least))
+	}
+	os.Exit(m.Run())
+}
 
 // engines are the databases that the whole program is tested on.
 func engines() []string { return []string{"sqlite", "postgres"} }
