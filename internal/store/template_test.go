@@ -173,11 +173,11 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 			return c.Suppresses
 		}
 		add := func(number string) bool {
-			before := st.Generation()
+			before := st.StoredGeneration(t)
 			if err := st.Suppress(t.Context(), "ours", "manual", time.Now(), number); err != nil {
 				t.Fatal(err)
 			}
-			return st.Generation() != before
+			return st.StoredGeneration(t) != before
 		}
 		if suppresses() || !add("34600000001") || !suppresses() {
 			t.Error("the first one was not noticed")
@@ -193,8 +193,8 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 		if removed, err := st.Unsuppress(t.Context(), "ours", "34600000001"); removed || err != nil {
 			t.Error(removed, err)
 		}
-		// The cache still believes in numbers. What it believes must not hide that the next one is a first again.
-		if !suppresses() || !add("34600000003") || !suppresses() {
+		// The cache may still believe in numbers. What it believes must not hide that the next one is a first again.
+		if !add("34600000003") || !suppresses() {
 			t.Error("the first one after a removal was not noticed")
 		}
 	})
