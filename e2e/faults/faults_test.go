@@ -1,0 +1,168 @@
+package faults
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon/internal/store/storetest"
+)
+
+// site is a set of nodes with their database, provider and callers.
+type site struct {
+	t         *testing.T
+	d         dice
+	engine    string
+	url       string // of PostgreSQL; empty: SQLite
+	dir       string
+	front     *front
+	providers []*provider
+	books     *books
+	numbers   atomic.Int64
+	asks      []*ask
+}
+
+func newSite(t *testing.T, engine string, salt uint64) *site {
+	t.Helper()
+	s := &site{t: t, d: newDice(t, salt), engine: engine, dir: t.TempDir()}
+	if engine == "postgres" {
+		s.url = storetest.Postgres(t)
+	}
+	s.front = newFront(t)
+	s.providers = newProviders(t, s.front, s.d.child())
+	s.books = openBooks(t, s.dir, s.url)
+	t.Cleanup(func() { _ = s.books.db.Close() })
+	return s
+}
+
+// node adds a node. Its database is the site's unless url names another way to it.
+func (s *site) node(url string) *node {
+	s.t.Helper()
+	dir := s.dir
+	flags := []string{"--provision=" + provisionFile(s.t, s.t.TempDir(), s.providers...), "--password-memory=8", "--password-passes=1"}
+	if s.url != "" {
+		dir = s.t.TempDir()
+		if url == "" {
+			url = s.url
+		}
+		flags = append(flags, "--database-url="+url, "--master-key-file="+storetest.MasterKey(s.t))
+	}
+	return newNode(s.t, dir, flags...)
+}
+
+// draw makes n asks.
+func (s *site) draw(name string, n int) []*ask {
+	number := func() string { return fmt.Sprintf("3460%07d", s.numbers.Add(1)) }
+	asks := make([]*ask, n)
+	for i := range asks {
+		asks[i] = newAsk(s.d, fmt.Sprintf("%s-%d", name, i), number, s.providers)
+	}
+	s.asks = append(s.asks, asks...)
+	return asks
+}
+
+// held waits until the nodes have shared the shards out.
+func (s *site) held(within time.Duration) {
+	s.t.Helper()
+	if s.url == "" {
+		return
+	}
+	if !await(s.t.Context(), within, func() bool {
+		var free int
+		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM shard WHERE owner IS NULL OR owner NOT IN (SELECT id FROM node)").Scan(&free)
+		return err == nil && free == 0
+	}) {
+		s.t.Errorf("shards are still without an owner after %s", within)
+	}
+}
+
+// settleAndBalance waits for the end of everything asked so far and holds it to the rules.
+func (s *site) settleAndBalance(name string, r rules) *ledger {
+	s.t.Helper()
+	settled := settle(s.t.Context(), s.books, 45*time.Second)
+	// Closing a notification runs a moment behind its last message.
+	closed := await(s.t.Context(), 5*time.Second, func() bool {
+		var n int
+		err := s.books.db.QueryRowContext(s.t.Context(), `SELECT COUNT(*) FROM notification WHERE open > 0 AND NOT EXISTS
+			(SELECT 1 FROM message WHERE notification_id = notification.id AND q > 0)`).Scan(&n)
+		return err == nil && n == 0
+	})
+	l := balance(s.t.Context(), s.t, name, s.books, s.asks, s.providers, r)
+	if !settled {
+		l.fault("not everything ended in time")
+	}
+	if !closed {
+		l.fault("notifications stay open though their messages have ended")
+	}
+	return l
+}
+
+// report prints a ledger and fails with its faults.
+func (s *site) report(l *ledger) {
+	s.t.Helper()
+	s.t.Logf("\n%s\n%s", ledgerHead, l)
+	for i, f := range l.faults {
+		if i == 20 {
+			s.t.Errorf("and %d faults more", len(l.faults)-i)
+			break
+		}
+		s.t.Error(f)
+	}
+}
+
+// TestFaults kills the program at random moments of accepting and delivering, on the same data again and again.
+func TestFaults(t *testing.T) {
+	for i, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			n, size := *rounds, 150
+			if n == 0 {
+				n, size = short, 80
+			}
+			s := newSite(t, engine, uint64(i))
+			x := s.node("")
+			s.front.set(x)
+			x.start()
+			s.held(10 * time.Second)
+			kills := 0
+			for round := range n {
+				name := fmt.Sprintf("%s %d", engine, round+1)
+				kills += s.killRound(x, name, size)
+				l := s.settleAndBalance(name, rules{})
+				l.kills = kills
+				s.report(l)
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// killRound loads the program and kills it one to three times meanwhile, sometimes while it starts.
+func (s *site) killRound(x *node, name string, size int) (kills int) {
+	s.t.Helper()
+	asks := s.draw(name, size)
+	loaded := make(chan struct{})
+	d := s.d.child()
+	go func() {
+		defer close(loaded)
+		load(s.t.Context(), s.front, d, asks, 1500*time.Millisecond)
+	}()
+	for range 1 + s.d.IntN(3) {
+		pause(s.t.Context(), s.d.between(20*time.Millisecond, 1500*time.Millisecond))
+		x.kill()
+		kills++
+		x.spawn()
+		if s.d.chance(25) {
+			pause(s.t.Context(), s.d.between(0, 300*time.Millisecond))
+			x.kill()
+			kills++
+			x.spawn()
+		}
+		x.awaitReady()
+	}
+	<-loaded
+	s.held(15 * time.Second)
+	return kills
+}

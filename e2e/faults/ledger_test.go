@@ -1,0 +1,340 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
+)
+
+// books read the database of a running program.
+type books struct{ db *sql.DB }
+
+func openBooks(t *testing.T, dir, url string) *books {
+	t.Helper()
+	driver, dsn := "pgx", url
+	if url == "" {
+		driver, dsn = "sqlite", "file:"+filepath.Join(dir, "carillon.db")+"?_pragma=busy_timeout(5000)&_pragma=query_only(1)"
+	}
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	return &books{db}
+}
+
+// open is how many messages have not ended, or not been told delivered though they were sent.
+func (b *books) open(ctx context.Context) (n int, err error) {
+	err = b.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM message WHERE q > 0 OR rank = 40").Scan(&n)
+	return n, err
+}
+
+// entry is a notification as it is stored.
+type entry struct {
+	id, campaign      string
+	total, open       int
+	doneAt            int64
+	messages, pending int
+	rows              []row
+}
+
+// row is a message as it is stored, with what the provider saw of it.
+type row struct {
+	n, q, rank, attempts int
+	reason, detail       string
+	posts                int
+	postsOfAttempt       map[int]int
+}
+
+func (b *books) read(ctx context.Context) (byCampaign map[string][]*entry, used int, err error) {
+	byID := map[string]*entry{}
+	byCampaign = map[string][]*entry{}
+	rows, err := b.db.QueryContext(ctx, "SELECT id, campaign, total, open, done_at FROM notification")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close() //nolint:errcheck // read only
+	for rows.Next() {
+		e := &entry{}
+		if err := rows.Scan(&e.id, &e.campaign, &e.total, &e.open, &e.doneAt); err != nil {
+			return nil, 0, err
+		}
+		byID[e.id] = e
+		byCampaign[e.campaign] = append(byCampaign[e.campaign], e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, err
+	}
+	if err := b.readRows(ctx, byID); err != nil {
+		return nil, 0, err
+	}
+	err = b.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(used), 0) FROM quota").Scan(&used)
+	return byCampaign, used, err
+}
+
+func (b *books) readRows(ctx context.Context, byID map[string]*entry) error {
+	rows, err := b.db.QueryContext(ctx, `SELECT notification_id, n, q, rank, attempt, COALESCE(reason, ''), COALESCE(detail, '')
+		FROM message ORDER BY notification_id, n`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // read only
+	for rows.Next() {
+		var id string
+		var r row
+		if err := rows.Scan(&id, &r.n, &r.q, &r.rank, &r.attempts, &r.reason, &r.detail); err != nil {
+			return err
+		}
+		e := byID[id]
+		if e == nil {
+			return fmt.Errorf("message of a notification that is not there: %s", id)
+		}
+		e.rows = append(e.rows, r)
+	}
+	return rows.Err()
+}
+
+// ledger is what became of the asks of one run.
+type ledger struct {
+	name                                                 string
+	kills                                                int
+	asked, answered, refused, lost, lostStored           int
+	messages, read, delivered, sent                      int
+	canceled, skipped, pending, unknown, twice, attempts int
+	failed                                               map[string]int
+	errors                                               map[string]int
+	faults                                               []string
+}
+
+func (l *ledger) fault(format string, args ...any) {
+	l.faults = append(l.faults, fmt.Sprintf(format, args...))
+}
+
+const ledgerHead = "run                   kills asked   200 error  lost(stored) | messages = read + dlvrd + sent + failed + cancd + skip + open | retried unknown twice"
+
+func (l *ledger) String() string {
+	failed := 0
+	for _, n := range l.failed {
+		failed += n
+	}
+	s := fmt.Sprintf("%-22s%5d%6d%6d%6d%6d%8s |%9d%7d%8d%7d%9d%8d%7d%7d |%8d%8d%6d", l.name, l.kills, l.asked, l.answered, l.refused, l.lost,
+		fmt.Sprintf("(%d)", l.lostStored), l.messages, l.read, l.delivered, l.sent, failed, l.canceled, l.skipped, l.pending, l.attempts, l.unknown, l.twice)
+	return s + tally("failed", l.failed) + tally("errors", l.errors)
+}
+
+func tally(what string, counts map[string]int) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	parts := make([]string, 0, len(counts))
+	for name, n := range counts {
+		parts = append(parts, fmt.Sprintf("%s %d", name, n))
+	}
+	sort.Strings(parts)
+	return "\n    " + what + ": " + strings.Join(parts, ", ")
+}
+
+// rules are what a run allows beyond the strict ones.
+type rules struct {
+	retries      bool // the provider failed: attempts may be more than one without an unknown outcome
+	errorsStored bool // a 503 may have been stored: the database did not confirm in time
+}
+
+// balance holds the asks against the database and the provider.
+func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*ask, ps []*provider, r rules) *ledger {
+	t.Helper()
+	stored, used, err := b.read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &ledger{name: name, failed: map[string]int{}, errors: map[string]int{}}
+	countPosts(l, stored, ps)
+	asked := map[string]bool{}
+	for _, a := range asks {
+		asked[a.token] = true
+		l.take(a, stored[a.token], r)
+	}
+	charged := 0
+	for token, entries := range stored {
+		if !asked[token] {
+			l.fault("stored, but never asked for: %s", token)
+		}
+		for _, e := range entries {
+			charged += e.check(l, r)
+		}
+	}
+	if used != charged {
+		l.fault("quota says %d used, stored are %d", used, charged)
+	}
+	return l
+}
+
+// countPosts writes what came to the provider into the rows.
+func countPosts(l *ledger, stored map[string][]*entry, ps []*provider) {
+	byID := map[string]*entry{}
+	for _, entries := range stored {
+		for _, e := range entries {
+			byID[e.id] = e
+		}
+	}
+	for _, p := range ps {
+		p.graph.Each(func(text string, posts, _ int) {
+			ref, err := carillon.ParseRef(text)
+			e := byID[ref.NotificationID]
+			if err != nil || e == nil || ref.N >= len(e.rows) {
+				l.fault("posted, but not stored: %s", text)
+				return
+			}
+			x := &e.rows[ref.N]
+			if x.postsOfAttempt == nil {
+				x.postsOfAttempt = map[int]int{}
+			}
+			x.posts += posts
+			x.postsOfAttempt[ref.Attempt] += posts
+		})
+	}
+}
+
+// take holds what a caller was told against what is stored.
+func (l *ledger) take(a *ask, stored []*entry, r rules) {
+	l.asked++
+	for _, c := range a.complaints {
+		l.fault("%s: %s", a.token, c)
+	}
+	if len(stored) > 1 {
+		l.fault("%s is stored %d times", a.token, len(stored))
+	}
+	switch {
+	case a.id != "":
+		l.answered++
+		if len(stored) == 0 || stored[0].id != a.id {
+			l.fault("%s was answered 200 with %s, which is not there", a.token, a.id)
+			return
+		}
+		if len(stored[0].rows) != a.size {
+			l.fault("%s: %d of %d messages are there", a.id, len(stored[0].rows), a.size)
+		}
+		if n := stored[0].count(carillon.RankCanceled); n != a.canceled && !a.cancel {
+			l.fault("%s: %d messages are canceled, nobody did", a.id, n)
+		}
+	case a.lost:
+		l.lost++
+		l.lostStored += len(stored)
+	case a.status == 0:
+		l.fault("%s was never answered", a.token)
+	default:
+		l.refused++
+		l.errors[fmt.Sprintf("%d %s", a.status, a.code)]++
+		if len(stored) > 0 && !(r.errorsStored && a.status == 503) {
+			l.fault("%s was answered %d and is stored", a.token, a.status)
+		}
+	}
+}
+
+func (e *entry) count(rank carillon.Rank) (n int) {
+	for _, x := range e.rows {
+		if x.rank == int(rank) {
+			n++
+		}
+	}
+	return n
+}
+
+// check adds a notification's messages and gives what it was charged.
+func (e *entry) check(l *ledger, r rules) int {
+	open := 0
+	for i := range e.rows {
+		x := &e.rows[i]
+		if x.q > 0 {
+			open++
+		}
+		x.check(l, e.id, r)
+	}
+	if len(e.rows) != e.total || e.total == 0 {
+		l.fault("%s: total is %d, messages %d", e.id, e.total, len(e.rows))
+	}
+	if open != e.open && (open == 0 || e.open == 0) {
+		l.fault("%s: open is %d, not ended are %d", e.id, e.open, open)
+	}
+	if (e.doneAt == 0) != (e.open > 0) {
+		l.fault("%s: open is %d, done at %d", e.id, e.open, e.doneAt)
+	}
+	return len(e.rows) - e.count(carillon.RankSkipped)
+}
+
+// check counts one message and holds it to once.
+func (x *row) check(l *ledger, id string, r rules) {
+	l.messages++
+	unknown := x.attempts > 1 && !r.retries || x.reason == string(carillon.ReasonOutcomeUnknown) || strings.Contains(x.detail, "stayed unknown")
+	switch carillon.Rank(x.rank) {
+	case carillon.RankRead:
+		l.read++
+	case carillon.RankDelivered:
+		l.delivered++
+	case carillon.RankSent:
+		l.sent++
+	case carillon.RankFailed, carillon.RankFailedUnknown:
+		l.failed[x.reason]++
+		if x.reason == "" {
+			l.fault("%s.%d failed without a reason", id, x.n)
+		}
+	case carillon.RankCanceled:
+		l.canceled++
+		if x.posts > 0 && !unknown && !r.retries {
+			l.fault("%s.%d is canceled and was posted %d times", id, x.n, x.posts)
+		}
+	case carillon.RankSkipped:
+		l.skipped++
+		if x.posts > 0 {
+			l.fault("%s.%d is skipped and was posted", id, x.n)
+		}
+	}
+	if x.q > 0 {
+		l.pending++
+		l.fault("%s.%d has not ended: q %d, rank %d, attempts %d, %s", id, x.n, x.q, x.rank, x.attempts, x.detail)
+	} else if x.rank == 0 {
+		l.fault("%s.%d has ended with nothing to say", id, x.n)
+	}
+	if x.attempts > 1 {
+		l.attempts++
+	}
+	if unknown {
+		l.unknown++
+	}
+	if x.posts > 1 {
+		l.twice++
+		if !unknown && !r.retries {
+			l.fault("%s.%d was posted %d times in %d attempts", id, x.n, x.posts, x.attempts)
+		}
+	}
+	for attempt, n := range x.postsOfAttempt {
+		if n > 1 {
+			l.fault("%s.%d: attempt %d was posted %d times", id, x.n, attempt, n)
+		}
+		if attempt > x.attempts {
+			l.fault("%s.%d: attempt %d was posted, %d are known", id, x.n, attempt, x.attempts)
+		}
+	}
+	if x.posts == 0 && x.rank >= int(carillon.RankSent) && x.rank != int(carillon.RankFailed) {
+		l.fault("%s.%d is %s and was never posted", id, x.n, carillon.Rank(x.rank).State())
+	}
+}
+
+// settle waits until everything has ended, and says whether it did.
+func settle(ctx context.Context, b *books, within time.Duration) bool {
+	return await(ctx, within, func() bool {
+		pause(ctx, 200*time.Millisecond)
+		n, err := b.open(ctx)
+		return err == nil && n == 0
+	})
+}

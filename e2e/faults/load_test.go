@@ -1,0 +1,238 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const accessKey = "ck_faults_1"
+
+// ask is one request as its sender means it, and what it was told.
+type ask struct {
+	token  string        // its campaign: the database knows it by that
+	key    string        // idempotency key; empty: never repeated
+	form   string        // the body, but for its schedule
+	lead   time.Duration // scheduled so far ahead; 0: at once
+	body   []byte
+	size   int
+	cancel bool
+	move   bool
+	repeat bool // asked again after its 200
+
+	id         string // of the 200
+	status     int    // the last answer's
+	code       string // its error
+	lost       bool   // the last try ended without an answer
+	canceled   int    // as the DELETE's 200 said
+	moved      bool
+	complaints []string
+}
+
+// newAsk draws a request. One in ten recipients of a bulk comes twice.
+func newAsk(d dice, token string, number func() string, senders []*provider) *ask {
+	a := &ask{token: token}
+	if d.chance(85) {
+		a.key = "key-" + token
+	}
+	n := 1
+	if d.chance(25) {
+		n = 2 + d.IntN(15)
+	}
+	var contacts []string
+	for len(contacts) < n {
+		c := fmt.Sprintf(`{"number":%q,"name":"Ana"}`, number())
+		contacts = append(contacts, c)
+		if n > 1 && d.chance(10) {
+			contacts = append(contacts, c)
+		}
+	}
+	a.size = len(contacts)
+	to := `"contact":` + contacts[0]
+	if n > 1 {
+		to = `"contacts":[` + strings.Join(contacts, ",") + `]`
+	}
+	kind, template := "utility", "hello_utility"
+	switch d.IntN(3) {
+	case 0:
+		kind, template = "marketing", "hello_marketing"
+	case 1:
+		kind = "transactional"
+	}
+	if d.chance(35) {
+		a.lead = d.between(500*time.Millisecond, 3*time.Second)
+		a.cancel = d.chance(25)
+		a.move = !a.cancel && d.chance(30)
+	} else {
+		a.cancel = d.chance(5)
+	}
+	a.repeat = a.key != "" && d.chance(20)
+	a.form = `{` + to + `,"recipient_id":"` + senders[d.IntN(len(senders))].id + `","name_template":"` + template +
+		`","language_template":"en","notification_type":"` + kind + `","campaign_name":"` + token +
+		`","components_push":{"body_text_0":"{{name}}"}`
+	return a
+}
+
+func schedule(lead time.Duration) string {
+	return `"datetime_sending":"` + time.Now().Add(lead).UTC().Format("2006-01-02T15:04:05.000Z") + `"`
+}
+
+// write makes the body, which is the same in every repeat.
+func (a *ask) write() {
+	when := ""
+	if a.lead > 0 {
+		when = "," + schedule(a.lead)
+	}
+	a.body = []byte(a.form + when + "}")
+}
+
+// caller is an application that sends. It knows all nodes and takes another one when one does not answer.
+type caller struct {
+	http  *http.Client
+	nodes func() []*node
+	d     dice
+}
+
+func newCaller(f *front, d dice) *caller {
+	return &caller{http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 4}}, nodes: f.all, d: d}
+}
+
+type reply struct {
+	status int
+	id     string
+	count  int
+	code   string
+}
+
+// once makes one request. sent false: it is known not to have reached any node.
+func (c *caller) once(ctx context.Context, method, path, key string, body []byte) (r reply, sent bool, err error) {
+	nodes := c.nodes()
+	n := nodes[c.d.IntN(len(nodes))]
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.addr+"/functions/v1/"+path+"?access_key="+accessKey, bytes.NewReader(body))
+	if err != nil {
+		return r, false, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header["Idempotency-Key"] = []string{key}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		var op *net.OpError
+		return r, !errors.As(err, &op) || op.Op != "dial", err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return r, true, err
+	}
+	var v struct {
+		ID       string `json:"notification_id"`
+		Canceled int    `json:"canceled"`
+		Error    string `json:"error"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return r, true, fmt.Errorf("answer %d: %w", resp.StatusCode, err)
+	}
+	return reply{resp.StatusCode, v.ID, v.Canceled, v.Error}, true, nil
+}
+
+const again = 150 * time.Millisecond
+
+// post sends an ask until it is answered for good. Without an idempotency key it is not sent again once it may have
+// arrived.
+func (c *caller) post(ctx context.Context, a *ask) {
+	for ctx.Err() == nil {
+		r, sent, err := c.once(ctx, http.MethodPost, "notify", a.key, a.body)
+		switch {
+		case err != nil && !sent:
+		case err != nil:
+			a.lost = true
+			if a.key == "" {
+				return
+			}
+		case r.status == http.StatusOK:
+			if a.id != "" && a.id != r.id {
+				a.complaints = append(a.complaints, fmt.Sprintf("the same key gave %s and %s", a.id, r.id))
+			}
+			a.id, a.status, a.lost = r.id, r.status, false
+			return
+		default:
+			if r.status == http.StatusBadRequest && a.lost && r.code == "validation_failed" {
+				a.status, a.code = r.status, r.code // its time has passed meanwhile, and nothing is stored under its key
+				a.lost = false
+				return
+			}
+			a.status, a.code, a.lost = r.status, r.code, false
+			if a.key == "" || r.status < 500 && r.status != http.StatusConflict && r.status != http.StatusTooManyRequests {
+				return
+			}
+		}
+		pause(ctx, again)
+	}
+}
+
+// change cancels or moves an accepted notification until it is answered.
+func (c *caller) change(ctx context.Context, a *ask) {
+	method, body := http.MethodDelete, []byte(nil)
+	if a.move {
+		method = http.MethodPatch
+		body = []byte("{" + schedule(c.d.between(500*time.Millisecond, 3*time.Second)) + "}")
+	}
+	for ctx.Err() == nil {
+		r, _, err := c.once(ctx, method, "notify/"+a.id, "", body)
+		if err == nil && r.status < 500 {
+			switch r.status {
+			case http.StatusOK:
+				a.canceled, a.moved = r.count, a.move
+			case http.StatusConflict, http.StatusBadRequest:
+			default:
+				a.complaints = append(a.complaints, fmt.Sprintf("%s answered %d %s", method, r.status, r.code))
+			}
+			return
+		}
+		pause(ctx, again)
+	}
+}
+
+// run takes an ask through its life.
+func (c *caller) run(ctx context.Context, a *ask) {
+	a.write()
+	c.post(ctx, a)
+	if a.id == "" {
+		return
+	}
+	if a.repeat {
+		c.post(ctx, a)
+	}
+	if a.cancel || a.move {
+		pause(ctx, c.d.between(0, 400*time.Millisecond))
+		c.change(ctx, a)
+	}
+}
+
+// load runs asks by several callers at once, spread over the time given.
+func load(ctx context.Context, f *front, d dice, asks []*ask, over time.Duration) {
+	const callers = 12
+	var done sync.WaitGroup
+	gap := over * callers / time.Duration(max(len(asks), 1))
+	for i := range callers {
+		c := newCaller(f, d.child())
+		done.Go(func() {
+			defer c.http.CloseIdleConnections()
+			for k := i; k < len(asks); k += callers {
+				c.run(ctx, asks[k])
+				pause(ctx, time.Duration(c.d.Int64N(int64(2*gap)+1)))
+			}
+		})
+	}
+	done.Wait()
+}

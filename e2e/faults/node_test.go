@@ -1,0 +1,158 @@
+package faults
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// node is the program in a process of its own. Its address stays over restarts.
+type node struct {
+	t     *testing.T
+	addr  string
+	args  []string
+	ready string
+	log   string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process has ended
+}
+
+func newNode(t *testing.T, dir string, flags ...string) *node {
+	t.Helper()
+	n := &node{t: t, addr: freeAddress(t), ready: filepath.Join(dir, "ready.json"), log: filepath.Join(dir, "log")}
+	n.args = append([]string{"--addr=" + n.addr, "--data=" + dir, "--ready-file=" + n.ready}, flags...)
+	t.Cleanup(func() {
+		n.kill()
+		if t.Failed() {
+			n.tail()
+		}
+	})
+	return n
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing was accepted
+	return l.Addr().String()
+}
+
+// spawn starts the process and does not wait for it.
+func (n *node) spawn() {
+	n.t.Helper()
+	_ = os.Remove(n.ready)
+	log, err := os.OpenFile(n.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer log.Close() //nolint:errcheck // the process has its own
+	exe, args, env := executable(n.t, n.args)
+	cmd := exec.Command(exe, args...) //nolint:gosec,noctx // our own program; ended by kill
+	cmd.Env, cmd.Stderr, cmd.Stdout = env, log, log
+	dieWithUs(cmd)
+	if err := cmd.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	n.cmd, n.ended = cmd, ended
+}
+
+// start spawns and waits until it serves.
+func (n *node) start() {
+	n.t.Helper()
+	n.spawn()
+	n.awaitReady()
+}
+
+func (n *node) awaitReady() {
+	n.t.Helper()
+	ok := await(n.t.Context(), 40*time.Second, func() bool {
+		_, err := os.Stat(n.ready)
+		return err == nil || n.dead()
+	})
+	if !ok || n.dead() {
+		n.tail()
+		n.t.Fatalf("the program did not start (ended: %v)", n.dead())
+	}
+}
+
+func (n *node) dead() bool {
+	select {
+	case <-n.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill is kill -9.
+func (n *node) kill() {
+	if n.cmd == nil {
+		return
+	}
+	_ = n.cmd.Process.Kill()
+	<-n.ended
+}
+
+func (n *node) signal(s syscall.Signal) {
+	if err := n.cmd.Process.Signal(s); err != nil {
+		n.t.Errorf("signal %v: %v", s, err)
+	}
+}
+
+// stop asks the process to end and gives its exit code; -1: it did not in time.
+func (n *node) stop(within time.Duration) int {
+	n.signal(syscall.SIGTERM)
+	select {
+	case <-n.ended:
+		return n.cmd.ProcessState.ExitCode()
+	case <-time.After(within):
+		return -1
+	}
+}
+
+// tail shows the end of the log of a test that failed.
+func (n *node) tail() {
+	b, _ := os.ReadFile(n.log)
+	b = b[max(0, len(b)-6000):]
+	n.t.Logf("log of %s:\n%s", n.addr, b)
+}
+
+func provisionFile(t *testing.T, dir string, senders ...*provider) string {
+	t.Helper()
+	text := "companies:\n  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01\n    name: Faults\n" +
+		"    limits: {sends_per_minute: 0, template_lists_per_minute: 0, daily_recipients: 0}\n" +
+		"    keys:\n      - {key: " + accessKey + ", label: faults, scopes: [\"*\"]}\n    senders:\n"
+	for _, p := range senders {
+		text += fmt.Sprintf("      - id: %s\n        number: %q\n        channel: messaging\n        provider: whatsapp\n"+
+			"        default: %v\n        per_second: %d\n        per_recipient_interval: 0s\n        media_check: syntax\n"+
+			"        unknown_outcome: {transactional: %[5]s, utility: %[5]s, marketing: %[5]s, after: %[6]s}\n"+
+			"        settings: {base_url: %[7]q, version: v23.0, phone_number_id: %[8]q, waba_id: \"2000001\", access_token: provider-token, "+
+			"app_secret: provider-app-secret, verify_token: provider-verify-token}\n",
+			p.id, p.number, p.first, p.perSecond, p.policy, p.after, p.graph.URL(), p.phone)
+	}
+	text += "    templates:\n"
+	for _, p := range senders {
+		for _, c := range []string{"UTILITY", "MARKETING"} {
+			text += fmt.Sprintf("      - {sender: %s, name: hello_%s, language: en, category: %s, status: approved, body: \"Hello {{1}}, bye.\", examples: {body: [Ana]}}\n", p.id, strings.ToLower(c), c)
+		}
+	}
+	name := filepath.Join(dir, "provision.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}

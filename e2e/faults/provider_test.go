@@ -1,0 +1,130 @@
+package faults
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// provider is one sender's account at the channel.
+type provider struct {
+	id, number, phone string
+	first             bool
+	perSecond         int
+	policy            string // what becomes of an unknown outcome
+	after             string
+	callbacks         graphtest.Callbacks
+	graph             *graphtest.Server
+}
+
+// front is the one public address of the nodes: callbacks and nothing else come through it, to the first node that
+// takes them.
+type front struct {
+	server *httptest.Server
+	mu     sync.Mutex
+	nodes  []*node
+	turn   atomic.Int64
+}
+
+func newFront(t *testing.T) *front {
+	t.Helper()
+	f := &front{}
+	f.server = httptest.NewServer(f)
+	t.Cleanup(f.server.Close)
+	return f
+}
+
+func (f *front) set(nodes ...*node) {
+	f.mu.Lock()
+	f.nodes = nodes
+	f.mu.Unlock()
+}
+
+func (f *front) all() []*node {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nodes
+}
+
+var frontClient = &http.Client{Timeout: 4 * time.Second} //nolint:gochecknoglobals // one pool of connections
+
+// ServeHTTP passes a callback on. One that no node takes is answered 502, and the channel repeats it.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	nodes := f.all()
+	for i := range nodes {
+		n := nodes[(i+int(f.turn.Add(1)))%len(nodes)]
+		req, err := http.NewRequestWithContext(r.Context(), r.Method, "http://"+n.addr+r.URL.RequestURI(), bytes.NewReader(body))
+		if err != nil {
+			continue
+		}
+		req.Header = r.Header.Clone()
+		resp, err := frontClient.Do(req)
+		if err != nil {
+			continue
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode < 500 {
+			w.WriteHeader(resp.StatusCode)
+			return
+		}
+	}
+	w.WriteHeader(http.StatusBadGateway)
+}
+
+// newProviders are three accounts: one whose unknown outcomes are sent again, one whose fail, and one that tells what it
+// delivered only after an unknown outcome was sent again.
+func newProviders(t *testing.T, f *front, d dice) []*provider {
+	t.Helper()
+	all := []*provider{
+		{id: "again", number: "15555550100", phone: "1000001", first: true, policy: "retry"},
+		{id: "once", number: "15555550200", phone: "1000002", policy: "fail"},
+		{id: "late", number: "15555550300", phone: "1000003", policy: "retry", callbacks: graphtest.Callbacks{Statuses: []string{"delivered"}, Delay: 5 * time.Second}},
+	}
+	for _, p := range all {
+		p.perSecond, p.after = 100, "3s"
+		c := p.callbacks
+		if c.Delay == 0 {
+			c.Delay = 20 * time.Millisecond
+		}
+		c.URL, c.Shuffle, c.Double, c.Batch = f.server.URL+"/callbacks/whatsapp/"+p.id, true, true, 20
+		g, err := graphtest.New(graphtest.Options{
+			Loose: true, PhoneNumberID: p.phone, DisplayNumber: p.number,
+			Callbacks: c,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.graph = g
+		t.Cleanup(func() { _ = g.Close() })
+		g.FailBy(slowly(t, d.child(), nil))
+	}
+	return all
+}
+
+// slowly takes between 2 and 60 ms to answer, and then fails as told.
+func slowly(t *testing.T, d dice, then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
+	var mu sync.Mutex
+	return func(p graphtest.Post) *graphtest.Failure {
+		mu.Lock()
+		wait := d.between(2*time.Millisecond, 60*time.Millisecond)
+		var f *graphtest.Failure
+		if then != nil {
+			f = then(d, p)
+		}
+		mu.Unlock()
+		pause(t.Context(), wait)
+		return f
+	}
+}
