@@ -33,6 +33,7 @@ func engines() []string { return []string{"sqlite", "postgres"} }
 
 // program is a running Carillon.
 type program struct {
+	app      *app.App
 	url      string
 	database string // for storetest.Exec
 }
@@ -67,7 +68,7 @@ func start(t *testing.T, engine, provision string) *program {
 			t.Errorf("stop the program: %v", err)
 		}
 	})
-	p.url = a.BaseURL()
+	p.app, p.url = a, a.BaseURL()
 	return p
 }
 
