@@ -21,8 +21,8 @@ func lockFolder(dir string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		pid, _ := os.ReadFile(name)
 		_ = f.Close()
-		return nil, fmt.Errorf("the data folder %s is in use by another carillon (process %s): on SQLite one process owns "+
-			"the folder; stop it, choose another --data, or use PostgreSQL for several nodes", dir, strings.TrimSpace(string(pid)))
+		return nil, fmt.Errorf("the data folder %s %w by another carillon (process %s): on SQLite one process owns "+
+			"the folder; stop it, choose another --data, or use PostgreSQL for several nodes", dir, ErrFolderInUse, strings.TrimSpace(string(pid)))
 	}
 	if err := f.Truncate(0); err == nil {
 		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())

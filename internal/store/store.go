@@ -52,6 +52,9 @@ type Store struct {
 	done    sync.WaitGroup
 }
 
+// ErrFolderInUse says that another process has the data folder.
+var ErrFolderInUse = errors.New("is in use") //nolint:gochecknoglobals // a sentinel
+
 // Open opens and, where needed, makes or migrates the database. On SQLite a second process on the same folder is
 // refused: the lock is held until Close.
 func Open(ctx context.Context, o Options) (*Store, error) {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/store"
+)
+
+// applySettings are the settings that say where the data is.
+//
+//nolint:gochecknoglobals // read only
+var applySettings = []string{"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level"}
+
+type applyCommand struct {
+	File     []string `short:"f" required:"" sep:"none" placeholder:"FILE" help:"Set-up file; may be repeated, together they are one set-up."`
+	Settings kong.Plugins
+	jsonFlag
+}
+
+// Run applies and tells what changed.
+func (c *applyCommand) Run(ctx context.Context, env *environment) error {
+	flags := givenSettings(c.Settings)
+	flags["provision"] = c.File
+	cfg, err := config.Load(flags, env.Lookup)
+	if err != nil {
+		return usageError{err}
+	}
+	summary, err := app.Apply(ctx, cfg, logger(cfg, env))
+	if errors.Is(err, store.ErrFolderInUse) {
+		return fmt.Errorf("%w\nwhile it runs, only it can apply a set-up: stop it, or restart it with --provision %s", err, c.File[0])
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(env.Stdout, struct {
+			Changed bool          `json:"changed"`
+			Kinds   store.Summary `json:"kinds"`
+		}{summary.Changed(), summary})
+	}
+	_, err = fmt.Fprintln(env.Stdout, summary)
+	return err
+}

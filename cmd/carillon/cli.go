@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alecthomas/kong"
+
+	"carillon/cmd/carillon/client"
+)
+
+// The exit codes: all went well, something failed, the command line or the settings are wrong.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// environment is what the surroundings give a command.
+type environment struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Lookup         func(name string) (string, bool)
+	Terminal       bool // standard error is a terminal: progress may redraw itself
+	Asks           bool // standard input is a terminal
+}
+
+func (e *environment) lookup(name string) string {
+	value, _ := e.Lookup(name)
+	return value
+}
+
+// commands is the whole command line.
+type commands struct {
+	Serve         serveCommand         `cmd:"" help:"Run the service."`
+	Apply         applyCommand         `cmd:"" help:"Apply set-up files to the database, whole or not at all."`
+	Send          sendCommand          `cmd:"" help:"Send a template to one or many recipients."`
+	Notifications notificationsCommand `cmd:"" help:"List, show, cancel and watch notifications."`
+	Templates     templatesCommand     `cmd:"" help:"List, create and submit templates."`
+	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
+	Users         usersCommand         `cmd:"" help:"Add users."`
+	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
+	Version       versionCommand       `cmd:"" help:"Print the version."`
+}
+
+const about = `Carillon: notifications, calls and widgets, self-hosted.
+
+"carillon serve --demo" starts one to try. The other commands talk to it; they find its address and the demo's key in
+the ready file, or take --url and --key.
+
+Exit codes: 0 ok, 1 failed, 2 usage.`
+
+// usageError is a mistake in what was asked for.
+type usageError struct{ error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run is main without the process around it.
+func run(ctx context.Context, args []string, env environment) int {
+	cli := newCommands()
+	left := -1 // the code that kong wants to leave with, after --help
+	parser, err := newParser(cli, &env, func(code int) {
+		if left < 0 {
+			left = code
+		}
+	})
+	if err != nil {
+		return report(&env, err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	k, err := parser.Parse(args)
+	if left >= 0 {
+		return left
+	}
+	if err != nil {
+		return report(&env, usageError{err})
+	}
+	k.BindTo(ctx, (*context.Context)(nil))
+	return report(&env, k.Run(&env))
+}
+
+func newCommands() *commands {
+	cli := &commands{}
+	cli.Serve.Settings = newSettingFlags()
+	cli.Apply.Settings = newSettingFlags(applySettings...)
+	return cli
+}
+
+func newParser(cli *commands, env *environment, exit func(int)) (*kong.Kong, error) {
+	return kong.New(cli, kong.Name("carillon"), kong.Description(about), kong.Exit(exit),
+		kong.Writers(env.Stdout, env.Stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+}
+
+// errFailed says that a command failed and has told why.
+var errFailed = errors.New("failed") //nolint:gochecknoglobals // a sentinel
+
+// report tells an error on standard error and gives the exit code.
+func report(env *environment, err error) int {
+	var wrong usageError
+	var refused *client.Error
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFailed):
+		return exitFailed
+	case errors.As(err, &wrong):
+		_, _ = fmt.Fprintf(env.Stderr, "carillon: %v\n", err)
+		return exitUsage
+	case errors.As(err, &refused):
+		_, _ = fmt.Fprintf(env.Stderr, "carillon: %s: %s\n", refused.Code, refused.Message)
+		for _, d := range refused.Each() {
+			_, _ = fmt.Fprintf(env.Stderr, "  %s: %s\n", d.Name, d.Text)
+		}
+		if refused.RequestID != "" {
+			_, _ = fmt.Fprintf(env.Stderr, "  request_id: %s\n", refused.RequestID)
+		}
+		return exitFailed
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "carillon: %v\n", err)
+	return exitFailed
+}
+
+// jsonFlag is part of every command that answers.
+type jsonFlag struct {
+	JSON bool `help:"Answer in JSON." name:"json"`
+}
+
+// writeJSON writes one document.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// writeLine writes one document on one line.
+func writeLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,160 @@
+// Package client speaks the program's interface for the command line: the contract's routes by access key, the panel's
+// by a bearer token. It retries as the contract says (interface.md, Errors) and never lets a key into an error.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Prefix is the path under which the contract's routes live.
+const Prefix = "/functions/v1/"
+
+// Client talks to one installation. Key and Bearer are used by the calls that ask for them.
+type Client struct {
+	Base   string // without a trailing slash
+	Key    string
+	Bearer string
+	// Wait is told before a retry what it waits for; nil: nobody listens.
+	Wait func(d time.Duration, why error)
+
+	http  *http.Client
+	agent string
+}
+
+// requestTimeout bounds one try.
+const requestTimeout = 60 * time.Second
+
+// New gives a client of the installation at base. It follows no redirect, which would repeat the key.
+func New(base, agent string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, errors.New("the address of the program must look like http://127.0.0.1:8080")
+	}
+	return &Client{
+		Base: strings.TrimRight(base, "/"), agent: agent,
+		http: &http.Client{
+			Timeout:       requestTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// Call is one request. Body nil: none. Out nil: the answer's body is not read.
+type Call struct {
+	Method, Path string // the path with its leading slash, escaped
+	Query        url.Values
+	Body, Out    any
+	ByKey        bool   // adds access_key
+	ByBearer     bool   // adds Authorization
+	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
+}
+
+// Reply is what is told of an answer beside its body.
+type Reply struct {
+	Replayed bool // answered from an earlier request with the same Idempotency-Key
+}
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 32 << 20
+
+// Do sends the request, again where the contract allows it. Errors: *Error for an answer that is not a success.
+func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
+	var body []byte
+	if call.Body != nil {
+		var err error
+		if body, err = json.Marshal(call.Body); err != nil {
+			return Reply{}, fmt.Errorf("write the request: %w", err)
+		}
+	}
+	for try := 1; ; try++ {
+		reply, err := c.once(ctx, call, body)
+		wait, again := retryIn(err, call, try)
+		if !again {
+			return reply, err
+		}
+		if c.Wait != nil {
+			c.Wait(wait, err)
+		}
+		if err := pause(ctx, wait); err != nil {
+			return reply, err
+		}
+	}
+}
+
+// pause waits, or gives up with the context.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (c *Client) once(ctx context.Context, call Call, body []byte) (Reply, error) {
+	req, err := c.request(ctx, call, body)
+	if err != nil {
+		return Reply{}, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return Reply{}, unreachable(c.Base, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return Reply{}, unreachable(c.Base, err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return Reply{}, readError(resp, text)
+	}
+	reply := Reply{Replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	if call.Out == nil || resp.StatusCode == http.StatusNoContent {
+		return reply, nil
+	}
+	if err := json.Unmarshal(text, call.Out); err != nil {
+		return reply, fmt.Errorf("the answer of %s is not what this program understands: %w", c.Base, err)
+	}
+	return reply, nil
+}
+
+func (c *Client) request(ctx context.Context, call Call, body []byte) (*http.Request, error) {
+	query := url.Values{}
+	for name, values := range call.Query {
+		query[name] = values
+	}
+	if call.ByKey {
+		query.Set("access_key", c.Key)
+	}
+	address := c.Base + call.Path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("the request's address is not well formed") // the cause would show the key
+	}
+	if call.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if call.ByBearer {
+		req.Header.Set("Authorization", "Bearer "+c.Bearer)
+	}
+	if call.Idempotency != "" {
+		req.Header.Set("Idempotency-Key", call.Idempotency)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.agent)
+	return req, nil
+}

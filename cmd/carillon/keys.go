@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"carillon/cmd/carillon/client"
+)
+
+type keysCommand struct {
+	Create keysCreate `cmd:"" help:"Create an access key; it is shown once."`
+	List   keysList   `cmd:"" help:"List the company's access keys."`
+	Revoke keysRevoke `cmd:"" help:"Revoke an access key."`
+}
+
+// key is an access key as the panel tells it.
+type key struct {
+	ID        string   `json:"id"`
+	Label     string   `json:"label"`
+	Key       string   `json:"key,omitempty"`
+	Prefix    string   `json:"prefix"`
+	Scopes    []string `json:"scopes"`
+	IsActive  bool     `json:"is_active"`
+	ExpiresAt *string  `json:"expires_at"`
+	RevokedAt *string  `json:"revoked_at"`
+	LastUsed  *string  `json:"last_used"`
+	CreatedAt *string  `json:"created_at"`
+}
+
+type keysCreate struct {
+	Label   string        `required:"" help:"What the key is for."`
+	Scope   []string      `placeholder:"SCOPE" help:"What the key may do, as notify:send; may be repeated. Left out: everything."`
+	Expires time.Duration `placeholder:"DURATION" help:"Time until it expires, as 720h. Left out: never."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run creates a key and shows it.
+func (k *keysCreate) Run(ctx context.Context, env *environment) error {
+	if k.Expires < 0 {
+		return usage("--expires must lie in the future")
+	}
+	c, err := k.connect(ctx, env, k.credentials)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"label": k.Label}
+	if len(k.Scope) > 0 {
+		body["scopes"] = k.Scope
+	}
+	if k.Expires > 0 {
+		body["expires_at"] = time.Now().Add(k.Expires).UTC().Format(time.RFC3339)
+	}
+	var made key
+	call := k.panel(http.MethodPost, "keys")
+	call.Body, call.Out = body, &made
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if k.JSON {
+		return writeJSON(env.Stdout, made)
+	}
+	_, err = fmt.Fprintf(env.Stdout, "%s\n", made.Key)
+	_, _ = fmt.Fprintf(env.Stderr, "key %s (%s) made; it is not shown again\n", made.ID, made.Label)
+	return err
+}
+
+type keysList struct {
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run lists all keys, page by page.
+func (k *keysList) Run(ctx context.Context, env *environment) error {
+	c, err := k.connect(ctx, env, k.credentials)
+	if err != nil {
+		return err
+	}
+	all, err := pages[key](ctx, c, k.panel(http.MethodGet, "keys"), 0)
+	if err != nil {
+		return err
+	}
+	if k.JSON {
+		return writeJSON(env.Stdout, all)
+	}
+	rows := [][]string{{"ID", "LABEL", "KEY", "SCOPES", "STATE", "LAST USED"}}
+	for _, x := range all {
+		rows = append(rows, []string{x.ID, x.Label, x.Prefix + "…", strings.Join(x.Scopes, " "), stateOfKey(x), text(x.LastUsed, "never")})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+func stateOfKey(k key) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked"
+	case !k.IsActive:
+		return "expired"
+	case k.ExpiresAt != nil:
+		return "active until " + *k.ExpiresAt
+	}
+	return "active"
+}
+
+func text(s *string, none string) string {
+	if s == nil {
+		return none
+	}
+	return *s
+}
+
+type keysRevoke struct {
+	ID string `arg:"" help:"Id of the key, as the list shows it."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run revokes a key.
+func (k *keysRevoke) Run(ctx context.Context, env *environment) error {
+	c, err := k.connect(ctx, env, k.credentials)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Do(ctx, k.panel(http.MethodDelete, "keys/"+url.PathEscape(k.ID))); err != nil {
+		return err
+	}
+	return done(env, k.JSON, map[string]any{"id": k.ID, "revoked": true}, "key "+k.ID+" revoked")
+}
+
+// done tells the end of a command that has nothing else to show.
+func done(env *environment, asJSON bool, document any, line string) error {
+	if asJSON {
+		return writeJSON(env.Stdout, document)
+	}
+	_, err := fmt.Fprintln(env.Stdout, line)
+	return err
+}
+
+// pages reads a list to its end, or up to so many rows; most 0: all.
+func pages[T any](ctx context.Context, c *client.Client, call client.Call, most int) ([]T, error) {
+	all := []T{}
+	for {
+		limit := 100
+		if most > 0 {
+			limit = min(limit, most-len(all))
+		}
+		call.Query.Set("limit", fmt.Sprint(limit))
+		var page struct {
+			Data []T     `json:"data"`
+			Next *string `json:"next_cursor"`
+		}
+		call.Out = &page
+		if _, err := c.Do(ctx, call); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Data...)
+		if page.Next == nil || *page.Next == "" || len(page.Data) == 0 || most > 0 && len(all) >= most {
+			return all, nil
+		}
+		call.Query.Set("cursor", *page.Next)
+	}
+}

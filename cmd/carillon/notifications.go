@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"carillon/cmd/carillon/client"
+)
+
+type notificationsCommand struct {
+	List   notificationsList   `cmd:"" help:"List notifications, newest first."`
+	Show   notificationsShow   `cmd:"" help:"Show a notification and its recipients."`
+	Cancel notificationsCancel `cmd:"" help:"Cancel what has not been sent."`
+	Watch  notificationsWatch  `cmd:"" help:"Follow a notification until it has ended for every recipient."`
+}
+
+// notification is what the interface shows of one (decisions.md, section 3).
+type notification struct {
+	ID         string          `json:"notification_id"`
+	Channel    string          `json:"channel"`
+	State      string          `json:"state"`
+	Template   string          `json:"name_template,omitempty"`
+	Language   string          `json:"language_template,omitempty"`
+	AgentID    string          `json:"agent_id,omitempty"`
+	Recipient  string          `json:"recipient_id"`
+	Type       string          `json:"notification_type"`
+	Campaign   string          `json:"campaign_name"`
+	Event      string          `json:"name_event,omitempty"`
+	CreatedAt  string          `json:"created_at"`
+	Scheduled  string          `json:"scheduled_time,omitempty"`
+	Counts     json.RawMessage `json:"counts"`
+	Recipients []recipient     `json:"recipients,omitempty"`
+	Next       string          `json:"next_cursor,omitempty"`
+}
+
+// recipient is one recipient of a notification.
+type recipient struct {
+	MessageID  string          `json:"message_id"`
+	Number     string          `json:"number"`
+	State      string          `json:"state"`
+	Reason     string          `json:"reason,omitempty"`
+	ProviderID string          `json:"provider_id,omitempty"`
+	Attempts   int             `json:"attempts"`
+	Times      json.RawMessage `json:"times"`
+}
+
+// counts writes {"sent":2,"failed":1} as "2 sent, 1 failed", in the answer's order.
+func counts(raw json.RawMessage) string {
+	var parts []string
+	for _, d := range (&client.Error{Details: raw}).Each() {
+		parts = append(parts, d.Text+" "+d.Name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+type notificationsList struct {
+	Campaign string `placeholder:"NAME" help:"Only this campaign."`
+	Type     string `placeholder:"TYPE" help:"Only marketing, transactional or utility."`
+	Channel  string `placeholder:"CHANNEL" help:"Only messaging or voice."`
+	State    string `placeholder:"STATE" help:"Only scheduled, in_progress, completed or canceled."`
+	Sender   string `placeholder:"ID" help:"Only of this sender, by id or number."`
+	Number   string `placeholder:"NUMBER" help:"Only with this recipient."`
+	From     string `placeholder:"WHEN" help:"Only made at or after this instant."`
+	To       string `placeholder:"WHEN" help:"Only made before this instant."`
+	Limit    int    `default:"25" help:"How many at most."`
+	keyed
+	jsonFlag
+}
+
+// Run lists.
+func (l *notificationsList) Run(ctx context.Context, env *environment) error {
+	if l.Limit < 1 {
+		return usage("--limit must be 1 or more")
+	}
+	c, _, err := l.connect(env)
+	if err != nil {
+		return err
+	}
+	q := url.Values{}
+	for name, value := range map[string]string{
+		"campaign": l.Campaign, "type": l.Type, "channel": l.Channel, "state": l.State, "sender": l.Sender,
+		"number": l.Number, "from": l.From, "to": l.To,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	all, err := pages[notification](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, ByKey: true}, l.Limit)
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return writeJSON(env.Stdout, all)
+	}
+	rows := [][]string{{"ID", "CREATED", "STATE", "WHAT", "TYPE", "CAMPAIGN", "RECIPIENTS"}}
+	for _, n := range all {
+		rows = append(rows, []string{n.ID, n.CreatedAt, n.State, n.what(), n.Type, oneLine(n.Campaign, 30), counts(n.Counts)})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+func (n *notification) what() string {
+	if n.Channel == "voice" {
+		return "call by " + n.AgentID
+	}
+	return n.Template + " " + n.Language
+}
+
+// fetch reads a notification with all its recipients.
+func fetch(ctx context.Context, c *client.Client, id string) (*notification, error) {
+	var whole notification
+	query := url.Values{"limit": {"100"}}
+	for {
+		var page notification
+		if _, err := c.Do(ctx, client.Call{
+			Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: query, ByKey: true, Out: &page,
+		}); err != nil {
+			return nil, err
+		}
+		recipients := append(whole.Recipients, page.Recipients...)
+		next := page.Next
+		whole = page
+		whole.Recipients, whole.Next = recipients, ""
+		if next == "" || len(page.Recipients) == 0 {
+			return &whole, nil
+		}
+		query.Set("cursor", next)
+	}
+}
+
+type notificationsShow struct {
+	ID string `arg:"" help:"Id of the notification."`
+	keyed
+	jsonFlag
+}
+
+// Run shows one.
+func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
+	c, _, err := s.connect(env)
+	if err != nil {
+		return err
+	}
+	n, err := fetch(ctx, c, s.ID)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return writeJSON(env.Stdout, n)
+	}
+	head := [][]string{{"notification", n.ID}, {"state", n.State + " (" + counts(n.Counts) + ")"}, {"what", n.what()}, {"from", n.Recipient},
+		{"type", n.Type}, {"campaign", n.Campaign}, {"created", n.CreatedAt}}
+	for _, x := range [][]string{{"scheduled", n.Scheduled}, {"event", n.Event}} {
+		if x[1] != "" {
+			head = append(head, x)
+		}
+	}
+	if err := writeTable(env.Stdout, head); err != nil {
+		return err
+	}
+	rows := [][]string{{"\nNUMBER", "STATE", "REASON", "ATTEMPTS", "SINCE"}}
+	for _, r := range n.Recipients {
+		rows = append(rows, []string{r.Number, r.State, r.Reason, fmt.Sprint(r.Attempts), since(r)})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+// since is when a recipient entered the state it is in.
+func since(r recipient) string {
+	return (&client.Error{Details: r.Times}).Detail(r.State + "_at")
+}
+
+type notificationsCancel struct {
+	ID string `arg:"" help:"Id of the notification."`
+	keyed
+	jsonFlag
+}
+
+// Run cancels.
+func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
+	c, _, err := x.connect(env)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		ID       string `json:"notification_id"`
+		Canceled int    `json:"canceled"`
+		Sent     int    `json:"already_sent"`
+	}
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), ByKey: true, Out: &answer,
+	}); err != nil {
+		return err
+	}
+	return done(env, x.JSON, answer, fmt.Sprintf("%d canceled, %d already sent", answer.Canceled, answer.Sent))
+}

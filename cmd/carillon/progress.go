@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// progress shows how far a long run is: a bar that redraws itself on a terminal, else a line a tenth.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	total    int
+	shown    int // tenths told so far
+}
+
+const barWidth = 30
+
+// at shows that so many of the total are done.
+func (p *progress) at(done, failed int) {
+	if p.total == 0 {
+		return
+	}
+	if p.terminal {
+		full := done * barWidth / p.total
+		_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d/%d, %d failed", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, p.total, failed)
+		if done == p.total {
+			_, _ = fmt.Fprintln(p.out)
+		}
+		return
+	}
+	if tenths := done * 10 / p.total; tenths > p.shown {
+		p.shown = tenths
+		_, _ = fmt.Fprintf(p.out, "%d/%d, %d failed\n", done, p.total, failed)
+	}
+}
+
+// clear ends the bar's line before something else is written.
+func (p *progress) clear() {
+	if p.terminal && p.total > 0 {
+		_, _ = fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"carillon/internal/config"
+)
+
+type sendCommand struct {
+	Template string   `required:"" placeholder:"NAME" help:"Name of an approved template."`
+	Lang     string   `default:"en" placeholder:"LANG" help:"Language of the template, as es_ES; default ${default}."`
+	To       []string `placeholder:"NUMBER" help:"Recipient: digits only, with the country code; may be repeated."`
+	CSV      string   `name:"csv" placeholder:"FILE" help:"File of recipients: a head row with number, name and columns of your own, then a recipient a row."`
+	Var      []string `sep:"none" placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana or body_text_0={{name}}; may be repeated."`
+	At       string   `placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00; else now."`
+	TZ       string   `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
+	From     string   `placeholder:"SENDER" help:"Id or number of the sender; else the demo's."`
+	Type     string   `enum:"transactional,utility,marketing" default:"utility" placeholder:"TYPE" help:"transactional, utility or marketing; default ${default}."`
+	Campaign string   `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
+	Event    string   `placeholder:"NAME" help:"Event that starts a conversation flow."`
+	RunID    string   `name:"run-id" placeholder:"ID" help:"Name of this run. Repeated within 24 hours it sends nothing twice. Else known by the file's content; recipients of --to are a new run each time."`
+	keyed
+	jsonFlag
+}
+
+// maxBatch is the contract's bound of one request.
+const maxBatch = 100
+
+// Run sends in batches and tells what failed.
+func (s *sendCommand) Run(ctx context.Context, env *environment) error {
+	components, err := s.components()
+	if err != nil {
+		return err
+	}
+	contacts, content, err := s.contacts()
+	if err != nil {
+		return err
+	}
+	c, facts, err := s.connect(env)
+	if err != nil {
+		return err
+	}
+	request, err := s.request(components, facts)
+	if err != nil {
+		return err
+	}
+	r := &sending{
+		client: c, env: env, asJSON: s.JSON, request: request, run: s.run(content, request),
+		bar: progress{out: env.Stderr, terminal: env.Terminal, total: len(contacts)},
+	}
+	if s.JSON {
+		r.bar.total = 0
+	}
+	good := r.sift(contacts, placeholdersOf(components, request))
+	for n, batch := range slices.Collect(slices.Chunk(good, maxBatch)) {
+		if err := r.batch(ctx, n, batch); err != nil {
+			return r.stopped(err)
+		}
+	}
+	return r.summary()
+}
+
+func (s *sendCommand) components() (map[string]string, error) {
+	all := map[string]string{}
+	for _, v := range s.Var {
+		key, value, found := strings.Cut(v, "=")
+		if !found || key == "" {
+			return nil, usage("--var must be of the form body_text_0=Ana")
+		}
+		if _, twice := all[key]; twice {
+			return nil, usage("--var gives %s twice", key)
+		}
+		all[key] = value
+	}
+	return all, nil
+}
+
+// contacts are the recipients and the text that they came from, nil for those of --to.
+func (s *sendCommand) contacts() ([]contact, []byte, error) {
+	if (len(s.To) > 0) == (s.CSV != "") {
+		return nil, nil, usage("give recipients by --to or by --csv")
+	}
+	if s.TZ != "" && s.At == "" {
+		return nil, nil, usage("--tz goes with --at")
+	}
+	if s.CSV != "" {
+		return readCSV(s.CSV)
+	}
+	all := make([]contact, len(s.To))
+	for i, number := range s.To {
+		all[i] = contact{fields: map[string]string{"number": number}}
+	}
+	return all, nil, nil
+}
+
+// request is the body of a batch without its contacts.
+func (s *sendCommand) request(components map[string]string, facts config.DemoFacts) (map[string]any, error) {
+	from := orElse(s.From, facts.Sender)
+	if from == "" {
+		return nil, usage("--from is required: the id or number of the sender")
+	}
+	body := map[string]any{
+		"name_template": s.Template, "language_template": s.Lang, "recipient_id": from, "notification_type": s.Type, "campaign_name": s.Campaign,
+	}
+	for name, value := range map[string]string{"name_event": s.Event, "datetime_sending": s.At, "timezone": s.TZ} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if len(components) > 0 {
+		body["components_push"] = components
+	}
+	return body, nil
+}
+
+// run names the run: the same one sends nothing twice. Without a name it is the file's content and what is sent to it.
+func (s *sendCommand) run(content []byte, request map[string]any) string {
+	if s.RunID != "" {
+		return s.RunID
+	}
+	if content == nil {
+		return rand.Text()
+	}
+	shape, _ := json.Marshal(request) // a map of texts cannot fail
+	sum := sha256.Sum256(append(shape, content...))
+	return hex.EncodeToString(sum[:])
+}
+
+// placeholdersOf are the names that every contact must fill.
+func placeholdersOf(components map[string]string, request map[string]any) []string {
+	var names []string
+	for _, value := range components {
+		name, ok := strings.CutPrefix(strings.TrimSpace(value), "{{")
+		if !ok {
+			continue
+		}
+		name, ok = strings.CutSuffix(name, "}}")
+		name = strings.TrimSpace(name)
+		_, inRoot := request[name]
+		if ok && !strings.ContainsAny(name, "{}") && !(inRoot && slices.Contains(rootNames, name)) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"carillon/cmd/carillon/client"
+)
+
+// sending is one run of `carillon send`.
+type sending struct {
+	client  *client.Client
+	env     *environment
+	asJSON  bool
+	request map[string]any
+	run     string
+	bar     progress
+
+	outcome outcome
+	done    int // recipients seen to, either way
+}
+
+// outcome is the answer in JSON.
+type outcome struct {
+	Accepted      int        `json:"accepted"`
+	Failed        int        `json:"failed"`
+	Notifications []accepted `json:"notifications"`
+	Failures      []refusal  `json:"failures"`
+}
+
+// accepted is one batch that was taken.
+type accepted struct {
+	ID         string `json:"notification_id"`
+	Recipients int    `json:"recipients"`
+	Scheduled  string `json:"scheduled_time,omitempty"`
+	Replayed   bool   `json:"replayed"` // an earlier run had sent it
+}
+
+// refusal is one recipient, or one batch, that was not.
+type refusal struct {
+	Where      string        `json:"where"`
+	Recipients int           `json:"recipients"`
+	Problem    string        `json:"problem"`
+	Error      *client.Error `json:"error,omitempty"`
+}
+
+// sift takes out the recipients that the interface would refuse with their whole batch.
+func (r *sending) sift(all []contact, placeholders []string) []contact {
+	var good []contact
+	for i := range all {
+		if fault := all[i].fault(placeholders); fault != "" {
+			r.fail(refusal{Where: all[i].where(), Recipients: 1, Problem: fault})
+			continue
+		}
+		good = append(good, all[i])
+	}
+	return good
+}
+
+// fail tells a failure at once, on a line of its own.
+func (r *sending) fail(f refusal) {
+	r.outcome.Failed += f.Recipients
+	r.outcome.Failures = append(r.outcome.Failures, f)
+	if !r.asJSON {
+		r.bar.clear()
+		_, _ = fmt.Fprintf(r.env.Stderr, "%s: %s\n", f.Where, f.Problem)
+	}
+	r.done += f.Recipients
+	r.bar.at(r.done, r.outcome.Failed)
+}
+
+// batch sends up to a hundred recipients. One that the interface names as wrong is told and left out, and the rest sent:
+// a refused request leaves no trace under its Idempotency-Key. An error ends the run.
+func (r *sending) batch(ctx context.Context, n int, contacts []contact) error {
+	dropped := ""
+	for len(contacts) > 0 {
+		err := r.post(ctx, r.key(n, dropped), contacts)
+		if err == nil {
+			return nil
+		}
+		var e *client.Error
+		if !errors.As(err, &e) {
+			return err
+		}
+		if at, ok := contactOf(e, len(contacts)); ok {
+			r.fail(refusal{Where: contacts[at].where(), Recipients: 1, Problem: e.Error(), Error: e})
+			dropped += " " + contacts[at].where()
+			contacts = append(contacts[:at:at], contacts[at+1:]...)
+			continue
+		}
+		r.fail(refusal{Where: span(contacts), Recipients: len(contacts), Problem: e.Error(), Error: e})
+		if hopeless(e) {
+			return errFailed
+		}
+		return nil
+	}
+	return nil
+}
+
+// contactOf is the recipient that a refusal is about.
+func contactOf(e *client.Error, among int) (int, bool) {
+	rest, ok := strings.CutPrefix(e.Detail("field"), "contacts.")
+	if !ok {
+		return 0, false
+	}
+	index, _, _ := strings.Cut(rest, ".")
+	at, err := strconv.Atoi(index)
+	return at, err == nil && at >= 0 && at < among
+}
+
+// hopeless tells whether the batches that follow would be refused too. Only what is wrong with the data of a batch says
+// nothing about the next one.
+func hopeless(e *client.Error) bool {
+	return e.Code != "variable_mismatch" && e.Code != "validation_failed" || strings.HasPrefix(e.Detail("field"), "name_template")
+}
+
+func span(contacts []contact) string {
+	first, last := contacts[0], contacts[len(contacts)-1]
+	if first.line == 0 || len(contacts) == 1 {
+		return first.where()
+	}
+	return fmt.Sprintf("lines %d to %d", first.line, last.line)
+}
+
+func (r *sending) post(ctx context.Context, idempotency string, contacts []contact) error {
+	body := maps.Clone(r.request)
+	fields := make([]map[string]string, len(contacts))
+	for i := range contacts {
+		fields[i] = contacts[i].fields
+	}
+	body["contacts"] = fields
+	var answer struct {
+		ID        string `json:"notification_id"`
+		Scheduled string `json:"scheduled_time"`
+	}
+	reply, err := r.client.Do(ctx, client.Call{
+		Method: http.MethodPost, Path: client.Prefix + "notify", ByKey: true, Body: body, Out: &answer, Idempotency: idempotency,
+	})
+	if err != nil {
+		return err
+	}
+	r.outcome.Accepted += len(contacts)
+	r.outcome.Notifications = append(r.outcome.Notifications, accepted{answer.ID, len(contacts), answer.Scheduled, reply.Replayed})
+	r.done += len(contacts)
+	if !r.asJSON {
+		r.bar.clear()
+		_, _ = fmt.Fprintln(r.env.Stdout, answer.ID)
+	}
+	r.bar.at(r.done, r.outcome.Failed)
+	return nil
+}
+
+// key is the batch's Idempotency-Key: the same run sends the same batch once (decisions.md, section 3, Repeats). What
+// was left out of the batch belongs to it, for the key stands for one body.
+func (r *sending) key(n int, dropped string) string {
+	sum := sha256.Sum256([]byte("carillon send\x00" + r.run + "\x00" + strconv.Itoa(n) + "\x00" + dropped))
+	return "send-" + hex.EncodeToString(sum[:16])
+}
+
+// stopped ends a run that cannot go on: what was accepted stays accepted.
+func (r *sending) stopped(err error) error {
+	if errors.Is(err, errFailed) {
+		return r.summary()
+	}
+	if serr := r.summary(); serr != nil && !errors.Is(serr, errFailed) {
+		return serr
+	}
+	return fmt.Errorf("stopped after %d of %d recipients; the same command goes on where it stopped: %w", r.done, r.total(), err)
+}
+
+func (r *sending) total() int { return max(r.bar.total, r.done) }
+
+func (r *sending) summary() error {
+	o := r.outcome
+	var err error
+	if r.asJSON {
+		if o.Notifications == nil {
+			o.Notifications = []accepted{}
+		}
+		if o.Failures == nil {
+			o.Failures = []refusal{}
+		}
+		err = writeJSON(r.env.Stdout, o)
+	} else {
+		replayed := 0
+		for _, n := range o.Notifications {
+			if n.Replayed {
+				replayed += n.Recipients
+			}
+		}
+		_, err = fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed\n", o.Accepted, replayed, o.Failed)
+	}
+	if err == nil && o.Failed > 0 {
+		return errFailed
+	}
+	return err
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"carillon/cmd/carillon/client"
+	"carillon/internal/app"
+	"carillon/internal/config"
+)
+
+// server is where the program runs. Without an address the ready file tells it, and the demo's key with it.
+type server struct {
+	URL       string `name:"url" placeholder:"URL" help:"Address of the running program; else the ready file's, else http://127.0.0.1:8080. [CARILLON_URL]"`
+	ReadyFile string `name:"ready-file" placeholder:"./data/ready.json" help:"Where a running program has written its address. [CARILLON_READY_FILE]"`
+}
+
+const (
+	defaultURL   = "http://127.0.0.1:8080"
+	defaultReady = "./data/ready.json"
+)
+
+// connect gives a client, and the demo's facts when the program is the one of the ready file: its key is for no other.
+func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, error) {
+	address := strings.TrimRight(orElse(s.URL, env.lookup("CARILLON_URL")), "/")
+	var facts config.DemoFacts
+	named := orElse(s.ReadyFile, env.lookup("CARILLON_READY_FILE"))
+	ready, err := config.ReadReady(orElse(named, defaultReady))
+	switch {
+	case err != nil && s.ReadyFile != "":
+		return nil, facts, usageError{err}
+	case err == nil && (address == "" || address == ready.BaseURL):
+		address = ready.BaseURL
+		if ready.DemoFacts != nil {
+			facts = *ready.DemoFacts
+		}
+	}
+	c, err := client.New(orElse(address, defaultURL), "carillon/"+app.Version())
+	if err != nil {
+		return nil, facts, usageError{err}
+	}
+	c.Wait = func(d time.Duration, why error) {
+		_, _ = fmt.Fprintf(env.Stderr, "%v; trying again in %v\n", why, d)
+	}
+	return c, facts, nil
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// secret is a value given by flag, by the file that a flag names, or by the environment.
+func secret(env *environment, flag, file, variable string) (string, error) {
+	if flag != "" && file != "" {
+		return "", usage("a secret is given both directly and by a file: give one of them")
+	}
+	if flag != "" {
+		return flag, nil
+	}
+	if file != "" {
+		return readSecret(file)
+	}
+	value, twin := env.lookup(variable), env.lookup(variable+"_FILE")
+	if value != "" && twin != "" {
+		return "", usage("%s and %s_FILE are both set: set one of them", variable, variable)
+	}
+	if twin != "" {
+		return readSecret(twin)
+	}
+	return value, nil
+}
+
+func readSecret(file string) (string, error) {
+	s, err := config.ReadSecretFile(file)
+	if err != nil {
+		return "", usageError{err}
+	}
+	return s, nil
+}
+
+// keyed is a server spoken to with an access key.
+type keyed struct {
+	server
+	Key     string `placeholder:"KEY" help:"Access key; other users of the machine see flags, so prefer the file or the variable. [CARILLON_ACCESS_KEY]"`
+	KeyFile string `placeholder:"FILE" help:"File to read the access key from. [CARILLON_ACCESS_KEY_FILE]"`
+}
+
+func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, error) {
+	c, facts, err := k.server.connect(env)
+	if err != nil {
+		return nil, facts, err
+	}
+	key, err := secret(env, k.Key, k.KeyFile, "CARILLON_ACCESS_KEY")
+	if err != nil {
+		return nil, facts, err
+	}
+	if c.Key = orElse(key, facts.AccessKey); c.Key == "" {
+		return nil, facts, usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY")
+	}
+	return c, facts, nil
+}
+
+// credentials are those of an owner or admin.
+type credentials struct {
+	Email        string `placeholder:"EMAIL" help:"Who signs in; else the demo's owner. [CARILLON_EMAIL]"`
+	Password     string `placeholder:"PASSWORD" help:"Password; prefer the file or the variable. [CARILLON_PASSWORD]"`
+	PasswordFile string `placeholder:"FILE" help:"File to read the password from. [CARILLON_PASSWORD_FILE]"`
+}
+
+// administered is a server spoken to as an owner or admin.
+type administered struct {
+	server
+	Token string `placeholder:"TOKEN" help:"Access token, instead of signing in. [CARILLON_TOKEN]"`
+	In    string `name:"in" placeholder:"COMPANY-ID" help:"Company to work on, where one administers several."`
+}
+
+func (a *administered) connect(ctx context.Context, env *environment, by credentials) (*client.Client, error) {
+	c, facts, err := a.server.connect(env)
+	if err != nil {
+		return nil, err
+	}
+	if c.Bearer = orElse(a.Token, env.lookup("CARILLON_TOKEN")); c.Bearer != "" {
+		return c, nil
+	}
+	email := orElse(by.Email, env.lookup("CARILLON_EMAIL"))
+	password, err := secret(env, by.Password, by.PasswordFile, "CARILLON_PASSWORD")
+	if err != nil {
+		return nil, err
+	}
+	if email == "" || email == facts.Email {
+		email, password = facts.Email, orElse(password, facts.Password)
+	}
+	if email == "" || password == "" {
+		return nil, usage("sign in with an e-mail and a password file, or give --token")
+	}
+	return c, signIn(ctx, c, email, password)
+}
+
+func signIn(ctx context.Context, c *client.Client, email, password string) error {
+	var session struct {
+		AccessToken string `json:"access_token"`
+	}
+	_, err := c.Do(ctx, client.Call{
+		Method: http.MethodPost, Path: client.Prefix + "auth", Query: url.Values{"grant_type": {"password"}},
+		Body: map[string]string{"email": email, "password": password}, Out: &session,
+	})
+	if err == nil && session.AccessToken == "" {
+		err = errors.New("the program gave no access token")
+	}
+	c.Bearer = session.AccessToken
+	return err
+}
+
+// panel is a call of the panel's routes.
+func (a *administered) panel(method, path string) client.Call {
+	q := url.Values{}
+	if a.In != "" {
+		q.Set("company", a.In)
+	}
+	return client.Call{Method: method, Path: "/panel/v1/" + path, Query: q, ByBearer: true}
+}

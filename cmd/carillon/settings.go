@@ -1,0 +1,72 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/alecthomas/kong"
+
+	"carillon/internal/config"
+)
+
+// newSettingFlags makes flags out of the table of settings, of all or of those named: a struct for kong whose fields
+// tell given flags from those left out, so that config decides what wins.
+func newSettingFlags(names ...string) kong.Plugins {
+	var fields []reflect.StructField
+	for _, s := range config.Settings() {
+		if len(names) > 0 && !slices.Contains(names, s.Name) {
+			continue
+		}
+		fields = append(fields, settingField(len(fields), s.Name, s.Doc+" ["+s.Env()+"]", s))
+		if s.Secret {
+			fields = append(fields, settingField(len(fields), s.Name+config.FileSuffix, "File to read --"+s.Name+" from. ["+s.Env()+"_FILE]",
+				config.Setting{Unit: "file"}))
+		}
+	}
+	return kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}
+}
+
+func settingField(n int, name, help string, s config.Setting) reflect.StructField {
+	kind := reflect.TypeFor[*string]()
+	tag := `name:` + strconv.Quote(name) + ` help:` + strconv.Quote(help)
+	switch {
+	case s.Switch:
+		kind = reflect.TypeFor[*bool]()
+	case s.List:
+		kind = reflect.TypeFor[[]string]()
+		tag += ` sep:"none"`
+	}
+	if !s.Switch {
+		placeholder := s.Unit
+		if s.Default != "" {
+			placeholder = s.Default
+		}
+		tag += ` placeholder:` + strconv.Quote(placeholder)
+	}
+	return reflect.StructField{Name: "F" + strconv.Itoa(n), Type: kind, Tag: reflect.StructTag(tag)}
+}
+
+// givenSettings are the flags that stand on the command line.
+func givenSettings(p kong.Plugins) map[string][]string {
+	given := map[string][]string{}
+	v := reflect.ValueOf(p[0]).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("name")
+		switch x := v.Field(i).Interface().(type) {
+		case *string:
+			if x != nil {
+				given[name] = []string{*x}
+			}
+		case *bool:
+			if x != nil {
+				given[name] = []string{strconv.FormatBool(*x)}
+			}
+		case []string:
+			if x != nil {
+				given[name] = x
+			}
+		}
+	}
+	return given
+}

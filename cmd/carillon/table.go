@@ -1,0 +1,18 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// writeTable writes rows in columns; the first row is the head.
+func writeTable(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}

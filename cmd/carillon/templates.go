@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"carillon/cmd/carillon/client"
+)
+
+type templatesCommand struct {
+	List   templatesList   `cmd:"" help:"List the approved templates of a sender."`
+	Create templatesCreate `cmd:"" help:"Create a template as a draft, or submit it at once."`
+	Submit templatesSubmit `cmd:"" help:"Submit a draft to the channel's review."`
+}
+
+type templatesList struct {
+	From string `placeholder:"NUMBER" help:"Phone number of the sender; else the demo's."`
+	keyed
+	jsonFlag
+}
+
+// record is a template as the list has it.
+type record struct {
+	ID              string          `json:"id"`
+	Name            string          `json:"name"`
+	Status          string          `json:"status"`
+	Category        string          `json:"category"`
+	Language        string          `json:"language"`
+	Components      json.RawMessage `json:"components"`
+	ParameterFormat string          `json:"parameter_format"`
+}
+
+// Run lists the templates.
+func (t *templatesList) Run(ctx context.Context, env *environment) error {
+	c, facts, err := t.connect(env)
+	if err != nil {
+		return err
+	}
+	from := orElse(t.From, facts.Sender)
+	if from == "" {
+		return usage("--from is required: the phone number of the sender")
+	}
+	var all []record
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodGet, Path: client.Prefix + "notify/templates", Query: url.Values{"phone_number": {from}}, ByKey: true, Out: &all,
+	}); err != nil {
+		return err
+	}
+	if t.JSON {
+		return writeJSON(env.Stdout, all)
+	}
+	rows := [][]string{{"ID", "NAME", "LANGUAGE", "CATEGORY", "STATUS", "BODY"}}
+	for _, x := range all {
+		rows = append(rows, []string{x.ID, x.Name, x.Language, x.Category, x.Status, bodyText(x.Components)})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+func bodyText(components json.RawMessage) string {
+	var all []struct{ Type, Text string }
+	if json.Unmarshal(components, &all) != nil {
+		return ""
+	}
+	for _, c := range all {
+		if c.Type == "BODY" {
+			return oneLine(c.Text, 60)
+		}
+	}
+	return ""
+}
+
+// oneLine cuts a text to fit a column.
+func oneLine(s string, most int) string {
+	r := []rune(s)
+	for i, c := range r {
+		if c < ' ' {
+			r[i] = ' '
+		}
+	}
+	if len(r) > most {
+		r = append(r[:most-1:most-1], '…')
+	}
+	return string(r)
+}
+
+type templatesCreate struct {
+	Name     string   `placeholder:"NAME" help:"Name: a-z, 0-9 and _."`
+	Lang     string   `placeholder:"LANG" help:"Language, as es_ES."`
+	Category string   `placeholder:"CATEGORY" help:"MARKETING, UTILITY or AUTHENTICATION."`
+	Content  string   `placeholder:"TEXT" help:"Text, with {{var}} where a value goes."`
+	Variable []string `placeholder:"NAME" help:"Name of a variable; may be repeated. Left out: those of the text."`
+	File     string   `placeholder:"FILE" help:"File with the whole payload in JSON instead, - for standard input."`
+	From     string   `placeholder:"NUMBER" help:"Phone number of the sender; else the default one."`
+	Submit   bool     `help:"Submit it to the channel's review at once."`
+	keyed
+	jsonFlag
+}
+
+// made is the answer to a creation.
+type made struct {
+	Success  bool   `json:"success"`
+	Message  string `json:"message"`
+	Template struct {
+		ID     string `json:"id"`
+		Name   string `json:"name"`
+		Status string `json:"status"`
+	} `json:"template"`
+}
+
+// Run creates the template.
+func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
+	body, err := t.body(env)
+	if err != nil {
+		return err
+	}
+	c, _, err := t.connect(env)
+	if err != nil {
+		return err
+	}
+	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "notify/templates", Query: url.Values{}, ByKey: true, Body: body}
+	if t.From != "" {
+		call.Query.Set("phone_number", t.From)
+	}
+	var m made
+	call.Out = &m
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	return done(env, t.JSON, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status))
+}
+
+func (t *templatesCreate) body(env *environment) (map[string]any, error) {
+	body := map[string]any{}
+	if t.File != "" {
+		if t.Name != "" || t.Lang != "" || t.Category != "" || t.Content != "" || t.Variable != nil {
+			return nil, usage("--file holds the whole payload: leave the other parts out")
+		}
+		if err := readPayload(env, t.File, &body); err != nil {
+			return nil, err
+		}
+	} else {
+		for name, value := range map[string]string{"name": t.Name, "language": t.Lang, "category": t.Category, "content": t.Content} {
+			if value == "" {
+				return nil, usage("--name, --lang, --category and --content are required, or --file")
+			}
+			body[name] = value
+		}
+		if t.Variable != nil {
+			body["variables"] = slices.Clone(t.Variable)
+		}
+	}
+	if t.Submit {
+		body["submit"] = true
+	}
+	return body, nil
+}
+
+// maxPayload is the bound of the interface's bodies.
+const maxPayload = 1 << 20
+
+func readPayload(env *environment, name string, out any) error {
+	in := env.Stdin
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the user names the file
+		if err != nil {
+			return usageError{err}
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxPayload))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return usage("%s holds no JSON object: %w", name, err)
+	}
+	return nil
+}
+
+type templatesSubmit struct {
+	ID string `arg:"" help:"Id of the template."`
+	keyed
+	jsonFlag
+}
+
+// Run submits the template.
+func (t *templatesSubmit) Run(ctx context.Context, env *environment) error {
+	c, _, err := t.connect(env)
+	if err != nil {
+		return err
+	}
+	var x record
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodPost, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID) + "/submit", ByKey: true, Out: &x,
+	}); err != nil {
+		return err
+	}
+	return done(env, t.JSON, x, fmt.Sprintf("template %s (%s) is %s", x.Name, x.ID, strings.ToLower(x.Status)))
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"carillon/internal/config"
+)
+
+type usersCommand struct {
+	Add usersAdd `cmd:"" help:"Add a user to the company, or the first owner to a new installation."`
+}
+
+type usersAdd struct {
+	Email        string `required:"" placeholder:"EMAIL" help:"E-mail address of the new user."`
+	Name         string `placeholder:"NAME" help:"Name; else the part of the address before the @."`
+	Role         string `placeholder:"ROLE" enum:",owner,admin,developer,agent,viewer" default:"" help:"owner, admin, developer, agent or viewer; else viewer, with --first owner."`
+	Password     string `placeholder:"PASSWORD" help:"Password of the new user; prefer the file. A user that another company has brings their own. [CARILLON_NEW_PASSWORD]"`
+	PasswordFile string `placeholder:"FILE" help:"File to read the new password from. [CARILLON_NEW_PASSWORD_FILE]"`
+	First        bool   `help:"Make the first company and its owner, with the one-time token that the program prints."`
+	Company      string `placeholder:"NAME" help:"With --first: name of the company."`
+	administered
+	As credentials `embed:"" prefix:"as-"`
+	jsonFlag
+}
+
+// user is a member as the panel tells it.
+type user struct {
+	ID           string  `json:"id"`
+	Email        string  `json:"email"`
+	Name         string  `json:"name"`
+	Role         string  `json:"role"`
+	LastSignInAt *string `json:"last_sign_in_at"`
+	CreatedAt    *string `json:"created_at"`
+}
+
+// Run adds the user.
+func (u *usersAdd) Run(ctx context.Context, env *environment) error {
+	body, err := u.body(env)
+	if err != nil {
+		return err
+	}
+	c, err := u.connect(ctx, env, u.As)
+	if err != nil {
+		return err
+	}
+	var made user
+	call := u.panel(http.MethodPost, "users")
+	call.Body, call.Out = body, &made
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	return done(env, u.JSON, made, fmt.Sprintf("%s is %s (%s)", made.Email, made.Role, made.ID))
+}
+
+func (u *usersAdd) body(env *environment) (map[string]any, error) {
+	if u.First != (u.Company != "") {
+		return nil, usage("--first and --company go together")
+	}
+	if u.First && orElse(u.Token, env.lookup("CARILLON_TOKEN")) == "" {
+		return nil, usage("--first needs --token, the one-time token that the program prints while nobody can sign in")
+	}
+	if !config.ValidEmail(u.Email) {
+		return nil, usage("--email must be an address such as ana@example.com")
+	}
+	local, _, _ := strings.Cut(u.Email, "@")
+	body := map[string]any{"email": u.Email, "name": orElse(u.Name, local)}
+	password, err := secret(env, u.Password, u.PasswordFile, "CARILLON_NEW_PASSWORD")
+	if err != nil {
+		return nil, err
+	}
+	if password == "" && u.First {
+		if password, err = ask(env, "Password of "+u.Email+" (12 characters or more, shown as typed): "); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range map[string]string{"password": password, "role": u.Role, "company": u.Company} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if u.First {
+		body["first"] = true
+	}
+	return body, nil
+}
+
+// ask reads a line from the person at the terminal.
+func ask(env *environment, prompt string) (string, error) {
+	if !env.Asks {
+		return "", usage("no password: give --password-file")
+	}
+	_, _ = fmt.Fprint(env.Stderr, prompt)
+	line, err := bufio.NewReader(env.Stdin).ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"carillon/internal/app"
+)
+
+type versionCommand struct{ jsonFlag }
+
+// build is what the program knows of its own making.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Time     string `json:"time,omitempty"`
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func buildOf() build {
+	b := build{Version: app.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// Run prints the version and what it was built from.
+func (c *versionCommand) Run(env *environment) error {
+	b := buildOf()
+	if c.JSON {
+		return writeJSON(env.Stdout, b)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "carillon %s\n", b.Version)
+	if b.Revision != "" && err == nil {
+		dirty := ""
+		if b.Modified {
+			dirty = ", with changes"
+		}
+		_, err = fmt.Fprintf(env.Stdout, "revision %s of %s%s\n", b.Revision, b.Time, dirty)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(env.Stdout, "%s %s\n", b.Go, b.Platform)
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/cmd/carillon/client"
+)
+
+type notificationsWatch struct {
+	ID      string        `arg:"" help:"Id of the notification."`
+	Until   string        `enum:"sent,delivered,read" default:"read" help:"State at which a message counts as ended; not every channel tells reads (${enum})."`
+	Timeout time.Duration `default:"0s" help:"Give up after this time; 0s: never."`
+	keyed
+	jsonFlag
+}
+
+// step is one change of one recipient.
+type step struct {
+	Time      string `json:"time"`
+	ID        string `json:"notification_id"`
+	MessageID string `json:"message_id"`
+	Number    string `json:"number"`
+	State     string `json:"state"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// Waits between two looks: short while things happen, longer while nothing does.
+const (
+	shortestLook = 200 * time.Millisecond
+	longestLook  = 2 * time.Second
+)
+
+// Run follows the notification. It fails when a message failed, so that scripts can tell.
+func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
+	c, _, err := w.connect(env)
+	if err != nil {
+		return err
+	}
+	if w.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.Timeout)
+		defer cancel()
+	}
+	seen := map[string]bool{}
+	for look := shortestLook; ; look = min(2*look, longestLook) {
+		n, err := fetch(ctx, c, w.ID)
+		if err != nil {
+			return w.gaveUp(ctx, err)
+		}
+		news, err := w.tell(env, n, seen)
+		if err != nil {
+			return err
+		}
+		if news {
+			look = shortestLook / 2
+		}
+		if w.ended(n) {
+			return w.end(env, n)
+		}
+		if err := wait(ctx, look); err != nil {
+			return w.gaveUp(ctx, err)
+		}
+	}
+}
+
+func (w *notificationsWatch) gaveUp(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("not every recipient has ended within %v", w.Timeout)
+	}
+	return err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// tell writes the states that are new, also those that came and went between two looks, in the order of their times.
+func (w *notificationsWatch) tell(env *environment, n *notification, seen map[string]bool) (news bool, err error) {
+	var fresh []step
+	for _, r := range n.Recipients {
+		for _, s := range stepsOf(n.ID, r) {
+			if mark := r.MessageID + " " + s.State + " " + s.Time; !seen[mark] {
+				seen[mark] = true
+				fresh = append(fresh, s)
+			}
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b step) int { return strings.Compare(a.Time, b.Time) })
+	for _, s := range fresh {
+		if w.JSON {
+			err = writeLine(env.Stdout, s)
+		} else {
+			_, err = fmt.Fprintln(env.Stdout, strings.TrimSpace(s.Time+"  "+s.Number+"  "+s.State+"  "+s.Reason))
+		}
+		if err != nil {
+			return true, err
+		}
+	}
+	return len(fresh) > 0, nil
+}
+
+// stepsOf are the states a recipient has been in: those with a time, and the present one in any case.
+func stepsOf(id string, r recipient) []step {
+	var all []step
+	present := false
+	for _, d := range (&client.Error{Details: r.Times}).Each() {
+		state, ok := strings.CutSuffix(d.Name, "_at")
+		if !ok {
+			continue
+		}
+		s := step{Time: d.Text, ID: id, MessageID: r.MessageID, Number: r.Number, State: state}
+		if state == r.State {
+			present, s.Reason = true, r.Reason
+		}
+		all = append(all, s)
+	}
+	if !present {
+		all = append(all, step{Time: "", ID: id, MessageID: r.MessageID, Number: r.Number, State: r.State, Reason: r.Reason})
+	}
+	return all
+}
+
+// ended tells whether nothing more is awaited of any recipient.
+func (w *notificationsWatch) ended(n *notification) bool {
+	final := []string{
+		"failed", "canceled", "skipped", "read", "completed", "busy", "no_answer", "rejected", "voicemail",
+	}
+	switch w.Until {
+	case "sent":
+		final = append(final, "sent", "delivered")
+	case "delivered":
+		final = append(final, "delivered")
+	}
+	for _, r := range n.Recipients {
+		if !slices.Contains(final, r.State) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *notificationsWatch) end(env *environment, n *notification) error {
+	if !w.JSON {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s\n", n.State, counts(n.Counts)); err != nil {
+			return err
+		}
+	}
+	for _, r := range n.Recipients {
+		if r.State == "failed" {
+			return errFailed
+		}
+	}
+	return nil
+}

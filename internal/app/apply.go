@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"carillon/internal/auth"
+	"carillon/internal/config"
+	"carillon/internal/limit"
+	"carillon/internal/store"
+)
+
+// Apply applies the set-up files that the settings name and does nothing else: no listening, no delivery. On SQLite it
+// is refused while the program runs on the folder.
+func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary store.Summary, err error) {
+	// The files first: a mistake in them needs no database.
+	p, err := config.ReadProvision(cfg.Provision, ProvisionOptions())
+	if err != nil {
+		return nil, err
+	}
+	key, err := cfg.MasterKey()
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(ctx, store.Options{Dir: cfg.Data, DatabaseURL: cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	a := &App{cfg: cfg, log: log}
+	passwords := auth.New(st, limit.New(st, log), a.authOptions())
+	return st.Apply(ctx, p, passwords.KeepPassword)
+}
