@@ -18,8 +18,8 @@ import (
 var applySettings = []string{"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level"}
 
 type applyCommand struct {
-	File     []string `short:"f" required:"" sep:"none" placeholder:"FILE" help:"Set-up file; may be repeated, together they are one set-up."`
-	Settings kong.Plugins
+	File     []string     `short:"f" required:"" sep:"none" placeholder:"FILE" help:"Set-up file; may be repeated, together they are one set-up."`
+	Settings kong.Plugins `embed:""`
 	jsonFlag
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 type serveCommand struct {
-	Settings kong.Plugins
+	Settings kong.Plugins `embed:""`
 }
 
 // Run serves until the first signal, then stops in order.
