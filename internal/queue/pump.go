@@ -518,9 +518,11 @@ func (p *pump) written(results []store.Result, now time.Time) {
 		case store.MoveRetry:
 			if f != nil {
 				p.wakeAnywhere(Wake{f.lane.uid, f.class, r.Due}, now)
-			} else if w, ok := p.orphans[k]; ok {
+			}
+		case store.MoveUnsent:
+			if w, ok := p.orphans[k]; ok {
 				delete(p.orphans, k)
-				p.wake(w, now)
+				p.wakeAnywhere(w, now)
 			}
 		case store.MoveUnknown:
 			if f != nil {

@@ -55,15 +55,17 @@ func (p *pump) tend(now time.Time) {
 			s.busy, s.doubtAt = true, time.Time{}
 			busy++
 			go p.settle(s.id, now)
-		case !s.scanAt.After(now):
+		case s.scanAt.After(now):
+		case s.audit && p.committing: // the next turn after the commit
+		default:
 			s.busy = true
 			busy++
-			full := s.audit && !p.committing
+			full := s.audit
 			if full {
 				s.audit = false
 				p.auditing++
 			}
-			go p.scan(s.id, s.epoch, full)
+			go p.scan(store.Fence{Shard: s.id, Owner: p.q.id, Epoch: s.epoch}, full)
 		}
 	}
 }
@@ -75,23 +77,24 @@ func (p *pump) scanEvery() time.Duration {
 	return scanOften
 }
 
-func (p *pump) scan(shard int, epoch int64, full bool) {
+func (p *pump) scan(f store.Fence, full bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	a := audit{shard: shard, audited: full}
-	lanes, err := p.q.store.Lanes(ctx, shard)
+	a := audit{shard: f.Shard, audited: full}
+	lanes, err := p.q.store.Lanes(ctx, f.Shard)
 	for _, l := range lanes {
 		a.wakes = append(a.wakes, Wake{l.SenderUID, l.Class, l.Due})
 	}
 	if err == nil && full {
-		a.flights, err = p.q.store.Flights(ctx, shard, epoch)
+		a.flights, err = p.q.store.Flights(ctx, f)
 	}
 	a.err = err
 	p.q.post(func(in *inbox) { in.audits = append(in.audits, a) })
 }
 
 // audited takes a scan. Flights that the database knows and this node does not were committed by a transaction whose
-// end was not told: they have not been sent, and go back to their lanes.
+// end was not told: they have not been sent, and go back to their lanes. A result may have been written since the scan
+// read, hence MoveUnsent, which touches nothing but a start.
 func (p *pump) audited(a audit, now time.Time) {
 	if a.audited {
 		p.auditing--
@@ -111,14 +114,16 @@ func (p *pump) audited(a audit, now time.Time) {
 		p.wake(w, now)
 	}
 	for _, f := range a.flights {
-		if p.flights[key{f.NotificationID, f.N}] != nil {
+		k := key{f.NotificationID, f.N}
+		if _, again := p.orphans[k]; again || p.flights[k] != nil {
 			continue
 		}
 		p.q.o.Log.Warn("queue again what was never sent", "notification", f.NotificationID, "n", f.N)
 		p.results = append(p.results, store.Result{
-			NotificationID: f.NotificationID, N: f.N, Attempt: f.Attempt, Move: store.MoveRetry, Due: now, At: now,
+			NotificationID: f.NotificationID, N: f.N, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now,
+			Detail: "an attempt was not made: the database did not confirm its start",
 		})
-		p.orphans[key{f.NotificationID, f.N}] = Wake{f.SenderUID, f.Class, now}
+		p.orphans[k] = Wake{f.SenderUID, f.Class, now}
 	}
 }
 

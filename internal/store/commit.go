@@ -151,41 +151,53 @@ func (c *committer) execute(tx *Tx, batch []*work) {
 		}
 		return
 	}
-	uncertain := isUncertain(err)
 	for _, w := range batch {
-		w.done <- c.alone(ctx, tx, w, err, uncertain)
+		w.done <- c.alone(ctx, tx, w, err)
 	}
 }
 
+const resolveEvery = 50 * time.Millisecond
+
 // alone runs one write of a failed batch by itself. After a COMMIT whose answer was lost an accept finds out whether it
-// had been stored (replay); results and receipts are repeatable by nature.
-func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error, uncertain bool) error {
+// had been stored (replay), until the time is over; receipts are repeatable by nature. A start is not run again: it
+// would find its rows started and take them for another's, so the queue finds out what became of it.
+func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error) error {
 	if w.kind >= workAlone && !retryable(first) {
 		return first
 	}
-	err := first
-	for range txAttempts {
-		err = c.attempt(ctx, tx, []*work{w}, uncertain)
-		if err == nil {
+	err, uncertain := first, isUncertain(first)
+	for n := 0; ctx.Err() == nil && (uncertain || n < txAttempts); n++ {
+		if uncertain && w.kind == workStart {
+			break
+		}
+		if uncertain && n > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(resolveEvery):
+			}
+		}
+		if err = c.attempt(ctx, tx, []*work{w}, uncertain); err == nil {
 			return nil
 		}
-		if u := isUncertain(err); u {
-			uncertain = true
-		} else if !retryable(err) {
+		uncertain = uncertain || isUncertain(err)
+		if !retryable(err) && !isLost(err) && !lockTimeout(err) {
 			return err
-		}
-		if ctx.Err() != nil {
-			break
 		}
 	}
 	return overloaded("The database did not confirm in time", err)
 }
 
-// isUncertain tells whether the transaction may have been committed although we have no answer: anything but an answer
-// of the database itself, on PostgreSQL.
-func isUncertain(err error) bool {
+// isLost tells whether a transaction failed without an answer of the database itself, on PostgreSQL.
+func isLost(err error) bool {
 	var lost *connectionError
 	return errors.As(err, &lost)
+}
+
+// isUncertain tells whether such a transaction may have been committed: its COMMIT had left.
+func isUncertain(err error) bool {
+	var lost *connectionError
+	var committing *commitError
+	return errors.As(err, &lost) && errors.As(err, &committing)
 }
 
 // connectionError is a failure that is not the database's own answer.
@@ -207,11 +219,16 @@ func (c *committer) attempt(ctx context.Context, tx *Tx, batch []*work, replay b
 	}
 	var pe *pgconn.PgError
 	var ce *carillon.Error
-	if errors.As(err, &pe) || errors.As(err, &ce) {
+	if errors.As(err, &pe) && !ends(pe) || errors.As(err, &ce) {
 		return err
 	}
 	tx.release() // whatever it was, this connection is not to be trusted
 	return &connectionError{err}
+}
+
+// ends tells whether the database ended the connection with this answer, which then is none to the statement.
+func ends(pe *pgconn.PgError) bool {
+	return pe.SeverityUnlocalized == "FATAL" || pe.SeverityUnlocalized == "PANIC"
 }
 
 func runBatch(ctx context.Context, tx *Tx, batch []*work, replay bool) error {

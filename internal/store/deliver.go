@@ -32,6 +32,7 @@ const (
 	MoveRetry               // queued again for Due
 	MoveUnknown             // outcome unknown until Due
 	MoveHold                // held back under Hold
+	MoveUnsent              // its start was committed, but nothing left: queued again for Due
 )
 
 // Result is what became of one attempt. It is accepted from anyone, by message and attempt.
@@ -68,11 +69,11 @@ func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
 	d.Lost = d.Lost[:0]
 	epochs := map[int]int64{}
 	for _, f := range d.Fences {
-		n, err := tx.exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
+		held, err := tx.fence(ctx, f)
 		if err != nil {
-			return fmt.Errorf("fence: %w", err)
+			return err
 		}
-		if n == 0 {
+		if !held {
 			d.Lost = append(d.Lost, f.Shard)
 			continue
 		}
@@ -92,6 +93,15 @@ func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
 		}
 	}
 	return writeStarts(ctx, tx, starts, epochs, millis(d.Now))
+}
+
+// fence locks a shard's row and tells whether the node still owns it.
+func (t *Tx) fence(ctx context.Context, f Fence) (held bool, err error) {
+	n, err := t.exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
+	if err != nil {
+		return false, fmt.Errorf("fence: %w", err)
+	}
+	return n == 1, nil
 }
 
 func writeStarts(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
@@ -170,6 +180,8 @@ const (
 		WHERE notification_id = $1 AND n = $2 AND attempt = $9`
 	resultRetry = `UPDATE message SET q = 1, due_at = $4, detail = $5
 		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q >= 2`
+	resultUnsent = `UPDATE message SET q = 1, due_at = $4, detail = $5
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 2`
 	resultUnknown = `UPDATE message SET q = 3, due_at = $4, detail = $5
 		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 2`
 	resultHold = `UPDATE message SET q = 1, hold = $4, detail = $5
@@ -199,6 +211,8 @@ func writeResult(ctx context.Context, tx *Tx, r *Result) error {
 		_, err = tx.exec(ctx, resultRetry, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
 	case MoveUnknown:
 		_, err = tx.exec(ctx, resultUnknown, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
+	case MoveUnsent:
+		_, err = tx.exec(ctx, resultUnsent, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
 	case MoveHold:
 		_, err = tx.exec(ctx, resultHold, r.NotificationID, r.N, r.Attempt, r.Hold, orNil(r.Detail))
 	}

@@ -38,6 +38,13 @@ func retryable(err error) bool {
 	return errors.As(err, &pe) && (pe.Code == "40P01" || pe.Code == "40001")
 }
 
+// lockTimeout tells whether a statement waited too long for another transaction's rows: a node that stopped while it
+// held them, until the database ends its session.
+func lockTimeout(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && pe.Code == "55P03"
+}
+
 // duplicate tells whether err is a violated UNIQUE or primary key on either engine.
 func duplicate(err error) bool {
 	var pe *pgconn.PgError

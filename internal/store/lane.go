@@ -105,23 +105,35 @@ type Flight struct {
 	Attempt        int
 }
 
-// Flights reads what a shard's owner of this epoch has in flight.
-func (s *Store) Flights(ctx context.Context, shard int, epoch int64) ([]Flight, error) {
-	rows, err := s.rows(ctx, `SELECT notification_id, n, sender, class, attempt FROM message
-		WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, shard, epoch)
+// Flights reads what a shard's owner of this epoch has in flight. It takes the fence first: a transaction of the owner's
+// whose end is not known is over once that is had, so that nothing it started can appear later.
+func (s *Store) Flights(ctx context.Context, f Fence) ([]Flight, error) {
+	var all []Flight
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		all = nil
+		held, err := tx.fence(ctx, f)
+		if err != nil || !held {
+			return err
+		}
+		rows, err := tx.query(ctx, `SELECT notification_id, n, sender, class, attempt FROM message
+			WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var x Flight
+			if err := rows.Scan(&x.NotificationID, &x.N, &x.SenderUID, &x.Class, &x.Attempt); err != nil {
+				return err
+			}
+			all = append(all, x)
+		}
+		return rows.Err()
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read flights: %w", err)
 	}
-	defer func() { _ = rows.Close() }()
-	var all []Flight
-	for rows.Next() {
-		var f Flight
-		if err := rows.Scan(&f.NotificationID, &f.N, &f.SenderUID, &f.Class, &f.Attempt); err != nil {
-			return nil, fmt.Errorf("read flights: %w", err)
-		}
-		all = append(all, f)
-	}
-	return all, rows.Err()
+	return all, nil
 }
 
 // Doubt is a message whose outcome stayed unknown past its wait.

@@ -138,11 +138,17 @@ func (t *Tx) begin(ctx context.Context) error {
 
 func (t *Tx) commit(ctx context.Context) error {
 	if _, err := t.exec(ctx, "COMMIT"); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return &commitError{err}
 	}
 	t.s.committed()
 	return nil
 }
+
+// commitError is the failure of a COMMIT: without the database's answer nobody knows whether it was done.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return "commit: " + e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
 
 // rollback has a context of its own: it must also run for a caller that left.
 func (t *Tx) rollback() error {
