@@ -100,7 +100,7 @@ func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider s
 		}
 		verified = true
 		answer.SetCompany(r.Context(), x.CompanyID)
-		if err := s.takeEvents(r.Context(), cb, x, body); err != nil {
+		if err := s.takeForCompany(r, cb, x, body); err != nil {
 			return err
 		}
 	}
@@ -108,6 +108,24 @@ func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider s
 		return carillon.NoAccess("The signature is not this sender's", "invalid")
 	}
 	return answer.Raw(w, http.StatusOK, []byte(`{"success":true}`))
+}
+
+// takeForCompany stores what a callback tells each sender of the company whose secret signs it: a provider's application
+// has one callback address, and may serve several numbers.
+func (s *Server) takeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte) error {
+	all, err := s.Store.Senders(r.Context(), x.CompanyID)
+	if err != nil {
+		return err
+	}
+	for _, y := range all {
+		if y.Provider != x.Provider || y.UID != x.UID && !cb.Verify(y.Settings, r.Header, body) {
+			continue
+		}
+		if err := s.takeEvents(r.Context(), cb, y, body); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeEvents stores what concerns one sender. Parts about other numbers of the same application are no error: the

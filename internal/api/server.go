@@ -38,7 +38,7 @@ type Deps struct {
 type Callback struct {
 	Handshake func(settings json.RawMessage, query url.Values) (challenge string, ok bool)
 	Verify    func(settings json.RawMessage, header http.Header, body []byte) bool
-	// Parse gives what a callback tells. PhoneNumberIDs let several senders share one callback address.
+	// Parse gives what a callback tells of one sender; what it tells of other numbers is left out.
 	Parse func(body []byte, s *carillon.Sender) (CallbackEvents, error)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"carillon"
 	"carillon/internal/api"
@@ -78,6 +79,9 @@ func callbacks() map[string]api.Callback {
 		},
 		Parse: func(body []byte, s *carillon.Sender) (api.CallbackEvents, error) {
 			c, err := whatsapp.ParseCallback(body, s.UID)
+			if len(c.PhoneNumberIDs) > 0 && !slices.Contains(c.PhoneNumberIDs, whatsapp.PhoneNumberID(s.Settings)) {
+				c.Receipts = nil
+			}
 			return api.CallbackEvents{Receipts: c.Receipts, Templates: c.Templates, Ignored: c.Ignored}, err
 		},
 	}}

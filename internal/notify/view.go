@@ -99,7 +99,7 @@ func (n *Notify) viewOf(ctx context.Context, x *store.Notification, now time.Tim
 func summary(x *store.Notification, tallies []store.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
-		open = open || t.Q > 0
+		open = open || t.Q > 0 || t.Rank >= carillon.RankDialing && t.Rank <= carillon.RankInProgress
 		begun = begun || t.Attempted
 	}
 	switch {

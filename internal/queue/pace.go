@@ -92,7 +92,7 @@ func (s *spacer) started(number string, now time.Time) {
 	if s.last == nil {
 		s.last = map[string]time.Time{}
 	}
-	s.last[number] = now
+	s.last[number] = now.Add(time.Millisecond - 1).Truncate(time.Millisecond) // slots are stored in whole milliseconds
 	if len(s.last) > spacerMax {
 		s.prune(now)
 	}

@@ -141,7 +141,7 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 		}
 		canceled = int(n)
 		var open int
-		if err := tx.one(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND q > 0", id); err != nil {
+		if err := tx.one(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND "+stillOpen, id); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		done := int64(0)
@@ -189,12 +189,15 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 	return s.Notification(ctx, companyID, id)
 }
 
-// CloseDone marks notifications of which nothing is queued or in flight any more. It runs behind the deliveries.
+// stillOpen is the condition on a message that keeps its notification open: queued, in flight, or a call that goes on.
+const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
+
+// CloseDone marks notifications of which nothing is queued, in flight or in a call any more. It runs behind the deliveries.
 func (s *Store) CloseDone(ctx context.Context, ids []string, now time.Time) error {
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
 		for _, id := range ids {
 			if _, err := tx.exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE id = $2 AND open > 0
-				AND NOT EXISTS (SELECT 1 FROM message WHERE notification_id = $2 AND q > 0)`, millis(now), id); err != nil {
+				AND NOT EXISTS (SELECT 1 FROM message WHERE notification_id = $2 AND `+stillOpen+`)`, millis(now), id); err != nil {
 				return fmt.Errorf("close notifications: %w", err)
 			}
 		}

@@ -45,6 +45,15 @@ func CheckSettings(raw json.RawMessage) error {
 	return err
 }
 
+// PhoneNumberID is the channel's id of a sender's number, as its callbacks name it; empty when the settings cannot be read.
+func PhoneNumberID(raw json.RawMessage) string {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return ""
+	}
+	return s.phoneNumberID
+}
+
 func parseSettings(raw json.RawMessage) (settings, error) {
 	var given map[string]json.RawMessage
 	if len(raw) > 0 {
