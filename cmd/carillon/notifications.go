@@ -151,8 +151,15 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 	if s.JSON {
 		return writeJSON(env.Stdout, n)
 	}
-	head := [][]string{{"notification", n.ID}, {"state", n.State + " (" + counts(n.Counts) + ")"}, {"what", n.what()}, {"from", n.Recipient},
-		{"type", n.Type}, {"campaign", n.Campaign}, {"created", n.CreatedAt}}
+	head := [][]string{
+		{"notification", n.ID},
+		{"state", n.State + " (" + counts(n.Counts) + ")"},
+		{"what", n.what()},
+		{"from", n.Recipient},
+		{"type", n.Type},
+		{"campaign", n.Campaign},
+		{"created", n.CreatedAt},
+	}
 	for _, x := range [][]string{{"scheduled", n.Scheduled}, {"event", n.Event}} {
 		if x[1] != "" {
 			head = append(head, x)

@@ -51,7 +51,7 @@ func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	r := &sending{
-		client: c, env: env, asJSON: s.JSON, request: request, run: s.run(content, request),
+		client: c, env: env, asJSON: s.JSON, total: len(contacts), request: request, run: s.run(content, request),
 		bar: progress{out: env.Stderr, terminal: env.Terminal, total: len(contacts)},
 	}
 	if s.JSON {

@@ -24,6 +24,7 @@ type sending struct {
 	bar     progress
 
 	outcome outcome
+	total   int
 	done    int // recipients seen to, either way
 }
 
@@ -31,6 +32,7 @@ type sending struct {
 type outcome struct {
 	Accepted      int        `json:"accepted"`
 	Failed        int        `json:"failed"`
+	NotTried      int        `json:"not_tried"`
 	Notifications []accepted `json:"notifications"`
 	Failures      []refusal  `json:"failures"`
 }
@@ -172,13 +174,12 @@ func (r *sending) stopped(err error) error {
 	if serr := r.summary(); serr != nil && !errors.Is(serr, errFailed) {
 		return serr
 	}
-	return fmt.Errorf("stopped after %d of %d recipients; the same command goes on where it stopped: %w", r.done, r.total(), err)
+	return fmt.Errorf("stopped after %d of %d recipients; the same command goes on where it stopped: %w", r.done, r.total, err)
 }
-
-func (r *sending) total() int { return max(r.bar.total, r.done) }
 
 func (r *sending) summary() error {
 	o := r.outcome
+	o.NotTried = r.total - r.done
 	var err error
 	if r.asJSON {
 		if o.Notifications == nil {
@@ -195,9 +196,10 @@ func (r *sending) summary() error {
 				replayed += n.Recipients
 			}
 		}
-		_, err = fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed\n", o.Accepted, replayed, o.Failed)
+		_, err = fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n",
+			o.Accepted, replayed, o.Failed, o.NotTried)
 	}
-	if err == nil && o.Failed > 0 {
+	if err == nil && o.Failed+o.NotTried > 0 {
 		return errFailed
 	}
 	return err

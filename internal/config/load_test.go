@@ -56,8 +56,11 @@ func TestFlagWinsOverEnvironmentOverDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []any{c.Addr, c.BaseURL, c.Demo, c.LogLevel, c.TrustedProxies, c.Provision}
-	want := []any{"0.0.0.0:2", "https://a.test/x", false, slog.LevelWarn,
-		[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")}, []string{"c,d.yaml"}}
+	want := []any{
+		"0.0.0.0:2", "https://a.test/x", false, slog.LevelWarn,
+		[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
+		[]string{"c,d.yaml"},
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		t.Error(diff)
 	}

@@ -238,8 +238,10 @@ webhooks: [{url: "https://a.test"}]`)), closed())
 	if diff := cmp.Diff(now, c.Over(now)); diff != "" {
 		t.Error(diff)
 	}
-	got := []any{c.Users[0].Role, c.Keys[0].Label, c.Keys[0].Scopes[0], c.Senders[0].ID, c.Senders[1].ID, c.Senders[0].MediaCheck,
-		c.Senders[0].PerSecond, c.Templates[0].Status, c.Templates[0].ParameterFormat, c.Documents[0].Doc["engine"], c.Documents[1].Doc["kind"]}
+	got := []any{
+		c.Users[0].Role, c.Keys[0].Label, c.Keys[0].Scopes[0], c.Senders[0].ID, c.Senders[1].ID, c.Senders[0].MediaCheck,
+		c.Senders[0].PerSecond, c.Templates[0].Status, c.Templates[0].ParameterFormat, c.Documents[0].Doc["engine"], c.Documents[1].Doc["kind"],
+	}
 	want := []any{"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, carillon.TemplateApproved, "NAMED", "builtin", "chat"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/store"
+)
+
+// holdFolder is a data folder that a running program has.
+func holdFolder(t *testing.T, dir string) string {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func csvFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "r.csv")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestSendPutsEveryFlagIntoTheRequest(t *testing.T) {
+	s := newStrict(t)
+	r := s.try(nil, "send", "--template", "hello", "--lang", "es_ES", "--from", "main", "--to", "34600111222", "--to", "34600111223",
+		"--var", "body_text_0=Ana, a=b", "--at", "2030-01-31T09:00:00", "--tz", "Europe/Madrid", "--type", "marketing", "--campaign", "c", "--event", "e")
+	r.want(t, 0, "n-", "2 accepted")
+	got, _ := json.Marshal(s.sent[0].Body)
+	want := `{"campaign_name":"c","components_push":{"body_text_0":"Ana, a=b"},"contacts":[{"number":"34600111222"},{"number":"34600111223"}],` +
+		`"datetime_sending":"2030-01-31T09:00:00","language_template":"es_ES","name_event":"e","name_template":"hello","notification_type":"marketing",` +
+		`"recipient_id":"main","timezone":"Europe/Madrid"}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSendReadsAFileInBatches(t *testing.T) {
+	s := newStrict(t)
+	var text strings.Builder
+	text.WriteString("\xef\xbb\xbfnumber, name ,city\r\n")
+	for i := range 250 {
+		fmt.Fprintf(&text, "346000%05d,\"Ana, %d\",\r\n", i, i)
+	}
+	file := csvFile(t, text.String())
+	args := []string{"send", "--template", "hello", "--from", "main", "--csv", file, "--var", "body_text_0={{ name }}"}
+	s.try(nil, args...).want(t, 0, "n-", "250 accepted (0 of them by an earlier run), 0 failed")
+	var sizes []int
+	for _, x := range s.sent {
+		sizes = append(sizes, len(x.Contacts))
+	}
+	if diff := cmp.Diff([]int{100, 100, 50}, sizes); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]any{"number": "34600000101", "name": "Ana, 101"}, s.sent[1].Contacts[1]); diff != "" {
+		t.Error(diff)
+	}
+	// Run again, nothing is sent twice; with another text it is another run.
+	s.try(nil, args...).want(t, 0, "", "250 accepted (250 of them by an earlier run), 0 failed")
+	if len(s.sent) != 3 {
+		t.Errorf("the second run sent %d batches more", len(s.sent)-3)
+	}
+	args[len(args)-1] = "body_text_0=Bob"
+	s.try(nil, args...).want(t, 0, "", "250 accepted (0 of them by an earlier run)")
+}
+
+func TestSendTellsALineForEachFailureAndSendsTheRest(t *testing.T) {
+	s := newStrict(t)
+	file := csvFile(t, "number,name\n34600111222,Ana\n+34600,Bob\n34600111224,\n34600111225,Refuse\n34600111226,Eva\n")
+	args := []string{"send", "--template", "hello", "--from", "main", "--csv", file, "--var", "body_text_0={{name}}"}
+	r := s.try(nil, args...)
+	r.want(t, exitFailed, "n-", "line 3: number: +34600 is not 7 to 15 digits without + or spaces\n")
+	r.want(t, exitFailed, "", "line 4: no value for {{name}}\n")
+	r.want(t, exitFailed, "", "line 5: validation_failed: Invalid value; field: contacts.1.name; reason: No (request_id req_3)\n")
+	r.want(t, exitFailed, "", "2 accepted (0 of them by an earlier run), 3 failed")
+	if len(s.sent) != 1 || len(s.sent[0].Contacts) != 2 {
+		t.Fatalf("sent %v", s.sent)
+	}
+	var o outcome
+	r = s.try(nil, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(r.stdout), &o); err != nil || o.Accepted != 2 || o.Failed != 3 || !o.Notifications[0].Replayed || len(s.sent) != 1 {
+		t.Errorf("%v, %+v", err, o)
+	}
+	if r.stderr != "" {
+		t.Errorf("with --json standard error has %s", r.stderr)
+	}
+}
+
+func TestSendTriesAgainByTheContractsRules(t *testing.T) {
+	const notify = "/functions/v1/notify"
+	const limited = `429 {"error":"rate_limit_exceeded","message":"Too many requests","retry_after":1,"request_id":"r"}`
+	const broken = `500 {"error":"internal_error","message":"An unexpected error occurred","request_id":"r"}`
+	for _, c := range []struct {
+		name    string
+		answers []string
+		asked   int
+		code    int
+	}{
+		{"rate limit", []string{limited}, 2, 0},
+		{"internal error", []string{broken, broken}, 3, 0},
+		{"internal error that stays", []string{broken, broken, broken, broken}, 3, exitFailed},
+		{"quota until midnight", []string{`429 {"error":"quota_exceeded","message":"Used up","retry_after":40000,"request_id":"r"}`}, 1, exitFailed},
+		{"not found", []string{`404 {"error":"template_not_found","message":"Template not found","request_id":"r"}`}, 1, exitFailed},
+		{"bad gateway without our form", []string{"502 <html>"}, 2, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStrict(t)
+			s.answer(notify, c.answers...)
+			r := s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "34600111222")
+			if r.code != c.code || len(s.asked) != c.asked {
+				t.Errorf("code %d after %d requests, want %d after %d\n%s", r.code, len(s.asked), c.code, c.asked, r.stderr)
+			}
+		})
+	}
+}
+
+func TestUnsafeRequestsAreNotRepeated(t *testing.T) {
+	s := newStrict(t)
+	s.answer("/panel/v1/keys", `500 {"error":"internal_error","message":"x","request_id":"r"}`)
+	s.try(nil, "keys", "create", "--label", "ci").want(t, exitFailed, "", "internal_error")
+	if n := len(s.asked); n != 2 { // the sign-in and one try
+		t.Errorf("%d requests: %v", n, s.asked)
+	}
+}
+
+func TestHopelessRunStopsAtItsFirstBatch(t *testing.T) {
+	s := newStrict(t)
+	var text strings.Builder
+	text.WriteString("number\n")
+	for i := range 300 {
+		fmt.Fprintf(&text, "346000%05d\n", i)
+	}
+	s.answer("/functions/v1/notify", `404 {"error":"template_not_found","message":"Template not found","request_id":"r"}`)
+	r := s.try(nil, "send", "--template", "nope", "--from", "main", "--csv", csvFile(t, text.String()))
+	r.want(t, exitFailed, "", "lines 2 to 101: template_not_found")
+	r.want(t, exitFailed, "", "200 not tried")
+	if len(s.asked) != 1 {
+		t.Errorf("%d requests", len(s.asked))
+	}
+}
+
+func TestBadFilesAreUsage(t *testing.T) {
+	s := newStrict(t)
+	for text, want := range map[string]string{
+		"":                           "must name the columns",
+		"name\nAna\n":                "no column has the name number",
+		"number,number\n1,2\n":       "two columns have the name number",
+		"number,\n1,2\n":             "column 2 has no name",
+		"number\n":                   "no rows below its head",
+		"number,name\n34600111222\n": "wrong number of fields",
+	} {
+		s.try(nil, "send", "--template", "hello", "--from", "main", "--csv", csvFile(t, text)).want(t, exitUsage, "", want)
+	}
+}
+
+func TestProgressIsABarOnATerminalAndLinesElsewhere(t *testing.T) {
+	var out bytes.Buffer
+	p := progress{out: &out, terminal: true, total: 4}
+	p.at(2, 0)
+	p.at(4, 1)
+	want := "\r[###############               ] 2/4, 0 failed\r[##############################] 4/4, 1 failed\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	out.Reset()
+	p = progress{out: &out, total: 1000}
+	for i := range 1001 {
+		p.at(i, 0)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 10 {
+		t.Errorf("%d lines:\n%s", n, out.String())
+	}
+}
+
+func TestWatchFollowsUntilEveryRecipientEnded(t *testing.T) {
+	const path = "/functions/v1/notify/n-1"
+	at := func(state, counts, recipients string) string {
+		return `200 {"notification_id":"n-1","channel":"messaging","state":"` + state + `","counts":{` + counts + `},"recipients":[` + recipients + `]}`
+	}
+	one := func(number, state, times string) string {
+		return `{"message_id":"n-1.` + number + `","number":"` + number + `","state":"` + state + `","attempts":1,"times":{` + times + `}}`
+	}
+	answers := []string{
+		at("in_progress", `"queued":2`, one("1", "queued", `"queued_at":"T1"`)+","+one("2", "queued", `"queued_at":"T1"`)),
+		at("completed", `"sent":1,"failed":1`, one("1", "delivered", `"queued_at":"T1","sending_at":"T2","sent_at":"T3","delivered_at":"T5"`)+","+one("2", "failed", `"queued_at":"T1","failed_at":"T4"`)),
+		at("completed", `"read":1,"failed":1`, one("1", "read", `"queued_at":"T1","sending_at":"T2","sent_at":"T3","delivered_at":"T5","read_at":"T6"`)+","+one("2", "failed", `"queued_at":"T1","failed_at":"T4"`)),
+	}
+	s := newStrict(t)
+	s.answer(path, answers...)
+	r := s.try(nil, "notifications", "watch", "n-1")
+	want := "T1  1  queued\nT1  2  queued\nT2  1  sending\nT3  1  sent\nT4  2  failed\nT5  1  delivered\nT6  1  read\ncompleted: 1 read, 1 failed\n"
+	if diff := cmp.Diff(want, r.stdout); diff != "" || r.code != exitFailed {
+		t.Errorf("code %d, %s", r.code, diff)
+	}
+	s.answer(path, answers...)
+	r = s.try(nil, "notifications", "watch", "n-1", "--until", "delivered", "--json")
+	if n := strings.Count(r.stdout, "\n"); n != 6 || !strings.Contains(r.stdout, `"state":"delivered"`) {
+		t.Errorf("%d lines:\n%s", n, r.stdout)
+	}
+	s.answer(path, answers[0], answers[0], answers[0], answers[0], answers[0])
+	s.try(nil, "notifications", "watch", "n-1", "--timeout", "300ms").want(t, exitFailed, "", "not every recipient has ended within 300ms")
+}
