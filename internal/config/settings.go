@@ -100,7 +100,7 @@ func Settings() []Setting {
 		},
 		{
 			Name: "password-memory", Default: "19", Unit: "MiB",
-			Doc: "Memory of one argon2id password hash. New and changed passwords take it; stored ones keep theirs.",
+			Doc: "Memory of one argon2id password hash. A stored hash made with another value is made anew at its user's next sign-in.",
 			set: one(whole(8, 1024), func(c *Config) *int { return &c.PasswordMemory }),
 		},
 		{
