@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"carillon/internal/config"
+)
+
+// demo runs `carillon serve --demo` until the test ends and gives its ready file.
+func demo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ready.json")
+	ctx, stop := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	var log bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{
+			"serve", "--demo", "--addr", "127.0.0.1:0", "--data", dir, "--ready-file", file, "--password-memory", "8", "--password-passes", "1",
+		}, environment{Stdout: in, Stderr: &log, Lookup: func(string) (string, bool) { return "", false }})
+		_ = in.Close()
+	}()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), "notifications watch") {
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	t.Cleanup(func() {
+		stop()
+		if c := <-code; c != exitOK {
+			t.Errorf("serve ended with %d:\n%s", c, log.String())
+		}
+	})
+	return file
+}
+
+func TestDemoFromTheCommandLine(t *testing.T) {
+	file := demo(t)
+	try := func(code int, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		got := run(t.Context(), append(args, "--ready-file", file), environment{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false },
+		})
+		if got != code {
+			t.Fatalf("%v: code %d, want %d\n%s%s", args, got, code, out.String(), errs.String())
+		}
+		return out.String()
+	}
+	send := []string{"send", "--template", "hello", "--to", "34600111222", "--var", "body_text_0=Ana"}
+	id := strings.TrimSpace(try(exitOK, send...))
+	watched := try(exitOK, "notifications", "watch", id, "--timeout", "1m")
+	for _, state := range []string{"queued", "sent", "delivered", "read"} {
+		before, after, found := strings.Cut(watched, "34600111222  "+state+"\n")
+		if !found {
+			t.Fatalf("not %s: %s", state, before)
+		}
+		watched = after
+	}
+	if key := try(exitOK, "keys", "create", "--label", "ci", "--scope", "notify:read"); !strings.HasPrefix(key, "ck_") {
+		t.Errorf("key %q", key)
+	}
+	if list := try(exitOK, "keys", "list"); !strings.Contains(list, "ci") {
+		t.Error(list)
+	}
+	try(exitOK, "users", "add", "--email", "ana@demo.test", "--password", "long-enough-word", "--role", "agent")
+	// The owner can sign in during maintenance, or nobody could end it.
+	try(exitOK, "maintenance", "on", "--until", "30m")
+	try(exitFailed, send...)
+	try(exitOK, "maintenance", "off")
+	try(exitOK, send...)
+	if made := try(exitOK, "templates", "create", "--name", "made_here", "--lang", "en", "--category", "UTILITY", "--content", "Hi {{1}}"); !strings.Contains(made, "is draft") {
+		t.Error(made)
+	}
+}
+
+func TestReadyFileOfTheDemoIsComplete(t *testing.T) {
+	r, err := config.ReadReady(demo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.BaseURL == "" || r.PanelURL == "" || r.Version == "" || r.AccessKey == "" || r.VoiceWidgetID == "" {
+		t.Errorf("%+v", r)
+	}
+}
