@@ -59,7 +59,7 @@ func (a *App) announce(ctx context.Context) error {
 		return err
 	}
 	if none {
-		_, _ = fmt.Fprintf(a.o.Stdout, firstSteps, a.ready.BaseURL, token)
+		_, _ = fmt.Fprintf(a.o.Stdout, firstSteps, a.ready.BaseURL, token, a.ready.BaseURL)
 	}
 	if d := a.ready.DemoFacts; d != nil {
 		_, _ = fmt.Fprintf(a.o.Stdout, demoSteps, a.ready.BaseURL, a.ready.PanelURL, d.Email, d.Password, d.AccessKey,
@@ -71,7 +71,7 @@ func (a *App) announce(ctx context.Context) error {
 const firstSteps = `
   Carillon is running at %s. Nobody can sign in yet. Make the first owner, with a password of your own:
 
-    carillon users add --first --token %s --email you@example.org --company "Your company"
+    carillon users add --first --token %s --email you@example.org --company "Your company" --url %s
 
   The token works once, for 24 hours, and is made anew at each start until there is an owner.
 `

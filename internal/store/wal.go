@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 )
 
@@ -21,19 +23,19 @@ func (s *Store) committed() {
 // checkpoints copies the write-ahead log into the database beside the writer, at most ten times a second. PASSIVE alone
 // lets the log grow under load, so past walRestart the writer itself restarts it (engine.md, section 1).
 func (s *Store) checkpoints(ctx context.Context) {
-	conn, err := s.read.Conn(ctx)
+	conn, err := s.checkpointer(ctx)
 	if err != nil {
-		s.log.ErrorContext(ctx, "take the checkpoint connection", "error", err)
+		if ctx.Err() == nil {
+			s.log.ErrorContext(ctx, "prepare checkpoints", "error", err)
+		}
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
-		s.log.ErrorContext(ctx, "prepare checkpoints", "error", err)
-		return
-	}
 	var pageSize int64
 	if err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&pageSize); err != nil {
-		s.log.ErrorContext(ctx, "read the page size", "error", err)
+		if ctx.Err() == nil {
+			s.log.ErrorContext(ctx, "read the page size", "error", err)
+		}
 		return
 	}
 	for {
@@ -56,6 +58,18 @@ func (s *Store) checkpoints(ctx context.Context) {
 		case <-time.After(checkpointEvery):
 		}
 	}
+}
+
+// checkpointer takes a connection for checkpoints alone.
+func (s *Store) checkpointer(ctx context.Context) (*sql.Conn, error) {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 func (s *Store) restartLog(ctx context.Context) {
