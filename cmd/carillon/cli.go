@@ -97,7 +97,7 @@ func newParser(cli *commands, env *environment, exit func(int)) (*kong.Kong, err
 }
 
 // errFailed says that a command failed and has told why.
-var errFailed = errors.New("failed") //nolint:gochecknoglobals // a sentinel
+var errFailed = errors.New("failed")
 
 // report tells an error on standard error and gives the exit code.
 func report(env *environment, err error) int {

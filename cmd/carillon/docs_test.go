@@ -89,7 +89,7 @@ func TestCommandsDocIsFresh(t *testing.T) {
 	const name = "../../docs/cli.md"
 	want := commandsDoc(t)
 	if *update {
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -143,7 +143,8 @@ func placeholdersOf(components map[string]string, request map[string]any) []stri
 		name, ok = strings.CutSuffix(name, "}}")
 		name = strings.TrimSpace(name)
 		_, inRoot := request[name]
-		if ok && !strings.ContainsAny(name, "{}") && !(inRoot && slices.Contains(rootNames, name)) && !slices.Contains(names, name) {
+		fromRoot := inRoot && slices.Contains(rootNames, name)
+		if ok && !fromRoot && !strings.ContainsAny(name, "{}") && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -137,27 +137,41 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 }
 
 func (t *templatesCreate) body(env *environment) (map[string]any, error) {
-	body := map[string]any{}
+	read := t.bodyOfFlags
 	if t.File != "" {
-		if t.Name != "" || t.Lang != "" || t.Category != "" || t.Content != "" || t.Variable != nil {
-			return nil, usage("--file holds the whole payload: leave the other parts out")
-		}
-		if err := readPayload(env, t.File, &body); err != nil {
-			return nil, err
-		}
-	} else {
-		for name, value := range map[string]string{"name": t.Name, "language": t.Lang, "category": t.Category, "content": t.Content} {
-			if value == "" {
-				return nil, usage("--name, --lang, --category and --content are required, or --file")
-			}
-			body[name] = value
-		}
-		if t.Variable != nil {
-			body["variables"] = slices.Clone(t.Variable)
-		}
+		read = t.bodyOfFile
 	}
-	if t.Submit {
+	body, err := read(env)
+	if err == nil && t.Submit {
 		body["submit"] = true
+	}
+	return body, err
+}
+
+func (t *templatesCreate) bodyOfFile(env *environment) (map[string]any, error) {
+	if t.Name != "" || t.Lang != "" || t.Category != "" || t.Content != "" || t.Variable != nil {
+		return nil, usage("--file holds the whole payload: leave the other parts out")
+	}
+	body := map[string]any{}
+	if err := readPayload(env, t.File, &body); err != nil {
+		return nil, err
+	}
+	if body == nil {
+		return nil, usage("%s holds no JSON object", t.File)
+	}
+	return body, nil
+}
+
+func (t *templatesCreate) bodyOfFlags(*environment) (map[string]any, error) {
+	body := map[string]any{}
+	for name, value := range map[string]string{"name": t.Name, "language": t.Lang, "category": t.Category, "content": t.Content} {
+		if value == "" {
+			return nil, usage("--name, --lang, --category and --content are required, or --file")
+		}
+		body[name] = value
+	}
+	if t.Variable != nil {
+		body["variables"] = slices.Clone(t.Variable)
 	}
 	return body, nil
 }

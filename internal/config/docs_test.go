@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write the generated documents anew")
 func TestSettingsDocIsFresh(t *testing.T) {
 	const name = "../../docs/settings.md"
 	if *update {
-		if err := os.WriteFile(name, []byte(SettingsDoc()), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(name, []byte(SettingsDoc()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

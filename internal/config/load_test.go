@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -88,9 +89,7 @@ func TestSecretsHaveTwins(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			flags := map[string][]string{"master-key-file": key}
-			for name, values := range c.flags {
-				flags[name] = values
-			}
+			maps.Copy(flags, c.flags)
 			got, err := Load(flags, environment(c.env))
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {

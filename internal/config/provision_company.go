@@ -67,7 +67,7 @@ func validZone(s string) bool {
 	return err == nil
 }
 
-var hourForm = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`) //nolint:gochecknoglobals // read only
+var hourForm = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
 
 func validHour(s string) bool { return hourForm.MatchString(s) || s == "24:00" }
 

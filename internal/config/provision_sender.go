@@ -20,7 +20,7 @@ const (
 	maxCalls    = 100_000
 )
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) //nolint:gochecknoglobals // read only
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 const idRule = "must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -"
 

@@ -163,8 +163,7 @@ senders:
 			if strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("the problem shows a secret: %v", err)
 			}
-			var p Problems
-			if !errors.As(err, &p) {
+			if _, ok := errors.AsType[Problems](err); !ok {
 				t.Errorf("%T is no Problems", err)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-//nolint:gochecknoglobals // read only
 var (
 	colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 	wordForm  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)

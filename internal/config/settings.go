@@ -21,7 +21,7 @@ func (s Setting) Env() string {
 }
 
 // Settings is the one table: flags, environment, defaults and documents are all read from it.
-func Settings() []Setting {
+func Settings() []Setting { //nolint:funlen // a table
 	return []Setting{
 		{
 			Name: "addr", Default: "127.0.0.1:8080", Unit: "host:port",
@@ -45,7 +45,7 @@ func Settings() []Setting {
 		},
 		{
 			Name: "database-url", Unit: "postgres url", Secret: true,
-			Doc: "PostgreSQL, as postgres://user:password@host/name. Empty: SQLite in the data folder.",
+			Doc: "PostgreSQL, as postgres://user@host/name, with a password where it needs one. Empty: SQLite in the data folder.",
 			set: one(databaseURL, func(c *Config) *Secret { return &c.DatabaseURL }),
 		},
 		{

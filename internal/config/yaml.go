@@ -72,7 +72,7 @@ func (r *reader) syntax(at Position, err error) {
 func tooDeep(tokens token.Tokens) *token.Token {
 	flow := 0
 	for _, t := range tokens {
-		switch t.Type {
+		switch t.Type { //nolint:exhaustive // the others do not nest
 		case token.SequenceStartType, token.MappingStartType:
 			flow++
 		case token.SequenceEndType, token.MappingEndType:

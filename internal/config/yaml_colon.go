@@ -22,7 +22,7 @@ func joinColons(tokens token.Tokens) token.Tokens {
 	out := make(token.Tokens, 0, len(tokens))
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
-		switch t.Type {
+		switch t.Type { //nolint:exhaustive // the others stay as they are
 		case token.SequenceStartType, token.MappingStartType:
 			open = append(open, t.Type)
 		case token.SequenceEndType, token.MappingEndType:

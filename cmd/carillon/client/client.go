@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -131,9 +132,7 @@ func (c *Client) once(ctx context.Context, call Call, body []byte) (Reply, error
 
 func (c *Client) request(ctx context.Context, call Call, body []byte) (*http.Request, error) {
 	query := url.Values{}
-	for name, values := range call.Query {
-		query[name] = values
-	}
+	maps.Copy(query, call.Query)
 	if call.ByKey {
 		query.Set("access_key", c.Key)
 	}

@@ -98,8 +98,7 @@ func (u *Unreachable) Unwrap() error { return u.Err }
 
 // unreachable keeps the cause and drops the address around it, whose query holds the key.
 func unreachable(base string, err error) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
 	return &Unreachable{base, err}
@@ -121,8 +120,7 @@ func retryIn(err error, call Call, try int) (time.Duration, bool) {
 	}
 	safe := call.Method == http.MethodGet || call.Idempotency != ""
 	backoff := firstWait << (try - 1)
-	var none *Unreachable
-	if errors.As(err, &none) {
+	if _, ok := errors.AsType[*Unreachable](err); ok {
 		return backoff, safe && try < maxTries
 	}
 	var e *Error
