@@ -75,8 +75,7 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 		return a.summary.Changed(), a.problems.Sorted()
 	})
 	if err != nil {
-		var problems config.Problems
-		if errors.As(err, &problems) {
+		if problems, ok := errors.AsType[config.Problems](err); ok {
 			return nil, problems
 		}
 		return nil, fmt.Errorf("apply the set-up: %w", err)
