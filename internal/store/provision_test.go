@@ -299,7 +299,7 @@ func TestDemoApplies(t *testing.T) {
 
 func companyNamed(t *testing.T, st *store.Store, name string) string {
 	t.Helper()
-	for _, row := range strings.SplitSeq(store.Dump(t, st), "\n") {
+	for row := range strings.SplitSeq(store.Dump(t, st), "\n") {
 		rest, found := strings.CutPrefix(row, "company ")
 		if !found {
 			continue
