@@ -26,6 +26,7 @@ type lane struct {
 	pace   pacer
 	space  spacer
 
+	off         bool // the sender's company is suspended
 	pausedUntil time.Time
 	pause       time.Duration // the last pause; the next is twice as long
 	probing     bool          // after a pause one message at a time, until one is answered
@@ -45,6 +46,7 @@ type window struct {
 	loading bool
 	again   bool      // something came while loading
 	low     time.Time // the lowest due time that came while loading
+	resume  time.Time // nothing is read before: the last read gave nothing to go by
 }
 
 // weights serve transactional before utility before marketing without starving any: turns not used pass on.
@@ -81,7 +83,7 @@ func (w *window) wake(due time.Time) {
 
 // wantsLoad tells whether the window should be read now.
 func (w *window) wantsLoad(now time.Time) bool {
-	if w.loading {
+	if w.loading || now.Before(w.resume) {
 		return false
 	}
 	return w.more && len(w.queue) < refillBelow || !w.next.IsZero() && !w.next.After(now.Add(readAhead))
@@ -118,6 +120,18 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 		w.queue = append(w.queue, m)
 	}
 	slices.SortStableFunc(w.queue, byDue)
+	w.catchUp()
+}
+
+// putOff ends a read that gave nothing to go by: it is repeated later, from where it began.
+func (w *window) putOff(now time.Time) {
+	w.loading = false
+	w.resume = now.Add(retryWait)
+	w.catchUp()
+}
+
+// catchUp takes what came while loading.
+func (w *window) catchUp() {
 	if w.again {
 		w.again = false
 		low := w.low
@@ -177,7 +191,7 @@ func (l *lane) pick(now time.Time) (c int, ok bool) {
 
 // room is how many more requests the lane may start now.
 func (l *lane) room(now time.Time, laneCap int) int {
-	if l.sender == nil || now.Before(l.pausedUntil) {
+	if l.sender == nil || l.off || now.Before(l.pausedUntil) {
 		return 0
 	}
 	limit := laneCap
@@ -211,10 +225,10 @@ func (l *lane) attention(now time.Time) time.Time {
 			continue
 		}
 		if w.more && len(w.queue) < refillBelow {
-			sooner(now)
+			sooner(latest(now, w.resume))
 		}
 		if !w.next.IsZero() {
-			sooner(w.next.Add(-readAhead))
+			sooner(latest(w.next.Add(-readAhead), w.resume))
 		}
 	}
 	if waiting && l.pausedUntil.After(now) {
@@ -223,6 +237,13 @@ func (l *lane) attention(now time.Time) time.Time {
 		sooner(l.pace.next(now))
 	}
 	return at
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // empty tells that nothing is lost by forgetting the lane.

@@ -98,8 +98,9 @@ func (q *Queue) disown(shard int) {
 	q.mu.Unlock()
 }
 
-// own keeps the beat and this node's share of the shards until ctx ends.
-func (q *Queue) own(ctx context.Context) {
+// own keeps the beat and this node's share of the shards until ctx ends, and from then on the beat alone until it is
+// drained: were it declared dead meanwhile, others would take its sends in flight for unknown.
+func (q *Queue) own(ctx context.Context, drained <-chan struct{}) {
 	if q.alone() {
 		return
 	}
@@ -108,11 +109,11 @@ func (q *Queue) own(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-drained:
 			return
 		case <-tick.C:
 		}
-		if err := q.turn(ctx, &w); err != nil && ctx.Err() == nil {
+		if err := q.turn(context.WithoutCancel(ctx), &w, ctx.Err() != nil); err != nil {
 			q.o.Log.WarnContext(ctx, "keep the beat", "error", err)
 		}
 		tick.Reset(beatEvery)
@@ -127,8 +128,8 @@ type sighting struct {
 	at   time.Time
 }
 
-// turn beats once, looks at the others, and takes or gives shards.
-func (q *Queue) turn(ctx context.Context, w *watch) error {
+// turn beats once, looks at the others, and takes or gives shards; one that is leaving only beats.
+func (q *Queue) turn(ctx context.Context, w *watch, leaving bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startFor)
 	defer cancel()
 	begin := bootTime()
@@ -136,10 +137,16 @@ func (q *Queue) turn(ctx context.Context, w *watch) error {
 	if err != nil {
 		return err
 	}
-	if !alive {
+	switch {
+	case !alive && leaving:
+		return nil
+	case !alive:
 		return q.rejoin(ctx)
 	}
 	q.beat.last.Store(begin)
+	if leaving {
+		return nil
+	}
 	nodes, shards, err := q.store.Cluster(ctx)
 	if err != nil {
 		return err
@@ -186,6 +193,9 @@ func (q *Queue) deposeDead(ctx context.Context, w *watch, nodes []store.Node) er
 		}
 		if deposed {
 			q.o.Log.WarnContext(ctx, "declared a node dead", "node", n.ID, "silent", now.Sub(s.at))
+			if q.o.Deposed != nil {
+				q.o.Deposed()
+			}
 		}
 	}
 	w.seen = seen

@@ -293,15 +293,16 @@ func (p *pump) loaded(r loaded, now time.Time) {
 	}
 	if r.err != nil {
 		p.q.o.Log.Warn("read lane", "sender", l.uid, "error", r.err)
-		w.loading, w.next, w.more = false, now.Add(retryWait+readAhead), false
+		w.putOff(now)
 		p.attend(l, now)
 		return
 	}
-	l.sender = r.from
+	l.sender, l.off = r.from, r.off
 	l.pace.rate, l.space.every = r.from.PerSecond, r.from.PerRecipient
-	w.fill(r.rows, r.full, r.next)
 	if r.off {
-		l.pausedUntil = now.Add(retryWait)
+		w.putOff(now)
+	} else {
+		w.fill(r.rows, r.full, r.next)
 	}
 	p.attend(l, now)
 }

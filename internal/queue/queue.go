@@ -54,6 +54,8 @@ type Options struct {
 	Publish func(ws []Wake)
 	// Closed hears the notifications of which a message ended.
 	Closed func(notificationIDs []string)
+	// Deposed hears that this node declared another one dead, which may have left work behind its deliveries undone.
+	Deposed func()
 	// Observe hears how late a message started and how it ended.
 	Observe func(j *Job, late time.Duration, d *Done)
 	Log     *slog.Logger
@@ -125,12 +127,14 @@ func (q *Queue) Run(ctx context.Context) error {
 	pumpCtx, stopPump := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopPump()
 	var done sync.WaitGroup
-	done.Go(func() { q.own(ctx) })
+	drained := make(chan struct{})
+	done.Go(func() { q.own(ctx, drained) })
 	done.Go(func() {
 		<-ctx.Done()
 		stopPump()
 	})
 	newPump(q).run(pumpCtx)
+	close(drained)
 	done.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	return nil

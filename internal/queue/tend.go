@@ -156,6 +156,9 @@ func (p *pump) settle(shard int, now time.Time) {
 }
 
 func (p *pump) doubted(d doubted, now time.Time) {
+	if len(d.ended) > 0 && d.err == nil && p.q.o.Closed != nil {
+		p.q.o.Closed(d.ended)
+	}
 	s := p.shards[d.shard]
 	if s == nil {
 		return
@@ -171,8 +174,5 @@ func (p *pump) doubted(d doubted, now time.Time) {
 	}
 	for _, w := range d.wakes {
 		p.wake(w, now)
-	}
-	if len(d.ended) > 0 && p.q.o.Closed != nil {
-		p.q.o.Closed(d.ended)
 	}
 }

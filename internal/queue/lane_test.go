@@ -1,0 +1,47 @@
+package queue
+
+import (
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func TestReadThatFailedIsRepeatedFromWhereItBegan(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	due := now.Add(-time.Minute)
+	var w window
+	w.wake(due)
+	if !w.wantsLoad(now) {
+		t.Fatal("a message that is due is not read")
+	}
+	w.loading = true
+	w.wake(due.Add(-time.Minute)) // came meanwhile
+	w.putOff(now)
+	if w.wantsLoad(now) {
+		t.Error("it is read again at once")
+	}
+	later := now.Add(retryWait)
+	if !w.wantsLoad(later) || !w.from().Equal(due.Add(-time.Minute)) {
+		t.Errorf("wants to be read: %v, from %s", w.wantsLoad(later), w.from())
+	}
+	l := &lane{}
+	l.class[0] = w
+	if at := l.attention(now); !at.Equal(later) {
+		t.Errorf("the lane looks again at %s, want %s", at, later)
+	}
+}
+
+func TestSuspendedSenderStartsNothingOfWhatWasReadAhead(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	l := &lane{sender: &carillon.Sender{}}
+	l.class[0].fill([]store.Queued{{NotificationID: "a", Due: now}}, false, time.Time{})
+	if l.room(now, 64) == 0 {
+		t.Fatal("no room before")
+	}
+	l.off = true
+	if n := l.room(now.Add(time.Hour), 64); n != 0 {
+		t.Errorf("it may start %d messages", n)
+	}
+}
