@@ -145,7 +145,7 @@ func (a *App) wire() {
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{
-		Deliver: a.notify.Deliver, Sender: a.sender, Closed: a.notify.Closed, Observe: a.metrics.delivered,
+		Deliver: a.notify.Deliver, Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered,
 		Log: a.log, Name: host, Drain: a.cfg.ShutdownTimeout * 4 / 5,
 	}
 	if a.store.Engine() == "postgres" {

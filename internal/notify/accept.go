@@ -61,7 +61,8 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, Answer: string(body), ExpiresAt: now.Add(keepAnswers),
 		}
 	}
-	if err := n.store.Accept(ctx, a); err != nil {
+	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
+	if err := n.store.Accept(context.WithoutCancel(ctx), a); err != nil {
 		return Answer{}, err
 	}
 	if a.Replay != "" {

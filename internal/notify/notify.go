@@ -10,6 +10,8 @@ package notify
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +50,7 @@ type Notify struct {
 	mu     sync.Mutex
 	closed map[string]bool // notifications of which a message ended
 	signal chan struct{}
+	sweep  chan struct{}
 }
 
 // New builds a Notify.
@@ -55,12 +58,14 @@ func New(s *store.Store, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Notify{store: s, o: o, closed: map[string]bool{}, signal: make(chan struct{}, 1)}
+	return &Notify{store: s, o: o, closed: map[string]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
 }
 
 const (
 	closeEvery  = 100 * time.Millisecond
+	closeAgain  = time.Second // after a failure
 	closeAtOnce = 256
+	sweepEvery  = 10 * time.Minute
 	chores      = time.Minute
 )
 
@@ -68,21 +73,24 @@ const (
 // filling the search table, sweeping what has expired.
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
-	done.Go(func() { n.sweepOpen(ctx) })
+	done.Go(func() { n.sweeps(ctx) })
 	done.Go(func() { n.chores(ctx) })
 	done.Go(func() { n.fillSearch(ctx) })
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-n.signal:
-			n.closeDone(ctx)
+			wait := closeEvery
+			if err := n.closeDone(ctx); err != nil {
+				wait = closeAgain
+			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(closeEvery):
+			case <-time.After(wait):
 			}
 		}
 	}
-	n.closeDone(context.WithoutCancel(ctx))
+	_ = n.closeDone(context.WithoutCancel(ctx)) // logged; the sweep at the next start finds the rest
 	done.Wait()
 	return nil
 }
@@ -100,20 +108,41 @@ func (n *Notify) Closed(ids []string) {
 	}
 }
 
-func (n *Notify) closeDone(ctx context.Context) {
+// closeDone marks what Closed heard of. What could not be marked is kept for the next time.
+func (n *Notify) closeDone(ctx context.Context) error {
 	n.mu.Lock()
-	all := make([]string, 0, len(n.closed))
-	for id := range n.closed {
-		all = append(all, id)
-	}
+	all := slices.Sorted(maps.Keys(n.closed)) // in the order of locks
 	n.closed = map[string]bool{}
 	n.mu.Unlock()
 	for len(all) > 0 {
 		part := all[:min(len(all), closeAtOnce)]
-		all = all[len(part):]
 		if err := n.store.CloseDone(ctx, part, time.Now()); err != nil {
 			n.o.Log.WarnContext(ctx, "close notifications", "error", err)
-			return // the sweep at the next start finds them
+			n.Closed(all)
+			return err
+		}
+		all = all[len(part):]
+	}
+	return nil
+}
+
+// Sweep asks for a look through all open notifications soon: another node may have died between a message's end and
+// its notification's.
+func (n *Notify) Sweep() {
+	select {
+	case n.sweep <- struct{}{}:
+	default:
+	}
+}
+
+// sweeps looks at the start, when asked, and now and then: whatever was missed is closed late and not never.
+func (n *Notify) sweeps(ctx context.Context) {
+	for ctx.Err() == nil {
+		n.sweepOpen(ctx)
+		select {
+		case <-ctx.Done():
+		case <-n.sweep:
+		case <-time.After(sweepEvery):
 		}
 	}
 }

@@ -1,0 +1,63 @@
+package notify_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon"
+	"carillon/internal/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir}, nil)
+		defer r.start()()
+		r.accept(body("", "34600111222")) // the caches are filled
+		time.Sleep(time.Second)
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		_, err := r.notify.Accept(gone, &notify.Submission{
+			Company: r.company, Channel: carillon.Messaging, Body: body("", "34600111223"), Route: "notify",
+		})
+		if err != nil {
+			t.Errorf("its key is free again before it is stored: %v", err)
+		}
+		time.Sleep(time.Second)
+		if n := r.provider.count(); n != 2 {
+			t.Errorf("a second later %d messages are sent, want 2", n)
+		}
+	})
+}
+
+func TestNotificationThatWasNotClosedIsFoundLater(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir}, nil)
+		defer r.start()()
+		id := r.accept(body("", "34600111222"))
+		time.Sleep(5 * time.Second)
+		for _, when := range []struct {
+			name string
+			wait func()
+		}{
+			{"when another node died", func() { r.notify.Sweep(); time.Sleep(5 * time.Second) }},
+			{"after a while", func() { time.Sleep(11 * time.Minute) }},
+		} {
+			storetest.Exec(t, filepath.Join(dir, "carillon.db"), "UPDATE notification SET open = 1, done_at = 0")
+			when.wait()
+			x, err := r.store.LoadNotification(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Open != 0 || x.DoneAt.IsZero() {
+				t.Errorf("%s: open is %d, done at %s", when.name, x.Open, x.DoneAt)
+			}
+		}
+	})
+}
