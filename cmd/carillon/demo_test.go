@@ -75,6 +75,13 @@ func TestDemoFromTheCommandLine(t *testing.T) {
 	try(exitFailed, send...)
 	try(exitOK, "maintenance", "off")
 	try(exitOK, send...)
+	waits := try(exitOK, "templates", "create", "--name", "on_command_slow", "--lang", "en", "--category", "UTILITY", "--content", "Hi", "--submit")
+	_, waits, _ = strings.Cut(waits, "(")
+	waits, _, _ = strings.Cut(waits, ")")
+	try(exitOK, "templates", "review", waits, "--approve")
+	if list := try(exitOK, "templates", "list"); !strings.Contains(list, "on_command_slow") {
+		t.Errorf("the reviewer did not approve on command: %s", list)
+	}
 	if made := try(exitOK, "templates", "create", "--name", "made_here", "--lang", "en", "--category", "UTILITY", "--content", "Hi {{1}}"); !strings.Contains(made, "is draft") {
 		t.Error(made)
 	}

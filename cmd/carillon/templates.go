@@ -18,6 +18,7 @@ type templatesCommand struct {
 	List   templatesList   `cmd:"" help:"List the approved templates of a sender."`
 	Create templatesCreate `cmd:"" help:"Create a template as a draft, or submit it at once."`
 	Submit templatesSubmit `cmd:"" help:"Submit a draft to the channel's review."`
+	Review templatesReview `cmd:"" help:"Decide about a template that waits for the sandbox's reviewer."`
 }
 
 type templatesList struct {

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+type templatesReview struct {
+	ID      string `arg:"" help:"Id of the template."`
+	Approve bool   `xor:"decision" help:"Approve it."`
+	Reject  bool   `xor:"decision" help:"Reject it."`
+	Reason  string `placeholder:"TEXT" help:"Why it is rejected."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// decision is what the sandbox's reviewer is told.
+type decision struct {
+	Approve bool   `json:"approve"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Run makes the sandbox's reviewer decide.
+func (t *templatesReview) Run(ctx context.Context, env *environment) error {
+	if t.Approve == t.Reject {
+		return usage("say --approve or --reject")
+	}
+	c, err := t.connect(ctx, env, t.credentials)
+	if err != nil {
+		return err
+	}
+	call := t.panel(http.MethodPost, "templates/"+url.PathEscape(t.ID)+"/review")
+	d := decision{Approve: t.Approve, Reason: t.Reason}
+	call.Body = d
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	word := "approved"
+	if t.Reject {
+		word = "rejected"
+	}
+	return done(env, t.JSON, d, "template "+t.ID+" is "+word)
+}
