@@ -23,7 +23,8 @@ type Accept struct {
 	// Replay is the answer stored under the same idempotency key; then nothing else was stored.
 	Replay string
 
-	err error // the caller's error, decided inside the batch
+	err   error   // the caller's error, decided inside the batch
+	first *Accept // of the same batch, whose answer Replay is
 }
 
 // Notification is one accepted request. Its body is kept as it came and read again at delivery.
@@ -79,7 +80,7 @@ func (s *Store) Accept(ctx context.Context, a *Accept) error {
 // gave no answer) the notification goes first: a row that is there already says that everything was committed.
 func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
 	for _, a := range accepts {
-		a.Replay, a.err = "", nil
+		a.Replay, a.err, a.first = "", nil, nil
 	}
 	if replay {
 		if there, err := accepted(ctx, tx, accepts[0]); there || err != nil {
@@ -99,6 +100,9 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 	}
 	if err := writeQuotas(ctx, tx, accepts, used); err != nil {
 		return err
+	}
+	if replay && !accepts[0].admitted() {
+		return unaccept(ctx, tx, accepts[0])
 	}
 	if err := insertNotifications(ctx, tx, accepts, replay); err != nil {
 		return err
@@ -136,10 +140,13 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]in
 	return used, nil
 }
 
-// admit decides in order who fits in the quota; a request that would pass it is refused whole.
+// admit decides in order who fits in the quota; a request that would pass it is refused whole, and so is its repeat.
 func admit(accepts []*Accept, used map[quotaKey]int) {
 	for _, a := range accepts {
 		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
+		if a.first != nil && a.first.err != nil {
+			a.Replay, a.err = "", a.first.err
+		}
 		if !a.admitted() {
 			continue
 		}
@@ -189,12 +196,23 @@ func claimKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
 		return cmp.Or(cmp.Compare(a.Notification.CompanyID, b.Notification.CompanyID),
 			cmp.Compare(a.Idempotency.Route, b.Idempotency.Route), cmp.Compare(a.Idempotency.Key, b.Idempotency.Key))
 	})
+	var last *Accept // the batch's latest to get its key
 	for _, a := range keyed {
 		if err := claimKey(ctx, tx, a); err != nil {
 			return fmt.Errorf("claim idempotency key: %w", err)
 		}
+		if a.admitted() {
+			last = a
+		} else if last != nil && sameKey(a, last) {
+			a.first = last
+		}
 	}
 	return nil
+}
+
+func sameKey(a, b *Accept) bool {
+	return a.Notification.CompanyID == b.Notification.CompanyID && a.Idempotency.Route == b.Idempotency.Route &&
+		a.Idempotency.Key == b.Idempotency.Key
 }
 
 func claimKey(ctx context.Context, tx *Tx, a *Accept) error {
@@ -294,6 +312,14 @@ func accepted(ctx context.Context, tx *Tx, a *Accept) (bool, error) {
 	var messages int
 	err := tx.one(ctx, []any{&messages}, "SELECT COUNT(*) FROM message WHERE notification_id = $1", a.Notification.ID)
 	return messages > 0, err
+}
+
+// unaccept takes back the notification that accepted had inserted for a request which turned out to be refused.
+func unaccept(ctx context.Context, tx *Tx, a *Accept) error {
+	if _, err := tx.exec(ctx, "DELETE FROM notification WHERE id = $1", a.Notification.ID); err != nil {
+		return fmt.Errorf("take back notification: %w", err)
+	}
+	return nil
 }
 
 func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {

@@ -289,8 +289,8 @@ func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error 
 
 const (
 	receiptUp = `UPDATE message SET q = 0,
-		reason = CASE WHEN rank < $4 THEN NULL ELSE reason END, ended_at = CASE WHEN rank < $4 THEN NULL ELSE ended_at END,
-		rank = CASE WHEN rank < $4 THEN $4 ELSE rank END,
+		reason = CASE WHEN rank < $4 THEN NULL ELSE reason END, detail = CASE WHEN rank < $4 THEN NULL ELSE detail END,
+		ended_at = CASE WHEN rank < $4 THEN NULL ELSE ended_at END, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END,
 		provider_id = COALESCE(provider_id, $5), `
 	receiptWhere = ` WHERE notification_id = $1 AND n = $2 AND sender = $3 AND rank <> 10 AND (attempt > 0)`
 
@@ -299,7 +299,7 @@ const (
 	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $6)` + receiptWhere + ` AND (rank < $4 OR read_at IS NULL)`
 	receiptFailed    = `UPDATE message SET q = 0, rank = $4, reason = $6, detail = $7, ended_at = $8, provider_id = COALESCE(provider_id, $5)` +
 		receiptWhere + ` AND rank < $4 AND (attempt = $9 OR $9 = 0)`
-	receiptEnded = `UPDATE message SET q = 0, rank = $4, reason = NULL, ended_at = $6, provider_id = COALESCE(provider_id, $5)` +
+	receiptEnded = `UPDATE message SET q = 0, rank = $4, reason = NULL, detail = NULL, ended_at = $6, provider_id = COALESCE(provider_id, $5)` +
 		receiptWhere + ` AND rank < $4`
 )
 

@@ -12,14 +12,20 @@ import (
 // after it. One statement decides, so that nodes that borrow at once never pass the limit together.
 func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
 	if n <= limit {
-		err = s.write.QueryRowContext(ctx, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
-			ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
-			RETURNING used`, name, millis(window), n, limit).Scan(&used)
-		if err == nil {
-			return true, used, nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
+		err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+			err := tx.one(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
+				ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
+				RETURNING used`, name, millis(window), n, limit)
+			if granted = err == nil; errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
 			return false, 0, fmt.Errorf("borrow rate: %w", err)
+		}
+		if granted {
+			return true, used, nil
 		}
 	}
 	used, err = s.RateUsed(ctx, name, window)

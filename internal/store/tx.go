@@ -87,9 +87,10 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx)
 }
 
 // Configure is Update for what the caches hold: companies, keys, senders, templates, suppressions. Once it has
-// returned this node reads the new state; other nodes follow within a second.
+// returned this node reads the new state; other nodes follow within a second. It is not given up with its caller: a
+// key revoked by a commit that nobody waited for must not stay in the caches.
 func (s *Store) Configure(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err := s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.exec(ctx, "UPDATE meta SET value = value + 1 WHERE name = 'generation'"); err != nil {
 			return fmt.Errorf("raise the generation: %w", err)
 		}

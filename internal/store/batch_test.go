@@ -1,0 +1,128 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// keyed is a request of one recipient under an idempotency key, whose answer is its own id.
+func keyed(sender *carillon.Sender, key, hash string, charge, limit int) *store.Accept {
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	id := carillon.NewID(time.Now())
+	return &store.Accept{
+		Notification: store.Notification{
+			ID: id, CompanyID: sender.CompanyID, Channel: carillon.Messaging, SenderUID: sender.UID, Total: 1, Open: 1, CreatedAt: now, DueAt: now,
+		},
+		Messages:    []store.NewMessage{{Number: "34600111222"}},
+		Quota:       store.Quota{Day: "2027-01-15", Charge: charge, Limit: limit},
+		Idempotency: &store.Idempotency{Route: "notify", Key: key, Hash: hash, Answer: id, ExpiresAt: now.Add(time.Hour)},
+	}
+}
+
+// ends tells what became of each request of a batch, and holds it to what is stored.
+func ends(t *testing.T, st *store.Store, all []*store.Accept, errs []error) string {
+	t.Helper()
+	var told []string
+	for i, a := range all {
+		end := "stored"
+		switch {
+		case errs[i] != nil:
+			code, _, _ := strings.Cut(errs[i].Error(), ":")
+			end = code
+		case a.Replay != "":
+			end = "replay"
+			for j, b := range all {
+				if a.Replay == b.Idempotency.Answer {
+					end += fmt.Sprint(" of ", j)
+				}
+			}
+		}
+		told = append(told, end)
+		_, err := st.LoadNotification(t.Context(), a.Notification.ID)
+		if there := err == nil; there != (end == "stored") {
+			t.Errorf("request %d: %s, its notification is there: %v", i, end, there)
+		}
+		messages, err := st.Messages(t.Context(), a.Notification.ID, 0, 10)
+		if err != nil || len(messages) > 0 != (end == "stored") {
+			t.Errorf("request %d: %s, %d messages, %v", i, end, len(messages), err)
+		}
+	}
+	return strings.Join(told, ", ")
+}
+
+func TestABatchDecidesQuotaAndIdempotencyInOrder(t *testing.T) {
+	type request struct {
+		key, hash string
+		charge    int
+	}
+	for name, tt := range map[string]struct {
+		requests []request
+		want     string
+		used     int
+	}{
+		"each fits":                {[]request{{"a", "h", 4}, {"b", "h", 6}}, "stored, stored", 10},
+		"what does not fit":        {[]request{{"a", "h", 6}, {"b", "h", 5}, {"c", "h", 4}}, "stored, quota_exceeded, stored", 10},
+		"a repeat costs nothing":   {[]request{{"a", "h", 6}, {"a", "h", 6}, {"b", "h", 4}}, "stored, replay of 0, stored", 10},
+		"other content":            {[]request{{"a", "h", 6}, {"a", "x", 1}, {"b", "h", 4}}, "stored, idempotency_key_reused, stored", 10},
+		"a repeat of what did not": {[]request{{"a", "h", 11}, {"a", "h", 11}, {"b", "h", 10}}, "quota_exceeded, quota_exceeded, stored", 10},
+		"sorted by key":            {[]request{{"z", "h", 8}, {"a", "h", 8}, {"a", "h", 8}}, "stored, quota_exceeded, quota_exceeded", 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+				var all []*store.Accept
+				for _, r := range tt.requests {
+					all = append(all, keyed(sender, r.key, r.hash, r.charge, 10))
+				}
+				errs, err := st.AcceptInOneBatch(t.Context(), false, all...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(tt.want, ends(t, st, all, errs)); d != "" {
+					t.Error(d)
+				}
+				if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != tt.used {
+					t.Errorf("%d charged, want %d; %v", used, tt.used, err)
+				}
+				for i, a := range all {
+					answer, err := st.LookupIdempotent(t.Context(), sender.CompanyID, "notify", a.Idempotency.Key, a.Idempotency.Hash, a.Notification.CreatedAt)
+					if kept := answer == a.Idempotency.Answer; kept != (errs[i] == nil && a.Replay == "") {
+						t.Errorf("request %d: its answer is kept: %v, %v", i, kept, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		run := func(replay bool, a *store.Accept, want string) {
+			t.Helper()
+			errs, err := st.AcceptInOneBatch(t.Context(), replay, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, ends(t, st, []*store.Accept{a}, errs)); d != "" {
+				t.Error(d)
+			}
+		}
+		first, second := keyed(sender, "a", "h", 6, 10), keyed(sender, "b", "h", 4, 10)
+		run(false, first, "stored")
+		run(true, first, "stored") // it had been committed
+		run(true, second, "stored")
+		run(true, second, "stored")
+		if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 10 {
+			t.Errorf("%d charged, %v", used, err)
+		}
+		run(true, keyed(sender, "c", "h", 1, 10), "quota_exceeded") // it had not, and there is no room any more
+		run(true, keyed(sender, "a", "h", 1, 10), "replay")
+		run(true, keyed(sender, "a", "x", 1, 10), "idempotency_key_reused")
+	})
+}

@@ -1,0 +1,179 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Run is the conformance suite: what the parts above the store rely on, in sentences, the same on every engine. open
+// gives a fresh, empty store that is closed at the end of its test.
+func Run(t *testing.T, open func(t testing.TB) *store.Store) {
+	for _, c := range slices.Concat(accepting(), delivering(), receiving(), queueing(), sharding(), changing(), listing(), configuring(), signingIn()) {
+		t.Run(c.name, func(t *testing.T) { c.run(t, newRig(t, open(t))) })
+	}
+}
+
+// sentence is one promise of the store.
+type sentence struct {
+	name string
+	run  func(t *testing.T, r *rig)
+}
+
+// rig is a store with two companies, `ours` with two senders and `theirs` with one, and a clock that the test moves.
+type rig struct {
+	*store.Store
+	sender, second, foreign *carillon.Sender
+	now                     time.Time
+}
+
+const (
+	ours   = "ours"
+	theirs = "theirs"
+)
+
+func newRig(t *testing.T, s *store.Store) *rig {
+	t.Helper()
+	r := &rig{Store: s, now: time.UnixMilli(1_800_000_000_000).UTC()}
+	make1 := func(company, id, number string) *carillon.Sender {
+		return &carillon.Sender{
+			CompanyID: company, ID: id, Number: number, Channel: carillon.Messaging, Provider: "sandbox",
+			MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
+		}
+	}
+	r.sender, r.second, r.foreign = make1(ours, "main", "15555550100"), make1(ours, "side", "15555550101"), make1(theirs, "main", "15555550100")
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(
+			tx.PutCompany(ctx, &carillon.Company{ID: ours, Name: "Ours"}, r.now), tx.PutCompany(ctx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
+			tx.PutSender(ctx, r.sender, r.now), tx.PutSender(ctx, r.second, r.now), tx.PutSender(ctx, r.foreign, r.now))
+	})
+	return r
+}
+
+func (r *rig) configure(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+	t.Helper()
+	if err := r.Configure(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// request is a notification of our main sender to the numbers, due now. Each is a millisecond younger than the one
+// before, so that their ids rise.
+func (r *rig) request(numbers ...string) *store.Accept {
+	r.now = r.now.Add(time.Millisecond)
+	a := &store.Accept{
+		Notification: store.Notification{
+			ID: carillon.NewID(r.now), CompanyID: ours, Channel: carillon.Messaging, SenderUID: r.sender.UID, TemplateID: "1",
+			Class: carillon.Utility, Campaign: "spring", Body: `{"a":1}`, Total: len(numbers), Open: len(numbers),
+			CreatedAt: r.now, DueAt: r.now,
+		},
+		Quota: store.Quota{Day: r.now.Format(time.DateOnly), Charge: len(numbers)},
+	}
+	for _, n := range numbers {
+		a.Messages = append(a.Messages, store.NewMessage{Number: n})
+	}
+	return a
+}
+
+// accepted is a stored notification of so many messages.
+func (r *rig) accepted(t *testing.T, messages int, change ...func(a *store.Accept)) *store.Accept {
+	t.Helper()
+	var numbers []string
+	for i := range messages {
+		numbers = append(numbers, strconv.Itoa(34600000000+i))
+	}
+	a := r.request(numbers...)
+	for _, c := range change {
+		c(a)
+	}
+	if err := r.Accept(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (r *rig) message(t *testing.T, a *store.Accept, n int) store.Message {
+	t.Helper()
+	all, err := r.Messages(t.Context(), a.Notification.ID, n, 1)
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	return all[0]
+}
+
+// there tells whether a notification is stored.
+func (r *rig) there(t *testing.T, a *store.Accept) bool {
+	t.Helper()
+	_, err := r.LoadNotification(t.Context(), a.Notification.ID)
+	if err != nil && !carillon.IsCode(err, carillon.NotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func (r *rig) used(t *testing.T, a *store.Accept) int {
+	t.Helper()
+	n, err := r.Used(t.Context(), a.Notification.CompanyID, a.Quota.Day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fence makes a node the owner of the shard of our main sender.
+func (r *rig) fence(t *testing.T) store.Fence {
+	t.Helper()
+	if err := r.Join(t.Context(), "node", "host"); err != nil {
+		t.Fatal(err)
+	}
+	f := store.Fence{Shard: r.sender.Shard(), Owner: "node"}
+	var err error
+	var taken bool
+	if f.Epoch, taken, err = r.Take(t.Context(), f.Shard, f.Owner); err != nil || !taken {
+		t.Fatal(taken, err)
+	}
+	return f
+}
+
+// start begins the delivery of a message; the attempt is 0 where it must not begin.
+func (r *rig) start(t *testing.T, f store.Fence, a *store.Accept, n int) int {
+	t.Helper()
+	st := &store.Start{NotificationID: a.Notification.ID, N: n, Shard: f.Shard}
+	r.deliver(t, &store.Delivery{Fences: []store.Fence{f}, Starts: []*store.Start{st}, Now: r.now})
+	return st.Attempt
+}
+
+func (r *rig) deliver(t *testing.T, d *store.Delivery) {
+	t.Helper()
+	if err := r.Deliver(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// result writes what became of an attempt.
+func (r *rig) result(t *testing.T, results ...store.Result) {
+	t.Helper()
+	r.deliver(t, &store.Delivery{Results: results, Now: r.now})
+}
+
+// eventually waits for what happens behind the caller's back.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	late := time.NewTimer(10 * time.Second)
+	defer late.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-late.C:
+			t.Fatal("it did not come about within ten seconds")
+		}
+	}
+}

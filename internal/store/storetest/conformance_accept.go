@@ -1,0 +1,254 @@
+package storetest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func accepting() []sentence {
+	return []sentence{
+		{"what is accepted is read as it was given", acceptedIsReadBack},
+		{"requests that share a commit are all stored", requestsShareACommit},
+		{"one poisoned request in a hundred fails alone", poisonedRequestFailsAlone},
+		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
+		{"64 senders at once never pass the quota", quotaIsNeverPassed},
+		{"a request that the quota refuses stores nothing", refusedRequestStoresNothing},
+		{"64 repeats of one key store one notification", repeatsStoreOnce},
+		{"an idempotency key with other content is refused", reusedKeyIsRefused},
+		{"an idempotency key is free again once it has expired", keyExpires},
+	}
+}
+
+func acceptedIsReadBack(t *testing.T, r *rig) {
+	a := r.request("34600000001", "34600000002")
+	n := &a.Notification
+	n.Flat, n.Notes, n.Scheduled, n.DueAt, n.Open = true, "note", true, r.now.Add(26*time.Hour), 1
+	a.Messages[1].Skip = carillon.ReasonSuppressed
+	if err := r.Accept(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Notification(t.Context(), ours, n.ID)
+	if d := cmp.Diff(n, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if _, err := r.Notification(t.Context(), theirs, n.ID); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another company was told %v", err)
+	}
+	messages, err := r.Messages(t.Context(), n.ID, 0, 100)
+	if d := cmp.Diff([]store.Message{
+		{N: 0, Number: "34600000001", Q: 1, Due: n.DueAt},
+		{N: 1, Number: "34600000002", Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed, Due: n.DueAt, EndedAt: n.CreatedAt},
+	}, messages); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	standings, err := r.Standings(t.Context(), n.ID)
+	if err != nil || len(standings) != 2 || standings[0].Count+standings[1].Count != 2 {
+		t.Error(standings, err)
+	}
+}
+
+// together accepts requests from as many callers at once and gives their errors.
+func together(t *testing.T, r *rig, all []*store.Accept) []error {
+	t.Helper()
+	errs := make([]error, len(all))
+	begin := make(chan struct{})
+	var callers sync.WaitGroup
+	for i, a := range all {
+		callers.Go(func() {
+			<-begin
+			errs[i] = r.Accept(t.Context(), a)
+		})
+	}
+	close(begin)
+	callers.Wait()
+	return errs
+}
+
+func requests(r *rig, n int, change func(i int, a *store.Accept)) []*store.Accept {
+	all := make([]*store.Accept, n)
+	for i := range all {
+		all[i] = r.request(strconv.Itoa(34600000000 + i))
+		if change != nil {
+			change(i, all[i])
+		}
+	}
+	return all
+}
+
+func requestsShareACommit(t *testing.T, r *rig) {
+	all := requests(r, 300, nil)
+	for i, err := range together(t, r, all) {
+		if err != nil || !r.there(t, all[i]) {
+			t.Fatal(i, err)
+		}
+	}
+	if n := r.used(t, all[0]); n != 300 {
+		t.Errorf("300 recipients charged %d", n)
+	}
+}
+
+func poisonedRequestFailsAlone(t *testing.T, r *rig) {
+	all := requests(r, 100, func(i int, a *store.Accept) {
+		if i == 50 {
+			a.Notification.Channel = "pigeon" // the schema refuses it
+		}
+	})
+	for i, err := range together(t, r, all) {
+		if (err != nil) != (i == 50) || r.there(t, all[i]) == (i == 50) {
+			t.Errorf("request %d: %v", i, err)
+		}
+	}
+	if n := r.used(t, all[0]); n != 99 {
+		t.Errorf("99 recipients charged %d", n)
+	}
+}
+
+func callersThatLeftAreStored(t *testing.T, r *rig) {
+	all := requests(r, 50, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	var callers sync.WaitGroup
+	for _, a := range all {
+		callers.Go(func() { _ = r.Accept(ctx, a) }) // it may have heard of the commit or not
+	}
+	callers.Wait()
+	for _, a := range all {
+		eventually(t, func() bool { return r.there(t, a) })
+		r.message(t, a, 0)
+	}
+}
+
+func quotaIsNeverPassed(t *testing.T, r *rig) {
+	all := requests(r, 64, func(_ int, a *store.Accept) { a.Quota.Charge, a.Quota.Limit = 3, 100 })
+	stored := 0
+	for i, err := range together(t, r, all) {
+		switch {
+		case err == nil:
+			stored++
+		case !carillon.IsCode(err, carillon.QuotaExceeded):
+			t.Error(err)
+		case r.there(t, all[i]):
+			t.Error("a refused request was stored")
+		}
+	}
+	if n := r.used(t, all[0]); stored != 33 || n != 99 {
+		t.Errorf("of 100, %d requests of 3 were stored and %d charged", stored, n)
+	}
+}
+
+func refusedRequestStoresNothing(t *testing.T, r *rig) {
+	keyed := func(key string, charge int) *store.Accept {
+		a := r.request("34600000001")
+		a.Quota.Charge, a.Quota.Limit = charge, 10
+		a.Idempotency = &store.Idempotency{Route: "notify", Key: key, Hash: "h", Answer: key, ExpiresAt: r.now.Add(time.Hour)}
+		return a
+	}
+	large, small := keyed("large", 11), keyed("small", 10)
+	if err := r.Accept(t.Context(), large); !carillon.IsCode(err, carillon.QuotaExceeded) {
+		t.Fatal(err)
+	}
+	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "large", "h", r.now); answer != "" || err != nil || r.there(t, large) {
+		t.Errorf("kept %q, %v", answer, err)
+	}
+	if err := r.Accept(t.Context(), small); err != nil {
+		t.Error("what was refused was charged:", err)
+	}
+	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "small", "h", r.now); answer != "small" || err != nil {
+		t.Errorf("kept %q, %v", answer, err)
+	}
+	again := keyed("large", 0)
+	if err := r.Accept(t.Context(), again); err != nil || again.Replay != "" {
+		t.Errorf("the refused key's next use: %v, %q", err, again.Replay)
+	}
+}
+
+func repeatsStoreOnce(t *testing.T, r *rig) {
+	all := requests(r, 64, func(i int, a *store.Accept) {
+		a.Idempotency = &store.Idempotency{Route: "notify", Key: "k", Hash: "h", Answer: strconv.Itoa(i), ExpiresAt: r.now.Add(time.Hour)}
+	})
+	var first *store.Accept
+	for i, err := range together(t, r, all) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[i].Replay == "" {
+			if first != nil {
+				t.Error("two requests were the first")
+			}
+			first = all[i]
+		}
+	}
+	if first == nil {
+		t.Fatal("no request was the first")
+	}
+	for _, a := range all {
+		if a != first && (a.Replay != first.Idempotency.Answer || r.there(t, a)) {
+			t.Errorf("repeat %q was stored: %v", a.Replay, r.there(t, a))
+		}
+	}
+	if n := r.used(t, first); n != 1 || !r.there(t, first) {
+		t.Errorf("charged %d", n)
+	}
+}
+
+func reusedKeyIsRefused(t *testing.T, r *rig) {
+	keyed := func(company, route, hash string) error {
+		a := r.request("34600000001")
+		a.Notification.CompanyID = company
+		a.Idempotency = &store.Idempotency{Route: route, Key: "k", Hash: hash, Answer: "{}", ExpiresAt: r.now.Add(time.Hour)}
+		err := r.Accept(t.Context(), a)
+		if (err == nil) != r.there(t, a) {
+			t.Errorf("%s %s %s: %v, stored: %v", company, route, hash, err, r.there(t, a))
+		}
+		return err
+	}
+	for _, free := range [][2]string{{ours, "notify"}, {ours, "notify/voice"}, {theirs, "notify"}} { // per company and route
+		if err := keyed(free[0], free[1], "h"); err != nil {
+			t.Error(free, err)
+		}
+	}
+	if err := keyed(ours, "notify", "other"); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
+		t.Error(err)
+	}
+	if _, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "other", r.now); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
+		t.Error(err)
+	}
+}
+
+func keyExpires(t *testing.T, r *rig) {
+	accept := func(hash string) *store.Accept {
+		return r.accepted(t, 1, func(a *store.Accept) {
+			a.Idempotency = &store.Idempotency{Route: "notify", Key: "k", Hash: hash, Answer: hash, ExpiresAt: r.now.Add(time.Hour)}
+		})
+	}
+	accept("first")
+	r.now = r.now.Add(2 * time.Hour)
+	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
+		t.Error(answer, err)
+	}
+	if a := accept("second"); a.Replay != "" || !r.there(t, a) {
+		t.Error("an expired key was held against a new request")
+	}
+	for range 3 {
+		if err := r.Sweep(t.Context(), r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "second" || err != nil {
+		t.Error("the sweep took a living key:", answer, err)
+	}
+	if err := r.Sweep(t.Context(), r.now.Add(2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
+		t.Error("the sweep left an expired key:", answer, err)
+	}
+}

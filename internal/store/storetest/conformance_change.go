@@ -1,0 +1,179 @@
+package storetest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func changing() []sentence {
+	return []sentence{
+		{"a cancel takes what has not begun", canceling},
+		{"a cancel of what is done or another's is refused", cancelRefused},
+		{"a move gives every message its new time until delivery began", moving},
+		{"a cancel and a start never both win", cancelAgainstStart},
+		{"a notification closes when nothing of it is open", closing},
+		{"the open notifications that are due come in pages", openPages},
+	}
+}
+
+func canceling(t *testing.T, r *rig) {
+	f := r.fence(t)
+	a := r.accepted(t, 4, func(a *store.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
+	r.start(t, f, a, 0)
+	canceled, sent, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now)
+	if canceled != 2 || sent != 1 || err != nil {
+		t.Error(canceled, sent, err)
+	}
+	for n, want := range []carillon.Rank{carillon.RankNone, carillon.RankCanceled, carillon.RankCanceled, carillon.RankSkipped} {
+		if m := r.message(t, a, n); m.Rank != want || (n > 0) != (m.Q == 0) {
+			t.Errorf("%+v", m)
+		}
+	}
+	if n, err := r.Notification(t.Context(), ours, a.Notification.ID); err != nil || n.Canceled || n.Open != 1 || !n.DoneAt.IsZero() {
+		t.Errorf("%+v, %v", n, err)
+	}
+	whole := r.accepted(t, 2)
+	if canceled, sent, err := r.Cancel(t.Context(), ours, whole.Notification.ID, r.now); canceled != 2 || sent != 0 || err != nil {
+		t.Error(canceled, sent, err)
+	}
+	if n, err := r.Notification(t.Context(), ours, whole.Notification.ID); err != nil || !n.Canceled || n.Open != 0 || !n.DoneAt.Equal(r.now) {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+func cancelRefused(t *testing.T, r *rig) {
+	a := r.accepted(t, 1)
+	if _, _, err := r.Cancel(t.Context(), theirs, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+	if _, err := r.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour)); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+	if m := r.message(t, a, 0); m.Q != 1 || !m.Due.Equal(a.Notification.DueAt) {
+		t.Errorf("another company changed %+v", m)
+	}
+	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error(err)
+	}
+	if _, err := r.Move(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error(err)
+	}
+}
+
+func moving(t *testing.T, r *rig) {
+	f, later := r.fence(t), r.now.Add(26*time.Hour)
+	a := r.accepted(t, 3, func(a *store.Accept) { a.Messages[2].Skip = carillon.ReasonDuplicate })
+	n, err := r.Move(t.Context(), ours, a.Notification.ID, later)
+	if err != nil || !n.DueAt.Equal(later) || !n.Scheduled {
+		t.Fatalf("%+v, %v", n, err)
+	}
+	if r.start(t, f, a, 0) != 0 {
+		t.Error("started at the time before the move")
+	}
+	r.now = later
+	if r.start(t, f, a, 0) != 1 {
+		t.Error("not started at the new time")
+	}
+	if _, err := r.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour)); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error("moved after delivery began:", err)
+	}
+	if m := r.message(t, a, 1); !m.Due.Equal(later) {
+		t.Errorf("a refused move moved %+v", m)
+	}
+}
+
+func cancelAgainstStart(t *testing.T, r *rig) {
+	f := r.fence(t)
+	for range 30 {
+		a := r.accepted(t, 2)
+		st := []*store.Start{{NotificationID: a.Notification.ID, N: 0, Shard: f.Shard}, {NotificationID: a.Notification.ID, N: 1, Shard: f.Shard}}
+		canceled, begin := 0, make(chan struct{})
+		var both sync.WaitGroup
+		both.Go(func() {
+			<-begin
+			canceled, _, _ = r.Cancel(t.Context(), ours, a.Notification.ID, r.now) // a conflict: nothing canceled
+		})
+		both.Go(func() {
+			<-begin
+			if err := r.Deliver(t.Context(), &store.Delivery{Fences: []store.Fence{f}, Starts: st, Now: r.now}); err != nil {
+				t.Error(err)
+			}
+		})
+		close(begin)
+		both.Wait()
+		if started := st[0].Attempt + st[1].Attempt; started+canceled != 2 {
+			t.Errorf("of 2 messages %d were started and %d canceled", started, canceled)
+		}
+	}
+}
+
+func closing(t *testing.T, r *rig) {
+	f, a, b := r.fence(t), r.accepted(t, 2), r.accepted(t, 1)
+	ids := []string{a.Notification.ID, b.Notification.ID}
+	done := func(n int, x *store.Accept) {
+		r.start(t, f, x, n)
+		r.result(t, store.Result{NotificationID: x.Notification.ID, N: n, Attempt: 1, Rank: carillon.RankSent, At: r.now})
+		if err := r.CloseDone(t.Context(), ids, r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(x *store.Accept, open bool) {
+		t.Helper()
+		if n, err := r.LoadNotification(t.Context(), x.Notification.ID); err != nil || (n.Open > 0) != open || n.DoneAt.IsZero() != open {
+			t.Errorf("open %d, done %s, %v", n.Open, n.DoneAt, err)
+		}
+	}
+	done(0, a)
+	check(a, true)
+	done(1, a)
+	check(a, false)
+	check(b, true)
+	done(0, b)
+	check(b, false)
+}
+
+func openPages(t *testing.T, r *rig) {
+	var want []string
+	for i := range 7 {
+		a := r.accepted(t, 1, func(a *store.Accept) {
+			switch i {
+			case 2:
+				a.Notification.DueAt = r.now.Add(time.Hour)
+			case 3:
+				a.Notification.CompanyID = theirs
+			}
+		})
+		if i == 4 {
+			if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i != 2 && i != 4 {
+			want = append(want, a.Notification.ID)
+		}
+	}
+	var got []string
+	company, id := "", ""
+	for {
+		ids, lastCompany, lastID, err := r.OpenAfter(t.Context(), company, id, r.now, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lastID == "" {
+			break
+		}
+		got, company, id = append(got, ids...), lastCompany, lastID
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

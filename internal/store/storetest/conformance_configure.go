@@ -1,0 +1,347 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func configuring() []sentence {
+	return []sentence{
+		{"what was configured is read at once", configuredIsReadAtOnce},
+		{"what was configured is read at once although its caller left", configuredWithoutCaller},
+		{"a configuration that fails changes nothing", failedConfiguration},
+		{"senders are found by company, uid, id and number", findingSenders},
+		{"two senders of a company never share a number", sendersShareNoNumber},
+		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
+		{"templates are polled when due, by one node", pollingTemplates},
+		{"the templates of a company keep their limits", templateLimits},
+		{"suppressions belong to their company", suppressing},
+		{"a maintenance window begins and ends", maintaining},
+		{"a rate is borrowed up to its limit and forgotten", borrowing},
+		{"the oldest company is the first that was made", oldestCompany},
+	}
+}
+
+// put makes our company with another name.
+func put(name string, now time.Time) func(ctx context.Context, tx *store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
+		return tx.PutCompany(ctx, &carillon.Company{ID: ours, Name: name, Limits: carillon.DefaultLimits()}, now)
+	}
+}
+
+func (r *rig) companyName(t *testing.T) string {
+	t.Helper()
+	c, err := r.Company(t.Context(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Name
+}
+
+func configuredIsReadAtOnce(t *testing.T, r *rig) {
+	key := &store.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
+	for i := range 20 {
+		name := "Name " + strconv.Itoa(i)
+		if k, err := r.AccessKey(t.Context(), key.Key+name); k != nil || err != nil { // the absence is remembered too
+			t.Fatal(k, err)
+		}
+		before := r.Generation()
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			fresh := *key
+			fresh.Key += name
+			return errors.Join(put(name, r.now)(ctx, tx), tx.PutKey(ctx, &fresh, r.now))
+		})
+		if got := r.companyName(t); got != name {
+			t.Errorf("read %q after %q was written", got, name)
+		}
+		if k, err := r.AccessKey(t.Context(), key.Key+name); k == nil || err != nil {
+			t.Error("the new key is not known:", err)
+		}
+		if r.Generation() == before {
+			t.Error("the generation stood still")
+		}
+	}
+	if _, err := r.Company(t.Context(), "nobody"); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+}
+
+func configuredWithoutCaller(t *testing.T, r *rig) {
+	ctx, leave := context.WithCancel(t.Context())
+	k := &store.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, k, r.now) })
+	leave()
+	err := r.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if _, err := r.AccessKey(t.Context(), k.Key); err != nil { // another request fills the cache meanwhile
+			return err
+		}
+		return tx.RevokeKey(ctx, ours, k.ID, r.now)
+	})
+	if err != nil {
+		t.Error("given up with its caller:", err)
+	}
+	if got, err := r.AccessKey(t.Context(), k.Key); err != nil || got == nil || got.RevokedAt.IsZero() {
+		t.Errorf("the revoked key is still good: %+v, %v", got, err)
+	}
+}
+
+func failedConfiguration(t *testing.T, r *rig) {
+	before, fault := r.companyName(t), errors.New("no")
+	err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(put("Changed", r.now)(ctx, tx), fault)
+	})
+	if !errors.Is(err, fault) || r.companyName(t) != before {
+		t.Error(err, r.companyName(t))
+	}
+	err = r.Configure(t.Context(), put("Theirs", r.now))
+	if !carillon.IsCode(err, carillon.Conflict) || r.companyName(t) != before {
+		t.Error(err, r.companyName(t))
+	}
+}
+
+func findingSenders(t *testing.T, r *rig) {
+	all, err := r.Senders(t.Context(), ours)
+	if err != nil || len(all) != 2 || all[0].UID != r.sender.UID || all[1].UID != r.second.UID {
+		t.Error(all, err)
+	}
+	x, err := r.Sender(t.Context(), r.second.UID)
+	if d := cmp.Diff(r.second, x); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if _, err := r.Sender(t.Context(), 999); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+	if all, err := r.SendersByID(t.Context(), "main"); err != nil || len(all) != 2 {
+		t.Error(all, err)
+	}
+	for name, want := range map[string]bool{"main": true, "15555550100": true, "side": false, "15555550101": false, "none": false} {
+		if got, err := r.SenderElsewhere(t.Context(), ours, name); got != want || err != nil {
+			t.Errorf("%s elsewhere: %v, %v", name, got, err)
+		}
+	}
+}
+
+func sendersShareNoNumber(t *testing.T, r *rig) {
+	double := *r.second
+	double.Number = r.sender.Number
+	err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, &double, r.now) })
+	if !carillon.IsCode(err, carillon.Conflict) {
+		t.Error(err)
+	}
+	double.Channel = carillon.Voice // one number may be a line of each channel
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, &double, r.now) })
+	if double.UID != r.second.UID {
+		t.Errorf("uid %d became %d", r.second.UID, double.UID)
+	}
+}
+
+func (r *rig) template(sender *carillon.Sender, id, name string, status carillon.TemplateStatus) *store.TemplateRecord {
+	return &store.TemplateRecord{Template: carillon.Template{
+		ID: id, CompanyID: sender.CompanyID, SenderUID: sender.UID, Name: name, Language: "es", Category: "UTILITY", Status: status,
+		ParameterFormat: carillon.Positional, Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hola {{1}}"}},
+		CreatedAt: r.now, UpdatedAt: r.now,
+	}}
+}
+
+func (r *rig) create(t *testing.T, x *store.TemplateRecord) {
+	t.Helper()
+	if err := r.CreateTemplate(t.Context(), x, store.TemplateLimits{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func findingTemplates(t *testing.T, r *rig) {
+	mine, foreign := r.template(r.sender, "1", "a", carillon.TemplateApproved), r.template(r.foreign, "2", "a", carillon.TemplateApproved)
+	mine.ProviderID, foreign.ProviderID = "900", "901"
+	r.create(t, mine)
+	r.create(t, foreign)
+	for id, found := range map[string]bool{"1": true, "900": true, "2": false, "901": false, "": false, "3": false} {
+		x, err := r.Template(t.Context(), ours, id)
+		if found && (err != nil || x.ID != "1") || !found && !carillon.IsCode(err, carillon.NotFound) {
+			t.Errorf("%q: %+v, %v", id, x, err)
+		}
+	}
+	for _, tt := range []struct {
+		sender         *carillon.Sender
+		provider, name string
+		want           string
+	}{
+		{r.sender, "900", "other", "1"}, {r.sender, "", "a", "1"}, {r.sender, "777", "a", ""}, {r.second, "900", "a", ""},
+		{r.sender, "901", "none", ""}, {r.foreign, "901", "", "2"},
+	} {
+		x, err := r.ReportedTemplate(t.Context(), tt.sender.UID, tt.provider, tt.name, "es")
+		if err != nil || (x == nil) != (tt.want == "") || x != nil && x.ID != tt.want {
+			t.Errorf("%+v: %+v, %v", tt, x, err)
+		}
+	}
+	if all, err := r.Templates(t.Context(), r.sender.UID); err != nil || len(all) != 1 || all[0].Shape == nil {
+		t.Error(all, err)
+	}
+	if gone, err := r.DeleteTemplate(t.Context(), mine); !gone || err != nil {
+		t.Error(gone, err)
+	}
+	if all, err := r.Templates(t.Context(), r.sender.UID); err != nil || len(all) != 0 {
+		t.Error("a deleted template is still listed:", all, err)
+	}
+}
+
+func pollingTemplates(t *testing.T, r *rig) {
+	for i, wait := range []time.Duration{3 * time.Minute, time.Minute, 2 * time.Minute, 0} {
+		x := r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), carillon.TemplatePending)
+		if wait > 0 {
+			x.PollAt = r.now.Add(wait)
+		}
+		r.create(t, x)
+	}
+	due, next, err := r.TemplatePolls(t.Context(), r.now.Add(2*time.Minute), 10)
+	if err != nil || len(due) != 2 || due[0].ID != "1" || due[1].ID != "2" || !next.Equal(r.now.Add(3*time.Minute)) {
+		t.Fatal(due, next, err)
+	}
+	for _, want := range []bool{true, false} {
+		if mine, err := r.PostponePoll(t.Context(), due[0], r.now.Add(time.Hour)); mine != want || err != nil {
+			t.Error(mine, err)
+		}
+	}
+	if due, next, err := r.TemplatePolls(t.Context(), r.now.Add(time.Hour), 2); err != nil || len(due) != 2 || due[0].ID != "2" || !next.IsZero() {
+		t.Error(due, next, err)
+	}
+}
+
+func templateLimits(t *testing.T, r *rig) {
+	limits := store.TemplateLimits{Active: 2, Created: 4}
+	create := func(i int, status carillon.TemplateStatus) error {
+		return r.CreateTemplate(t.Context(), r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), status), limits)
+	}
+	if err := errors.Join(create(0, carillon.TemplatePending), create(1, carillon.TemplateApproved)); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(2, carillon.TemplatePending); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Error("a third active template:", err)
+	}
+	first, err := r.Template(t.Context(), ours, "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := *first
+	next.Status = carillon.TemplateDraft
+	if swapped, err := r.SwapTemplate(t.Context(), first, &next, r.now, limits); !swapped || err != nil {
+		t.Fatal(swapped, err)
+	}
+	if err := create(2, carillon.TemplateDraft); err != nil {
+		t.Error(err)
+	}
+	last := r.template(r.sender, "3", "t3", carillon.TemplateDraft)
+	if err := r.CreateTemplate(t.Context(), last, limits); err != nil {
+		t.Error(err)
+	}
+	if err := create(4, carillon.TemplateDraft); !errors.Is(err, store.ErrTemplatesToday) {
+		t.Error("a fifth creation of the day:", err)
+	}
+	if undone, err := r.UndoCreateTemplate(t.Context(), last); !undone || err != nil {
+		t.Error(undone, err)
+	}
+	if err := create(4, carillon.TemplateDraft); err != nil {
+		t.Error("after one was undone:", err)
+	}
+	r.now = r.now.Add(24 * time.Hour)
+	if err := create(5, carillon.TemplateDraft); err != nil {
+		t.Error("on the next day:", err)
+	}
+	if err := create(5, carillon.TemplateDraft); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error("the same name and language:", err)
+	}
+}
+
+func suppressing(t *testing.T, r *rig) {
+	if err := r.Suppress(t.Context(), ours, "manual", r.now, "34600000001", "34600000002"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Suppress(t.Context(), ours, "other", r.now.Add(time.Hour), "34600000001", "34600000003"); err != nil {
+		t.Fatal(err)
+	}
+	for company, want := range map[string]map[string]bool{ours: {"34600000001": true}, theirs: {}} {
+		got, err := r.Suppressed(t.Context(), company, []string{"34600000001", "34600000009"})
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Error(company, err, d)
+		}
+		if c, err := r.Company(t.Context(), company); err != nil || c.Suppresses != (len(want) > 0) {
+			t.Error(company, err)
+		}
+	}
+	x, err := r.Suppression(t.Context(), ours, "34600000001")
+	if err != nil || *x != (store.Suppression{Number: "34600000001", Reason: "manual", CreatedAt: r.now}) {
+		t.Error(x, err)
+	}
+	rows, err := r.Suppressions(t.Context(), ours, "34600000001", 1)
+	if err != nil || len(rows) != 1 || rows[0].Number != "34600000002" {
+		t.Error(rows, err)
+	}
+	if removed, err := r.Unsuppress(t.Context(), theirs, "34600000001"); removed || err != nil {
+		t.Error(removed, err)
+	}
+	if removed, err := r.Unsuppress(t.Context(), ours, "34600000001"); !removed || err != nil {
+		t.Error(removed, err)
+	}
+}
+
+func maintaining(t *testing.T, r *rig) {
+	check := func(want store.Maintenance) {
+		t.Helper()
+		if m, err := r.Maintenance(t.Context()); err != nil || m != want {
+			t.Errorf("%+v, want %+v, %v", m, want, err)
+		}
+	}
+	check(store.Maintenance{})
+	for _, m := range []store.Maintenance{{From: r.now, Until: r.now.Add(time.Hour)}, {From: r.now, Until: r.now.Add(2 * time.Hour)}, {}} {
+		if err := r.SetMaintenance(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		check(m)
+	}
+}
+
+func borrowing(t *testing.T, r *rig) {
+	borrow := func(name string, n int) int {
+		_, used, err := r.BorrowRate(t.Context(), name, r.now, n, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return used
+	}
+	var got []int
+	for _, n := range []int{6, 5, 4, 1, 11} { // granted, refused, granted, refused, refused
+		got = append(got, borrow("a", n))
+	}
+	if want := []int{6, 6, 10, 10, 10}; !slices.Equal(got, want) {
+		t.Errorf("used %v, want %v", got, want)
+	}
+	if n := borrow("b", 1); n != 1 {
+		t.Errorf("another name's use counts: %d", n)
+	}
+	for before, want := range map[time.Duration]int64{0: 0, time.Millisecond: 2} {
+		if n, err := r.DropRates(t.Context(), r.now.Add(before), 10); want == 0 && n != 0 || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if n, err := r.RateUsed(t.Context(), "a", r.now); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+}
+
+func oldestCompany(t *testing.T, r *rig) {
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return tx.PutCompany(ctx, &carillon.Company{ID: "aaa", Name: "Earlier"}, r.now.Add(-time.Hour))
+	})
+	if id, err := r.OldestCompany(t.Context()); id != "aaa" || err != nil {
+		t.Error(id, err)
+	}
+}

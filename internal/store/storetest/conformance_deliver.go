@@ -1,0 +1,251 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func delivering() []sentence {
+	return []sentence{
+		{"a lost fence drops the starts and writes the results", lostFenceDropsStarts},
+		{"only what is queued, not held and due is started", onlyDueIsStarted},
+		{"a start counts the attempt", startCountsTheAttempt},
+		{"a result is taken by message and attempt from anyone", resultByAttempt},
+		{"results do to a message what their move says", resultsMove},
+		{"many results at once do the same as one by one", resultsTogether},
+		{"a result never lowers what a receipt told", resultNeverLowers},
+		{"a held message waits until its hold is released", heldUntilReleased},
+		{"what is postponed only moves to later", postponedMovesLater},
+	}
+}
+
+func lostFenceDropsStarts(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 2)
+	if r.start(t, f, a, 0) != 1 {
+		t.Fatal("not started")
+	}
+	lost := f
+	lost.Epoch++
+	st := &store.Start{NotificationID: a.Notification.ID, N: 1, Shard: f.Shard}
+	d := &store.Delivery{
+		Fences: []store.Fence{lost}, Starts: []*store.Start{st}, Now: r.now,
+		Results: []store.Result{{NotificationID: a.Notification.ID, N: 0, Attempt: 1, Rank: carillon.RankSent, At: r.now}},
+	}
+	r.deliver(t, d)
+	if !slices.Equal(d.Lost, []int{f.Shard}) || st.Attempt != 0 {
+		t.Errorf("lost %v, attempt %d", d.Lost, st.Attempt)
+	}
+	if m := r.message(t, a, 1); m.Q != 1 || m.Attempts != 0 {
+		t.Errorf("started without a fence: %+v", m)
+	}
+	if m := r.message(t, a, 0); m.Rank != carillon.RankSent {
+		t.Errorf("the result was dropped: %+v", m)
+	}
+}
+
+func onlyDueIsStarted(t *testing.T, r *rig) {
+	f := r.fence(t)
+	later := r.accepted(t, 1, func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Minute) })
+	skipped := r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
+	canceled, flying, held, due := r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1)
+	if _, _, err := r.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.start(t, f, flying, 0)
+	r.start(t, f, held, 0)
+	r.result(t, store.Result{NotificationID: held.Notification.ID, Attempt: 1, Move: store.MoveHold, Hold: "ours/1"})
+	for name, tt := range map[string]struct {
+		a    *store.Accept
+		want int
+	}{"later": {later, 0}, "skipped": {skipped, 0}, "canceled": {canceled, 0}, "in flight": {flying, 0}, "held": {held, 0}, "due": {due, 1}} {
+		if got := r.start(t, f, tt.a, 0); got != tt.want {
+			t.Errorf("%s: attempt %d, want %d", name, got, tt.want)
+		}
+	}
+	r.now = later.Notification.DueAt
+	if r.start(t, f, later, 0) != 1 {
+		t.Error("not started at its millisecond")
+	}
+}
+
+func startCountsTheAttempt(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 40)
+	for attempt := 1; attempt <= 3; attempt++ {
+		d := &store.Delivery{Fences: []store.Fence{f}, Now: r.now}
+		for n := range 40 {
+			d.Starts = append(d.Starts, &store.Start{NotificationID: a.Notification.ID, N: n, Shard: f.Shard})
+		}
+		r.deliver(t, d)
+		var results []store.Result
+		for _, st := range d.Starts {
+			if st.Attempt != attempt {
+				t.Fatalf("attempt %d of message %d, want %d", st.Attempt, st.N, attempt)
+			}
+			results = append(results, store.Result{NotificationID: st.NotificationID, N: st.N, Attempt: attempt, Move: store.MoveRetry, Due: r.now})
+		}
+		if m := r.message(t, a, 39); m.Q != 2 || m.Attempts != attempt || !m.StartedAt.Equal(r.now) {
+			t.Errorf("%+v", m)
+		}
+		flights, err := r.Flights(t.Context(), f)
+		if err != nil || len(flights) != 40 || flights[0].Attempt != attempt || flights[0].SenderUID != r.sender.UID {
+			t.Error(len(flights), err)
+		}
+		r.result(t, results...)
+	}
+}
+
+func resultByAttempt(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 1)
+	r.start(t, f, a, 0)
+	id := a.Notification.ID
+	for _, attempt := range []int{0, 2} {
+		r.result(t, store.Result{NotificationID: id, Attempt: attempt, Rank: carillon.RankFailed, Reason: carillon.ReasonExpired, At: r.now})
+	}
+	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != carillon.RankNone {
+		t.Errorf("another attempt's result was taken: %+v", m)
+	}
+	if deposed, err := r.Depose(t.Context(), "node", 1); err != nil || !deposed {
+		t.Fatal(deposed, err)
+	}
+	r.result(t, store.Result{NotificationID: id, Attempt: 1, Rank: carillon.RankSent, ProviderID: "p", At: r.now})
+	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != carillon.RankSent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
+		t.Errorf("a deposed node's result was not taken: %+v", m)
+	}
+}
+
+// moves are one result of every kind and the message it makes.
+func moves(r *rig) (results []store.Result, want []store.Message) {
+	later := r.now.Add(time.Minute)
+	add := func(x store.Result, m store.Message) {
+		x.N, x.Attempt, x.At = len(results), 1, r.now
+		m.N, m.Attempts, m.StartedAt = x.N, 1, r.now
+		results, want = append(results, x), append(want, m)
+	}
+	add(store.Result{Rank: carillon.RankSent, ProviderID: "p"}, store.Message{Rank: carillon.RankSent, ProviderID: "p", SentAt: r.now})
+	add(store.Result{Rank: carillon.RankSent}, store.Message{Rank: carillon.RankSent, SentAt: r.now})
+	add(store.Result{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable, Detail: "131026"},
+		store.Message{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
+	add(store.Result{Move: store.MoveRetry, Due: later, Detail: "500"}, store.Message{Q: 1, Due: later, Detail: "500"})
+	add(store.Result{Move: store.MoveUnknown, Due: later, Detail: "cut"}, store.Message{Q: 3, Due: later, Detail: "cut"})
+	add(store.Result{Move: store.MoveHold, Hold: "ours/1"}, store.Message{Q: 1, Held: true})
+	return results, want
+}
+
+func checkMoves(t *testing.T, r *rig, one bool) {
+	t.Helper()
+	f, a := r.fence(t), r.accepted(t, 12)
+	for n := range 12 {
+		r.start(t, f, a, n)
+	}
+	results, want := moves(r)
+	again, more := moves(r)
+	for i := range again {
+		again[i].N, more[i].N = i+6, i+6
+	}
+	results, want = append(results, again...), append(want, more...)
+	for i := range results {
+		results[i].NotificationID = a.Notification.ID
+		if one {
+			r.result(t, results[i])
+		}
+	}
+	if !one {
+		r.result(t, results...)
+	}
+	got, err := r.Messages(t.Context(), a.Notification.ID, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		if got[i].Q == 0 || got[i].Held {
+			got[i].Due = time.Time{} // of no use there
+		}
+	}
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Message{}, "Number")); d != "" {
+		t.Error(d)
+	}
+}
+
+func resultsMove(t *testing.T, r *rig)     { checkMoves(t, r, true) }
+func resultsTogether(t *testing.T, r *rig) { checkMoves(t, r, false) }
+
+func resultNeverLowers(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 8)
+	for n := range 8 {
+		r.start(t, f, a, n)
+		r.receive(t, r.receipt(a, n, carillon.StateDelivered))
+	}
+	var results []store.Result
+	for n := range 8 { // enough for one statement, and each of the other moves
+		results = append(results, store.Result{
+			NotificationID: a.Notification.ID, N: n, Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
+			Move: []store.Move{store.MoveDone, store.MoveDone, store.MoveDone, store.MoveDone, store.MoveDone, store.MoveRetry, store.MoveUnknown, store.MoveHold}[n],
+			Rank: carillon.RankSent, Hold: "h", ProviderID: "late",
+		})
+	}
+	results[4].Rank, results[4].Reason, results[4].Detail = carillon.RankFailed, carillon.ReasonProviderRefused, "x"
+	r.result(t, results...)
+	for n := range 8 {
+		m := r.message(t, a, n)
+		if m.Q != 0 || m.Held || m.Rank != carillon.RankDelivered || m.Reason != "" || m.Detail != "" || m.ProviderID != "wamid" {
+			t.Errorf("%d: %+v", n, m)
+		}
+	}
+}
+
+func heldUntilReleased(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 5)
+	hold := func(n int, name string) store.Result {
+		r.start(t, f, a, n)
+		return store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Move: store.MoveHold, Hold: name}
+	}
+	r.result(t, hold(0, "ours/1"), hold(1, "ours/1"), hold(2, "ours/1"), hold(3, "ours/2"))
+	holds, err := r.Holds(t.Context())
+	if err != nil || !slices.Equal(holds, []string{"ours/1", "ours/2"}) {
+		t.Error(holds, err)
+	}
+	lane := store.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
+	window := func() int {
+		all, err := r.Window(t.Context(), f.Shard, lane, time.UnixMilli(0), r.now, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if n := window(); n != 1 {
+		t.Errorf("%d messages are in the lane, want the one that is not held", n)
+	}
+	for _, want := range []int64{2, 1, 0} {
+		if n, err := r.Release(t.Context(), "ours/1", 2); n != want || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if n := window(); n != 4 {
+		t.Errorf("%d messages are in the lane after the release", n)
+	}
+	if m := r.message(t, a, 3); !m.Held {
+		t.Error("another hold was released")
+	}
+}
+
+func postponedMovesLater(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 3)
+	r.start(t, f, a, 2)
+	earlier, later := r.now.Add(-time.Hour), r.now.Add(time.Hour)
+	r.deliver(t, &store.Delivery{Now: r.now, Later: []store.Queued{
+		{NotificationID: a.Notification.ID, N: 0, Due: later}, {NotificationID: a.Notification.ID, N: 1, Due: earlier},
+		{NotificationID: a.Notification.ID, N: 2, Due: later},
+	}})
+	for n, want := range []time.Time{later, a.Notification.DueAt, a.Notification.DueAt} {
+		if m := r.message(t, a, n); !m.Due.Equal(want) {
+			t.Errorf("message %d is due %s, want %s", n, m.Due, want)
+		}
+	}
+}

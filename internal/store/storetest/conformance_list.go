@@ -1,0 +1,275 @@
+package storetest
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func listing() []sentence {
+	return []sentence{
+		{"every filter finds what it names, newest first, in pages", everyFilter},
+		{"no row is missed or doubled while rows are added", pagesWhileRowsAreAdded},
+		{"a search finds what is indexed and what is not yet", searchAcrossTheHorizon},
+		{"the search table leaves out what may yet be committed", searchLags},
+		{"recipients come in pages", recipientPages},
+	}
+}
+
+// several are notifications that differ in all that a list filters by, oldest first.
+func several(t *testing.T, r *rig) []*store.Accept {
+	t.Helper()
+	var all []*store.Accept
+	for i := range 24 {
+		all = append(all, r.accepted(t, 2, func(a *store.Accept) {
+			r.now = r.now.Add(time.Second)
+			a.Notification.ID, a.Notification.CreatedAt = carillon.NewID(r.now), r.now
+			a.Notification.Class = carillon.Class(i % 3)
+			a.Notification.Campaign = []string{"spring", "autumn"}[i/2%2]
+			a.Messages[1].Number = strconv.Itoa(34611000000 + i%5)
+			if i%4 == 1 {
+				a.Notification.Channel = carillon.Voice
+			}
+			if i%6 == 1 {
+				a.Notification.SenderUID = r.second.UID
+			}
+			if i%8 == 7 {
+				a.Notification.CompanyID = theirs
+			}
+			a.Notification.DueAt, a.Notification.Scheduled = r.now, i%5 < 2
+			if i%5 == 1 {
+				a.Notification.DueAt = r.now.Add(time.Hour)
+			}
+		}))
+	}
+	for i, a := range all {
+		switch {
+		case i%6 == 2: // canceled
+			if _, _, err := r.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, r.now); err != nil {
+				t.Fatal(err)
+			}
+		case i%6 == 4 && a.Notification.DueAt.Before(r.now): // completed
+			f := store.Fence{Shard: int(a.Notification.SenderUID % carillon.Shards), Owner: "node"}
+			r.join(t, "node")
+			var err error
+			if f.Epoch, _, err = r.Take(t.Context(), f.Shard, "node"); err != nil {
+				t.Fatal(err)
+			}
+			if f.Epoch == 0 {
+				f.Epoch = r.shard(t, f.Shard).Epoch
+			}
+			for n := range 2 {
+				r.start(t, f, a, n)
+				r.result(t, store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Rank: carillon.RankSent, At: r.now})
+			}
+			if err := r.CloseDone(t.Context(), []string{a.Notification.ID}, r.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+// stateOf is a notification's state as a list tells it.
+func stateOf(n *store.Notification, now time.Time) carillon.State {
+	switch {
+	case n.Canceled:
+		return carillon.StateCanceled
+	case n.Open == 0:
+		return carillon.StateCompleted
+	case n.Scheduled && n.DueAt.After(now):
+		return carillon.StateScheduled
+	}
+	return carillon.StateInProgress
+}
+
+// matches says in Go what the filter says in SQL.
+func matches(f store.Filter, n *store.Notification, a *store.Accept, now time.Time) bool {
+	numbers := []string{a.Messages[0].Number, a.Messages[1].Number}
+	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) && (f.Number == "" || slices.Contains(numbers, f.Number)) &&
+		(f.Class == nil || *f.Class == n.Class) && (f.Channel == "" || f.Channel == n.Channel) &&
+		(f.State == "" || f.State == stateOf(n, now)) && (f.SenderUID == 0 || f.SenderUID == n.SenderUID) &&
+		(f.From.IsZero() || !n.CreatedAt.Before(f.From)) && (f.To.IsZero() || n.CreatedAt.Before(f.To))
+}
+
+func filters(r *rig, all []*store.Accept) []store.Filter {
+	utility := carillon.Utility
+	single := []store.Filter{
+		{}, {Campaign: "autumn"}, {Campaign: "winter"}, {Number: "34611000003"}, {Number: "34600000000"}, {Number: "34699999999"}, {Class: &utility},
+		{Channel: carillon.Voice}, {Channel: carillon.Messaging}, {State: carillon.StateScheduled}, {State: carillon.StateInProgress},
+		{State: carillon.StateCompleted}, {State: carillon.StateCanceled}, {SenderUID: r.second.UID}, {SenderUID: r.foreign.UID},
+		{From: all[5].Notification.CreatedAt}, {To: all[20].Notification.CreatedAt},
+	}
+	from, to := all[3].Notification.CreatedAt, all[20].Notification.CreatedAt
+	var both []store.Filter
+	for _, f := range single { // each with every other that can be joined to it
+		f.From, f.To = from, to
+		both = append(both, f)
+		f.Channel, f.Class = carillon.Messaging, &utility
+		both = append(both, f)
+		f.Campaign = "spring"
+		both = append(both, f)
+		f.Number = "34600000000"
+		both = append(both, f)
+		f.State, f.SenderUID = carillon.StateInProgress, r.sender.UID
+		both = append(both, f)
+	}
+	return append(single, both...)
+}
+
+// list reads all pages.
+func (r *rig) list(t *testing.T, f store.Filter, page int, between func()) []string {
+	t.Helper()
+	var ids []string
+	for f.Limit = page; ; {
+		rows, err := r.Notifications(t.Context(), ours, f, r.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range rows {
+			ids = append(ids, n.ID)
+		}
+		if len(rows) < page {
+			return ids
+		}
+		f.Before = rows[page-1].ID
+		if between != nil {
+			between()
+		}
+	}
+}
+
+func everyFilter(t *testing.T, r *rig) {
+	all := several(t, r)
+	check := func(when string) {
+		t.Helper()
+		found := 0
+		for _, f := range filters(r, all) {
+			var want []string
+			for _, a := range slices.Backward(all) {
+				n, err := r.LoadNotification(t.Context(), a.Notification.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if matches(f, n, a, r.now) {
+					want = append(want, n.ID)
+				}
+			}
+			found += len(want)
+			for _, page := range []int{2, 100} {
+				if d := cmp.Diff(want, r.list(t, f, page, nil)); d != "" {
+					t.Errorf("%s, %+v in pages of %d\n%s", when, f, page, d)
+				}
+			}
+		}
+		if found < 100 {
+			t.Errorf("only %d rows matched", found)
+		}
+	}
+	check("before the search table is filled")
+	r.fillSearch(t, r.now.Add(-2*time.Second))
+	check("while it is being filled")
+	r.fillSearch(t, r.now.Add(time.Minute))
+	check("after it is filled")
+}
+
+// fillSearch fills the search table with what is older than now less the lag.
+func (r *rig) fillSearch(t *testing.T, now time.Time) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = r.FillSearch(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func pagesWhileRowsAreAdded(t *testing.T, r *rig) {
+	for _, f := range []store.Filter{{}, {Campaign: "spring"}, {Number: "34600000000"}} {
+		var want []string
+		for range 20 {
+			want = append(want, r.accepted(t, 1).Notification.ID)
+		}
+		slices.Reverse(want)
+		f.From = time.UnixMilli(0)
+		got := r.list(t, f, 3, func() {
+			r.accepted(t, 1)
+			r.fillSearch(t, r.now.Add(10*time.Second)) // the horizon moves between the pages too
+		})
+		if d := cmp.Diff(want, got[:min(len(got), len(want))]); d != "" {
+			t.Errorf("%+v\n%s", f, d)
+		}
+		if once := slices.Compact(slices.Clone(got)); len(once) != len(got) {
+			t.Errorf("%+v: %d rows were doubled", f, len(got)-len(once))
+		}
+	}
+}
+
+func searchAcrossTheHorizon(t *testing.T, r *rig) {
+	var want []string
+	for i := range 30 {
+		want = append(want, r.accepted(t, 100).Notification.ID)
+		if i == 24 {
+			r.now = r.now.Add(time.Minute)
+			r.fillSearch(t, r.now) // 25 notifications of 100: more than a step takes
+		}
+	}
+	slices.Reverse(want)
+	for _, number := range []string{"34600000000", "34600000099"} {
+		if d := cmp.Diff(want, r.list(t, store.Filter{Number: number}, 7, nil)); d != "" {
+			t.Error(number, d)
+		}
+	}
+	if n := len(r.list(t, store.Filter{Number: "34600000100"}, 100, nil)); n != 0 {
+		t.Errorf("%d found of a number that nobody has", n)
+	}
+}
+
+func searchLags(t *testing.T, r *rig) {
+	old := r.accepted(t, 1)
+	r.now = r.now.Add(time.Minute)
+	late := r.accepted(t, 1) // its commit comes after those that follow
+	r.fillSearch(t, r.now)
+	before := r.request("34600000000")
+	before.Notification.ID = carillon.NewID(late.Notification.CreatedAt.Add(-time.Second))
+	if err := r.Accept(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	r.fillSearch(t, r.now.Add(time.Minute))
+	want := []string{late.Notification.ID, before.Notification.ID, old.Notification.ID}
+	if d := cmp.Diff(want, r.list(t, store.Filter{Number: "34600000000"}, 10, nil)); d != "" {
+		t.Error(d)
+	}
+}
+
+func recipientPages(t *testing.T, r *rig) {
+	a := r.accepted(t, 100)
+	var got []int
+	for n := 0; ; {
+		rows, err := r.Messages(t.Context(), a.Notification.ID, n, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range rows {
+			got = append(got, m.N)
+		}
+		if len(rows) < 7 {
+			break
+		}
+		n = rows[6].N + 1
+	}
+	for i, n := range got {
+		if i != n {
+			t.Fatal(got)
+		}
+	}
+	if len(got) != 100 {
+		t.Errorf("%d of 100 recipients", len(got))
+	}
+}

@@ -1,0 +1,239 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func receiving() []sentence {
+	return []sentence{
+		{"receipts of every order and repetition give the same end", receiptsInAnyOrder},
+		{"a receipt lifts a failure of unknown outcome", receiptLiftsUnknown},
+		{"a receipt of the first attempt takes the second out of the queue", receiptEndsARetry},
+		{"a failure of an earlier attempt leaves the present one alone", failureOfAnEarlierAttempt},
+		{"another sender's receipt changes nothing", foreignReceipt},
+		{"a message that was never started takes no receipt", receiptOfNothing},
+		{"calls take the words of a call", receiptsOfCalls},
+		{"who asked for no more is found by the sender's own receipt", optOuts},
+	}
+}
+
+// receipt is the channel's word on the first attempt; each state has its own instant.
+func (r *rig) receipt(a *store.Accept, n int, state carillon.State) carillon.Receipt {
+	x := carillon.Receipt{
+		Channel: a.Notification.Channel, Ref: carillon.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
+		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(carillon.RankOf(carillon.Messaging, state)) * time.Second),
+	}
+	if state == carillon.StateFailed {
+		x.Reason, x.Detail = carillon.ReasonUndeliverable, "131026"
+	}
+	return x
+}
+
+func (r *rig) receive(t *testing.T, all ...carillon.Receipt) {
+	t.Helper()
+	if err := r.Receive(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told is what a message knows in the end, whatever the order in which the states were told.
+func told(a *store.Accept, states []carillon.State, r *rig) store.Message {
+	m := store.Message{ProviderID: "wamid", Attempts: 1}
+	for _, s := range states {
+		x := r.receipt(a, 0, s)
+		m.Rank = max(m.Rank, carillon.RankOf(carillon.Messaging, s))
+		switch s {
+		case carillon.StateSent:
+			m.SentAt = x.At
+		case carillon.StateDelivered:
+			m.DeliveredAt = x.At
+		case carillon.StateRead:
+			m.ReadAt = x.At
+		}
+	}
+	if m.Rank == carillon.RankFailed {
+		x := r.receipt(a, 0, carillon.StateFailed)
+		m.Reason, m.Detail, m.EndedAt = x.Reason, x.Detail, x.At
+	}
+	return m
+}
+
+func receiptsInAnyOrder(t *testing.T, r *rig) {
+	f := r.fence(t)
+	states := rapid.SampledFrom([]carillon.State{carillon.StateSent, carillon.StateDelivered, carillon.StateRead, carillon.StateFailed})
+	begins := rapid.SampledFrom([]string{"in flight", "unknown", "failed unknown", "queued again"})
+	rapid.Check(t, func(rt *rapid.T) {
+		a := r.accepted(t, 1)
+		r.start(t, f, a, 0)
+		r.begin(t, a, begins.Draw(rt, "begin"))
+		all := rapid.SliceOfN(states, 1, 8).Draw(rt, "states")
+		own := rapid.IntRange(-1, len(all)-1).Draw(rt, "our own result") // in the place of that receipt
+		var batch []carillon.Receipt
+		for i, s := range all {
+			if i == own {
+				all[i] = carillon.StateSent
+				r.receive(t, batch...)
+				batch = nil
+				r.result(t, store.Result{NotificationID: a.Notification.ID, Attempt: 1, Rank: carillon.RankSent, ProviderID: "wamid", At: r.receipt(a, 0, carillon.StateSent).At})
+				continue
+			}
+			batch = append(batch, r.receipt(a, 0, s))
+			if rapid.Bool().Draw(rt, "cut") {
+				r.receive(t, batch...)
+				batch = nil
+			}
+		}
+		r.receive(t, batch...)
+		got := r.message(t, a, 0)
+		want := told(a, all, r)
+		want.Number, want.Due, want.StartedAt = got.Number, got.Due, got.StartedAt
+		if d := cmp.Diff(want, got); d != "" {
+			rt.Fatal(d)
+		}
+	})
+}
+
+// begin brings a started message to where the receipts find it.
+func (r *rig) begin(t *testing.T, a *store.Accept, state string) {
+	t.Helper()
+	id := a.Notification.ID
+	switch state {
+	case "unknown", "failed unknown":
+		r.result(t, store.Result{NotificationID: id, Attempt: 1, Move: store.MoveUnknown, Due: r.now, Detail: "cut"})
+	case "queued again":
+		r.result(t, store.Result{NotificationID: id, Attempt: 1, Move: store.MoveRetry, Due: r.now, Detail: "500"})
+	}
+	if state == "failed unknown" {
+		if err := r.Settle(t.Context(), nil, []store.Doubt{{NotificationID: id, Attempt: 1}}, r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func receiptLiftsUnknown(t *testing.T, r *rig) {
+	f := r.fence(t)
+	for _, s := range []carillon.State{carillon.StateSent, carillon.StateFailed, carillon.StateDelivered, carillon.StateRead} {
+		a := r.accepted(t, 1)
+		r.start(t, f, a, 0)
+		r.begin(t, a, "failed unknown")
+		if m := r.message(t, a, 0); m.Rank != carillon.RankFailedUnknown || m.Reason != carillon.ReasonOutcomeUnknown || m.EndedAt.IsZero() || m.Q != 0 {
+			t.Errorf("settled: %+v", m)
+		}
+		r.receive(t, r.receipt(a, 0, s))
+		if m := r.message(t, a, 0); m.Rank.State() != s || m.Reason == carillon.ReasonOutcomeUnknown {
+			t.Errorf("%s: %+v", s, m)
+		}
+	}
+}
+
+func receiptEndsARetry(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 1)
+	r.start(t, f, a, 0)
+	r.begin(t, a, "queued again")
+	r.receive(t, r.receipt(a, 0, carillon.StateSent))
+	if n := r.start(t, f, a, 0); n != 0 {
+		t.Errorf("attempt %d was started although the first had arrived", n)
+	}
+}
+
+func failureOfAnEarlierAttempt(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 1)
+	r.start(t, f, a, 0)
+	r.begin(t, a, "queued again")
+	if n := r.start(t, f, a, 0); n != 2 {
+		t.Fatal(n)
+	}
+	r.receive(t, r.receipt(a, 0, carillon.StateFailed))
+	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != carillon.RankNone {
+		t.Errorf("the second attempt was ended by the first's failure: %+v", m)
+	}
+	any := r.receipt(a, 0, carillon.StateFailed)
+	any.Ref.Attempt = 0
+	r.receive(t, any)
+	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != carillon.RankFailed {
+		t.Errorf("a failure of whichever attempt: %+v", m)
+	}
+}
+
+func foreignReceipt(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 1)
+	r.start(t, f, a, 0)
+	before := r.message(t, a, 0)
+	for _, uid := range []int64{r.foreign.UID, r.second.UID, 0} {
+		for _, s := range []carillon.State{carillon.StateSent, carillon.StateDelivered, carillon.StateRead, carillon.StateFailed} {
+			x := r.receipt(a, 0, s)
+			x.SenderUID = uid
+			r.receive(t, x)
+		}
+	}
+	if d := cmp.Diff(before, r.message(t, a, 0)); d != "" {
+		t.Error(d)
+	}
+}
+
+func receiptOfNothing(t *testing.T, r *rig) {
+	queued := r.accepted(t, 1)
+	skipped := r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
+	canceled := r.accepted(t, 1)
+	if _, _, err := r.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*store.Accept{queued, skipped, canceled} {
+		before := r.message(t, a, 0)
+		for _, s := range []carillon.State{carillon.StateSent, carillon.StateDelivered, carillon.StateRead, carillon.StateFailed} {
+			x := r.receipt(a, 0, s)
+			r.receive(t, x)
+			x.Ref.Attempt, x.Ref.N = 0, 7
+			r.receive(t, x)
+		}
+		if d := cmp.Diff(before, r.message(t, a, 0)); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func receiptsOfCalls(t *testing.T, r *rig) {
+	f := r.fence(t)
+	for _, tt := range []struct {
+		told []carillon.State
+		want carillon.State
+	}{
+		{[]carillon.State{carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted}, carillon.StateCompleted},
+		{[]carillon.State{carillon.StateCompleted, carillon.StateInProgress, carillon.StateRinging, carillon.StateDialing}, carillon.StateCompleted},
+		{[]carillon.State{carillon.StateBusy, carillon.StateRinging}, carillon.StateBusy},
+		{[]carillon.State{carillon.StateRinging, carillon.StateNoAnswer}, carillon.StateNoAnswer},
+		{[]carillon.State{carillon.StateFailed, carillon.StateDialing}, carillon.StateFailed},
+		{[]carillon.State{carillon.StateFailed, carillon.StateCompleted}, carillon.StateCompleted},
+	} {
+		a := r.accepted(t, 1, func(a *store.Accept) { a.Notification.Channel = carillon.Voice })
+		r.start(t, f, a, 0)
+		for _, s := range tt.told {
+			r.receive(t, r.receipt(a, 0, s))
+		}
+		m := r.message(t, a, 0)
+		if m.Rank.State() != tt.want || m.Q != 0 || m.EndedAt.IsZero() || (m.Reason != "") != (tt.want == carillon.StateFailed) || (m.Detail != "") != (m.Reason != "") {
+			t.Errorf("%v: %+v", tt.told, m)
+		}
+	}
+}
+
+func optOuts(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 2)
+	r.start(t, f, a, 0)
+	out := r.receipt(a, 0, carillon.StateFailed)
+	out.OptOut = true
+	numbers, err := r.OptOuts(t.Context(), r.sender.UID, []carillon.Receipt{out, r.receipt(a, 1, carillon.StateFailed)})
+	if d := cmp.Diff([]string{"34600000000"}, numbers); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if numbers, err := r.OptOuts(t.Context(), r.foreign.UID, []carillon.Receipt{out}); err != nil || len(numbers) > 0 {
+		t.Errorf("another sender learned %d numbers, %v", len(numbers), err)
+	}
+}

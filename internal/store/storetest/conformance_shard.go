@@ -1,0 +1,212 @@
+package storetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func sharding() []sentence {
+	return []sentence{
+		{"a node joins once and makes the shards", joining},
+		{"a free shard is taken by one node alone", takingIsExclusive},
+		{"a node is deposed only at the beat that was seen", deposedByBeat},
+		{"a shard is given by its owner of this epoch only", givingAShard},
+		{"a node that leaves frees its shards", leaving},
+		{"the one process of a folder takes all shards", takingAll},
+		{"recovery makes what earlier owners began unknown and begins every wait anew", recovering},
+	}
+}
+
+func (r *rig) shard(t *testing.T, id int) store.Shard {
+	t.Helper()
+	_, shards, err := r.Cluster(t.Context())
+	if err != nil || len(shards) != carillon.Shards {
+		t.Fatal(len(shards), err)
+	}
+	return shards[id]
+}
+
+func (r *rig) join(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if err := r.Join(t.Context(), id, "host"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (r *rig) take(t *testing.T, shard int, owner string) int64 {
+	t.Helper()
+	epoch, taken, err := r.Take(t.Context(), shard, owner)
+	if err != nil || !taken {
+		t.Fatal(taken, err)
+	}
+	return epoch
+}
+
+func joining(t *testing.T, r *rig) {
+	r.join(t, "b", "a", "b")
+	nodes, shards, err := r.Cluster(t.Context())
+	if err != nil || len(nodes) != 2 || nodes[0] != (store.Node{ID: "a", Beat: 1}) || nodes[1].ID != "b" {
+		t.Error(nodes, err)
+	}
+	for i, x := range shards {
+		if x != (store.Shard{ID: i}) {
+			t.Error(x)
+		}
+	}
+	if alive, err := r.Beat(t.Context(), "a"); !alive || err != nil {
+		t.Error(alive, err)
+	}
+	if alive, err := r.Beat(t.Context(), "nobody"); alive || err != nil {
+		t.Error(alive, err)
+	}
+	if nodes, _, err := r.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[1].Beat != 1 {
+		t.Error(nodes, err)
+	}
+}
+
+func takingIsExclusive(t *testing.T, r *rig) {
+	nodes := []string{"a", "b", "c", "d", "e", "f"}
+	r.join(t, nodes...)
+	for shard := range 5 {
+		won := make([]bool, len(nodes))
+		var takers sync.WaitGroup
+		for i, id := range nodes {
+			takers.Go(func() {
+				epoch, taken, err := r.Take(t.Context(), shard, id)
+				if won[i] = taken; err != nil || taken && epoch != 1 {
+					t.Error(epoch, err)
+				}
+			})
+		}
+		takers.Wait()
+		winner := ""
+		for i, id := range nodes {
+			if won[i] && winner != "" {
+				t.Errorf("shard %d was taken twice", shard)
+			}
+			if won[i] {
+				winner = id
+			}
+		}
+		if x := r.shard(t, shard); winner == "" || x != (store.Shard{ID: shard, Owner: winner, Epoch: 1}) {
+			t.Errorf("%+v, taken by %q", x, winner)
+		}
+	}
+}
+
+func deposedByBeat(t *testing.T, r *rig) {
+	r.join(t, "a")
+	r.take(t, 5, "a")
+	if _, err := r.Beat(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, seen := range []int64{1, 3} {
+		if deposed, err := r.Depose(t.Context(), "a", seen); deposed || err != nil {
+			t.Errorf("deposed at beat %d, which is not its last: %v", seen, err)
+		}
+	}
+	if x := r.shard(t, 5); x.Owner != "a" {
+		t.Errorf("%+v", x)
+	}
+	if deposed, err := r.Depose(t.Context(), "a", 2); !deposed || err != nil {
+		t.Error(deposed, err)
+	}
+	if x := r.shard(t, 5); x.Owner != "" || x.Epoch != 2 {
+		t.Errorf("%+v", x)
+	}
+	if alive, err := r.Beat(t.Context(), "a"); alive || err != nil {
+		t.Error("a deposed node was not told", err)
+	}
+}
+
+func givingAShard(t *testing.T, r *rig) {
+	r.join(t, "a", "b")
+	epoch := r.take(t, 3, "a")
+	for _, wrong := range []store.Shard{{ID: 3, Owner: "b", Epoch: epoch}, {ID: 3, Owner: "a", Epoch: epoch - 1}, {ID: 4, Owner: "a", Epoch: epoch}} {
+		if err := r.Give(t.Context(), wrong.ID, wrong.Owner, wrong.Epoch); err != nil {
+			t.Error(err)
+		}
+		if x := r.shard(t, 3); x.Owner != "a" {
+			t.Errorf("given by %+v", wrong)
+		}
+	}
+	if err := r.Give(t.Context(), 3, "a", epoch); err != nil {
+		t.Error(err)
+	}
+	if next := r.take(t, 3, "b"); next <= epoch {
+		t.Errorf("epoch %d after %d", next, epoch)
+	}
+}
+
+func leaving(t *testing.T, r *rig) {
+	r.join(t, "a", "b")
+	mine, other := r.take(t, 1, "a"), r.take(t, 2, "b")
+	if err := r.Leave(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if x := r.shard(t, 1); x.Owner != "" || x.Epoch <= mine {
+		t.Errorf("%+v", x)
+	}
+	if x := r.shard(t, 2); x.Owner != "b" || x.Epoch != other {
+		t.Errorf("%+v", x)
+	}
+	if nodes, _, err := r.Cluster(t.Context()); err != nil || len(nodes) != 1 || nodes[0].ID != "b" {
+		t.Error(nodes, err)
+	}
+}
+
+func takingAll(t *testing.T, r *rig) {
+	r.join(t, "old", "new")
+	before := r.take(t, 9, "old")
+	if err := r.TakeAll(t.Context(), "new"); err != nil {
+		t.Fatal(err)
+	}
+	nodes, shards, err := r.Cluster(t.Context())
+	if err != nil || len(nodes) != 1 || nodes[0].ID != "new" {
+		t.Error(nodes, err)
+	}
+	for _, x := range shards {
+		if x.Owner != "new" || x.ID == 9 && x.Epoch <= before {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+func recovering(t *testing.T, r *rig) {
+	f, a := r.fence(t), r.accepted(t, 4)
+	for n := range 2 {
+		r.start(t, f, a, n)
+	}
+	r.result(t, store.Result{NotificationID: a.Notification.ID, N: 1, Attempt: 1, Move: store.MoveUnknown, Due: r.now})
+	if err := r.Give(t.Context(), f.Shard, f.Owner, f.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	r.join(t, "next")
+	next := store.Fence{Shard: f.Shard, Owner: "next", Epoch: r.take(t, f.Shard, "next")}
+	r.start(t, next, a, 2) // its own: not to be recovered
+	later := r.now.Add(time.Hour)
+	waits := func(uid int64) time.Duration {
+		if uid != r.sender.UID {
+			t.Errorf("asked for the wait of sender %d", uid)
+		}
+		return 10 * time.Minute
+	}
+	if n, err := r.Recover(t.Context(), f.Shard, next.Epoch, later, waits); n != 2 || err != nil {
+		t.Error(n, err)
+	}
+	for n, want := range []int{3, 3, 2, 1} {
+		m := r.message(t, a, n)
+		if m.Q != want || want == 3 && !m.Due.Equal(later.Add(10*time.Minute)) {
+			t.Errorf("message %d: %+v", n, m)
+		}
+	}
+	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, waits); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+}

@@ -1,0 +1,311 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+func signingIn() []sentence {
+	return []sentence{
+		{"an account is one e-mail's, whatever its letter case", accounts},
+		{"members are seen by their company", members},
+		{"a refresh token is good once, a reused one ends its family", refreshing},
+		{"a session that is over refreshes nothing and is dropped", endingSessions},
+		{"an access key is found by its secret and its id until revoked", keys},
+		{"an access key's secret belongs to one company", keysOfTwoCompanies},
+		{"signing keys follow each other, one at a time", signingKeys},
+		{"the first token is spent once, while there is no account", firstToken},
+	}
+}
+
+func (r *rig) account(t *testing.T, email string) *store.Account {
+	t.Helper()
+	a := &store.Account{Email: email, Name: "N", PasswordHash: "h"}
+	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.AddAccount(ctx, a, r.now) }); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func accounts(t *testing.T, r *rig) {
+	if any, err := r.AnyAccount(t.Context()); any || err != nil {
+		t.Error(any, err)
+	}
+	a := r.account(t, "Ana@Example.org")
+	got, err := r.AccountByEmail(t.Context(), "ANA@example.ORG")
+	if d := cmp.Diff(a, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	double := &store.Account{Email: "ana@example.org"}
+	err = r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.AddAccount(ctx, double, r.now) })
+	if !carillon.IsCode(err, carillon.Conflict) {
+		t.Error(err)
+	}
+	for from, want := range map[string]string{"other": "h", "h": "new"} {
+		if err := r.Rehash(t.Context(), a.ID, from, "new"); err != nil {
+			t.Error(err)
+		}
+		if from == "other" {
+			continue
+		}
+		if got, err := r.Account(t.Context(), a.ID); err != nil || got.PasswordHash != want {
+			t.Error(got, err)
+		}
+	}
+	if nobody, err := r.Account(t.Context(), "nobody"); nobody != nil || err != nil {
+		t.Error(nobody, err)
+	}
+	if any, err := r.AnyAccount(t.Context()); !any || err != nil {
+		t.Error(any, err)
+	}
+}
+
+func members(t *testing.T, r *rig) {
+	ana, bob := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
+	join := func(a *store.Account, company, role string) error {
+		return r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: company, Role: role})
+		})
+	}
+	if err := errors.Join(join(ana, ours, "owner"), join(bob, ours, "viewer"), join(ana, theirs, "agent")); err != nil {
+		t.Fatal(err)
+	}
+	if err := join(ana, ours, "viewer"); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error(err)
+	}
+	all, err := r.Memberships(t.Context(), ana.ID)
+	if want := []store.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"}, {AccountID: ana.ID, CompanyID: theirs, Role: "agent"}}; err != nil || !slices.Equal(all, want) {
+		t.Error(all, err)
+	}
+	ids := []string{ana.ID, bob.ID}
+	slices.Sort(ids)
+	var got []string
+	for after := ""; ; {
+		page, err := r.Members(t.Context(), ours, after, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		got, after = append(got, page[0].ID), page[0].ID
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("members %v, want %v", got, ids)
+	}
+	if page, err := r.Members(t.Context(), theirs, "", 10); err != nil || len(page) != 1 || page[0].Email != "ana@example.org" || page[0].Role != "agent" {
+		t.Error(page, err)
+	}
+}
+
+const (
+	grace = 10 * time.Second
+	life  = time.Hour
+)
+
+func (r *rig) refresh(t *testing.T, token, next string) store.Refreshed {
+	t.Helper()
+	_, end, err := r.Refresh(t.Context(), token, next, r.now, grace, life)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
+func (r *rig) session(t *testing.T, a *store.Account, id, token string) {
+	t.Helper()
+	x := store.Session{ID: id, AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
+	if err := r.StartSession(t.Context(), x, token); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func refreshing(t *testing.T, r *rig) {
+	a := r.account(t, "ana@example.org")
+	r.session(t, a, "s", "t1")
+	if got, err := r.Account(t.Context(), a.ID); err != nil || !got.LastSignInAt.Equal(r.now) {
+		t.Error(got, err)
+	}
+	r.now = r.now.Add(time.Minute)
+	x, end, err := r.Refresh(t.Context(), "t1", "t2", r.now, grace, life)
+	if want := (store.Session{ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute), ExpiresAt: r.now.Add(life)}); err != nil || end != store.RefreshDone || x != want {
+		t.Error(x, end, err)
+	}
+	r.now = r.now.Add(grace - time.Millisecond)
+	if end := r.refresh(t, "t1", "t3"); end != store.RefreshDone {
+		t.Errorf("within its grace: %d", end)
+	}
+	if end := r.refresh(t, "none", "t4"); end != store.RefreshUnknown {
+		t.Errorf("nobody's token: %d", end)
+	}
+	r.now = r.now.Add(time.Millisecond)
+	if end := r.refresh(t, "t1", "t5"); end != store.RefreshRevoked {
+		t.Errorf("reused after its grace: %d", end)
+	}
+	for _, token := range []string{"t2", "t3"} {
+		if end := r.refresh(t, token, token+"'"); end != store.RefreshRevoked {
+			t.Errorf("%s of a revoked family: %d", token, end)
+		}
+	}
+	if x, err := r.Session(t.Context(), "s"); err != nil || !x.EndedAt.Equal(r.now) {
+		t.Error(x, err)
+	}
+}
+
+func endingSessions(t *testing.T, r *rig) {
+	a := r.account(t, "ana@example.org")
+	r.session(t, a, "ended", "e")
+	r.session(t, a, "old", "o")
+	r.now = r.now.Add(life / 2)
+	r.session(t, a, "young", "y")
+	if err := r.EndSession(t.Context(), "ended", r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.now = r.now.Add(life / 2)
+	for token, want := range map[string]store.Refreshed{"e": store.RefreshRevoked, "o": store.RefreshExpired, "y": store.RefreshDone} {
+		if end := r.refresh(t, token, token+"2"); end != want {
+			t.Errorf("%s: %d, want %d", token, end, want)
+		}
+	}
+	if err := r.DropSessions(t.Context(), r.now.Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"ended": false, "old": false, "young": true} {
+		if x, err := r.Session(t.Context(), id); (x != nil) != want || err != nil {
+			t.Error(id, x, err)
+		}
+	}
+	if end := r.refresh(t, "o", "o3"); end != store.RefreshUnknown {
+		t.Errorf("a dropped session's token is kept: %d", end)
+	}
+}
+
+func keys(t *testing.T, r *rig) {
+	expired := &store.AccessKey{CompanyID: ours, Label: "old", Key: "ck_old", Scopes: []string{"*"}, ExpiresAt: r.now.Add(time.Minute)}
+	k := &store.AccessKey{CompanyID: ours, Label: "l", Key: "ck_one", Scopes: []string{"notify:send", "notify:read"}}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		err := errors.Join(tx.PutKey(ctx, expired, r.now), tx.PutKey(ctx, k, r.now.Add(time.Millisecond)))
+		if n, cerr := tx.CountKeys(ctx, ours); n != 2 || cerr != nil {
+			t.Error(n, cerr)
+		}
+		return err
+	})
+	r.now = r.now.Add(time.Hour)
+	want := *k
+	want.Key = ""
+	for name, find := range map[string]func() (*store.AccessKey, error){
+		"secret": func() (*store.AccessKey, error) { return r.AccessKey(t.Context(), "ck_one") },
+		"id":     func() (*store.AccessKey, error) { return r.AccessKeyByID(t.Context(), k.ID) },
+	} {
+		got, err := find()
+		if d := cmp.Diff(&want, got); err != nil || d != "" {
+			t.Error(name, err, d)
+		}
+	}
+	if all, err := r.AccessKeys(t.Context(), ours, "", 10); err != nil || len(all) != 2 || all[0].Key != "ck_old" {
+		t.Error(all, err)
+	}
+	if all, err := r.AccessKeys(t.Context(), ours, expired.ID, 10); err != nil || len(all) != 1 || all[0].ID != k.ID {
+		t.Error(all, err)
+	}
+	if all, err := r.UsableKeys(t.Context(), ours, r.now); err != nil || len(all) != 1 || all[0].Key != "ck_one" {
+		t.Error(all, err)
+	}
+	if err := r.TouchKeys(t.Context(), map[string]time.Time{k.ID: r.now}); err != nil {
+		t.Error(err)
+	}
+	revoke := func(company string) error {
+		return r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RevokeKey(ctx, company, k.ID, r.now) })
+	}
+	if err := revoke(theirs); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+	if err := revoke(ours); err != nil {
+		t.Error(err)
+	}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error { // a set-up that does not know of it
+		again := *k
+		again.RevokedAt = time.Time{}
+		return tx.PutKey(ctx, &again, r.now)
+	})
+	if got, err := r.AccessKey(t.Context(), "ck_one"); err != nil || !got.RevokedAt.Equal(r.now) || !got.LastUsed.Equal(r.now) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func keysOfTwoCompanies(t *testing.T, r *rig) {
+	add := func(company string) error {
+		k := &store.AccessKey{CompanyID: company, Label: "l", Key: "ck_one", Scopes: []string{"*"}}
+		return r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, k, r.now) })
+	}
+	if err := add(ours); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(theirs); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error(err)
+	}
+	if got, err := r.AccessKey(t.Context(), "ck_one"); err != nil || got.CompanyID != ours {
+		t.Error(got, err)
+	}
+}
+
+func signingKeys(t *testing.T, r *rig) {
+	add := func(id string, signs, last time.Time) {
+		k := store.SigningKey{ID: id, Alg: "EdDSA", Private: []byte("private"), CreatedAt: r.now, SignsAt: signs}
+		if err := r.AddSigningKey(t.Context(), k, last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("first", r.now, r.now.Add(-time.Hour))
+	add("late", r.now.Add(time.Hour), r.now.Add(-time.Hour)) // another node was first
+	add("second", r.now.Add(time.Hour), r.now)
+	all, err := r.SigningKeys(t.Context())
+	if err != nil || len(all) != 2 || all[0].ID != "first" || all[1].ID != "second" || string(all[0].Private) != "private" {
+		t.Error(all, err)
+	}
+	if err := r.DropSigningKey(t.Context(), "first"); err != nil {
+		t.Error(err)
+	}
+	if all, err := r.SigningKeys(t.Context()); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+}
+
+func firstToken(t *testing.T, r *rig) {
+	if err := errors.Join(r.PutFirstToken(t.Context(), "old", r.now.Add(life)), r.PutFirstToken(t.Context(), "token", r.now.Add(life))); err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]time.Time{"token": r.now.Add(life), "old": {}} {
+		if got, err := r.FirstToken(t.Context(), token); err != nil || !got.Equal(want) {
+			t.Error(token, got, err)
+		}
+	}
+	spend := func(token string, now time.Time) (spent bool) {
+		err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) (err error) {
+			spent, err = tx.SpendFirstToken(ctx, token, now)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return spent
+	}
+	if spend("old", r.now) || spend("token", r.now.Add(life)) || !spend("token", r.now) || spend("token", r.now) {
+		t.Error("not spent exactly once by the living token")
+	}
+	if err := r.PutFirstToken(t.Context(), "token", r.now.Add(life)); err != nil {
+		t.Fatal(err)
+	}
+	r.account(t, "ana@example.org")
+	if spend("token", r.now) {
+		t.Error("spent although there is an account")
+	}
+}
