@@ -262,7 +262,7 @@ func tooManyVariables(n int) *Error {
 // readExample reads a component's sample values, whose form is the channel's.
 func readExample(v Value, field string) (*ComponentExample, error) {
 	if !v.Present() {
-		return nil, nil //nolint:nilnil // no example is no error
+		return nil, nil // no example is no error
 	}
 	e := &ComponentExample{}
 	if v.kind() != kindObject || json.Unmarshal(v.Raw(), e) != nil {

@@ -51,7 +51,7 @@ func numbered(contacts []Contact, order []uint64) []uint64 {
 		if err != nil {
 			continue
 		}
-		order = append(order, (pow10(len(contacts[i].Number))+n)<<indexBits|uint64(i)) //nolint:gosec // i is an index
+		order = append(order, (pow10(len(contacts[i].Number))+n)<<indexBits|uint64(i))
 	}
 	slices.Sort(order)
 	return order
@@ -69,7 +69,7 @@ func pow10(n int) uint64 {
 func (r *Request) markRepeats(t *Template, same []uint64, marks []bool) []bool {
 	kept := make([]Content, 0, len(same))
 	for _, packed := range same {
-		i := int(packed & indexMask) //nolint:gosec // masked to seven bits
+		i := int(packed & indexMask)
 		content, err := r.Content(t, i)
 		if err != nil {
 			continue

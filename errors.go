@@ -166,8 +166,10 @@ func BadFormat(field string, provided any, expected string, example any) *Error 
 // BadNumber is the 400 for a phone number that is not 7 to 15 ASCII digits.
 func BadNumber(field string, provided any) *Error {
 	return &Error{Code: ValidationFailed, Message: "Invalid phone number format", Details: Details{
-		{"field", field}, {"provided", provided},
-		{"expected_format", "Numbers only, no + or spaces"}, {"example", "34600111222"},
+		{"field", field},
+		{"provided", provided},
+		{"expected_format", "Numbers only, no + or spaces"},
+		{"example", "34600111222"},
 	}}
 }
 

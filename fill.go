@@ -240,8 +240,10 @@ func (r *Request) mismatch(s *Shape, f *fit, c *check) error {
 	}
 	missing = appendNew(missing, c.missing)
 	return &Error{Code: VariableMismatch, Message: "Template variables do not match the provided data", Details: Details{
-		{"template_variables", wanted}, {"provided_variables", provided},
-		{"missing", missing}, {"unexpected", appendNew([]string{}, c.misfits)},
+		{"template_variables", wanted},
+		{"provided_variables", provided},
+		{"missing", missing},
+		{"unexpected", appendNew([]string{}, c.misfits)},
 	}}
 }
 

@@ -75,7 +75,7 @@ func editDistance(a, b string) int {
 	beyond := max(len(a), len(b), maxCompared) - maxCompared
 	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
 	var row [maxCompared + 1]int
-	for j := range len(b) + 1 {
+	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {

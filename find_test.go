@@ -12,10 +12,17 @@ func catalogue() []*Template {
 		name, language string
 		status         TemplateStatus
 	}{
-		{"order_update", "es_ES", TemplateApproved}, {"order_update", "en", TemplateApproved}, {"order_update", "pt_PT", TemplateApproved},
-		{"order_update", "pt_BR", TemplateApproved}, {"order_update", "de_DE", TemplatePending}, {"order_update", "fr_FR", TemplateApproved},
-		{"order_update", "fr_CA", TemplatePaused}, {"order_update", "it", TemplateRejected}, {"order_update", "it_IT", TemplateApproved},
-		{"welcome", "es", TemplateApproved}, {"secret", "es", TemplateDraft},
+		{"order_update", "es_ES", TemplateApproved},
+		{"order_update", "en", TemplateApproved},
+		{"order_update", "pt_PT", TemplateApproved},
+		{"order_update", "pt_BR", TemplateApproved},
+		{"order_update", "de_DE", TemplatePending},
+		{"order_update", "fr_FR", TemplateApproved},
+		{"order_update", "fr_CA", TemplatePaused},
+		{"order_update", "it", TemplateRejected},
+		{"order_update", "it_IT", TemplateApproved},
+		{"welcome", "es", TemplateApproved},
+		{"secret", "es", TemplateDraft},
 	} {
 		list = append(list, &Template{Name: c.name, Language: c.language, Status: c.status})
 	}

@@ -15,9 +15,9 @@ import (
 // millisecond (section 6.2, method 3), so that ids rise with the clock of one node; the rest is random.
 func NewID(now time.Time) string {
 	var id [16]byte
-	rand.Read(id[8:])                                                                           //nolint:errcheck // never fails: crypto/rand ends the program instead
-	ms := uint64(now.UnixMilli())                                                               //nolint:gosec // after 1970
-	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) << 12 / uint64(time.Millisecond) //nolint:gosec // below 4096
+	rand.Read(id[8:]) // never fails: crypto/rand ends the program instead
+	ms := uint64(now.UnixMilli())
+	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) << 12 / uint64(time.Millisecond)
 	binary.BigEndian.PutUint64(id[:8], ms<<16|7<<12|fraction)
 	id[8] = id[8]&0x3f | 0x80
 
@@ -34,7 +34,7 @@ func NewID(now time.Time) string {
 // NewRequestID is `req_` and 22 random characters of `[A-Za-z0-9_-]` (decisions.md, section 1).
 func NewRequestID() string {
 	var random [16]byte
-	rand.Read(random[:]) //nolint:errcheck // never fails: crypto/rand ends the program instead
+	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
 	text := [26]byte{'r', 'e', 'q', '_'}
 	base64.RawURLEncoding.Encode(text[4:], random[:])
 	return string(text[:])

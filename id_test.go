@@ -21,7 +21,7 @@ func TestNewIDIsARisingUUIDv7(t *testing.T) {
 		}
 		last = id
 	}
-	if NewID(at) == NewID(at) {
+	if one, other := NewID(at), NewID(at); one == other {
 		t.Error("two ids of one instant are the same")
 	}
 	if id := NewID(time.UnixMilli(0x0123456789ab)); !strings.HasPrefix(id, "01234567-89ab-7000-") {

@@ -113,7 +113,8 @@ func (p *jsonReader) value(key span, depth int) error {
 		p.nodes = slices.Grow(p.nodes, max(index, 64+strings.Count(p.src[p.at:], ",")))
 	}
 	p.nodes = append(p.nodes, node{keyStart: key.start, keyEnd: key.end})
-	k, err := kindAbsent, error(nil)
+	var k kind
+	var err error
 	switch c := p.src[p.at]; c {
 	case '"':
 		var escaped bool
@@ -139,7 +140,7 @@ func (p *jsonReader) value(key span, depth int) error {
 		return err
 	}
 	n := &p.nodes[index]
-	n.kind, n.start, n.end, n.next = k, uint32(start), uint32(p.at), uint32(len(p.nodes)) //nolint:gosec // readJSON bounds the source
+	n.kind, n.start, n.end, n.next = k, uint32(start), uint32(p.at), uint32(len(p.nodes)) // readJSON bounds the source
 	return nil
 }
 
@@ -234,10 +235,10 @@ func (p *jsonReader) member() (key string, at span, err error) {
 		return "", span{}, err
 	}
 	key = p.src[start : p.at-1]
-	at = span{uint32(start), uint32(p.at - 1)} //nolint:gosec // readJSON bounds the source
+	at = span{uint32(start), uint32(p.at - 1)}
 	if escaped {
 		key = unescape(key)
-		at = span{start: uint32(len(p.odd))} //nolint:gosec // readJSON bounds the source
+		at = span{start: uint32(len(p.odd))}
 		p.odd = append(p.odd, key)
 	}
 	p.space()

@@ -212,12 +212,13 @@ func (v Value) shown() any {
 		return nil
 	case kindString, kindEscaped:
 		return shortened(v.doc.text(v.at))
+	default:
+		raw := v.Raw()
+		if len(raw) > maxShown {
+			return shortened(string(raw))
+		}
+		return json.RawMessage(raw)
 	}
-	raw := v.Raw()
-	if len(raw) > maxShown {
-		return shortened(string(raw))
-	}
-	return json.RawMessage(raw)
 }
 
 // maxShown bounds what an error repeats of a caller's own words.

@@ -343,9 +343,15 @@ func TestParseRequestWithoutNowTakesAPastSchedule(t *testing.T) {
 func TestErrorsRepeatLittleOfALongBody(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	for _, changes := range []object{
-		{"notification_type": long}, {"datetime_sending": long}, {"timezone": long}, {"recipient_id": []any{long}},
-		{"contact": object{"number": long}}, {"contact": object{long: []int{}}}, {"components_push": object{long: "x"}},
-		{"components_push": object{"body_text_0": "{{" + long}}, {"components_push": object{"header_image": long}},
+		{"notification_type": long},
+		{"datetime_sending": long},
+		{"timezone": long},
+		{"recipient_id": []any{long}},
+		{"contact": object{"number": long}},
+		{"contact": object{long: []int{}}},
+		{"components_push": object{long: "x"}},
+		{"components_push": object{"body_text_0": "{{" + long}},
+		{"components_push": object{"header_image": long}},
 	} {
 		_, err := ParseRequest(Messaging, marshal(t, with(messagingBase(), changes)), false, testNow)
 		if _, details := told(t, err); len(details) > 1500 {

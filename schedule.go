@@ -162,7 +162,7 @@ func ParseZone(name string) (*time.Location, error) {
 		return time.UTC, nil
 	}
 	if loc, ok := zones.Load(name); ok {
-		return loc.(*time.Location), nil //nolint:errcheck,forcetypeassert // nothing else is stored
+		return loc.(*time.Location), nil // nothing else is stored
 	}
 	if zoneName(name) {
 		if loc, err := time.LoadLocation(name); err == nil {

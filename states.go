@@ -110,8 +110,9 @@ func RankOf(ch Channel, s State) Rank {
 			return RankCallFailed
 		case StateCompleted:
 			return RankCompleted
+		default:
+			return RankNone
 		}
-		return RankNone
 	}
 	switch s {
 	case StateSent:
@@ -122,8 +123,9 @@ func RankOf(ch Channel, s State) Rank {
 		return RankRead
 	case StateFailed:
 		return RankFailed
+	default:
+		return RankNone
 	}
-	return RankNone
 }
 
 // Reason says why a message ended without being delivered; the list is closed (docs/states.md).
