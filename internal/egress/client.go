@@ -98,7 +98,7 @@ func New(o Options) *Client {
 // carries the address's path or query. The body ends with ErrBodyTooLarge when it is larger than allowed.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), c.timeout)
-	resp, err := c.http.Do(req.WithContext(ctx)) //nolint:bodyclose // handed on
+	resp, err := c.http.Do(req.WithContext(ctx))
 	if err != nil {
 		cancel()
 		return nil, bare(err)

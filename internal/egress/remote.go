@@ -48,7 +48,7 @@ func (r *remote) open() error {
 		return &MediaError{Reason: "the address cannot be read"}
 	}
 	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", r.at, r.at+r.want-1))
-	resp, err := r.c.Do(req)
+	resp, err := r.c.Do(req) //nolint:bodyclose // r.close closes it
 	if err != nil {
 		return judge(err)
 	}

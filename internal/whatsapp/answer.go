@@ -43,8 +43,7 @@ type reply struct {
 // decode reads JSON, leaving out members of a type that was not expected: the rest still counts.
 func decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return nil
 	}
 	return err

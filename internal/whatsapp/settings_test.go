@@ -3,6 +3,7 @@ package whatsapp
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -16,9 +17,7 @@ func TestCheckSettingsNamesTheFieldAtFault(t *testing.T) {
 	}
 	with := func(key string, v any) json.RawMessage {
 		m := make(map[string]any)
-		for k, v := range whole {
-			m[k] = v
-		}
+		maps.Copy(m, whole)
 		m[key] = v
 		if v == nil {
 			delete(m, key)

@@ -88,7 +88,7 @@ func wantNotSent(t *testing.T, out carillon.Outcome) {
 }
 
 func TestSendKnowsThatARefusedDialSentNothing(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSendKnowsThatAFailedHandshakeSentNothing(t *testing.T) {
 }
 
 func TestSendKnowsThatADialWithoutEndSentNothing(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestSendGivesUpAfterItsTimeout(t *testing.T) {
 }
 
 func TestSendNeverRepeats(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestSendNeverRepeats(t *testing.T) {
 }
 
 func answerOnce(nc net.Conn, posts *atomic.Int32) {
-	defer nc.Close() //nolint:errcheck // a test's
+	defer nc.Close()
 	in := bufio.NewReader(nc)
 	for n := range 2 {
 		r, err := http.ReadRequest(in)

@@ -97,12 +97,12 @@ func (s *Server) Deliver(ctx context.Context, url string, body []byte) (int, err
 	if err != nil {
 		return 0, fmt.Errorf("callback: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
+	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
 	return resp.StatusCode, err
 }
 
-var callbackClient = &http.Client{ //nolint:gochecknoglobals // one pool of connections for all servers of a test
+var callbackClient = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second},
 }
@@ -119,7 +119,7 @@ func (s *Server) Subscribe(ctx context.Context, url string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("handshake: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
+	defer resp.Body.Close()
 	got, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 	return resp.StatusCode == http.StatusOK && string(got) == challenge, err
 }

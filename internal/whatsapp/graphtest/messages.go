@@ -115,8 +115,8 @@ func member(body []byte, key string) string {
 		return ""
 	}
 	rest := body[i+len(key):]
-	if end := bytes.IndexByte(rest, '"'); end >= 0 {
-		return string(rest[:end])
+	if before, _, ok := bytes.Cut(rest, []byte{'"'}); ok {
+		return string(before)
 	}
 	return ""
 }

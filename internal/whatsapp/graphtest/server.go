@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -84,7 +85,7 @@ func New(o Options) (*Server, error) {
 	if err := s.templates.declare(o.Templates); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", o.Addr) //nolint:noctx // listens for the server's life
+	l, err := net.Listen("tcp", o.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
@@ -209,9 +210,7 @@ func (e *Error) write(w http.ResponseWriter) {
 	if e.Transient {
 		member["is_transient"] = true
 	}
-	for k, v := range e.Header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), e.Header)
 	answer(w, e.HTTP, map[string]any{"error": member})
 }
 

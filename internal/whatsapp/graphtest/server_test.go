@@ -23,7 +23,7 @@ func post(t *testing.T, s *Server, body string) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer resp.Body.Close() //nolint:errcheck // a test's
+	defer resp.Body.Close()
 	b, _ := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(b)
 }

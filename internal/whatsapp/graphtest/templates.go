@@ -34,8 +34,8 @@ const firstTemplateID = 900_000_000
 func (ts *templates) declare(given []carillon.Template) error {
 	for i := range given {
 		h := &held{Template: given[i], status: "APPROVED"}
-		if h.Template.Status != "" {
-			h.status = strings.ToUpper(string(h.Template.Status))
+		if h.Status != "" {
+			h.status = strings.ToUpper(string(h.Status))
 		}
 		if err := h.Compile(); err != nil {
 			return fmt.Errorf("template %s: %w", h.Name, err)
