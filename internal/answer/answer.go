@@ -166,8 +166,7 @@ func Bytes(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) 
 		if errors.Is(err, io.EOF) {
 			return buf, nil
 		}
-		var over *http.MaxBytesError
-		if errors.As(err, &over) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return nil, tooLarge(limit)
 		}
 		e := carillon.Invalid("body", "The body could not be read to its end")

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -18,8 +19,8 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 		return host
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop := strings.TrimSpace(hops[i])
+	for _, hop := range slices.Backward(hops) {
+		hop := strings.TrimSpace(hop)
 		if _, err := netip.ParseAddr(hop); err != nil {
 			return host
 		}

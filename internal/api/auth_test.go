@@ -65,7 +65,8 @@ func newSignInWorld(t *testing.T) *signInWorld {
 			all = append(all, tx.PutAccount(ctx, u, now), tx.PutMembership(ctx, store.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
 		}
 		for _, k := range []store.AccessKey{
-			{Key: "ck_test_live", Scopes: []string{"*"}}, {Key: "ck_test_expired", ExpiresAt: now.Add(-time.Hour)},
+			{Key: "ck_test_live", Scopes: []string{"*"}},
+			{Key: "ck_test_expired", ExpiresAt: now.Add(-time.Hour)},
 			{Key: "ck_test_revoked", RevokedAt: now},
 		} {
 			k.CompanyID = w.acme.ID
@@ -119,7 +120,7 @@ func (w *signInWorld) send(method, path, body string, headers ...string) reply {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer res.Body.Close() //nolint:errcheck // only read
+	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		w.t.Fatal(err)
@@ -141,9 +142,12 @@ func (w *signInWorld) signIn(email string) map[string]any {
 // shape puts names for what differs from run to run.
 func shape(text string) string {
 	for _, r := range []struct{ pattern, name string }{
-		{`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`, "JWT"}, {`"refresh_token":"[A-Za-z0-9_-]{43}"`, `"refresh_token":R`},
+		{`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`, "JWT"},
+		{`"refresh_token":"[A-Za-z0-9_-]{43}"`, `"refresh_token":R`},
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`, "UUID"},
-		{`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`, "TIME"}, {`"expires_at":\d{10}`, `"expires_at":UNIX`}, {`req_[A-Za-z0-9_-]{22}`, "REQ"},
+		{`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`, "TIME"},
+		{`"expires_at":\d{10}`, `"expires_at":UNIX`},
+		{`req_[A-Za-z0-9_-]{22}`, "REQ"},
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.name)
 	}

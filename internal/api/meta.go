@@ -29,8 +29,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return answer.Raw(w, http.StatusOK, []byte(`{"status":"ready"}`))
 	}
-	var e *carillon.Error
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*carillon.Error](err); ok {
 		return err
 	}
 	return &carillon.Error{

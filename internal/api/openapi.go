@@ -8,7 +8,7 @@ import (
 )
 
 //go:embed openapi.yaml
-var openAPIText []byte //nolint:gochecknoglobals // embedded
+var openAPIText []byte
 
 //nolint:gochecknoglobals // made once from the embedded file
 var openAPI = sync.OnceValue(func() []byte {

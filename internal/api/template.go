@@ -83,7 +83,7 @@ func (s *Server) messagingSender(r *http.Request, company *carillon.Company, num
 		own = own || x.Number == number
 	}
 	if own { // a voice line has no templates
-		return nil, nil //nolint:nilnil // no sender is no error
+		return nil, nil // no sender is no error
 	}
 	elsewhere, err := s.Store.SenderElsewhere(r.Context(), company.ID, number)
 	if err == nil && elsewhere {
@@ -151,7 +151,8 @@ func createdToday(limit int, now time.Time) *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.RateLimitExceeded, Message: "Too many templates were created today",
 		Details: carillon.Details{
-			{Key: "limit", Value: limit}, {Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
+			{Key: "limit", Value: limit},
+			{Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
 			{Key: "reset_time", Value: carillon.FormatTime(reset)},
 		},
 		RetryAfter: carillon.SecondsUntil(reset, now),

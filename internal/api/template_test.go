@@ -120,7 +120,8 @@ func (r *channelRig) setUp() {
 		r.template.SenderUID = r.main.UID
 		err = errors.Join(err, tx.PutTemplate(ctx, r.template, now))
 		for _, k := range []store.AccessKey{
-			{ID: "1", CompanyID: "ours", Key: "ck_ours", Scopes: []string{"*"}}, {ID: "2", CompanyID: "theirs", Key: "ck_theirs", Scopes: []string{"*"}},
+			{ID: "1", CompanyID: "ours", Key: "ck_ours", Scopes: []string{"*"}},
+			{ID: "2", CompanyID: "theirs", Key: "ck_theirs", Scopes: []string{"*"}},
 			{ID: "3", CompanyID: "ours", Key: "ck_read", Scopes: []string{"notify:read"}},
 			{ID: "4", CompanyID: "ours", Key: "ck_send", Scopes: []string{"notify:send"}},
 		} {

@@ -14,7 +14,7 @@ import (
 )
 
 // cheap parameters keep the tests quick; what they cost is no matter here.
-var cheap = Params{Memory: 64, Passes: 1, Threads: 1} //nolint:gochecknoglobals // read only
+var cheap = Params{Memory: 64, Passes: 1, Threads: 1}
 
 const (
 	ownerEmail    = "owner@acme.test"

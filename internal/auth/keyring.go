@@ -98,7 +98,7 @@ func (a *Auth) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error
 	return nil, errUnknownKey
 }
 
-var errUnknownKey = errors.New("no key has this id") //nolint:gochecknoglobals // a sentinel
+var errUnknownKey = errors.New("no key has this id")
 
 // loadKeys reads the keys unless that was done less than a time ago.
 func (a *Auth) loadKeys(ctx context.Context, unless time.Duration) error {

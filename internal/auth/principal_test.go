@@ -238,7 +238,7 @@ func BenchmarkPrincipal(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // nothing is kept
+	defer s.Close()
 	a := New(s, nil, Options{})
 	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}
 	if err := s.Configure(b.Context(), func(ctx context.Context, tx *store.Tx) error {

@@ -57,10 +57,11 @@ type companyClaims struct {
 func (c *claims) GetIssuer() (string, error)              { return c.Issuer, nil }
 func (c *claims) GetSubject() (string, error)             { return c.Subject, nil }
 func (c *claims) GetAudience() (jwt.ClaimStrings, error)  { return jwt.ClaimStrings{c.Audience}, nil }
-func (c *claims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil } //nolint:nilnil // absent
+func (c *claims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil } // absent
 func (c *claims) GetExpirationTime() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Expires, 0)), nil
 }
+
 func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Issued, 0)), nil
 }

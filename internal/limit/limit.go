@@ -64,7 +64,8 @@ func (d Decision) Refused() *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.RateLimitExceeded, Message: "Too many requests",
 		Details: carillon.Details{
-			{Key: "limit", Value: d.Limit}, {Key: "window", Value: strconv.Itoa(int(Window/time.Second)) + "s"},
+			{Key: "limit", Value: d.Limit},
+			{Key: "window", Value: strconv.Itoa(int(Window/time.Second)) + "s"},
 			{Key: "reset_time", Value: carillon.FormatTime(d.Reset)},
 		},
 		RetryAfter: d.Seconds,

@@ -149,8 +149,11 @@ func TestOnlyOwnersAndAdminsOfTheCompanyAdminister(t *testing.T) {
 	acme, other := w.company("acme"), w.company("other")
 	key := w.want("POST", "/panel/v1/keys", w.as("owner@acme.test"), `{"label":"x"}`, 201, "", "")["id"].(string)
 	for _, route := range []struct{ method, path, body string }{
-		{"GET", "/panel/v1/keys", ""}, {"POST", "/panel/v1/keys", `{"label":"y"}`}, {"DELETE", "/panel/v1/keys/" + key, ""},
-		{"GET", "/panel/v1/users", ""}, {"POST", "/panel/v1/users", `{"email":"n@acme.test","password":"` + goodPassword + `"}`},
+		{"GET", "/panel/v1/keys", ""},
+		{"POST", "/panel/v1/keys", `{"label":"y"}`},
+		{"DELETE", "/panel/v1/keys/" + key, ""},
+		{"GET", "/panel/v1/users", ""},
+		{"POST", "/panel/v1/users", `{"email":"n@acme.test","password":"` + goodPassword + `"}`},
 	} {
 		w.want(route.method, route.path, "", route.body, 401, "unauthorized", "")
 		w.want(route.method, route.path, "Bearer x", route.body, 401, "unauthorized", "")

@@ -150,7 +150,7 @@ func (c *Checker) checkParam(at []string, param map[string]any, r *http.Request)
 	return c.valid(pointer(append(slices.Clone(at), "schema")...), quoted)
 }
 
-var requestID = regexp.MustCompile(`^req_[A-Za-z0-9_-]{20,26}$`) //nolint:gochecknoglobals // compiled once
+var requestID = regexp.MustCompile(`^req_[A-Za-z0-9_-]{20,26}$`)
 
 // checkRequestID holds the header X-Request-Id to its form, and the body's request_id to the header (decisions.md,
 // section 1).

@@ -98,8 +98,7 @@ func TestEveryOperationHasSchemas(t *testing.T) {
 				}}
 				body := []byte(`{"request_id":"` + id + `"}`)
 				err = checker.Check(apitest.Exchange{Request: r, Response: res, ResponseBody: body})
-				var wrong *jsonschema.ValidationError
-				if !errors.As(err, &wrong) {
+				if _, ok := errors.AsType[*jsonschema.ValidationError](err); !ok {
 					t.Errorf("%s %s %s: got %v, want the schema's refusal", method, path, status, err)
 				}
 			}
