@@ -161,7 +161,7 @@ func (c *Catalog) withdrawn(ctx context.Context, r *store.TemplateRecord, finish
 	claimed := *r
 	claimed.ClaimedUntil = time.Now().Add(claimFor).Truncate(time.Millisecond)
 	if ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), store.TemplateLimits{}); err != nil || !ok {
-		return errors.Join(err, orChanged(ok, err))
+		return orChanged(ok, err)
 	}
 	talk, stop := context.WithTimeout(ctx, talkFor)
 	failed := reviewer.Withdraw(talk, s, &r.Template)
@@ -175,12 +175,12 @@ func (c *Catalog) withdrawn(ctx context.Context, r *store.TemplateRecord, finish
 		return errors.Join(channelError(s.Provider, failed), err)
 	}
 	ok, err := c.underClaim(ctx, &claimed, finish)
-	return errors.Join(err, orChanged(ok, err))
+	return orChanged(ok, err)
 }
 
 func orChanged(ok bool, err error) error {
 	if ok || err != nil {
-		return nil
+		return err
 	}
 	return errChanged()
 }
@@ -223,8 +223,7 @@ func (c *Catalog) channel(ctx context.Context, r *store.TemplateRecord) (*carill
 // channelError is what the caller sees of a failure to talk to the channel: the channel's own refusal, else that it is
 // not available (decisions.md, section 1).
 func channelError(provider string, err error) error {
-	var e *carillon.Error
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*carillon.Error](err); ok {
 		return err
 	}
 	return &carillon.Error{
