@@ -26,7 +26,7 @@ var backoffs = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 6
 // backoff is the wait after an attempt, with jitter of a quarter so that many do not come back together.
 func backoff(attempt int) time.Duration {
 	d := backoffs[min(max(attempt, 1), len(backoffs))-1]
-	return d + rand.N(d/4)
+	return d + rand.N(d/4) //nolint:gosec // no secret
 }
 
 // Deliver makes one attempt. The queue has committed its start.
@@ -188,7 +188,7 @@ func retried(j *queue.Job, e *entry, o carillon.Outcome, now time.Time) queue.Do
 	}
 	r := result(j, store.MoveRetry, now.Add(max(o.RetryAfter, backoff(j.Attempt))))
 	if o.RetryAfter > 0 {
-		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1))
+		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1)) //nolint:gosec // no secret
 	}
 	r.Detail = o.Detail
 	return queue.Done{Result: r}
