@@ -140,7 +140,7 @@ func send(t *testing.T, p *program, built *contract.Request) (*http.Response, []
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close() //nolint:errcheck // it is read to its end
+	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func start(t *testing.T, engine, provision string) *program {
 func masterKey(t *testing.T) string {
 	t.Helper()
 	key := make([]byte, 32)
-	rand.Read(key) //nolint:errcheck // it never fails
+	rand.Read(key)
 	name := filepath.Join(t.TempDir(), "master.key")
 	if err := os.WriteFile(name, key, 0o600); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func masterKey(t *testing.T) string {
 }
 
 // description is the interface's description, read once.
-var description = sync.OnceValues(func() (*apitest.Checker, error) { //nolint:gochecknoglobals // read only
+var description = sync.OnceValues(func() (*apitest.Checker, error) {
 	return apitest.New(api.OpenAPI())
 })
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/contract.md anew") //nolint:gochecknoglobals // a flag
+var update = flag.Bool("update", false, "write docs/contract.md anew")
 
 const (
 	casesDir = "../../testdata/contract"
@@ -29,7 +29,7 @@ func TestPageIsUpToDate(t *testing.T) {
 	}
 	page := Page(rows, files)
 	if *update {
-		if err := os.WriteFile(pageFile, page, 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(pageFile, page, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

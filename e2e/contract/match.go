@@ -128,7 +128,7 @@ func (v *Vars) has(at string, want, got any) []string {
 	var faults []string
 	for i, w := range wants {
 		if !slices.ContainsFunc(list, func(x any) bool { return len(v.match(at, w, x)) == 0 }) {
-			text, _ := json.Marshal(w) //nolint:errchkjson // it came from JSON
+			text, _ := json.Marshal(w) // it came from JSON
 			faults = append(faults, fault(at, "an element like number %d, %s", got, i, text)...)
 		}
 	}
@@ -170,7 +170,6 @@ func token(got any) any {
 	return o
 }
 
-//nolint:gochecknoglobals // read only
 var (
 	matcher = regexp.MustCompile(`^<([a-z0-9_]+)(?: ([^>]*))?>$`)
 	named   = map[string]*regexp.Regexp{
@@ -256,7 +255,7 @@ func textAt(v any, key string) string {
 
 // At is the value at a path such as recipients.0.state; `|jwt` goes into a token.
 func At(v any, path string) (any, error) {
-	for _, part := range strings.Split(strings.ReplaceAll(path, "|", "."), ".") {
+	for part := range strings.SplitSeq(strings.ReplaceAll(path, "|", "."), ".") {
 		switch x := v.(type) {
 		case Object:
 			value, ok := x.Find(part)

@@ -56,7 +56,7 @@ func Parse(text []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token gives io.EOF itself
+	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("bytes after the value")
 	}
 	return v, nil

@@ -37,7 +37,7 @@ func (v *Vars) with(name, value string) *Vars {
 	return w
 }
 
-var variable = regexp.MustCompile(`\$\{([^{}]+)\}`) //nolint:gochecknoglobals // compiled once
+var variable = regexp.MustCompile(`\$\{([^{}]+)\}`)
 
 // expand fills a text. What has not been captured yet stays as it is.
 func (v *Vars) expand(s string) string {

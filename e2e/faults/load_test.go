@@ -129,7 +129,7 @@ func (c *caller) once(ctx context.Context, method, path, key string, body []byte
 		var op *net.OpError
 		return r, !errors.As(err, &op) || op.Op != "dial", err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
+	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return r, true, err

@@ -17,7 +17,6 @@ import (
 	"carillon/internal/config"
 )
 
-//nolint:gochecknoglobals // flags of the test binary
 var (
 	rounds = flag.Int("faults.rounds", 0, "kill rounds an engine; 0: a short run")
 	seed   = flag.Uint64("faults.seed", 0, "repeat the choices of an earlier run; 0: new ones")
@@ -69,7 +68,7 @@ func newDice(t *testing.T, salt uint64) dice {
 		s = uint64(time.Now().UnixNano())
 	}
 	t.Logf("repeat the choices with -faults.seed=%d", s)
-	return dice{rand.New(rand.NewPCG(s, salt))} //nolint:gosec // choices, no secrets
+	return dice{rand.New(rand.NewPCG(s, salt))}
 }
 
 func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
@@ -79,7 +78,7 @@ func (d dice) between(from, to time.Duration) time.Duration {
 }
 
 // child is a generator of its own for a goroutine.
-func (d dice) child() dice { return dice{rand.New(rand.NewPCG(d.Uint64(), d.Uint64()))} } //nolint:gosec // choices
+func (d dice) child() dice { return dice{rand.New(rand.NewPCG(d.Uint64(), d.Uint64()))} }
 
 // pause waits for a while, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {

@@ -40,7 +40,7 @@ func newProxy(t *testing.T, database string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // until the test ends
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func (p *proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial(p.network, p.address) //nolint:noctx // a test's own network
+		server, err := net.Dial(p.network, p.address)
 		if err != nil || !p.keep(client, server) {
 			_ = client.Close()
 			continue
