@@ -62,7 +62,7 @@ func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
 		return k, err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil
 	}
 	return k, err
 }
@@ -73,7 +73,7 @@ func (s *Store) AccessKeyByID(ctx context.Context, id string) (*AccessKey, error
 		return s.keyWhere(ctx, "id = $1", id)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil
 	}
 	return k, err
 }

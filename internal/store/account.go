@@ -42,7 +42,7 @@ func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Accou
 	err := s.row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
 		"SELECT "+accountColumns+" FROM account WHERE "+where, arg)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up account: %w", err)

@@ -104,7 +104,7 @@ func (c *committer) loop() {
 	for {
 		batch = batch[:0]
 		w, ok := next, true
-		if next = nil; w == nil {
+		if w == nil {
 			w, ok = <-c.in
 		}
 		if !ok {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -116,22 +118,10 @@ func writeStarts(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]in
 
 func startOneByOne(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
 	for _, st := range starts {
-		rows, err := tx.query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
+		err := tx.one(ctx, []any{&st.Attempt}, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
 			WHERE notification_id = ?3 AND n = ?4 AND q = 1 AND hold = '' AND due_at <= ?2 RETURNING attempt`,
 			epochs[st.Shard], now, st.NotificationID, st.N)
-		if err != nil {
-			return fmt.Errorf("start: %w", err)
-		}
-		for rows.Next() {
-			if err := rows.Scan(&st.Attempt); err != nil {
-				_ = rows.Close()
-				return fmt.Errorf("start: %w", err)
-			}
-		}
-		if err := rows.Close(); err != nil {
-			return fmt.Errorf("start: %w", err)
-		}
-		if err := rows.Err(); err != nil {
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("start: %w", err)
 		}
 	}

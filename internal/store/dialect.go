@@ -47,8 +47,7 @@ func lockTimeout(err error) bool {
 
 // duplicate tells whether err is a violated UNIQUE or primary key on either engine.
 func duplicate(err error) bool {
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pe.Code == "23505"
 	}
 	var se interface{ Code() int }

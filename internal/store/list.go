@@ -135,6 +135,7 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p + "open = 0 AND NOT " + p + "canceled")
 	case carillon.StateCanceled:
 		w.add(p + "canceled")
+	default: // no state is asked for
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 //go:embed migrations/*.sql
-var migrations embed.FS //nolint:gochecknoglobals // embedded files
+var migrations embed.FS
 
 // migrate brings the schema to the newest version. Each file is one transaction; a released file never changes. On
 // PostgreSQL nodes that start together wait for each other on an advisory lock.

@@ -62,7 +62,7 @@ func (a *applying) findSender(ctx context.Context, companyID, id string) (*caril
 		return a.tx.one(ctx, dest, "SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up sender: %w", err)

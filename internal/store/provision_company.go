@@ -69,7 +69,7 @@ func (a *applying) findCompany(ctx context.Context, c *config.Company) (*carillo
 		}
 		return &x, nil
 	}
-	return nil, nil //nolint:nilnil // said above
+	return nil, nil
 }
 
 // sameJSON compares by what would be stored.
@@ -196,7 +196,7 @@ func (a *applying) findKey(ctx context.Context, secret string) (*AccessKey, erro
 	err := a.tx.one(ctx, []any{&k.CompanyID, &k.Label, &scopes, &expires, &revoked},
 		"SELECT company_id, label, scopes, expires_at, revoked_at FROM access_key WHERE digest = $1", Digest(secret))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up access key: %w", err)

@@ -33,7 +33,8 @@ func newSealer(master [32]byte) (*sealer, error) {
 
 // seal gives `v1:<key id>:<base64 of nonce and ciphertext>`.
 func (s *sealer) seal(row string, plain []byte) string {
-	return "v1:" + s.kid + ":" + base64.RawStdEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, []byte(row)))
+	sealed := s.aead.Seal(nil, nil, plain, []byte(row)) //nolint:gosec // it makes its own nonce
+	return "v1:" + s.kid + ":" + base64.RawStdEncoding.EncodeToString(sealed)
 }
 
 var errSealed = errors.New("the master key does not open what is stored: it is not the key this database was set up with")

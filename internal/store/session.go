@@ -129,7 +129,7 @@ func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
 	err := s.row(ctx, []any{&x.AccountID, &created, &expires, &ended},
 		"SELECT account_id, created_at, expires_at, ended_at FROM session WHERE id = $1", id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up session: %w", err)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -190,22 +191,16 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []carillo
 		if !r.OptOut {
 			continue
 		}
-		rows, err := s.rows(ctx, "SELECT number FROM message WHERE notification_id = $1 AND n = $2 AND sender = $3",
+		var number string
+		err := s.row(ctx, []any{&number}, "SELECT number FROM message WHERE notification_id = $1 AND n = $2 AND sender = $3",
 			r.Ref.NotificationID, r.Ref.N, senderUID)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("look up opt-outs: %w", err)
 		}
-		for rows.Next() {
-			var number string
-			if err := rows.Scan(&number); err != nil {
-				_ = rows.Close()
-				return nil, fmt.Errorf("look up opt-outs: %w", err)
-			}
-			numbers = append(numbers, number)
-		}
-		if err := errors.Join(rows.Close(), rows.Err()); err != nil {
-			return nil, fmt.Errorf("look up opt-outs: %w", err)
-		}
+		numbers = append(numbers, number)
 	}
 	return numbers, nil
 }

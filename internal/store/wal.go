@@ -74,11 +74,8 @@ func (s *Store) checkpointer(ctx context.Context) (*sql.Conn, error) {
 
 func (s *Store) restartLog(ctx context.Context) {
 	err := s.accepts.do(ctx, &work{kind: workRaw, run: func(ctx context.Context, tx *Tx) error {
-		rows, err := tx.query(ctx, "PRAGMA wal_checkpoint(RESTART)")
-		if err != nil {
-			return err
-		}
-		return rows.Close()
+		var busy, pages, moved int64
+		return tx.one(ctx, []any{&busy, &pages, &moved}, "PRAGMA wal_checkpoint(RESTART)")
 	}})
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "restart the write-ahead log", "error", err)

@@ -74,7 +74,7 @@ func startCluster(conf string) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the cluster's folder: %w", err)
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, dir, conf) //nolint:gosec // our own script
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, dir, conf)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: owner}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + dir}
 	cmd.Dir = "/"
@@ -90,7 +90,7 @@ func startCluster(conf string) (*cluster, error) {
 		return nil, fmt.Errorf("start the cluster's keeper: %w", err)
 	}
 	if err := awaitReady(said); err != nil {
-		alive.Close() //nolint:errcheck,gosec // the keeper has ended
+		alive.Close() // the keeper has ended
 		return nil, err
 	}
 	return &cluster{dsn: "postgres://carillon@/postgres?sslmode=disable&host=" + url.QueryEscape(dir), alive: alive}, nil

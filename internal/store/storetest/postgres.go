@@ -30,7 +30,7 @@ var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgr
 // server is the server of this test process, started at the first call (one a process, so that packages tested side by
 // side never meet) and gone with the process. It is kept whole: were the pipe to its keeper garbage, its closing would
 // end the cluster.
-var server = sync.OnceValues(startServer) //nolint:gochecknoglobals // one cluster a test process
+var server = sync.OnceValues(startServer)
 
 // Postgres gives the address of a fresh, empty database, dropped at the end of the test. The server is the one that
 // CARILLON_TEST_POSTGRES names, else a throw-away cluster made from the installed binaries. Where there is neither the
@@ -81,7 +81,7 @@ func execute(dsn, statement string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // nothing is written through it any more
+	defer db.Close()
 	_, err = db.ExecContext(ctx, statement)
 	return err
 }

@@ -92,7 +92,7 @@ func killedHelper(ctx context.Context, t *testing.T) string {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Wait() //nolint:errcheck,gosec // it was killed
+	cmd.Wait() // it was killed
 	return dir
 }
 
