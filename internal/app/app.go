@@ -105,14 +105,14 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.wire()
+	a.wire() //nolint:contextcheck // the gauges are read long after the start
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
-	a.run()
+	a.run(ctx)
 	select {
 	case <-a.queue.Ready():
 	case err := <-a.failed:
@@ -168,7 +168,7 @@ func (a *App) routes() []answer.Route {
 func (a *App) authOptions() auth.Options {
 	o := auth.Options{Logger: a.log}
 	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
-		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1} //nolint:gosec // bounded by the settings' table
+		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
 	}
 	if a.cfg.Demo {
 		o.FailedSignIns = -1 // the demo has no limits (decisions.md, section 8)
@@ -176,10 +176,11 @@ func (a *App) authOptions() auth.Options {
 	return o
 }
 
-// run starts what goes on in the background.
-func (a *App) run() {
-	queueCtx, stopQueue := context.WithCancel(context.Background())
-	restCtx, stopRest := context.WithCancel(context.Background())
+// run starts what goes on in the background, past the end of the context of the start.
+func (a *App) run(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	queueCtx, stopQueue := context.WithCancel(ctx)
+	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run} {

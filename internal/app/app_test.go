@@ -43,7 +43,7 @@ func demo(t *testing.T, change func(c *config.Config)) (*app.App, *bytes.Buffer)
 func curl(t *testing.T, line string) map[string]any {
 	t.Helper()
 	parts := strings.Split(line, "'")
-	resp, err := http.Post(parts[1], "application/json", strings.NewReader(parts[5])) //nolint:noctx // as curl does
+	resp, err := http.Post(parts[1], "application/json", strings.NewReader(parts[5]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
 			var states []string
 			deadline := time.Now().Add(15 * time.Second)
 			for time.Now().Before(deadline) {
-				resp, err := http.Get(a.BaseURL() + "/functions/v1/notify/" + id + "?access_key=" + key) //nolint:noctx // a test
+				resp, err := http.Get(a.BaseURL() + "/functions/v1/notify/" + id + "?access_key=" + key)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func TestSlowClientsDoNotHoldTheServer(t *testing.T) {
 	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 300 })
 	host := strings.TrimPrefix(a.BaseURL(), "http://")
 	for range 200 {
-		c, err := net.Dial("tcp", host) //nolint:noctx // a test
+		c, err := net.Dial("tcp", host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestSlowClientsDoNotHoldTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	resp, err := (&http.Client{Timeout: 5 * time.Second}).Get(a.BaseURL() + "/healthz") //nolint:noctx // a test
+	resp, err := (&http.Client{Timeout: 5 * time.Second}).Get(a.BaseURL() + "/healthz")
 	if err != nil {
 		t.Fatalf("with 200 slow clients: %v", err)
 	}

@@ -50,7 +50,7 @@ type channelRig struct {
 func startChannel(t *testing.T, engine string) *channelRig {
 	t.Helper()
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a free port
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func (r *channelRig) send(template, components, recipient string, contacts int) 
 	}
 	b := fmt.Sprintf(`{"contacts":[%s],"recipient_id":%q,"name_template":%q,"language_template":"en","notification_type":"utility","campaign_name":"c","components_push":%s}`,
 		strings.Join(all, ","), recipient, template, components)
-	resp, err := http.Post(r.base+"/functions/v1/notify?access_key=ck_channel_test", "application/json", strings.NewReader(b)) //nolint:noctx // a test
+	resp, err := http.Post(r.base+"/functions/v1/notify?access_key=ck_channel_test", "application/json", strings.NewReader(b))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (r *channelRig) await(id string, contacts int) {
 	r.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		resp, err := http.Get(r.base + "/functions/v1/notify/" + id + "?limit=100&access_key=ck_channel_test") //nolint:noctx // a test
+		resp, err := http.Get(r.base + "/functions/v1/notify/" + id + "?limit=100&access_key=ck_channel_test")
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func (r *channelRig) await(id string, contacts int) {
 			b, _ := json.Marshal(v)
 			r.t.Fatalf("not all read: %.2000s", b)
 		}
-		time.Sleep(20 * time.Millisecond) //nolint:forbidigo // polls a program of its own
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -107,14 +107,14 @@ func (p *pump) run(ctx context.Context) {
 	stop := ctx.Done()
 	for {
 		now := time.Now()
-		p.receive(now)
+		p.receive(now) //nolint:contextcheck // reads are bounded each and outlive the stop: what is in flight lands
 		if !deadline.IsZero() && (p.drained() || now.After(deadline.Add(5*time.Second))) {
 			return
 		}
 		if !deadline.IsZero() && now.After(deadline) {
 			cancel()
 		}
-		p.step(now, deadline.IsZero())
+		p.step(now, deadline.IsZero()) //nolint:contextcheck // as above
 		timer.Reset(p.wait(now))
 		select {
 		case <-p.q.signal:
@@ -380,8 +380,10 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		if w.more && len(w.queue) < refillBelow && !w.loading && p.loads < loadsMax {
 			p.load(l, c, now)
 		}
-		return &flight{lane: l, class: carillon.Class(c), start: &store.Start{NotificationID: m.NotificationID, N: m.N, Shard: l.shard},
-			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid}}
+		return &flight{
+			lane: l, class: carillon.Class(c), start: &store.Start{NotificationID: m.NotificationID, N: m.N, Shard: l.shard},
+			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid},
+		}
 	}
 	return nil
 }
