@@ -1,13 +1,16 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -34,11 +37,24 @@ func (s *site) pair(p *proxy) (a, b *node) {
 	s.front.set(a, b)
 	a.start()
 	b.start()
-	s.held(20 * time.Second)
+	s.owners(2, 20*time.Second)
 	return a, b
 }
 
-func TestStopInFullLoadDrains(t *testing.T) {
+// owners waits until so many nodes own all shards among them.
+func (s *site) owners(n int, within time.Duration) {
+	s.t.Helper()
+	if !await(s.t.Context(), within, func() bool {
+		var owners, owned int
+		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(DISTINCT owner), COUNT(owner) FROM shard").Scan(&owners, &owned)
+		return err == nil && owners == n && owned == 64
+	}) {
+		s.t.Errorf("after %s not all shards are owned by %d nodes", within, n)
+	}
+}
+
+func TestFaultsStopInFullLoadDrains(t *testing.T) {
+	long(t)
 	for i, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			s := newSite(t, engine, 100+uint64(i))
@@ -46,8 +62,11 @@ func TestStopInFullLoadDrains(t *testing.T) {
 			s.front.set(x)
 			x.start()
 			s.held(10 * time.Second)
-			s.disturb("drain", 150, 2*time.Second, func(ctx context.Context) {
-				pause(ctx, s.d.between(700*time.Millisecond, 1500*time.Millisecond))
+			for _, p := range s.providers {
+				p.graph.FailBy(slowly(t, s.d.child(), 2*time.Second, nil))
+			}
+			s.disturb("drain", 150, 3*time.Second, func(ctx context.Context) {
+				pause(ctx, s.d.between(1500*time.Millisecond, 2500*time.Millisecond))
 				begin := time.Now()
 				if code := x.stop(20 * time.Second); code != 0 {
 					t.Errorf("after SIGTERM it ended with %d", code)
@@ -65,35 +84,62 @@ func TestStopInFullLoadDrains(t *testing.T) {
 	}
 }
 
-func TestOtherNodeTakesOverFromAKilledOne(t *testing.T) {
+// TestFaultsDrainingNodeStaysAlive drains for longer than a silent node is believed alive.
+func TestFaultsDrainingNodeStaysAlive(t *testing.T) {
+	long(t)
+	s := newSite(t, "postgres", 105)
+	for _, p := range s.providers {
+		p.graph.FailBy(slowly(t, s.d.child(), 9*time.Second, nil))
+	}
+	a, b := s.pair(nil)
+	s.disturb("draining", 60, 2*time.Second, func(ctx context.Context) {
+		pause(ctx, 2*time.Second)
+		s.front.set(b)
+		begin := time.Now()
+		if code := a.stop(25 * time.Second); code != 0 {
+			t.Errorf("after SIGTERM it ended with %d", code)
+		}
+		t.Logf("drained in %s", time.Since(begin).Round(time.Millisecond))
+	})
+	if log, err := os.ReadFile(b.log); err != nil || bytes.Contains(log, []byte("declared a node dead")) {
+		t.Errorf("the other node declared it dead (%v)", err)
+	}
+	s.report(s.settleAndBalance("draining", rules{}))
+}
+
+func TestFaultsOtherNodeTakesOverFromAKilledOne(t *testing.T) {
+	long(t)
 	s := newSite(t, "postgres", 110)
 	a, b := s.pair(nil)
 	s.disturb("killed", 250, 8*time.Second, func(ctx context.Context) {
 		pause(ctx, s.d.between(time.Second, 2*time.Second))
 		begin := time.Now()
 		a.kill()
-		s.held(12 * time.Second)
-		t.Logf("shards were taken over after %s", time.Since(begin).Round(time.Millisecond))
 		s.front.set(b)
+		s.owners(1, 12*time.Second)
+		t.Logf("shards were taken over after %s", time.Since(begin).Round(time.Millisecond))
 	})
 	s.report(s.settleAndBalance("node killed", rules{}))
 }
 
-func TestStoppedNodeStartsNothingWhenItGoesOn(t *testing.T) {
+func TestFaultsStoppedNodeStartsNothingWhenItGoesOn(t *testing.T) {
+	long(t)
 	s := newSite(t, "postgres", 120)
 	a, b := s.pair(nil)
 	s.disturb("stopped", 300, 8*time.Second, func(ctx context.Context) {
 		pause(ctx, s.d.between(time.Second, 2*time.Second))
 		a.signal(syscall.SIGSTOP)
 		s.front.set(b)
-		pause(ctx, 12*time.Second)
+		s.owners(1, 12*time.Second)
+		pause(ctx, 4*time.Second)
 		a.signal(syscall.SIGCONT)
 		s.front.set(a, b)
 	})
 	s.report(s.settleAndBalance("node stopped 12 s", rules{errorsStored: true}))
 }
 
-func TestNodeCutOffFromTheDatabaseLosesNothing(t *testing.T) {
+func TestFaultsNodeCutOffFromTheDatabaseLosesNothing(t *testing.T) {
+	long(t)
 	s := newSite(t, "postgres", 130)
 	p := newProxy(t, s.url)
 	s.pair(p)
@@ -107,7 +153,8 @@ func TestNodeCutOffFromTheDatabaseLosesNothing(t *testing.T) {
 	s.report(s.settleAndBalance("node cut off 11 s", rules{retries: true, errorsStored: true}))
 }
 
-func TestConnectionsThatTheDatabaseEnds(t *testing.T) {
+func TestFaultsConnectionsThatTheDatabaseEnds(t *testing.T) {
+	long(t)
 	s := newSite(t, "postgres", 140)
 	x := s.node("")
 	s.front.set(x)
@@ -126,7 +173,8 @@ func TestConnectionsThatTheDatabaseEnds(t *testing.T) {
 	s.report(s.settleAndBalance("backends terminated", rules{retries: true, errorsStored: true}))
 }
 
-func TestSwallowedAnswerOfACommit(t *testing.T) {
+func TestFaultsSwallowedAnswerOfACommit(t *testing.T) {
+	long(t)
 	s := newSite(t, "postgres", 150)
 	p := newProxy(t, s.url)
 	x := s.node(p.url)
@@ -147,8 +195,9 @@ func TestSwallowedAnswerOfACommit(t *testing.T) {
 	s.report(s.settleAndBalance("COMMITs unanswered", rules{retries: true, errorsStored: true}))
 }
 
-// TestProviderFails answers a third of the posts in each of the ways that a provider fails in.
-func TestProviderFails(t *testing.T) {
+// TestFaultsProviderFails answers a third of the posts in each of the ways that a provider fails in.
+func TestFaultsProviderFails(t *testing.T) {
+	long(t)
 	ways := map[string]graphtest.Failure{
 		"429 of the channel":        graphtest.Code(429, 130429),
 		"a proxy's 429":             {Kind: graphtest.HTML, HTTP: 429},
@@ -169,8 +218,8 @@ func TestProviderFails(t *testing.T) {
 				names = append(names, name)
 			}
 			for _, p := range s.providers {
-				p.graph.FailBy(slowly(t, s.d.child(), func(d dice, x graphtest.Post) *graphtest.Failure {
-					if x.Nth == 1 && !d.chance(35) {
+				p.graph.FailBy(slowly(t, s.d.child(), 60*time.Millisecond, func(d dice, x graphtest.Post) *graphtest.Failure {
+					if ref, err := carillon.ParseRef(x.Ref); err != nil || ref.Attempt > 2 || !d.chance(35) {
 						return nil
 					}
 					f := ways[names[d.IntN(len(names))]]

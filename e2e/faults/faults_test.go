@@ -19,18 +19,24 @@ type site struct {
 	front     *front
 	providers []*provider
 	books     *books
+	wire      *tripwire
 	numbers   atomic.Int64
 	asks      []*ask
 }
 
 func newSite(t *testing.T, engine string, salt uint64) *site {
 	t.Helper()
-	s := &site{t: t, d: newDice(t, salt), engine: engine, dir: t.TempDir()}
+	s := &site{t: t, d: newDice(t, salt), engine: engine, dir: t.TempDir(), wire: newTripwire()}
+	late := 5 * time.Second // than the wait for an unknown outcome
 	if engine == "postgres" {
 		s.url = storetest.Postgres(t)
+		late += 2 * time.Second
+		if *rounds > 0 {
+			late += 4 * time.Second // and until a killed node's shards are taken over
+		}
 	}
 	s.front = newFront(t)
-	s.providers = newProviders(t, s.front, s.d.child())
+	s.providers = newProviders(t, s.front, s.d.child(), late, s.wire)
 	s.books = openBooks(t, s.dir, s.url)
 	t.Cleanup(func() { _ = s.books.db.Close() })
 	return s
@@ -115,9 +121,10 @@ func (s *site) report(l *ledger) {
 func TestFaults(t *testing.T) {
 	for i, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel() // it mostly waits
 			n, size := *rounds, 150
 			if n == 0 {
-				n, size = short, 80
+				n, size = short, 60
 			}
 			s := newSite(t, engine, uint64(i))
 			x := s.node("")
@@ -139,7 +146,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// killRound loads the program and kills it one to three times meanwhile, sometimes while it starts.
+// killRound loads the program and kills it one to three times meanwhile: at a moment, at a post whose answer is on its
+// way, sometimes while it starts.
 func (s *site) killRound(x *node, name string, size int) (kills int) {
 	s.t.Helper()
 	asks := s.draw(name, size)
@@ -150,7 +158,7 @@ func (s *site) killRound(x *node, name string, size int) (kills int) {
 		load(s.t.Context(), s.front, d, asks, 1500*time.Millisecond)
 	}()
 	for range 1 + s.d.IntN(3) {
-		pause(s.t.Context(), s.d.between(20*time.Millisecond, 1500*time.Millisecond))
+		s.moment()
 		x.kill()
 		kills++
 		x.spawn()
@@ -165,4 +173,20 @@ func (s *site) killRound(x *node, name string, size int) (kills int) {
 	<-loaded
 	s.held(15 * time.Second)
 	return kills
+}
+
+// moment waits until it is time to kill.
+func (s *site) moment() {
+	limit := s.d.between(20*time.Millisecond, 1500*time.Millisecond)
+	if s.d.chance(60) {
+		s.wire.arm(1 + s.d.IntN(150))
+		limit = 2 * time.Second
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.wire.hit:
+	case <-s.t.Context().Done():
+	}
 }

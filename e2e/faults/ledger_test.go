@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -53,7 +55,15 @@ type row struct {
 	n, q, rank, attempts int
 	reason, detail       string
 	posts                int
-	postsOfAttempt       map[int]int
+	byAttempt            map[int]post
+	from                 *provider
+}
+
+// post is what the provider saw of one attempt.
+type post struct {
+	count int
+	took  bool
+	at    time.Time
 }
 
 func (b *books) read(ctx context.Context) (byCampaign map[string][]*entry, used int, err error) {
@@ -188,20 +198,24 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*provider) {
 		}
 	}
 	for _, p := range ps {
-		p.graph.Each(func(text string, posts, _ int) {
+		counts := map[string]int{}
+		p.graph.Each(func(ref string, posts, _ int) { counts[ref] = posts })
+		for text, count := range counts {
 			ref, err := carillon.ParseRef(text)
 			e := byID[ref.NotificationID]
 			if err != nil || e == nil || ref.N >= len(e.rows) {
 				l.fault("posted, but not stored: %s", text)
-				return
+				continue
 			}
 			x := &e.rows[ref.N]
-			if x.postsOfAttempt == nil {
-				x.postsOfAttempt = map[int]int{}
+			if x.byAttempt == nil {
+				x.byAttempt = map[int]post{}
 			}
-			x.posts += posts
-			x.postsOfAttempt[ref.Attempt] += posts
-		})
+			last := p.graph.Posts(text)[0] // the only one that is kept
+			x.from = p
+			x.posts += count
+			x.byAttempt[ref.Attempt] = post{count, last.Took, last.At}
+		}
 	}
 }
 
@@ -311,22 +325,36 @@ func (x *row) check(l *ledger, id string, r rules) {
 	if unknown {
 		l.unknown++
 	}
-	if x.posts > 1 {
-		l.twice++
-		if !unknown && !r.retries {
-			l.fault("%s.%d was posted %d times in %d attempts", id, x.n, x.posts, x.attempts)
-		}
+	if x.posts > 1 && !unknown && !r.retries {
+		l.fault("%s.%d was posted %d times in %d attempts", id, x.n, x.posts, x.attempts)
 	}
-	for attempt, n := range x.postsOfAttempt {
-		if n > 1 {
-			l.fault("%s.%d: attempt %d was posted %d times", id, x.n, attempt, n)
+	x.checkPosts(l, id)
+	if x.posts == 0 && x.rank >= int(carillon.RankSent) && x.rank != int(carillon.RankFailed) {
+		l.fault("%s.%d is %s and was never posted", id, x.n, carillon.Rank(x.rank).State())
+	}
+}
+
+// checkPosts holds the attempts to each other. One that the provider took may be followed by another only by the policy
+// for unknown outcomes: not at all, or after the wait.
+func (x *row) checkPosts(l *ledger, id string) {
+	var took time.Time
+	for _, attempt := range slices.Sorted(maps.Keys(x.byAttempt)) {
+		p := x.byAttempt[attempt]
+		if p.count > 1 {
+			l.fault("%s.%d: attempt %d was posted %d times", id, x.n, attempt, p.count)
 		}
 		if attempt > x.attempts {
 			l.fault("%s.%d: attempt %d was posted, %d are known", id, x.n, attempt, x.attempts)
 		}
-	}
-	if x.posts == 0 && x.rank >= int(carillon.RankSent) && x.rank != int(carillon.RankFailed) {
-		l.fault("%s.%d is %s and was never posted", id, x.n, carillon.Rank(x.rank).State())
+		if wait := p.at.Sub(took); !took.IsZero() && (x.from.policy == "fail" || wait < unknownAfter) {
+			l.fault("%s.%d was sent again %s after it had been taken; the policy is %s after %s", id, x.n, wait, x.from.policy, unknownAfter)
+		}
+		if p.took {
+			if !took.IsZero() {
+				l.twice++
+			}
+			took = p.at
+		}
 	}
 }
 

@@ -3,18 +3,10 @@ package faults
 import (
 	"context"
 	"flag"
-	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/signal"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"carillon/internal/app"
-	"carillon/internal/config"
 )
 
 var (
@@ -24,38 +16,23 @@ var (
 
 const short = 2 // rounds an engine as part of `go test ./...`
 
-// programEnv makes this test binary the program: so that a race build tests itself.
-const programEnv = "CARILLON_FAULTS_PROGRAM"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(programEnv) != "" {
-		os.Exit(program(os.Args[1:]))
+	dir, err := os.MkdirTemp("", "carillon-faults-")
+	if err != nil {
+		panic(err)
 	}
-	os.Exit(m.Run())
+	programDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
-// program is what `carillon serve` does with flags of the form --name=value.
-func program(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	flags := map[string][]string{}
-	for _, a := range args {
-		name, value, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
-		flags[name] = append(flags[name], value)
+// long skips what `make faults` runs and a short run has no time for.
+func long(t *testing.T) {
+	t.Helper()
+	if *rounds == 0 {
+		t.Skip("only with -faults.rounds: make faults")
 	}
-	cfg, err := config.Load(flags, func(string) (string, bool) { return "", false })
-	if err == nil {
-		var a *app.App
-		a, err = app.New(cfg, app.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
-		if err == nil {
-			err = a.Run(ctx)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "carillon:", err)
-		return 1
-	}
-	return 0
 }
 
 // dice are a run's choices.

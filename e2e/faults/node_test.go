@@ -26,7 +26,7 @@ type node struct {
 func newNode(t *testing.T, dir string, flags ...string) *node {
 	t.Helper()
 	n := &node{t: t, addr: freeAddress(t), ready: filepath.Join(dir, "ready.json"), log: filepath.Join(dir, "log")}
-	n.args = append([]string{"--addr=" + n.addr, "--data=" + dir, "--ready-file=" + n.ready}, flags...)
+	n.args = append([]string{"serve", "--addr=" + n.addr, "--data=" + dir, "--ready-file=" + n.ready}, flags...)
 	t.Cleanup(func() {
 		n.kill()
 		if t.Failed() {
@@ -54,10 +54,9 @@ func (n *node) spawn() {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	defer log.Close() //nolint:errcheck // the process has its own
-	exe, args, env := executable(n.t, n.args)
-	cmd := exec.Command(exe, args...) //nolint:gosec,noctx // our own program; ended by kill
-	cmd.Env, cmd.Stderr, cmd.Stdout = env, log, log
+	defer log.Close()                               //nolint:errcheck // the process has its own
+	cmd := exec.Command(executable(n.t), n.args...) //nolint:gosec,noctx // our own program; ended by kill
+	cmd.Env, cmd.Stderr, cmd.Stdout = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, log, log
 	dieWithUs(cmd)
 	if err := cmd.Start(); err != nil {
 		n.t.Fatal(err)
@@ -136,13 +135,18 @@ func provisionFile(t *testing.T, dir string, senders ...*provider) string {
 	text := "companies:\n  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01\n    name: Faults\n" +
 		"    limits: {sends_per_minute: 0, template_lists_per_minute: 0, daily_recipients: 0}\n" +
 		"    keys:\n      - {key: " + accessKey + ", label: faults, scopes: [\"*\"]}\n    senders:\n"
-	for _, p := range senders {
+	for i, p := range senders {
+		if i == 1 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list
+			for k := range 31 {
+				text += fmt.Sprintf("      - {id: idle%d, number: \"1666555%04d\", channel: messaging, provider: sandbox}\n", k, k)
+			}
+		}
 		text += fmt.Sprintf("      - id: %s\n        number: %q\n        channel: messaging\n        provider: whatsapp\n"+
 			"        default: %v\n        per_second: %d\n        per_recipient_interval: 0s\n        media_check: syntax\n"+
 			"        unknown_outcome: {transactional: %[5]s, utility: %[5]s, marketing: %[5]s, after: %[6]s}\n"+
 			"        settings: {base_url: %[7]q, version: v23.0, phone_number_id: %[8]q, waba_id: \"2000001\", access_token: provider-token, "+
 			"app_secret: provider-app-secret, verify_token: provider-verify-token}\n",
-			p.id, p.number, p.first, p.perSecond, p.policy, p.after, p.graph.URL(), p.phone)
+			p.id, p.number, p.first, p.perSecond, p.policy, unknownAfter, p.graph.URL(), p.phone)
 	}
 	text += "    templates:\n"
 	for _, p := range senders {

@@ -13,13 +13,15 @@ import (
 	"carillon/internal/whatsapp/graphtest"
 )
 
+// unknownAfter is how long an unknown outcome waits for a callback.
+const unknownAfter = 3 * time.Second
+
 // provider is one sender's account at the channel.
 type provider struct {
 	id, number, phone string
 	first             bool
 	perSecond         int
 	policy            string // what becomes of an unknown outcome
-	after             string
 	callbacks         graphtest.Callbacks
 	graph             *graphtest.Server
 }
@@ -85,15 +87,15 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // newProviders are three accounts: one whose unknown outcomes are sent again, one whose fail, and one that tells what it
 // delivered only after an unknown outcome was sent again.
-func newProviders(t *testing.T, f *front, d dice) []*provider {
+func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *tripwire) []*provider {
 	t.Helper()
 	all := []*provider{
 		{id: "again", number: "15555550100", phone: "1000001", first: true, policy: "retry"},
 		{id: "once", number: "15555550200", phone: "1000002", policy: "fail"},
-		{id: "late", number: "15555550300", phone: "1000003", policy: "retry", callbacks: graphtest.Callbacks{Statuses: []string{"delivered"}, Delay: 5 * time.Second}},
+		{id: "late", number: "15555550300", phone: "1000003", policy: "retry", callbacks: graphtest.Callbacks{Statuses: []string{"delivered"}, Delay: late}},
 	}
 	for _, p := range all {
-		p.perSecond, p.after = 100, "3s"
+		p.perSecond = 100
 		c := p.callbacks
 		if c.Delay == 0 {
 			c.Delay = 20 * time.Millisecond
@@ -108,17 +110,20 @@ func newProviders(t *testing.T, f *front, d dice) []*provider {
 		}
 		p.graph = g
 		t.Cleanup(func() { _ = g.Close() })
-		g.FailBy(slowly(t, d.child(), nil))
+		g.FailBy(slowly(t, d.child(), 60*time.Millisecond, func(dice, graphtest.Post) *graphtest.Failure {
+			wire.post()
+			return nil
+		}))
 	}
 	return all
 }
 
-// slowly takes between 2 and 60 ms to answer, and then fails as told.
-func slowly(t *testing.T, d dice, then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
+// slowly takes its time to answer, and then fails as told.
+func slowly(t *testing.T, d dice, most time.Duration, then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
 	var mu sync.Mutex
 	return func(p graphtest.Post) *graphtest.Failure {
 		mu.Lock()
-		wait := d.between(2*time.Millisecond, 60*time.Millisecond)
+		wait := d.between(2*time.Millisecond, most)
 		var f *graphtest.Failure
 		if then != nil {
 			f = then(d, p)
@@ -126,5 +131,27 @@ func slowly(t *testing.T, d dice, then func(d dice, p graphtest.Post) *graphtest
 		mu.Unlock()
 		pause(t.Context(), wait)
 		return f
+	}
+}
+
+// tripwire tells of a certain post while its sender still waits for the answer: the moment to kill it.
+type tripwire struct {
+	left atomic.Int64
+	hit  chan struct{}
+}
+
+func newTripwire() *tripwire { return &tripwire{hit: make(chan struct{}, 1)} }
+
+func (w *tripwire) arm(n int) {
+	select {
+	case <-w.hit:
+	default:
+	}
+	w.left.Store(int64(n))
+}
+
+func (w *tripwire) post() {
+	if w.left.Add(-1) == 0 {
+		w.hit <- struct{}{}
 	}
 }
