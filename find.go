@@ -49,7 +49,7 @@ func suggest(list []*Template, name string) string {
 		if t.Status != TemplateApproved || t.Name == best {
 			continue
 		}
-		d := editDistance(name, t.Name)
+		d := EditDistance(name, t.Name)
 		if distance < 0 || d < distance || d == distance && t.Name < best {
 			best, distance = t.Name, d
 		}
@@ -67,11 +67,11 @@ func suggest(list []*Template, name string) string {
 	return fmt.Sprintf("Did you mean %s (%s)?", best, strings.Join(languages, ", "))
 }
 
-// maxCompared bounds the names that editDistance compares; behind it only their lengths count.
+// maxCompared bounds the names that EditDistance compares; behind it only their lengths count.
 const maxCompared = 128
 
-// editDistance is the Levenshtein distance of two names in bytes.
-func editDistance(a, b string) int {
+// EditDistance is the Levenshtein distance of two names in bytes; behind the first 128 only their lengths count.
+func EditDistance(a, b string) int {
 	beyond := max(len(a), len(b), maxCompared) - maxCompared
 	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
 	var row [maxCompared + 1]int

@@ -40,6 +40,14 @@ func NewRequestID() string {
 	return string(text[:])
 }
 
+// NewTemplateID is ours for a template: a decimal of 19 digits, longer than the channel's own, so that the two never
+// meet. It is made of the milliseconds and six random digits.
+func NewTemplateID(now time.Time) string {
+	var random [8]byte
+	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
+	return strconv.FormatInt(now.UnixMilli()*1_000_000+int64(binary.BigEndian.Uint64(random[:])%1_000_000), 10)
+}
+
 // ValidUUID tells whether s is a UUID in the text form of RFC 9562, of any version, in either letter case.
 func ValidUUID(s string) bool {
 	if len(s) != 36 {

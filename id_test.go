@@ -2,6 +2,7 @@ package carillon
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,21 @@ func TestNewIDIsARisingUUIDv7(t *testing.T) {
 	}
 	if id := NewID(time.UnixMilli(0x0123456789ab)); !strings.HasPrefix(id, "01234567-89ab-7000-") {
 		t.Errorf("the id begins with the milliseconds: %s", id)
+	}
+}
+
+func TestTemplateIDsHaveNineteenDigitsAndDiffer(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	prefix, seen := strconv.FormatInt(now.UnixMilli(), 10), map[string]bool{}
+	for range 20 {
+		id := NewTemplateID(now)
+		if !strings.HasPrefix(id, prefix) || !regexp.MustCompile(`^\d{19}$`).MatchString(id) {
+			t.Fatalf("%s is not %s and six digits", id, prefix)
+		}
+		seen[id] = true
+	}
+	if len(seen) < 15 {
+		t.Errorf("%d ids of 20 of one instant differ", len(seen))
 	}
 }
 

@@ -2,11 +2,8 @@ package catalog
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/big"
-	"strconv"
 	"time"
 
 	"carillon"
@@ -16,15 +13,6 @@ import (
 // ErrCreatedToday says that a company has created all the templates it may in a UTC day: the caller's 429.
 var ErrCreatedToday = store.ErrTemplatesToday
 
-// newID is ours for a template: a decimal of 19 digits, longer than the channel's own, so that the two never meet.
-func newID(now time.Time) (string, error) {
-	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
-	if err != nil {
-		return "", fmt.Errorf("make a template's id: %w", err)
-	}
-	return strconv.FormatInt(now.UnixMilli()*1_000_000+n.Int64(), 10), nil
-}
-
 // Create stores a draft of the sender's company, or with submit gives it to the channel at once; then it is created
 // pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
 // the channel.
@@ -33,11 +21,7 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 		return nil, err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	id, err := newID(now)
-	if err != nil {
-		return nil, err
-	}
-	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = id, "", company.ID, s.UID, carillon.TemplateDraft, ""
+	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = carillon.NewTemplateID(now), "", company.ID, s.UID, carillon.TemplateDraft, ""
 	t.CreatedAt, t.UpdatedAt = now, now
 	r := &store.TemplateRecord{Template: t}
 	if submit {

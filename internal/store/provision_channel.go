@@ -2,13 +2,10 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"strconv"
 	"time"
 
 	"carillon"
@@ -130,9 +127,8 @@ func (a *applying) template(ctx context.Context, companyID string, uid int64, t 
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		e = created
-		if want.ID, err = a.templateID(); err != nil {
-			return 0, err
-		}
+		a.made++ // an id has few random digits: those of one set-up have an instant each
+		want.ID = carillon.NewTemplateID(a.now.Add(time.Duration(a.made) * time.Millisecond))
 	case err != nil:
 		return 0, fmt.Errorf("look up template: %w", err)
 	case category == want.Category && format == want.ParameterFormat && stored == string(components) &&
@@ -140,15 +136,4 @@ func (a *applying) template(ctx context.Context, companyID string, uid int64, t 
 		return unchanged, nil
 	}
 	return e, a.tx.PutTemplate(ctx, &want, a.now)
-}
-
-// templateID is a decimal of 19 digits, longer than the channel's own, so that the two never meet.
-func (a *applying) templateID() (string, error) {
-	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
-	if err != nil {
-		return "", fmt.Errorf("make a template's id: %w", err)
-	}
-	a.made++
-	at := a.now.Add(time.Duration(a.made) * time.Millisecond)
-	return strconv.FormatInt(at.UnixMilli()*1_000_000+n.Int64(), 10), nil
 }
