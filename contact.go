@@ -27,14 +27,7 @@ type Contact struct {
 func (c Contact) Field(name string) (string, bool) {
 	end := c.doc.after(c.at)
 	for i := c.at + 1; i < end; i = c.doc.after(i) {
-		key := c.doc.key(i)
-		if c.flat {
-			var ok bool
-			if key, ok = strings.CutPrefix(key, contactPrefix); !ok {
-				continue
-			}
-		}
-		if key == name {
+		if key, ok := c.key(i); ok && key == name {
 			return c.doc.scalar(i)
 		}
 	}
@@ -46,18 +39,23 @@ func (c Contact) Fields() map[string]string {
 	fields := make(map[string]string)
 	end := c.doc.after(c.at)
 	for i := c.at + 1; i < end; i = c.doc.after(i) {
-		key := c.doc.key(i)
-		if c.flat {
-			var ok bool
-			if key, ok = strings.CutPrefix(key, contactPrefix); !ok {
-				continue
-			}
+		key, ok := c.key(i)
+		if !ok {
+			continue
 		}
 		if text, ok := c.doc.scalar(i); ok {
 			fields[key] = text
 		}
 	}
 	return fields
+}
+
+// key is the field's name; false for what is no field of the contact.
+func (c Contact) key(i int) (string, bool) {
+	if c.flat {
+		return strings.CutPrefix(c.doc.key(i), contactPrefix)
+	}
+	return c.doc.key(i), true
 }
 
 // readContacts reads contact or contacts, whichever the request has.

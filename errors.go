@@ -127,6 +127,7 @@ type Error struct {
 	Err        error
 }
 
+// Error is for the log: the code, the message, the field at fault and the cause.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Code.String())
@@ -141,6 +142,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Unwrap is the cause, which no caller sees.
 func (e *Error) Unwrap() error { return e.Err }
 
 // IsCode tells whether err is, or wraps, an *Error of the code.

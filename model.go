@@ -161,6 +161,7 @@ const (
 	Unknown                      // may have been taken: reconciled, not retried
 )
 
+// String is the verdict's name.
 func (v Verdict) String() string {
 	return [...]string{"sent", "refused", "retry_later", "pause_sender", "pause_template", "unknown"}[v]
 }

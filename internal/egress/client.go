@@ -57,6 +57,7 @@ type Options struct {
 // DeniedError says that an address may not be reached. Reason names no query string.
 type DeniedError struct{ Reason string }
 
+// Error is safe to log: it holds no address.
 func (e *DeniedError) Error() string { return "address denied: " + e.Reason }
 
 // ErrBodyTooLarge is met when an answer's body passes Options.MaxBody.

@@ -16,6 +16,7 @@ import (
 // passing fault. Reason holds neither path nor query of the address.
 type MediaError struct{ Reason string }
 
+// Error is safe to log and to show.
 func (e *MediaError) Error() string { return "media rejected: " + e.Reason }
 
 // How long answers are kept. A passing fault is kept just long enough that a hundred recipients of one file do not ask
