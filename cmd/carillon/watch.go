@@ -62,7 +62,7 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 		if w.ended(n) {
 			return w.end(env, n)
 		}
-		if err := wait(ctx, look); err != nil {
+		if err := client.Pause(ctx, look); err != nil {
 			return w.gaveUp(ctx, err)
 		}
 	}
@@ -73,17 +73,6 @@ func (w *notificationsWatch) gaveUp(ctx context.Context, err error) error {
 		return fmt.Errorf("not every recipient has ended within %v", w.Timeout)
 	}
 	return err
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // tell writes the states that are new, also those that came and went between two looks, in the order of their times.

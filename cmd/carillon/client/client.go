@@ -85,14 +85,14 @@ func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
 		if c.Wait != nil {
 			c.Wait(wait, err)
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := Pause(ctx, wait); err != nil {
 			return reply, err
 		}
 	}
 }
 
-// pause waits, or gives up with the context.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits, or gives up with the context.
+func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

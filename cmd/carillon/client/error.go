@@ -91,6 +91,7 @@ type Unreachable struct {
 	Err  error
 }
 
+// Error names the base address alone.
 func (u *Unreachable) Error() string { return "no answer from " + u.Base + ": " + u.Err.Error() }
 
 // Unwrap is the cause, without the request's address.
