@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -102,8 +103,8 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("look up user: %w", err)
 	}
-	want := Account{ID: have.ID, Email: u.Email, Name: orElse(u.Name, have.Name), PasswordHash: orElse(a.hashes[u.Email], have.PasswordHash)}
-	wantRole := orElse(u.Role, orElse(role, config.Roles()[0]))
+	want := Account{ID: have.ID, Email: u.Email, Name: cmp.Or(u.Name, have.Name), PasswordHash: cmp.Or(a.hashes[u.Email], have.PasswordHash)}
+	wantRole := cmp.Or(u.Role, role, config.Roles()[0])
 	e := updated
 	switch {
 	case have.ID == "":
@@ -115,13 +116,6 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 		return 0, err
 	}
 	return e, a.tx.PutMembership(ctx, Membership{AccountID: want.ID, CompanyID: companyID, Role: wantRole})
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 func (a *applying) keys(ctx context.Context, companyID string, c *config.Company) error {
