@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-//nolint:gochecknoglobals // one build a test run
 var (
 	programDir string // made and removed by TestMain
 	built      = sync.OnceValues(build)
@@ -17,7 +16,7 @@ var (
 // build builds the program and gives its path.
 func build() (string, error) {
 	exe := filepath.Join(programDir, "carillon")
-	cmd := exec.Command("go", "build", "-o", exe, "carillon/cmd/carillon") //nolint:gosec,noctx // our own program
+	cmd := exec.Command("go", "build", "-o", exe, "carillon/cmd/carillon") // our own program
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return exe, fmt.Errorf("build the program: %w\n%s", err, out)
 	}

@@ -43,11 +43,10 @@ func (b *books) open(ctx context.Context) (n int, err error) {
 
 // entry is a notification as it is stored.
 type entry struct {
-	id, campaign      string
-	total, open       int
-	doneAt            int64
-	messages, pending int
-	rows              []row
+	id, campaign string
+	total, open  int
+	doneAt       int64
+	rows         []row
 }
 
 // row is a message as it is stored, with what the provider saw of it.
@@ -73,7 +72,7 @@ func (b *books) read(ctx context.Context) (byCampaign map[string][]*entry, used 
 	if err != nil {
 		return nil, 0, err
 	}
-	defer rows.Close() //nolint:errcheck // read only
+	defer rows.Close()
 	for rows.Next() {
 		e := &entry{}
 		if err := rows.Scan(&e.id, &e.campaign, &e.total, &e.open, &e.doneAt); err != nil {
@@ -98,7 +97,7 @@ func (b *books) readRows(ctx context.Context, byID map[string]*entry) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // read only
+	defer rows.Close()
 	for rows.Next() {
 		var id string
 		var r row
@@ -249,7 +248,7 @@ func (l *ledger) take(a *ask, stored []*entry, r rules) {
 	default:
 		l.refused++
 		l.errors[fmt.Sprintf("%d %s", a.status, a.code)]++
-		if len(stored) > 0 && !(r.errorsStored && a.status == 503) {
+		if len(stored) > 0 && (!r.errorsStored || a.status != 503) {
 			l.fault("%s was answered %d and is stored", a.token, a.status)
 		}
 	}

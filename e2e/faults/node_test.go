@@ -38,11 +38,11 @@ func newNode(t *testing.T, dir string, flags ...string) *node {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing was accepted
+	defer l.Close()
 	return l.Addr().String()
 }
 
@@ -54,8 +54,8 @@ func (n *node) spawn() {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	defer log.Close()                               //nolint:errcheck // the process has its own
-	cmd := exec.Command(executable(n.t), n.args...) //nolint:gosec,noctx // our own program; ended by kill
+	defer log.Close()
+	cmd := exec.Command(executable(n.t), n.args...) // our own program; ended by kill
 	cmd.Env, cmd.Stderr, cmd.Stdout = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, log, log
 	dieWithUs(cmd)
 	if err := cmd.Start(); err != nil {

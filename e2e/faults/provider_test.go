@@ -55,7 +55,7 @@ func (f *front) all() []*node {
 	return f.nodes
 }
 
-var frontClient = &http.Client{Timeout: 4 * time.Second} //nolint:gochecknoglobals // one pool of connections
+var frontClient = &http.Client{Timeout: 4 * time.Second}
 
 // ServeHTTP passes a callback on. One that no node takes is answered 502, and the channel repeats it.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
