@@ -175,8 +175,12 @@ func findingTemplates(t *testing.T, r *rig) {
 		provider, name string
 		want           string
 	}{
-		{r.sender, "900", "other", "1"}, {r.sender, "", "a", "1"}, {r.sender, "777", "a", ""}, {r.second, "900", "a", ""},
-		{r.sender, "901", "none", ""}, {r.foreign, "901", "", "2"},
+		{r.sender, "900", "other", "1"},
+		{r.sender, "", "a", "1"},
+		{r.sender, "777", "a", ""},
+		{r.second, "900", "a", ""},
+		{r.sender, "901", "none", ""},
+		{r.foreign, "901", "", "2"},
 	} {
 		x, err := r.ReportedTemplate(t.Context(), tt.sender.UID, tt.provider, tt.name, "es")
 		if err != nil || (x == nil) != (tt.want == "") || x != nil && x.ID != tt.want {

@@ -240,7 +240,8 @@ func postponedMovesLater(t *testing.T, r *rig) {
 	r.start(t, f, a, 2)
 	earlier, later := r.now.Add(-time.Hour), r.now.Add(time.Hour)
 	r.deliver(t, &store.Delivery{Now: r.now, Later: []store.Queued{
-		{NotificationID: a.Notification.ID, N: 0, Due: later}, {NotificationID: a.Notification.ID, N: 1, Due: earlier},
+		{NotificationID: a.Notification.ID, N: 0, Due: later},
+		{NotificationID: a.Notification.ID, N: 1, Due: earlier},
 		{NotificationID: a.Notification.ID, N: 2, Due: later},
 	}})
 	for n, want := range []time.Time{later, a.Notification.DueAt, a.Notification.DueAt} {

@@ -101,10 +101,23 @@ func matches(f store.Filter, n *store.Notification, a *store.Accept, now time.Ti
 func filters(r *rig, all []*store.Accept) []store.Filter {
 	utility := carillon.Utility
 	single := []store.Filter{
-		{}, {Campaign: "autumn"}, {Campaign: "winter"}, {Number: "34611000003"}, {Number: "34600000000"}, {Number: "34699999999"}, {Class: &utility},
-		{Channel: carillon.Voice}, {Channel: carillon.Messaging}, {State: carillon.StateScheduled}, {State: carillon.StateInProgress},
-		{State: carillon.StateCompleted}, {State: carillon.StateCanceled}, {SenderUID: r.second.UID}, {SenderUID: r.foreign.UID},
-		{From: all[5].Notification.CreatedAt}, {To: all[20].Notification.CreatedAt},
+		{},
+		{Campaign: "autumn"},
+		{Campaign: "winter"},
+		{Number: "34611000003"},
+		{Number: "34600000000"},
+		{Number: "34699999999"},
+		{Class: &utility},
+		{Channel: carillon.Voice},
+		{Channel: carillon.Messaging},
+		{State: carillon.StateScheduled},
+		{State: carillon.StateInProgress},
+		{State: carillon.StateCompleted},
+		{State: carillon.StateCanceled},
+		{SenderUID: r.second.UID},
+		{SenderUID: r.foreign.UID},
+		{From: all[5].Notification.CreatedAt},
+		{To: all[20].Notification.CreatedAt},
 	}
 	from, to := all[3].Notification.CreatedAt, all[20].Notification.CreatedAt
 	var both []store.Filter

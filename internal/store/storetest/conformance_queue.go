@@ -43,7 +43,8 @@ func lanesOfAShard(t *testing.T, r *rig) {
 	r.start(t, f, r.accepted(t, 1), 0) // in flight: no longer in its lane
 	lanes, err := r.Lanes(t.Context(), f.Shard)
 	want := []store.Lane{
-		{SenderUID: r.sender.UID, Class: carillon.Transactional, Due: later}, {SenderUID: r.sender.UID, Class: carillon.Marketing, Due: soon},
+		{SenderUID: r.sender.UID, Class: carillon.Transactional, Due: later},
+		{SenderUID: r.sender.UID, Class: carillon.Marketing, Due: soon},
 		{SenderUID: far.UID, Class: carillon.Utility, Due: soon},
 	}
 	if d := cmp.Diff(want, lanes); err != nil || d != "" {
@@ -98,8 +99,11 @@ func doubtsComeUp(t *testing.T, r *rig) {
 		want  []int
 		next  time.Duration
 	}{
-		{0, 10, nil, time.Second}, {time.Second, 10, []int{2}, time.Minute}, {time.Minute, 10, []int{2, 1}, time.Hour},
-		{time.Hour, 10, []int{2, 1, 0}, 0}, {time.Hour, 2, []int{2, 1}, time.Hour},
+		{0, 10, nil, time.Second},
+		{time.Second, 10, []int{2}, time.Minute},
+		{time.Minute, 10, []int{2, 1}, time.Hour},
+		{time.Hour, 10, []int{2, 1, 0}, 0},
+		{time.Hour, 2, []int{2, 1}, time.Hour},
 	} {
 		due, next, err := r.Doubts(t.Context(), f.Shard, r.now.Add(tt.after), tt.limit)
 		var got []int
