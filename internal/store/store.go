@@ -53,7 +53,7 @@ type Store struct {
 }
 
 // ErrFolderInUse says that another process has the data folder.
-var ErrFolderInUse = errors.New("is in use") //nolint:gochecknoglobals // a sentinel
+var ErrFolderInUse = errors.New("is in use")
 
 // Open opens and, where needed, makes or migrates the database. On SQLite a second process on the same folder is
 // refused: the lock is held until Close.
@@ -81,15 +81,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		err = s.checkMasterKey(ctx)
 	}
 	if err != nil {
-		s.closePools()
+		_ = s.closePools() // the first failure says what is wrong
 		return nil, err
 	}
-	s.start(o.MaxWaiting)
+	s.start(ctx, o.MaxWaiting)
 	return s, nil
 }
 
-func (s *Store) start(waiting int) {
-	ctx, cancel := context.WithCancel(context.Background())
+func (s *Store) start(ctx context.Context, waiting int) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
 	s.stop = cancel
 	if s.d.sqlite {
 		s.accepts = newCommitter(s, 1, waiting)

@@ -117,10 +117,10 @@ func tryTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) err
 		return err
 	}
 	if err := fn(ctx, tx); err != nil {
-		return errors.Join(err, tx.rollback())
+		return errors.Join(err, tx.rollback(ctx))
 	}
 	if err := tx.commit(ctx); err != nil {
-		_ = tx.rollback()
+		_ = tx.rollback(ctx)
 		return err
 	}
 	return nil
@@ -151,9 +151,9 @@ type commitError struct{ err error }
 func (e *commitError) Error() string { return "commit: " + e.err.Error() }
 func (e *commitError) Unwrap() error { return e.err }
 
-// rollback has a context of its own: it must also run for a caller that left.
-func (t *Tx) rollback() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+// rollback must also run for a caller that left.
+func (t *Tx) rollback(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
 		return fmt.Errorf("roll back: %w", err)
