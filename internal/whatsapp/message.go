@@ -7,8 +7,8 @@ import (
 	"carillon"
 )
 
-// appendMessage writes the body of a template message. It is written by hand because it is made once a message; the
-// golden files hold it to the channel's form. The message fits the compiled template t (misfit).
+// appendMessage writes the body of a template message. It appends instead of marshaling because it runs once a
+// message; the golden files hold it to the channel's form. The message fits the compiled template t (misfit).
 func appendMessage(b []byte, m *carillon.Outgoing, t *carillon.Template) []byte {
 	b = append(b, `{"messaging_product":"whatsapp","recipient_type":"individual","to":`...)
 	b = appendQuoted(b, m.Number)
