@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type Observer func(pattern string, status int, took time.Duration)
 type Router struct {
 	mux     *http.ServeMux
 	routes  []Route
+	literal map[string][]string // the methods of each path without a wildcard
 	log     *slog.Logger
 	observe Observer
 	newID   func() string
@@ -38,8 +40,13 @@ type Router struct {
 
 // NewRouter builds a router.
 func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
-	rt := &Router{mux: http.NewServeMux(), routes: routes, log: log, observe: observe, newID: carillon.NewRequestID}
+	rt := &Router{
+		mux: http.NewServeMux(), routes: routes, literal: map[string][]string{}, log: log, observe: observe, newID: carillon.NewRequestID,
+	}
 	for _, route := range routes {
+		if method, path, _ := strings.Cut(route.Pattern, " "); !strings.Contains(path, "{") {
+			rt.literal[path] = append(rt.literal[path], method)
+		}
 		rt.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := route.Handle(w, r); err != nil {
 				Error(w, r, err)
@@ -61,11 +68,14 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{ResponseWriter: w}
 	w.Header()["X-Request-Id"] = []string{st.id}
 	defer rt.finish(rec, r, st, begin)
-	if r.URL.Path == "" || path.Clean(r.URL.Path) != r.URL.Path {
+	switch methods, exact := rt.literal[r.URL.Path]; {
+	case !strings.HasPrefix(r.URL.Path, "/") || path.Clean(r.URL.Path) != r.URL.Path:
 		Error(rec, r, carillon.Absent("Route"))
-		return
+	case exact && !slices.Contains(methods, r.Method) && !(r.Method == http.MethodHead && slices.Contains(methods, http.MethodGet)):
+		rt.unknown(rec, r) // not the id of a route such as GET /notify/{id}: /notify/voice takes POST alone
+	default:
+		rt.mux.ServeHTTP(rec, r)
 	}
-	rt.mux.ServeHTTP(rec, r)
 }
 
 func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.Time) {
@@ -105,14 +115,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 
 // unknown answers what no route takes: 405 with Allow where another method would do, else 404.
 func (rt *Router) unknown(w http.ResponseWriter, r *http.Request) {
-	var allowed []string
-	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-		probe := r.Clone(r.Context())
-		probe.Method = method
-		if _, pattern := rt.mux.Handler(probe); pattern != "/" && pattern != "" {
-			allowed = append(allowed, method)
-		}
-	}
+	allowed := rt.allowed(r)
 	if len(allowed) == 0 {
 		Error(w, r, carillon.Absent("Route"))
 		return
@@ -121,6 +124,26 @@ func (rt *Router) unknown(w http.ResponseWriter, r *http.Request) {
 	Error(w, r, &carillon.Error{Code: carillon.MethodNotAllowed, Message: "Method not allowed", Details: carillon.Details{
 		{Key: "reason", Value: "This route takes " + strings.Join(allowed, ", ")},
 	}})
+}
+
+// allowed lists the methods that the request's path takes; a path that routes name letter for letter is theirs alone.
+func (rt *Router) allowed(r *http.Request) []string {
+	var allowed []string
+	methods, exact := rt.literal[r.URL.Path]
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		if exact {
+			if slices.Contains(methods, method) {
+				allowed = append(allowed, method)
+			}
+			continue
+		}
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := rt.mux.Handler(probe); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	return allowed
 }
 
 // recorder remembers the status of an answer.
