@@ -44,12 +44,12 @@ func approved(t *Template) (*Template, error) {
 
 // suggest names the approved template whose name is nearest, and its languages.
 func suggest(list []*Template, name string) string {
-	best, distance := "", -1
+	best, distance, lower := "", -1, strings.ToLower(shortened(name)) // names hold no capitals
 	for _, t := range list {
 		if t.Status != TemplateApproved || t.Name == best {
 			continue
 		}
-		d := EditDistance(name, t.Name)
+		d := EditDistance(lower, t.Name)
 		if distance < 0 || d < distance || d == distance && t.Name < best {
 			best, distance = t.Name, d
 		}

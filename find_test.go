@@ -55,6 +55,7 @@ func TestFindTemplateRefuses(t *testing.T) {
 		{"order_update", "es_MX", TemplateNotFound, Details{{"template_name", "order_update"}, {"language", "es_MX"}, {"suggestion", all}}},
 		{"order_updat", "e", TemplateNotFound, Details{{"template_name", "order_updat"}, {"language", "e"}, {"suggestion", all}}},
 		{"wellcome", "<script>", TemplateNotFound, Details{{"template_name", "wellcome"}, {"language", "<script>"}, {"suggestion", "Did you mean welcome (es)?"}}},
+		{"WELCOME", "es", TemplateNotFound, Details{{"template_name", "WELCOME"}, {"language", "es"}, {"suggestion", "Did you mean welcome (es)?"}}},
 		{"order_update", "it", TemplateNotApproved, Details{{"template_name", "order_update"}, {"current_status", "rejected"}, {"required_status", "approved"}}},
 		{"secret", "es", TemplateNotApproved, Details{{"template_name", "secret"}, {"current_status", "draft"}, {"required_status", "approved"}}},
 	} {

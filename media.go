@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,7 +27,7 @@ func mediaExtensions(p place) []string {
 func mediaFault(p place, address string) string {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Opaque != "" || u.Scheme == "":
+	case err != nil || u.Opaque != "" || u.Scheme == "" || !validPort(u.Port()):
 		return "Not a URL"
 	case u.Scheme != "https":
 		return "A media URL must be HTTPS"
@@ -41,6 +42,11 @@ func mediaFault(p place, address string) string {
 		return "The file's extension must be one of " + strings.Join(allowed, ", ")
 	}
 	return ""
+}
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // publicHost is false for no host, localhost and every literal address that is private, loopback, link-local or

@@ -16,6 +16,8 @@ func TestMediaFault(t *testing.T) {
 		{headerImage, "https://a.test/v1.2/photo", true},
 		{headerImage, "HTTPS://a.test/a.png", true},
 		{headerImage, "https://a.test:8443/a.png", true},
+		{headerImage, "https://a.test:65536/a.png", false},
+		{headerImage, "https://a.test:0/a.png", false},
 		{headerImage, "https://203.0.113.9/a.png", true},
 		{headerImage, "https://[2001:db8::1]/a.png", true},
 		{headerImage, "https://a.test/a.webp", false},

@@ -59,14 +59,18 @@ func ParseSchedule(local, zone string) (time.Time, error) {
 	if !ok {
 		return time.Time{}, badSchedule(local)
 	}
-	if rest == "" {
-		return inZone(wall, loc), nil
+	at := inZone(wall, loc)
+	if rest != "" {
+		offset, ok := parseOffset(rest)
+		if !ok {
+			return time.Time{}, badSchedule(local)
+		}
+		at = wall.Add(-offset)
 	}
-	offset, ok := parseOffset(rest)
-	if !ok {
+	if at.Year() > 9999 { // RFC 3339, the form of scheduled_time, has four digits
 		return time.Time{}, badSchedule(local)
 	}
-	return wall.Add(-offset), nil
+	return at, nil
 }
 
 func badSchedule(local string) *Error {
