@@ -46,6 +46,7 @@ type window struct {
 	loading bool
 	again   bool      // something came while loading
 	low     time.Time // the lowest due time that came while loading
+	gone    []key     // forgotten while loading: the read may still show them as they were
 	resume  time.Time // nothing is read before: the last read gave nothing to go by
 }
 
@@ -132,6 +133,10 @@ func (w *window) putOff(now time.Time) {
 
 // catchUp takes what came while loading.
 func (w *window) catchUp() {
+	for _, k := range w.gone {
+		delete(w.known, k)
+	}
+	w.gone = nil
 	if w.again {
 		w.again = false
 		low := w.low
@@ -164,8 +169,14 @@ func (w *window) push(m store.Queued) {
 
 func (w *window) due(now time.Time) bool { return len(w.queue) > 0 && !w.queue[0].Due.After(now) }
 
-// forget lets a message be read again.
-func (w *window) forget(k key) { delete(w.known, k) }
+// forget lets a message be read again, by a read that begins from now on.
+func (w *window) forget(k key) {
+	if w.loading {
+		w.gone = append(w.gone, k)
+		return
+	}
+	delete(w.known, k)
+}
 
 // pick chooses the class whose turn it is among those with a message due.
 func (l *lane) pick(now time.Time) (c int, ok bool) {

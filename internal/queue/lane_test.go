@@ -45,3 +45,24 @@ func TestSuspendedSenderStartsNothingOfWhatWasReadAhead(t *testing.T) {
 		t.Errorf("it may start %d messages", n)
 	}
 }
+
+func TestReadThatBeganBeforeAMessageMovedDoesNotBringItBack(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	moved := store.Queued{NotificationID: "a", Due: now}
+	var w window
+	w.fill([]store.Queued{moved}, false, time.Time{})
+	w.queue = nil // on its way to a later time
+	w.loading = true
+	w.forget(key{"a", 0}) // the later time is committed
+	w.wake(now.Add(time.Minute))
+	w.fill([]store.Queued{moved}, false, time.Time{})
+	if len(w.queue) > 0 {
+		t.Error("it is in the queue with its old time")
+	}
+	w.loading = true
+	moved.Due = now.Add(time.Minute)
+	w.fill([]store.Queued{moved}, false, time.Time{})
+	if len(w.queue) != 1 {
+		t.Error("the next read does not find it")
+	}
+}

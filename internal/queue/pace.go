@@ -64,14 +64,18 @@ type spacer struct {
 	reserved map[string]time.Time
 }
 
-// slot tells when a message to the number may start: now or earlier, or an exact later instant that it reserves.
-func (s *spacer) slot(number string, now time.Time) time.Time {
+// slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
+// reserves. One whose reserved slot has come keeps its turn when the one before it started a little late.
+func (s *spacer) slot(number string, due, now time.Time) time.Time {
 	if s.every == 0 {
 		return now
 	}
 	last, seen := s.last[number]
 	if !seen || !last.Add(s.every).After(now) {
 		return now
+	}
+	if next := last.Add(s.every); due.After(last) && next.Sub(due) <= slotLate {
+		return next
 	}
 	at := last
 	if r, ok := s.reserved[number]; ok && r.After(at) {
@@ -97,6 +101,9 @@ func (s *spacer) started(number string, now time.Time) {
 		s.prune(now)
 	}
 }
+
+// slotLate is how late a message may start without the ones after it losing their slots.
+const slotLate = 250 * time.Millisecond
 
 // spacerMax is when old entries are looked for.
 const spacerMax = 4096

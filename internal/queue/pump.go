@@ -365,7 +365,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		w := &l.class[c]
 		m := w.queue[0]
 		w.queue = w.queue[1:]
-		if at := l.space.slot(m.Number, now); at.After(now) {
+		if at := l.space.slot(m.Number, m.Due, now); at.After(now) {
 			m.Due = at
 			if at.Sub(now) <= spacingWait {
 				w.push(m)
