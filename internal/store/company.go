@@ -17,7 +17,7 @@ func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, erro
 		c := &carillon.Company{ID: id}
 		var hours, limits string
 		err := s.row(ctx, []any{&c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &limits, &c.Suppresses},
-			`SELECT name, suspended, strict, hours, limits, EXISTS (SELECT 1 FROM suppression WHERE company_id = company.id)
+			`SELECT name, suspended, strict, hours, limits, (SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL
 			FROM company WHERE id = $1`, id)
 		if err != nil {
 			return nil, absent(err, "Company")

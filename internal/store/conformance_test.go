@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -22,8 +23,38 @@ func open(t testing.TB, o store.Options) *store.Store {
 	return s
 }
 
-func TestConformance(t *testing.T) {
-	for name, open := range map[string]func(t testing.TB) *store.Store{"sqlite": openSQLite, "postgres": openPostgres} {
-		t.Run(name, func(t *testing.T) { storetest.Run(t, open) })
+// conforms runs the suite on an engine, and explains the queries it ran.
+func conforms(t *testing.T, open func(t testing.TB) *store.Store) {
+	var asked store.Queries
+	watched := func(t testing.TB) *store.Store {
+		s := open(t)
+		asked.Watch(s)
+		return s
+	}
+	storetest.Run(t, watched)
+	t.Run("what the other tests of this package test", func(t *testing.T) { others(t, watched(t)) })
+	t.Run("every query uses its index", func(t *testing.T) { plans(t, open(t), &asked) })
+}
+
+// others asks what the suite leaves to tests that need more than the store, so that those queries are explained too.
+func others(t *testing.T, s *store.Store) {
+	for range 2 {
+		apply(t, s, example(t))
+		apply(t, s, small)
+	}
+	id := companyNamed(t, s, "Small")
+	senders, err := s.Senders(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Agent(t.Context(), id, "nobody"); !carillon.IsCode(err, carillon.AgentNotFound) {
+		t.Error(err)
+	}
+	if known, err := s.FlowKnown(t.Context(), id, "nothing"); known || err != nil {
+		t.Error(known, err)
+	}
+	refused := keyed(senders[0], "k", "h", 2, 1)
+	if errs, err := s.AcceptInOneBatch(t.Context(), true, refused); err != nil || !carillon.IsCode(errs[0], carillon.QuotaExceeded) {
+		t.Error(errs, err)
 	}
 }

@@ -1,6 +1,13 @@
 package store
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
 
 // AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without an answer.
 func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {
@@ -11,3 +18,41 @@ func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*A
 	}
 	return errs, err
 }
+
+// Queries gathers every distinct query that the stores it watches run, with the arguments it had the first time.
+type Queries struct {
+	mu  sync.Mutex
+	all map[string][]any
+}
+
+// Watch makes a store tell its queries.
+func (q *Queries) Watch(s *Store) {
+	w := watcher(func(query string, args []any) {
+		verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
+		if !slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, verb) {
+			return
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.all == nil {
+			q.all = map[string][]any{}
+		}
+		if _, seen := q.all[query]; !seen {
+			q.all[query] = slices.Clone(args)
+		}
+	})
+	s.watch.Store(&w)
+}
+
+// Texts are the queries, sorted.
+func (q *Queries) Texts() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Sorted(maps.Keys(q.all))
+}
+
+// Args are the arguments that a query had.
+func (q *Queries) Args(query string) []any { return q.all[query] }
+
+// DB is the database itself.
+func (s *Store) DB() *sql.DB { return s.read }

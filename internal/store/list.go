@@ -91,25 +91,30 @@ func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.T
 }
 
 func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, w where) ([]*Notification, error) {
-	w.text = []string{"s.company_id = $1 AND s.field = $2 AND s.value = $3 AND s.notification_id < $4 AND n.company_id = s.company_id"}
+	w.text = []string{"s.company_id = $1 AND s.field = $2 AND s.value = $3 AND s.notification_id < $4 AND n.id = s.notification_id"}
+	if w.args[1] == "number" {
+		f.Number = "" // the search table has answered it
+	}
 	f.conditions(&w, now, true)
 	w.args = append(w.args, f.Limit)
 	columns := "n." + strings.Join(strings.Fields(strings.ReplaceAll(notificationColumns, ",", " ")), ", n.")
-	return s.notifications(ctx, "SELECT "+columns+" FROM search s JOIN notification n ON n.id = s.notification_id WHERE "+w.clause()+
+	// CROSS JOIN keeps SQLite from walking through all of the company's notifications instead.
+	return s.notifications(ctx, "SELECT "+columns+" FROM search s CROSS JOIN notification n WHERE "+w.clause()+
 		" ORDER BY s.notification_id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
-// conditions adds the filters; joined says that the columns are the alias n's.
+// conditions adds the filters; joined says that the columns are the alias n's, and the ids those of the search table.
 func (f *Filter) conditions(w *where, now time.Time, joined bool) {
-	p := ""
+	p, id := "", "id"
 	if joined {
-		p = "n."
+		p, id = "n.", "s.notification_id"
 	}
 	if f.Campaign != "" {
 		w.add(p+"campaign = ?", f.Campaign)
 	}
 	if f.Number != "" {
-		w.add("EXISTS (SELECT 1 FROM message m WHERE m.notification_id = "+p+"id AND m.number = ?)", f.Number)
+		// Not EXISTS, which PostgreSQL may turn round: it would read all messages to find those of the number.
+		w.add("(SELECT MIN(m.n) FROM message m WHERE m.notification_id = "+p+"id AND m.number = ?) IS NOT NULL", f.Number)
 	}
 	if f.Class != nil {
 		w.add(p+"class = ?", int(*f.Class))
@@ -121,10 +126,10 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p+"sender = ?", f.SenderUID)
 	}
 	if !f.From.IsZero() {
-		w.add(p+"id >= ?", firstID(f.From))
+		w.add(id+" >= ?", firstID(f.From))
 	}
 	if !f.To.IsZero() {
-		w.add(p+"id < ?", firstID(f.To))
+		w.add(id+" < ?", firstID(f.To))
 	}
 	switch f.State {
 	case carillon.StateScheduled:
@@ -186,9 +191,9 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.rows(ctx, `SELECT m.notification_id, m.number, n.company_id, n.campaign, m.n FROM (SELECT id, company_id, campaign
-		FROM notification WHERE id > $1 AND id < $2 ORDER BY id LIMIT 500) n JOIN message m ON m.notification_id = n.id
-		ORDER BY m.notification_id, m.n LIMIT $3`, horizon, firstID(now.Add(-searchLag)), searchRows)
+	rows, err := s.rows(ctx, `SELECT n.id, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
+		WHERE n.id > $1 AND n.id < $2 AND m.notification_id = n.id
+		ORDER BY n.id LIMIT $3`, horizon, firstID(now.Add(-searchLag)), searchRows)
 	if err != nil {
 		return false, fmt.Errorf("read for search: %w", err)
 	}
@@ -222,8 +227,7 @@ func searchEntries(rows *sql.Rows) (found []searchEntry, to string, count int, e
 	defer func() { _ = rows.Close() }()
 	var id, number, company, campaign string
 	for rows.Next() {
-		var n int
-		if err := rows.Scan(&id, &number, &company, &campaign, &n); err != nil {
+		if err := rows.Scan(&id, &number, &company, &campaign); err != nil {
 			return nil, "", 0, fmt.Errorf("read for search: %w", err)
 		}
 		if count++; id != to {

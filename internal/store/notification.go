@@ -237,13 +237,3 @@ func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
 	}
 	return used, nil
 }
-
-// Pending counts what is queued, in flight and unknown, for tests and metrics of small installations.
-func (s *Store) Pending(ctx context.Context) (queued, flying int, err error) {
-	err = s.row(ctx, []any{&queued, &flying}, `SELECT (SELECT COUNT(*) FROM message WHERE q = 1 AND hold = ''),
-		(SELECT COUNT(*) FROM message WHERE q >= 2)`)
-	if err != nil {
-		return 0, 0, fmt.Errorf("count pending: %w", err)
-	}
-	return queued, flying, nil
-}

@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
+	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -10,4 +13,54 @@ import (
 func openPostgres(t testing.TB) *store.Store {
 	t.Helper()
 	return open(t, store.Options{DatabaseURL: storetest.Postgres(t)})
+}
+
+func TestPostgresConforms(t *testing.T) { conforms(t, openPostgres) }
+
+func TestAnotherNodesCachesFollowWithinASecond(t *testing.T) {
+	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	one, other := open(t, o), open(t, o)
+	k := &store.AccessKey{CompanyID: "ours", Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
+	configure(t, one, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()); err != nil {
+			return err
+		}
+		return tx.PutKey(ctx, k, time.Now())
+	})
+	revoked := func() bool {
+		got, err := other.AccessKey(t.Context(), k.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got != nil && !got.RevokedAt.IsZero()
+	}
+	if got, err := other.AccessKey(t.Context(), k.Key); err != nil || got == nil || revoked() {
+		t.Fatal(got, err)
+	}
+	configure(t, one, func(ctx context.Context, tx *store.Tx) error { return tx.RevokeKey(ctx, "ours", k.ID, time.Now()) })
+	if k, err := one.AccessKey(t.Context(), k.Key); err != nil || k.RevokedAt.IsZero() {
+		t.Error("the node that wrote it does not know:", err)
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	late := time.NewTimer(2 * time.Second) // a second, and one for a busy machine
+	defer late.Stop()
+	for !revoked() {
+		select {
+		case <-tick.C:
+		case <-late.C:
+			t.Fatal("the revoked key is still good on the other node")
+		}
+	}
+}
+
+func TestTextsAreComparedByteByByte(t *testing.T) {
+	rows, err := openPostgres(t).DB().QueryContext(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
+		WHERE table_schema = 'public' AND data_type = 'text' AND table_name <> 'goose_db_version' AND collation_name IS DISTINCT FROM 'C'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if columns := lines(t, rows); columns != "" {
+		t.Errorf("compared by the database's language:\n%s", columns)
+	}
 }

@@ -1,6 +1,12 @@
 package store_test
 
 import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 
 	"carillon/internal/store"
@@ -9,4 +15,63 @@ import (
 func openSQLite(t testing.TB) *store.Store {
 	t.Helper()
 	return open(t, store.Options{Dir: t.TempDir()})
+}
+
+func TestSQLiteConforms(t *testing.T) { conforms(t, openSQLite) }
+
+func TestASecondOpenOfAFolderIsRefusedUntilClose(t *testing.T) {
+	o := store.Options{Dir: t.TempDir()}
+	for range 3 {
+		first, err := store.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.Open(t.Context(), o)
+		if !errors.Is(err, store.ErrFolderInUse) {
+			t.Errorf("the second was told %v", err)
+		}
+		for _, part := range []string{o.Dir, "(process " + strconv.Itoa(os.Getpid()) + ")", "use PostgreSQL for several nodes"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%v does not say %s", err, part)
+			}
+		}
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// folderEnv makes this test binary open the folder it names and wait to be killed.
+const folderEnv = "CARILLON_TEST_STORE_FOLDER"
+
+func TestAKilledProcessFreesItsFolder(t *testing.T) {
+	if dir := os.Getenv(folderEnv); dir != "" {
+		if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString("open\n") //nolint:errcheck // who reads it notices
+		select {}
+	}
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAKilledProcessFreesItsFolder$")
+	cmd.Env = append(os.Environ(), folderEnv+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := bufio.NewReader(out).ReadString('\n'); said != "open\n" {
+		t.Fatalf("the helper said %q, %v", said, err)
+	}
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !errors.Is(err, store.ErrFolderInUse) ||
+		!strings.Contains(err.Error(), "(process "+strconv.Itoa(cmd.Process.Pid)+")") {
+		t.Errorf("while it runs: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait() //nolint:errcheck,gosec // it was killed
+	open(t, store.Options{Dir: dir})
 }

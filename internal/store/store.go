@@ -46,6 +46,7 @@ type Store struct {
 	dir     directory
 	noKeys  unknownKeys
 	stmts   stmtCache
+	watch   atomic.Pointer[watcher] // nil but in tests
 	dirty   chan struct{}
 	walSize atomic.Int64
 	stop    context.CancelFunc
@@ -187,6 +188,12 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	for name, value := range map[string]string{
 		"application_name": "carillon", "lock_timeout": "3000", "idle_in_transaction_session_timeout": "2000",
 		"synchronous_commit": "on", "tcp_user_timeout": "5000",
+		// Every query walks along an index made for it, from one row to the next. The planner, which thinks of the average
+		// company, would read and sort all of a large one's rows instead, or whole tables while they are small or their
+		// statistics old; and on memory or a solid disk the next row costs little more than the one beside it. Compiling such
+		// short queries costs more than it saves.
+		"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+		"random_page_cost": "1.1", "jit": "off",
 	} {
 		if _, set := c.RuntimeParams[name]; !set {
 			c.RuntimeParams[name] = value

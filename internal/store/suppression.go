@@ -122,7 +122,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 				return err
 			}
 			var some bool
-			err := tx.one(ctx, []any{&some}, "SELECT EXISTS (SELECT 1 FROM suppression WHERE company_id = $1)", companyID)
+			err := tx.one(ctx, []any{&some}, "SELECT MIN(number) IS NOT NULL FROM suppression WHERE company_id = $1", companyID)
 			if err == nil && !some {
 				err = errFirst
 			}

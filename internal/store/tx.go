@@ -18,6 +18,15 @@ type Tx struct {
 	stmts map[string]*sql.Stmt
 }
 
+// watcher hears every query before it is run: tests explain what the store really asks.
+type watcher func(query string, args []any)
+
+func (s *Store) watched(query string, args []any) {
+	if w := s.watch.Load(); w != nil {
+		(*w)(query, args)
+	}
+}
+
 func (t *Tx) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	if st := t.stmts[query]; st != nil {
 		return st, nil
@@ -32,6 +41,7 @@ func (t *Tx) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 
 // exec runs a statement and gives the number of rows it changed.
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	t.s.watched(query, args)
 	var res sql.Result
 	var err error
 	if t.stmts != nil {
@@ -50,6 +60,7 @@ func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 }
 
 func (t *Tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.s.watched(query, args)
 	if t.stmts != nil {
 		st, err := t.prepared(ctx, query)
 		if err != nil {
@@ -62,6 +73,7 @@ func (t *Tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 
 // one scans the only row of a query; sql.ErrNoRows when there is none.
 func (t *Tx) one(ctx context.Context, dest []any, query string, args ...any) error {
+	t.s.watched(query, args)
 	if t.stmts != nil {
 		st, err := t.prepared(ctx, query)
 		if err != nil {
@@ -190,6 +202,7 @@ func (c *stmtCache) close() {
 
 // rows runs a read on the read pool.
 func (s *Store) rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s.watched(query, args)
 	if !s.d.sqlite {
 		return s.read.QueryContext(ctx, query, args...)
 	}
@@ -202,6 +215,7 @@ func (s *Store) rows(ctx context.Context, query string, args ...any) (*sql.Rows,
 
 // row scans the only row of a read; sql.ErrNoRows when there is none.
 func (s *Store) row(ctx context.Context, dest []any, query string, args ...any) error {
+	s.watched(query, args)
 	if !s.d.sqlite {
 		return s.read.QueryRowContext(ctx, query, args...).Scan(dest...)
 	}

@@ -18,6 +18,7 @@ CREATE TABLE company (
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
+CREATE INDEX company_age ON company (created_at, id);
 
 CREATE TABLE account (
   id              TEXT PRIMARY KEY,
@@ -213,6 +214,7 @@ CREATE TABLE notification (
 ){hot};
 CREATE INDEX notification_company ON notification (company_id, id);
 CREATE INDEX notification_open ON notification (company_id, id) WHERE open > 0;
+CREATE INDEX notification_canceled ON notification (company_id, id) WHERE canceled;
 CREATE INDEX notification_done ON notification (company_id, done_at) WHERE open = 0;
 
 CREATE TABLE message (

@@ -134,20 +134,22 @@ func moves(r *rig) (results []store.Result, want []store.Message) {
 		store.Message{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
 	add(store.Result{Move: store.MoveRetry, Due: later, Detail: "500"}, store.Message{Q: 1, Due: later, Detail: "500"})
 	add(store.Result{Move: store.MoveUnknown, Due: later, Detail: "cut"}, store.Message{Q: 3, Due: later, Detail: "cut"})
+	add(store.Result{Move: store.MoveUnsent, Due: later}, store.Message{Q: 1, Due: later})
 	add(store.Result{Move: store.MoveHold, Hold: "ours/1"}, store.Message{Q: 1, Held: true})
 	return results, want
 }
 
 func checkMoves(t *testing.T, r *rig, one bool) {
 	t.Helper()
-	f, a := r.fence(t), r.accepted(t, 12)
-	for n := range 12 {
+	const kinds = 7
+	f, a := r.fence(t), r.accepted(t, 2*kinds)
+	for n := range 2 * kinds {
 		r.start(t, f, a, n)
 	}
 	results, want := moves(r)
 	again, more := moves(r)
 	for i := range again {
-		again[i].N, more[i].N = i+6, i+6
+		again[i].N, more[i].N = i+kinds, i+kinds
 	}
 	results, want = append(results, again...), append(want, more...)
 	for i := range results {

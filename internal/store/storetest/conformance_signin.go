@@ -60,6 +60,13 @@ func accounts(t *testing.T, r *rig) {
 			t.Error(got, err)
 		}
 	}
+	put := &store.Account{Email: "ANA@example.org", Name: "Other"}
+	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutAccount(ctx, put, r.now) }); err != nil || put.ID != a.ID {
+		t.Error(put.ID, err)
+	}
+	if got, err := r.Account(t.Context(), a.ID); err != nil || got.Name != "Other" || got.PasswordHash != "new" {
+		t.Error(got, err)
+	}
 	if nobody, err := r.Account(t.Context(), "nobody"); nobody != nil || err != nil {
 		t.Error(nobody, err)
 	}

@@ -1,0 +1,293 @@
+package store_test
+
+import (
+	"database/sql"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"carillon/internal/store"
+)
+
+// bounded are the tables that do not grow: whatever reads them may read them whole.
+var bounded = []string{"meta", "node", "shard", "signing_key"} //nolint:gochecknoglobals // a table of the test
+
+// plans holds every query that the conformance suite ran to the index meant for it.
+func plans(t *testing.T, s *store.Store, q *store.Queries) {
+	if s.Engine() == "postgres" {
+		fill(t, s.DB())
+	}
+	for _, part := range written(t, s.Engine()) {
+		if !slices.ContainsFunc(q.Texts(), func(query string) bool { return strings.Contains(oneLine(query), part) }) {
+			t.Errorf("the conformance suite does not run %s", part)
+		}
+	}
+	found := make([]bool, len(meant))
+	for _, query := range q.Texts() {
+		for how, plan := range explain(t, s, query, q.Args(query)) {
+			for i, m := range meant {
+				if !strings.Contains(oneLine(query), m.query) {
+					continue
+				}
+				found[i] = true
+				if index := m.index[s.Engine() == "postgres"]; !strings.Contains(plan, index) {
+					t.Errorf("%s: not by %s\n%s\n%s", how, index, query, plan)
+				}
+			}
+			for _, fault := range faults(plan) {
+				if !allowed(query, fault) {
+					t.Errorf("%s: %s\n%s\n%s", how, fault, query, plan)
+				}
+			}
+		}
+	}
+	for i, m := range meant {
+		if !found[i] {
+			t.Errorf("nothing asks %s", m.query)
+		}
+	}
+}
+
+// written are the parts of queries that stand in the package's source and that the engine may be asked.
+func written(t *testing.T, engine string) []string {
+	t.Helper()
+	other := `\?` // what is asked of SQLite alone, of PostgreSQL alone, and of the database as it is opened
+	if engine == "sqlite" {
+		other = `unnest\(|ANY\(|'generation'$`
+	}
+	skipped := regexp.MustCompile(other + `|VALUES $|pg_|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|SELECT text FROM meta WHERE name = \$1`)
+	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, err := strconv.Unquote(lit.Value)
+				if err == nil && begins.MatchString(strings.TrimSpace(text)) && !skipped.MatchString(text) {
+					all = append(all, oneLine(text))
+				}
+			}
+			return true
+		})
+	}
+	if len(all) < 50 {
+		t.Errorf("only %d queries were found in the source", len(all))
+	}
+	return all
+}
+
+func oneLine(query string) string { return strings.Join(strings.Fields(query), " ") }
+
+var (
+	scans = regexp.MustCompile(`(?:Seq Scan on|SCAN) ([a-z_]+)`)
+	sorts = regexp.MustCompile(`(?m)^[ >-]*(?:Incremental )?Sort  \(|USE TEMP B-TREE FOR [A-Z ]+`)
+)
+
+// faults are the scans of whole tables that grow, and the sorts.
+func faults(plan string) []string {
+	var all []string
+	for _, m := range scans.FindAllStringSubmatch(plan, -1) {
+		if !slices.Contains(bounded, m[1]) {
+			all = append(all, "reads all of "+m[1])
+		}
+	}
+	if m := sorts.FindString(plan); m != "" {
+		all = append(all, "sorts")
+	}
+	return all
+}
+
+func allowed(query, fault string) bool {
+	for _, x := range exceptions {
+		if strings.Contains(oneLine(query), x.query) && slices.Contains(x.faults, fault) {
+			return true
+		}
+	}
+	return false
+}
+
+// exceptions are queries that may do what others may not, each with its reason.
+var exceptions = []struct { //nolint:gochecknoglobals // a table of the test
+	query  string
+	faults []string
+	why    string
+}{
+	{"FROM company ORDER BY created_at, id LIMIT 1", []string{"reads all of company"}, "stops at the first row"},
+	{"SELECT 1 FROM account)", []string{"reads all of account"}, "stops at the first row"},
+	{"SELECT DISTINCT sender FROM message WHERE shard", []string{"sorts"}, "what was in flight, once when a shard changes hands"},
+	{"FROM template WHERE provider_id <> '' AND provider_id = $2", []string{"sorts"}, "the senders that share one template of the channel"},
+	{"FROM declared WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
+	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
+	{"FROM signing_key ORDER BY", []string{"sorts"}, "a handful"},
+	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},
+	{"FROM shard ORDER BY", []string{"sorts"}, "64 rows"},
+	{"FROM membership m JOIN company c", []string{"sorts"}, "the companies of one account"},
+	{"FROM message WHERE notification_id = $1 GROUP BY", []string{"sorts"}, "at most 100 rows"},
+	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
+	{"FROM sender WHERE id = $1 ORDER BY uid", []string{"sorts"}, "the senders of one id"},
+}
+
+// by names an index on both engines; a primary key has a name on PostgreSQL alone.
+func by(names ...string) map[bool]string {
+	return map[bool]string{false: names[0], true: names[len(names)-1]}
+}
+
+// meant are the queries that must never become slow, and the index that each was given.
+var meant = []struct { //nolint:gochecknoglobals // a table of the test
+	query string
+	index map[bool]string // whether it is PostgreSQL's
+}{
+	{"ORDER BY sender, class, due_at LIMIT 1", by("message_due")},
+	{"due_at >= $4 AND due_at <= $5", by("message_due")},
+	{"AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1", by("message_due")},
+	{"q >= 2 AND q = 2 AND shard", by("message_flight")},
+	{"q >= 2 AND q = 3 AND shard", by("message_flight")},
+	{"UPDATE message SET q = 3, due_at = $1 WHERE shard", by("message_flight")},
+	{"SELECT DISTINCT sender FROM message", by("message_flight")},
+	{"hold <> '' AND hold > $1", by("message_held")},
+	{"SET hold = '' WHERE", by("message_held")},
+	{"open > 0 AND (company_id, id) >", by("notification_open")},
+	{"WHERE company_id = $1 AND id < $2 AND canceled ORDER", by("notification_canceled")},
+	{"WHERE company_id = $1 AND id < $2 AND sender = $3 ORDER", by("notification_company")},
+	{"WHERE company_id = $1 AND id < $2 AND channel = $3 ORDER", by("notification_company")},
+	{"WHERE company_id = $1 AND id < $2 AND id >= $3 ORDER", by("notification_company")},
+	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
+	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
+	{"DELETE FROM rate", by("rate_start")},
+	{"DELETE FROM session", by("session_expiry")},
+	{"DELETE FROM refresh_token WHERE session_id", by("refresh_token_session")},
+	{"WHERE poll_at > 0 AND poll_at <= $1", by("template_poll")},
+	{"FROM template WHERE poll_at > 0 AND poll_at > $1", by("template_poll")},
+	{"FROM template WHERE sender = $1 AND provider_id <> ''", by("template_provider")},
+	{"WHERE id = $1 OR number = $1", by("sender_number")},
+}
+
+// explain asks the engine how it would run a query: PostgreSQL with the arguments and without knowing them, for it may
+// settle on either.
+func explain(t *testing.T, s *store.Store, query string, args []any) map[string]string {
+	t.Helper()
+	conn, err := s.DB().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // nothing is written through it
+	ask := func(text string, args ...any) string {
+		rows, err := conn.QueryContext(t.Context(), text, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return lines(t, rows)
+	}
+	if s.Engine() == "sqlite" {
+		return map[string]string{"sqlite": ask("EXPLAIN QUERY PLAN "+query, args...)}
+	}
+	known := ask("EXPLAIN "+query, args...)
+	command := func(text string) {
+		if _, err := conn.ExecContext(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	command("SET plan_cache_mode = force_generic_plan")
+	command("PREPARE asked AS " + query)
+	execute := "EXPLAIN EXECUTE asked"
+	if len(args) > 0 {
+		execute += "(NULL" + strings.Repeat(", NULL", len(args)-1) + ")"
+	}
+	generic := ask(execute, pgx.QueryExecModeSimpleProtocol)
+	command("DEALLOCATE asked")
+	command("RESET plan_cache_mode")
+	return map[string]string{"with its arguments": known, "whatever its arguments": generic}
+}
+
+func lines(t *testing.T, rows *sql.Rows) string {
+	t.Helper()
+	defer rows.Close() //nolint:errcheck // read to its end
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for rows.Next() {
+		values, dest := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprint(values[len(values)-1]))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, "\n")
+}
+
+// fill gives PostgreSQL tables large enough that it chooses as it would in earnest.
+func fill(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for _, statement := range filling {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// company is one that has a twentieth of all rows, or one of a hundred others.
+const company = "CASE WHEN i % 20 = 0 THEN 'ours' ELSE 'c' || i % 100 END"
+
+var filling = []string{ //nolint:gochecknoglobals // a table of the test
+	`INSERT INTO company (id, name, limits, created_at, updated_at) SELECT 'c' || i, 'C' || i, '{}', i, i FROM generate_series(0, 2000) i`,
+	`INSERT INTO company (id, name, limits, created_at, updated_at) VALUES ('ours', 'Ours', '{}', 0, 0)`,
+	`INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at)
+		SELECT 'a' || i, 'e' || i, 'n', 'h', i, i, i FROM generate_series(0, 5000) i`,
+	`INSERT INTO membership (account_id, company_id, role) SELECT 'a' || i, ` + company + `, 'viewer' FROM generate_series(0, 5000) i`,
+	`INSERT INTO session (id, account_id, created_at, expires_at) SELECT 's' || i, 'a' || i % 5000, i, 1000000 + i FROM generate_series(0, 10000) i`,
+	`INSERT INTO refresh_token (digest, session_id, created_at) SELECT 'd' || i, 's' || i % 10000, i FROM generate_series(0, 30000) i`,
+	`INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, created_at)
+		SELECT 'k' || i, ` + company + `, 'l', 'd' || i, '', '*', i FROM generate_series(0, 5000) i`,
+	`INSERT INTO sender (uid, company_id, id, number, channel, provider, media_check, unknown_outcome, sealed, created_at, updated_at)
+		SELECT i, ` + company + `, 'x' || i, 'n' || i, 'messaging', 'sandbox', 'full', '{}', '', i, i FROM generate_series(1, 5000) i`,
+	`INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status, parameter_format, components, poll_at, created_at, updated_at)
+		SELECT ` + company + `, 't' || i, CASE WHEN i % 2 = 0 THEN 'p' || i ELSE '' END, 1 + i % 5000, 'n' || i, 'es', 'UTILITY', 'approved', 'NAMED', '[]',
+		CASE WHEN i % 50 = 0 THEN i ELSE 0 END, i, i FROM generate_series(0, 10000) i`,
+	`INSERT INTO template_creation (company_id, day, used) SELECT 'c' || i, '2027-01-01', 1 FROM generate_series(0, 5000) i`,
+	`INSERT INTO declared (company_id, kind, id, name, doc, updated_at)
+		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n', '{}', i FROM generate_series(0, 5000) i`,
+	`INSERT INTO suppression (company_id, number, reason, created_at) SELECT ` + company + `, 34600000000 + i, 'r', i FROM generate_series(0, 20000) i`,
+	`INSERT INTO quota (company_id, day, used) SELECT 'c' || i % 2000, 'd' || i / 2000, 1 FROM generate_series(0, 20000) i`,
+	`INSERT INTO rate (name, start, used) SELECT 'n' || i % 1000, i / 1000, 1 FROM generate_series(0, 10000) i`,
+	`INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
+		SELECT ` + company + `, 'notify', 'k' || i, 'h', 'n', '{}', i FROM generate_series(0, 100000) i`,
+	// A notification of two messages each; of the messages one in twenty waits, one in a hundred is held, in flight or unknown.
+	`INSERT INTO notification (id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open, scheduled, created_at, due_at, done_at)
+		SELECT '01a' || lpad(to_hex(i * 50), 5, '0') || '-0000-7000-8000-000000000000', ` + company + `, CASE WHEN i % 10 < 2 THEN 'voice' ELSE 'messaging' END,
+		1 + i % 5000, 't', i % 3, 'c' || i % 20, FALSE, repeat('b', 300), '', 2, CASE WHEN i % 20 < 2 THEN 2 ELSE 0 END, i % 20 < 4, i, i, i FROM generate_series(0, 20000) i`,
+	`INSERT INTO message (notification_id, n, shard, sender, class, number, q, rank, hold, due_at, attempt, epoch)
+		SELECT '01a' || lpad(to_hex(i / 2 * 50), 5, '0') || '-0000-7000-8000-000000000000', i % 2, (1 + i / 2 % 5000) % 64, 1 + i / 2 % 5000, i / 2 % 3, 34600000000 + i % 5000,
+		CASE WHEN i % 20 = 0 THEN 1 WHEN i % 100 = 1 THEN 1 WHEN i % 100 = 2 THEN 2 WHEN i % 100 = 3 THEN 3 ELSE 0 END, 40,
+		CASE WHEN i % 100 = 1 THEN 'c/' || i % 7 ELSE '' END, i, 1, 1 FROM generate_series(0, 40001) i`,
+	`INSERT INTO search (company_id, field, value, notification_id)
+		SELECT n.company_id, 'number', m.number, n.id FROM message m JOIN notification n ON n.id = m.notification_id ON CONFLICT DO NOTHING`,
+	`INSERT INTO search (company_id, field, value, notification_id) SELECT company_id, 'campaign', campaign, id FROM notification`,
+	`ANALYZE`,
+}
