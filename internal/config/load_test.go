@@ -167,6 +167,19 @@ func TestMasterKeyIsMadeOnceAndKept(t *testing.T) {
 	}
 }
 
+func TestMasterKeyIsNotMadeBesideADatabase(t *testing.T) {
+	c := Config{Data: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(c.Data, "carillon.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.MasterKey(); err == nil || !strings.Contains(err.Error(), "--master-key-file") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(c.Data, "master.key")); err == nil {
+		t.Error("a key was made")
+	}
+}
+
 func TestMasterKeyIsReadRawOrBase64(t *testing.T) {
 	raw := "0123456789abcdef0123456789abcde\n" // raw bytes may end like a line
 	for _, text := range []string{raw, "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZQo=\n", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZQo"} {

@@ -12,7 +12,8 @@ import (
 )
 
 // MasterKey reads the key that seals what is stored: 32 bytes, raw or base64 (decisions.md, section 2). Without a
-// file named one is made in the data folder, readable by its owner alone, and read from there ever after.
+// file named one is made in the data folder, readable by its owner alone, and read from there ever after. A folder that
+// has a database already gets none: it would be the wrong one, and look like the one that was lost.
 func (c *Config) MasterKey() ([32]byte, error) {
 	if c.MasterKeyFile != "" {
 		return readMasterKey(c.MasterKeyFile)
@@ -24,6 +25,10 @@ func (c *Config) MasterKey() ([32]byte, error) {
 	key, err := readMasterKey(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
+	}
+	if _, err := os.Stat(filepath.Join(c.Data, "carillon.db")); err == nil {
+		return [32]byte{}, fmt.Errorf("master key: %s is missing and the database beside it was set up with a key: "+
+			"put that one back, or name it with --master-key-file", name)
 	}
 	if err := makeMasterKey(c.Data, name); err != nil {
 		return [32]byte{}, fmt.Errorf("make the master key: %w", err)
