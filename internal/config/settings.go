@@ -21,7 +21,7 @@ func (s Setting) Env() string {
 }
 
 // Settings is the one table: flags, environment, defaults and documents are all read from it.
-func Settings() []Setting { //nolint:funlen // it is a table //nolint:funlen // a table
+func Settings() []Setting { //nolint:funlen // a table
 	return []Setting{
 		{
 			Name: "addr", Default: "127.0.0.1:8080", Unit: "host:port",

@@ -19,7 +19,7 @@ import (
 )
 
 // bounded are the tables that do not grow: whatever reads them may read them whole.
-var bounded = []string{"meta", "node", "shard", "signing_key"} //nolint:gochecknoglobals // a table of the test
+var bounded = []string{"meta", "node", "shard", "signing_key"}
 
 // plans holds every query that the conformance suite ran to the index meant for it.
 func plans(t *testing.T, s *store.Store, q *store.Queries) {
@@ -126,7 +126,7 @@ func allowed(query, fault string) bool {
 }
 
 // exceptions are queries that may do what others may not, each with its reason.
-var exceptions = []struct { //nolint:gochecknoglobals // a table of the test
+var exceptions = []struct {
 	query  string
 	faults []string
 	why    string
@@ -152,7 +152,7 @@ func by(names ...string) map[bool]string {
 }
 
 // meant are the queries that must never become slow, and the index that each was given.
-var meant = []struct { //nolint:gochecknoglobals // a table of the test
+var meant = []struct {
 	query string
 	index map[bool]string // whether it is PostgreSQL's
 }{
@@ -189,7 +189,7 @@ func explain(t *testing.T, s *store.Store, query string, args []any) map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // nothing is written through it
+	defer conn.Close()
 	ask := func(text string, args ...any) string {
 		rows, err := conn.QueryContext(t.Context(), text, args...)
 		if err != nil {
@@ -220,7 +220,7 @@ func explain(t *testing.T, s *store.Store, query string, args []any) map[string]
 
 func lines(t *testing.T, rows *sql.Rows) string {
 	t.Helper()
-	defer rows.Close() //nolint:errcheck // read to its end
+	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func fill(t *testing.T, db *sql.DB) {
 // company is one that has a twentieth of all rows, or one of a hundred others.
 const company = "CASE WHEN i % 20 = 0 THEN 'ours' ELSE 'c' || i % 100 END"
 
-var filling = []string{ //nolint:gochecknoglobals // a table of the test
+var filling = []string{
 	`INSERT INTO company (id, name, limits, created_at, updated_at) SELECT 'c' || i, 'C' || i, '{}', i, i FROM generate_series(0, 2000) i`,
 	`INSERT INTO company (id, name, limits, created_at, updated_at) VALUES ('ours', 'Ours', '{}', 0, 0)`,
 	`INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at)

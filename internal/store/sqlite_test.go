@@ -49,7 +49,7 @@ func TestAKilledProcessFreesItsFolder(t *testing.T) {
 		if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err != nil {
 			t.Fatal(err)
 		}
-		os.Stdout.WriteString("open\n") //nolint:errcheck // who reads it notices
+		os.Stdout.WriteString("open\n")
 		select {}
 	}
 	dir := t.TempDir()
@@ -72,6 +72,6 @@ func TestAKilledProcessFreesItsFolder(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Wait() //nolint:errcheck,gosec // it was killed
+	cmd.Wait() // it was killed
 	open(t, store.Options{Dir: dir})
 }
