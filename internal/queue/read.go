@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+type loaded struct {
+	lane  *lane
+	class int
+	rows  []store.Queued
+	full  bool
+	next  time.Time
+	from  *carillon.Sender
+	off   bool // the sender may not send now
+	err   error
+}
+
+// attend loads what a lane wants to read, and puts it among the ready or to sleep.
+func (p *pump) attend(l *lane, now time.Time) {
+	for c := range l.class {
+		if l.class[c].wantsLoad(now) && p.loads < loadsMax {
+			p.load(l, c, now)
+		}
+	}
+	runnable := false
+	for c := range l.class {
+		runnable = runnable || l.class[c].due(now)
+	}
+	if runnable && l.room(now, p.q.o.LaneCap) > 0 {
+		p.unsleep(l)
+		if !l.inReady {
+			l.inReady = true
+			p.ready = append(p.ready, l)
+		}
+		return
+	}
+	at := l.attention(now)
+	switch {
+	case at.IsZero() && l.empty(now):
+		p.unsleep(l)
+		delete(p.lanes, l.uid)
+	case at.IsZero():
+		p.unsleep(l)
+	default:
+		p.sleepUntil(l, later(at, now, p.loads >= loadsMax))
+	}
+}
+
+// later keeps a lane whose read found no free reader from spinning: a read that ends wakes it.
+func later(at, now time.Time, full bool) time.Time {
+	if full && !at.After(now) {
+		return now.Add(time.Millisecond)
+	}
+	return at
+}
+
+func (p *pump) load(l *lane, c int, now time.Time) {
+	w := &l.class[c]
+	w.loading = true
+	p.loads++
+	floor, until := w.from(), now.Add(readAhead)
+	uid, shard := l.uid, l.shard
+	go func() {
+		res := loaded{lane: l, class: c}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		var active bool
+		res.from, active, res.err = p.q.o.Sender(ctx, uid)
+		res.off = !active
+		id := store.Lane{SenderUID: uid, Class: carillon.Class(c)}
+		if res.err == nil {
+			res.rows, res.err = p.q.store.Window(ctx, shard, id, floor, until, windowRows)
+		}
+		res.full = len(res.rows) == windowRows
+		if res.err == nil && !res.full {
+			res.next, res.err = p.q.store.NextDue(ctx, shard, id, until.Add(time.Millisecond))
+		}
+		p.q.post(func(in *inbox) { in.loads = append(in.loads, res) })
+	}()
+}
+
+func (p *pump) loaded(r loaded, now time.Time) {
+	p.loads--
+	l := r.lane
+	w := &l.class[r.class]
+	if p.lanes[l.uid] != l {
+		return
+	}
+	if r.err != nil {
+		p.q.o.Log.Warn("read lane", "sender", l.uid, "error", r.err)
+		w.putOff(now)
+		p.attend(l, now)
+		return
+	}
+	l.sender, l.off = r.from, r.off
+	l.pace.rate, l.space.every = r.from.PerSecond, r.from.PerRecipient
+	if r.off {
+		w.putOff(now)
+	} else {
+		w.fill(r.rows, r.full, r.next)
+	}
+	p.attend(l, now)
+}

@@ -1,0 +1,123 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+type flight struct {
+	job   *Job
+	lane  *lane
+	class carillon.Class
+	start *store.Start
+}
+
+// postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
+// would be read again as due.
+type postponed struct {
+	m    store.Queued
+	lane *lane
+	w    *window
+}
+
+// choose takes messages from the ready lanes in turn, one a turn, as long as there is room.
+func (p *pump) choose(now time.Time) []*flight {
+	var flights []*flight
+	for len(p.ready) > 0 && p.active+len(flights) < p.q.o.ProcessCap {
+		l := p.ready[0]
+		p.ready = p.ready[1:]
+		f := p.next(l, now)
+		if f == nil {
+			l.inReady = false
+			p.attendLater(l, now)
+			continue
+		}
+		flights = append(flights, f)
+		p.ready = append(p.ready, l)
+	}
+	return flights
+}
+
+// attendLater is attend for a lane that has just had no message to start.
+func (p *pump) attendLater(l *lane, now time.Time) {
+	if p.lanes[l.uid] == l {
+		p.attend(l, now)
+	}
+}
+
+// next takes the next message of a lane that may start now; nil when there is none. Messages blocked by their
+// recipient's interval are set aside: in memory up to a second, in the database beyond.
+func (p *pump) next(l *lane, now time.Time) *flight {
+	for l.room(now, p.q.o.LaneCap) > 0 {
+		c, ok := l.pick(now)
+		if !ok {
+			return nil
+		}
+		w := &l.class[c]
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		if at := l.space.slot(m.Number, m.Due, now); at.After(now) {
+			m.Due = at
+			if at.Sub(now) <= spacingWait {
+				w.push(m)
+			} else {
+				p.later = append(p.later, postponed{m, l, w})
+			}
+			continue
+		}
+		l.space.started(m.Number, now)
+		l.pace.take()
+		l.flying++
+		if w.more && len(w.queue) < refillBelow && !w.loading && p.loads < loadsMax {
+			p.load(l, c, now)
+		}
+		return &flight{
+			lane: l, class: carillon.Class(c), start: &store.Start{NotificationID: m.NotificationID, N: m.N, Shard: l.shard},
+			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid},
+		}
+	}
+	return nil
+}
+
+func (p *pump) commit(flights []*flight, now time.Time) {
+	d := &store.Delivery{Results: p.results, Now: now}
+	later := p.later
+	for _, x := range later {
+		d.Later = append(d.Later, x.m)
+	}
+	p.results, p.later = nil, nil
+	seen := map[int]bool{}
+	for _, f := range flights {
+		d.Starts = append(d.Starts, f.start)
+		if s := p.shards[f.start.Shard]; s != nil && !seen[s.id] {
+			seen[s.id] = true
+			d.Fences = append(d.Fences, store.Fence{Shard: s.id, Owner: p.q.id, Epoch: s.epoch})
+		}
+	}
+	slices.SortFunc(d.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+	slices.SortFunc(d.Results, func(a, b store.Result) int {
+		return cmp.Or(cmp.Compare(a.NotificationID, b.NotificationID), cmp.Compare(a.N, b.N))
+	})
+	slices.SortFunc(d.Starts, func(a, b *store.Start) int {
+		return cmp.Or(cmp.Compare(a.NotificationID, b.NotificationID), cmp.Compare(a.N, b.N))
+	})
+	p.active += len(flights)
+	p.committing = true
+	go func() {
+		err := p.q.store.Deliver(context.Background(), d)
+		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, err}) })
+	}()
+}
+
+func (p *pump) send(f *flight) {
+	go func() {
+		d := p.q.o.Deliver(p.sendCtx, f.job)
+		at := time.Now()
+		p.q.post(func(in *inbox) { in.landed = append(in.landed, landed{f, d, at}) })
+	}()
+}
