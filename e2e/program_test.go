@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"flag"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,6 +42,12 @@ type program struct {
 // start runs the program with a set-up until the test ends.
 func start(t *testing.T, engine, provision string) *program {
 	t.Helper()
+	return startWith(t, engine, provision, app.Options{}, nil)
+}
+
+// startWith is start with the program's surroundings and further flags.
+func startWith(t *testing.T, engine, provision string, o app.Options, more map[string][]string) *program {
+	t.Helper()
 	dir := t.TempDir()
 	p := &program{database: filepath.Join(dir, "carillon.db")}
 	flags := map[string][]string{
@@ -52,11 +59,12 @@ func start(t *testing.T, engine, provision string) *program {
 		flags["database-url"] = []string{p.database}
 		flags["master-key-file"] = []string{masterKey(t)}
 	}
+	maps.Copy(flags, more)
 	cfg, err := config.Load(flags, func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.New(cfg, app.Options{})
+	a, err := app.New(cfg, o)
 	if err != nil {
 		t.Fatal(err)
 	}

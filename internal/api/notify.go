@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carillon"
 	"carillon/internal/answer"
@@ -208,10 +209,12 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request, p *au
 	return answer.JSON(w, http.StatusOK, list)
 }
 
-// filter reads the list's filters; none: a sender that the company does not have was asked for.
+// filter reads the list's filters; none: a sender that the company does not have was asked for, or a campaign that nobody
+// can have.
 func (s *Server) filter(r *http.Request, companyID string) (f store.Filter, none bool, err error) {
 	q := r.URL.Query()
 	f.Campaign, f.Number = q.Get("campaign"), q.Get("number")
+	none = !utf8.ValidString(f.Campaign) || strings.Contains(f.Campaign, "\x00")
 	if f.Number != "" && !carillon.ValidNumber(f.Number) {
 		return f, false, carillon.BadNumber("number", f.Number)
 	}
@@ -242,7 +245,8 @@ func (s *Server) filter(r *http.Request, companyID string) (f store.Filter, none
 		return f, false, err
 	}
 	if v := q.Get("sender"); v != "" {
-		none, err = s.filterSender(r, companyID, v, &f)
+		unknown, err := s.filterSender(r, companyID, v, &f)
+		return f, none || unknown, err
 	}
 	return f, none, err
 }

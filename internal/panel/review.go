@@ -3,6 +3,7 @@ package panel
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"carillon"
 	"carillon/internal/answer"
@@ -21,7 +22,11 @@ func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by admin)
 	if err != nil {
 		return err
 	}
-	t, err := p.Store.Template(r.Context(), by.companyID, r.PathValue("id"))
+	id := r.PathValue("id")
+	if id == "" || len(id) > maxTemplateID || strings.Trim(id, "0123456789") != "" {
+		return carillon.Absent("Template")
+	}
+	t, err := p.Store.Template(r.Context(), by.companyID, id)
 	if err != nil {
 		return err
 	}
@@ -61,4 +66,7 @@ func readDecision(body []byte) (approve bool, reason string, err error) {
 	return approve, reason, err
 }
 
-const maxReason = 500
+const (
+	maxReason     = 500
+	maxTemplateID = 32 // digits (decisions.md, section 4)
+)

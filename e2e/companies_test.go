@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/app"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// The companies of testdata/companies.yaml.
+const (
+	alphaID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa1"
+	betaID  = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"
+)
+
+// companies is a program with three companies: Alpha, whose data nobody else may see, Beta, who tries, and Gamma, which is
+// suspended. Alpha and Beta each have a number behind a channel's stand-in of their own.
+type companies struct {
+	*program
+	alpha, beta *graphtest.Server
+	db          *sql.DB
+	client      *http.Client // holds answers to the description
+	bare        *http.Client // for the panel, which is not described
+}
+
+func startCompanies(t *testing.T, engine string, o app.Options, more map[string][]string) *companies {
+	t.Helper()
+	graph := func(name, number, secret string) *graphtest.Server {
+		s, err := graphtest.New(graphtest.Options{
+			PhoneNumberID: number, WABAID: "2" + number[1:], AccessToken: name + "-provider-token", AppSecret: secret, Loose: true,
+			VerifyToken: name + "-verify-token", Templates: []carillon.Template{{Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY", Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Alphatext."}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+	c := &companies{alpha: graph("alpha", "1000001", "alpha-app-secret"), beta: graph("beta", "1000002", "beta-app-secret")}
+	text, err := os.ReadFile("testdata/companies.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := strings.NewReplacer("GRAPH_ALPHA\n", c.alpha.URL()+"\n", "GRAPH_BETA\n", c.beta.URL()+"\n").Replace(string(text))
+	name := filepath.Join(t.TempDir(), "companies.yaml")
+	if err := os.WriteFile(name, []byte(setup), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.program = startWith(t, engine, name, o, more)
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(transport.CloseIdleConnections)
+	c.client, c.bare = &http.Client{Transport: checked(t, transport)}, &http.Client{Transport: transport}
+	driver, dsn := "pgx", c.database
+	if engine == "sqlite" {
+		driver, dsn = "sqlite", "file:"+c.database+"?_pragma=busy_timeout(5000)"
+	}
+	if c.db, err = sql.Open(driver, dsn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.db.Close() })
+	return c
+}
+
+// ask sends a request and gives the status and body of its answer.
+func (c *companies) ask(t *testing.T, method, target, body string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, c.url+target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	client := c.client
+	if strings.HasPrefix(target, "/panel/") {
+		client = c.bare
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(answer)
+}
+
+// field asks for what must be had and gives one of its fields.
+func (c *companies) field(t *testing.T, name, method, target, body string, header ...string) string {
+	t.Helper()
+	status, answer := c.ask(t, method, target, body, header...)
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(answer), &fields); err != nil || status >= 300 {
+		t.Fatalf("%s %s answered %d: %s", method, target, status, answer)
+	}
+	value, _ := fields[name].(string)
+	if value == "" {
+		t.Fatalf("%s %s answered without %s: %s", method, target, name, answer)
+	}
+	return value
+}
+
+func (c *companies) signIn(t *testing.T, email, password string) string {
+	t.Helper()
+	return c.field(t, "access_token", "POST", "/functions/v1/auth?grant_type=password", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
+}
+
+// column reads the first column of a query's rows as texts.
+func (c *companies) column(t *testing.T, query string, args ...any) []string {
+	t.Helper()
+	var all []string
+	for _, row := range c.table(t, query, args...) {
+		all = append(all, fmt.Sprint(row[0]))
+	}
+	return all
+}
+
+func (c *companies) table(t *testing.T, query string, args ...any) [][]any {
+	t.Helper()
+	rows, err := c.db.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]any
+	for rows.Next() {
+		values, dest := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, values)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// state is all that is stored about Alpha but the times of last use, a row a line.
+func (c *companies) state(t *testing.T) string {
+	t.Helper()
+	var lines []string
+	for table, query := range map[string]string{
+		"company":    "SELECT id, name, suspended, strict, hours, limits FROM company WHERE id = $1",
+		"membership": "SELECT account_id, role FROM membership WHERE company_id = $1",
+		"account":    "SELECT a.id, a.email, a.name, a.phone, a.password_hash FROM account a JOIN membership m ON m.account_id = a.id WHERE m.company_id = $1",
+		"session":    "SELECT s.id, s.expires_at, s.ended_at FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
+		"access_key": "SELECT id, label, digest, sealed, scopes, expires_at, revoked_at FROM access_key WHERE company_id = $1",
+		"sender":     "SELECT * FROM sender WHERE company_id = $1",
+		"template":   "SELECT * FROM template WHERE company_id = $1",
+		"created":    "SELECT * FROM template_creation WHERE company_id = $1",
+		"declared":   "SELECT * FROM declared WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
+		"quota": "SELECT * FROM quota WHERE company_id = $1", "idempotency": "SELECT * FROM idempotency WHERE company_id = $1",
+		"notification": "SELECT * FROM notification WHERE company_id = $1",
+		"message":      "SELECT m.* FROM message m JOIN notification n ON n.id = m.notification_id WHERE n.company_id = $1",
+	} {
+		rows := c.table(t, query, alphaID)
+		if len(rows) == 0 {
+			t.Errorf("Alpha has no %s", table)
+		}
+		for _, row := range rows {
+			lines = append(lines, fmt.Sprintf("%s %v", table, row))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// until asks again and again until what is told holds.
+func until(t *testing.T, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	late := time.NewTimer(20 * time.Second)
+	defer late.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-late.C:
+			t.Fatal("it did not come about within twenty seconds")
+		}
+	}
+}
+
+// withKey adds an access key to a target.
+func withKey(target, key string) string {
+	sep := "?"
+	if strings.Contains(target, "?") {
+		sep = "&"
+	}
+	return target + sep + "access_key=" + url.QueryEscape(key)
+}

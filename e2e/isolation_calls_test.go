@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/answer"
+	"carillon/internal/auth"
+)
+
+// kind is what a call of another company's may be answered.
+type kind int
+
+const (
+	foreign kind = iota // it names what is Alpha's: 401, 403 or 404
+	empty               // it narrows a list of Beta's own to what is Alpha's: that, or nothing found
+	own                 // it names nothing of Alpha's: anything but an internal error
+)
+
+// call is a way to call a route. Parameters of the path take all of Alpha's ids, one after the other.
+type call struct {
+	kind   kind
+	query  string
+	body   string
+	header []string
+}
+
+// routeCalls says for every route how Beta may try to get at what is Alpha's.
+func routeCalls(c *companies, a *belongings) map[string][]call {
+	const v1, betaAgent = "/functions/v1", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb2"
+	message := func(recipient, template, agent string) string {
+		b, _ := json.Marshal(map[string]any{
+			"contact": map[string]any{"number": "34622333444"}, "recipient_id": recipient, "name_template": template, "language_template": "en_US",
+			"notification_type": "transactional", "campaign_name": "curious", "agent_id": agent, "components_push": map[string]any{"body_text_0": "x"},
+		})
+		return string(b)
+	}
+	sends := []call{
+		{body: message("alpha_main", "plain", betaAgent)}, {body: message("15555550100", "plain", betaAgent)},
+		{body: message("alpha_line", "plain", betaAgent)}, {body: message("15555550101", "plain", betaAgent)},
+	}
+	made := `{"name":"curious_%s","language":"en_US","content":"Hi","variables":[],"category":"UTILITY"}`
+	edit, later, signed := `{"content":"Taken over"}`, `{"datetime_sending":"2098-01-01T00:00:00"}`, c.statuses(a, c.beta)
+	panel := func(more ...call) []call {
+		return append([]call{{query: "company=" + alphaID}, {query: "company=Alpha%20Secretive"}}, more...)
+	}
+	withBody := func(body string, calls []call) []call {
+		for i := range calls {
+			calls[i].body = body
+		}
+		return calls
+	}
+	return map[string][]call{
+		"POST " + v1 + "/auth":                         {{kind: own, query: "grant_type=password", body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`}},
+		"POST " + v1 + "/auth/refresh":                 {{kind: own, body: `{"refresh_token":"nobody's"}`}},
+		"POST " + v1 + "/auth/company":                 {{kind: own, query: "company=" + alphaID}},
+		"POST " + v1 + "/auth/logout":                  {{kind: own}},
+		"GET " + v1 + "/auth/user":                     {{kind: own}},
+		"POST " + v1 + "/api_keys":                     {{kind: own, query: "company=" + alphaID}},
+		"GET /.well-known/jwks.json":                   {{kind: own}},
+		"GET /healthz":                                 {{kind: own}},
+		"GET /readyz":                                  {{kind: own}},
+		"GET /openapi.json":                            {{kind: own}},
+		"POST " + v1 + "/notify":                       append(sends, call{body: message("beta_main", "alpha_plain", "")}, call{body: a.sent, header: []string{"Idempotency-Key", "alphakey" + fmt.Sprint(len(a.sent))}}, call{kind: own, body: message("beta_main", "plain", "")}),
+		"POST " + v1 + "/notify/voice":                 append(sends, call{body: message("beta_line", "", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2")}, call{kind: own, body: message("beta_line", "", betaAgent)}),
+		"GET " + v1 + "/notify":                        {{kind: own}, {kind: own, query: "cursor=" + a.cursors["notify"]}, {kind: empty, query: "sender=alpha_main"}, {kind: empty, query: "sender=15555550102"}, {kind: empty, query: "campaign=alphacampaign"}, {kind: empty, query: "number=34611222333"}, {kind: empty, query: "number=34611222333&campaign=alphacampaign&sender=alpha_main"}},
+		"GET " + v1 + "/notify/{id}":                   {{}},
+		"DELETE " + v1 + "/notify/{id}":                {{}},
+		"PATCH " + v1 + "/notify/{id}":                 {{body: later}},
+		"GET " + v1 + "/usage":                         {{kind: own, query: "company=" + alphaID}},
+		"GET " + v1 + "/notify/templates":              {{query: "phone_number=15555550100"}, {query: "phone_number=15555550102"}, {query: "phone_number=15555550101"}, {kind: own, query: "phone_number=15555550200"}},
+		"POST " + v1 + "/notify/templates":             {{query: "phone_number=15555550100", body: fmt.Sprintf(made, "one")}, {query: "phone_number=15555550102", body: fmt.Sprintf(made, "two")}, {kind: own, body: fmt.Sprintf(made, "three")}},
+		"GET " + v1 + "/notify/templates/{id}":         {{}},
+		"PATCH " + v1 + "/notify/templates/{id}":       {{body: edit}},
+		"DELETE " + v1 + "/notify/templates/{id}":      {{}},
+		"POST " + v1 + "/notify/templates/{id}/submit": {{}},
+		"GET " + v1 + "/notify/template/components":    eachQuery("template", a.ids),
+		"GET " + v1 + "/suppressions":                  {{kind: own}, {kind: own, query: "cursor=" + a.cursors["suppressions"]}},
+		"POST " + v1 + "/suppressions":                 {{kind: own, body: `{"number":"34622000009"}`}},
+		"DELETE " + v1 + "/suppressions/{number}":      {{}},
+		"GET /callbacks/whatsapp/{sender}":             {{query: "hub.mode=subscribe&hub.challenge=1&hub.verify_token=beta-verify-token"}},
+		"POST /callbacks/whatsapp/{sender}":            {{body: signed, header: []string{"X-Hub-Signature-256", c.beta.Sign([]byte(signed))}}},
+		"GET /panel/v1/keys":                           panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["keys"]}),
+		"POST /panel/v1/keys":                          withBody(`{"label":"curious"}`, panel(call{kind: own})),
+		"DELETE /panel/v1/keys/{id}":                   panel(call{}),
+		"GET /panel/v1/users":                          panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["users"]}),
+		"POST /panel/v1/users":                         withBody(`{"email":"new@beta.test","name":"New","password":"long-enough-password"}`, panel(call{kind: own})),
+		"GET /panel/v1/notifications/{id}/timeline":    panel(call{}),
+		"POST /panel/v1/templates/{id}/review":         withBody(`{"approve":true}`, panel(call{})),
+		"GET /panel/v1/maintenance":                    panel(call{kind: own}),
+		"POST /panel/v1/maintenance":                   withBody(`{"until":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`, panel(call{})),
+		"DELETE /panel/v1/maintenance":                 panel(call{}),
+	}
+}
+
+func eachQuery(name string, values []string) []call {
+	var all []call
+	for _, v := range values {
+		all = append(all, call{query: name + "=" + url.QueryEscape(v)})
+	}
+	return all
+}
+
+// credential is one way in which Beta, or nobody, may present itself.
+type credential struct {
+	name   string
+	key    string // access_key in the query
+	bearer func(t *testing.T) string
+	scopes []string // of the key, or of the token made from it
+	role   string   // of the user whose token it is
+	out    bool     // of a suspended company
+}
+
+// credentials are all that Beta has: a key of each scope and of each all but one, company tokens, users' tokens.
+func (c *companies) credentials(t *testing.T) []credential {
+	t.Helper()
+	owner := c.signIn(t, "owner@beta.test", "beta-horse-battery")
+	all := []credential{
+		{name: "nobody"}, {name: "a suspended company's key", key: "ck_gamma_live", scopes: []string{"*"}, out: true},
+		{name: "a user of a suspended company", bearer: c.user("owner@gamma.test", "gamma-horse-battery"), role: "owner", out: true},
+		{name: "owner", bearer: c.user("owner@beta.test", "beta-horse-battery"), role: "owner"},
+		{name: "viewer", bearer: c.user("viewer@beta.test", "beta-horse-battery"), role: "viewer"},
+		{name: "key", key: "ck_beta_live", scopes: []string{"*"}},
+	}
+	add := func(name string, scopes []string) {
+		body, _ := json.Marshal(map[string]any{"label": name, "scopes": scopes})
+		key := c.field(t, "key", "POST", "/panel/v1/keys", string(body), "Authorization", "Bearer "+owner)
+		all = append(all, credential{name: name, key: key, scopes: scopes})
+		token := c.field(t, "access_token", "POST", withKey("/functions/v1/auth/company", key), "")
+		all = append(all, credential{name: "company token of " + name, bearer: func(*testing.T) string { return token }, scopes: scopes})
+	}
+	var names []string
+	for _, s := range auth.Scopes() {
+		names = append(names, string(s))
+	}
+	add("key of all", []string{"*"})
+	for i, s := range names {
+		if s != "*" {
+			add("key of "+s, []string{s})
+			add("key of all but "+s, slices.Delete(slices.Clone(names[1:]), i-1, i))
+		}
+	}
+	return all
+}
+
+// user gives a user's token; one of its own where a test may end the session.
+func (c *companies) user(email, password string) func(t *testing.T) string {
+	token := ""
+	return func(t *testing.T) string {
+		if strings.Contains(t.Name(), "logout") {
+			return c.signIn(t, email, password)
+		}
+		if token == "" {
+			token = c.signIn(t, email, password)
+		}
+		return token
+	}
+}
+
+// admitted tells whether a route is open to a credential, and if not, how it must be refused.
+func admitted(route answer.Route, by credential) (bool, int) {
+	kind, scope, _ := strings.Cut(route.Access, ":")
+	if route.Pattern == "GET /functions/v1/suppressions" && slices.Contains(by.scopes, "suppressions:write") {
+		scope = "suppressions:write" // who may write the list may read it
+	}
+	company := kind == "key" && by.scopes != nil || kind == "company" && by.key != ""
+	switch {
+	case kind == "none", kind == "provider", kind == "user" && by.role != "":
+		return true, 0
+	case company && by.out:
+		return false, 403
+	case company && kind == "key" && !slices.Contains(by.scopes, "*") && !slices.Contains(by.scopes, scope):
+		return false, 403
+	case company, kind == "panel" && by.role == "owner":
+		return true, 0
+	case kind == "panel" && by.role != "":
+		return false, 403
+	}
+	return false, 401
+}

@@ -1,0 +1,233 @@
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/answer"
+	"carillon/internal/app"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// TestCompaniesAreKeptApart takes every route that the router has, every id of Alpha and every credential of Beta.
+func TestCompaniesAreKeptApart(t *testing.T) {
+	for _, engine := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := startCompanies(t, engine, app.Options{}, nil)
+			alpha := c.populate(t)
+			before, beta := c.state(t), c.credentials(t)
+			for _, route := range c.app.Routes() {
+				t.Run(strings.ReplaceAll(route.Pattern, "/", "|"), func(t *testing.T) {
+					calls, known := routeCalls(c, alpha)[route.Pattern]
+					if !known {
+						t.Fatal("routeCalls does not say how this route is called")
+					}
+					for _, x := range calls {
+						c.tryCall(t, route, x, alpha, beta)
+					}
+				})
+			}
+			if d := cmp.Diff(before, c.state(t)); d != "" {
+				t.Errorf("what is Alpha's was changed:\n%s", d)
+			}
+			c.callbacks(t, alpha)
+		})
+	}
+}
+
+// belongings are what Alpha has: ids of every kind, and what else must not be seen.
+type belongings struct {
+	ids     []string // notifications, templates, senders, agents, suppressions, keys, users, by whatever name they go
+	markers *regexp.Regexp
+	cursors map[string]string // by the list they are of
+	cloudy  string            // the notification behind the channel's stand-in
+	sent    string            // the body of a request that Alpha sent under an idempotency key
+}
+
+const alphaSend = `{"contact":{"number":"34611222333"},"recipient_id":%q,"name_template":%q,"language_template":"en_US",` +
+	`"notification_type":"utility","campaign_name":"alphacampaign","components_push":%s}`
+
+// populate gives Alpha one of everything, and waits until all of it rests.
+func (c *companies) populate(t *testing.T) *belongings {
+	t.Helper()
+	a := &belongings{cursors: map[string]string{}, sent: fmt.Sprintf(alphaSend, "alpha_main", "alpha_plain", `{"body_text_0":"alphavalue"}`)}
+	send := func(body string) string {
+		return c.field(t, "notification_id", "POST", withKey("/functions/v1/notify", "ck_alpha_live"), body, "Idempotency-Key", "alphakey"+fmt.Sprint(len(body)))
+	}
+	first := send(a.sent)
+	send(strings.Replace(a.sent, `"contact"`, `"datetime_sending":"2099-01-01T00:00:00","contact"`, 1))
+	a.cloudy = send(fmt.Sprintf(alphaSend, "alpha_cloud", "alpha_cloudy", `{}`))
+	for _, id := range []string{first, a.cloudy} {
+		until(t, func() bool {
+			return c.field(t, "state", "GET", withKey("/functions/v1/notify/"+id, "ck_alpha_live"), "") == "completed"
+		})
+	}
+	until(t, func() bool { // the sandbox's last word
+		return slices.Equal(c.column(t, "SELECT rank FROM message WHERE notification_id = $1", first), []string{"70"})
+	})
+	status, answered := c.ask(t, "POST", withKey("/functions/v1/notify/templates", "ck_alpha_live"),
+		`{"name":"alpha_made","language":"en_US","content":"Alphatext","variables":[],"category":"UTILITY","submit":true}`)
+	if status != 200 {
+		t.Fatal(status, answered)
+	}
+	until(t, func() bool {
+		return slices.Equal(c.column(t, "SELECT status FROM template WHERE name = 'alpha_made'"), []string{"approved"})
+	})
+	for _, list := range []string{"notify", "suppressions"} {
+		a.cursors[list] = url.QueryEscape(c.field(t, "next_cursor", "GET", withKey("/functions/v1/"+list+"?limit=1", "ck_alpha_live"), ""))
+	}
+	owner := c.signIn(t, "owner@alpha.test", "alpha-horse-battery")
+	for _, list := range []string{"keys", "users"} {
+		a.cursors[list] = c.field(t, "next_cursor", "GET", "/panel/v1/"+list+"?limit=1", "", "Authorization", "Bearer "+owner)
+	}
+	for _, query := range []string{
+		"SELECT id FROM notification WHERE company_id = $1", "SELECT id FROM template WHERE company_id = $1",
+		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
+		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
+		"SELECT id FROM declared WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
+		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
+		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
+		"SELECT m.provider_id FROM message m JOIN notification n ON n.id = m.notification_id WHERE n.company_id = $1 AND m.provider_id IS NOT NULL",
+	} {
+		found := c.column(t, query, alphaID)
+		if len(found) == 0 {
+			t.Fatalf("Alpha has none: %s", query)
+		}
+		a.ids = append(a.ids, found...)
+	}
+	a.ids = append(a.ids, alphaID)
+	var quoted []string
+	for _, id := range a.ids {
+		quoted = append(quoted, regexp.QuoteMeta(id))
+	}
+	a.markers = regexp.MustCompile(`(?i)alpha|346112|` + strings.Join(quoted, "|"))
+	return a
+}
+
+// tryCall calls a route in one way with every credential.
+func (c *companies) tryCall(t *testing.T, route answer.Route, x call, alpha *belongings, beta []credential) {
+	t.Helper()
+	method, pattern, _ := strings.Cut(route.Pattern, " ")
+	for _, by := range beta {
+		open, refused := admitted(route, by)
+		for i, target := range targets(pattern, alpha.ids) {
+			if i > 0 && !open {
+				break // the credential was refused before the id was read
+			}
+			header := slices.Clone(x.header)
+			if x.query != "" {
+				target += "?" + x.query
+			}
+			if by.key != "" {
+				target = withKey(target, by.key)
+			}
+			if by.bearer != nil {
+				header = append(header, "Authorization", "Bearer "+by.bearer(t))
+			}
+			status, answered := c.ask(t, method, target, x.body, header...)
+			if fault := judge(x, open, refused, status, answered); fault != "" {
+				t.Errorf("%s: %s %s %s answered %d, %s: %.300s", by.name, method, target, x.body, status, fault, answered)
+			}
+			if seen := alpha.seen(answered, target, x.body); seen != "" {
+				t.Errorf("%s: %s %s %s shows Alpha's %q: %d %.300s", by.name, method, target, x.body, seen, status, answered)
+			}
+		}
+	}
+}
+
+// targets are a pattern's paths with each of the ids in its place.
+func targets(pattern string, ids []string) []string {
+	param := regexp.MustCompile(`\{[^}]*\}`)
+	if !param.MatchString(pattern) {
+		return []string{pattern}
+	}
+	var all []string
+	for _, id := range ids {
+		all = append(all, param.ReplaceAllLiteralString(pattern, url.PathEscape(id)))
+	}
+	return all
+}
+
+func judge(x call, open bool, refused, status int, answered string) string {
+	away := status == 401 || status == 403 || status == 404
+	switch {
+	case !open && status != refused:
+		return fmt.Sprintf("want %d", refused)
+	case open && x.kind == foreign && !away:
+		return "want 401, 403 or 404"
+	case open && x.kind == empty && !away && !strings.Contains(answered, `"data":[]`):
+		return "want nothing found"
+	case status >= 500:
+		return "want no internal error"
+	}
+	return ""
+}
+
+// seen is what an answer shows of Alpha's that the request did not bring itself.
+func (a *belongings) seen(answered, target, body string) string {
+	var brought []string
+	if u, err := url.Parse(target); err == nil {
+		brought = strings.Split(u.Path, "/")
+		for _, values := range u.Query() {
+			brought = append(brought, values...)
+		}
+	}
+	brought = append(brought, regexp.MustCompile(`"[^"]*"`).FindAllString(body, -1)...)
+	slices.SortFunc(brought, func(a, b string) int { return len(b) - len(a) })
+	for _, b := range brought {
+		if b = strings.Trim(b, `"`); len(b) > 3 {
+			answered = strings.ReplaceAll(answered, b, "")
+		}
+	}
+	return a.markers.FindString(answered)
+}
+
+// statuses is a callback about Alpha's message in the name of a channel's application.
+func (c *companies) statuses(a *belongings, from *graphtest.Server) string {
+	var all []graphtest.Status
+	for _, state := range []string{"delivered", "read"} {
+		for attempt := range 3 {
+			all = append(all, graphtest.Status{Ref: fmt.Sprintf("%s.0.%d", a.cloudy, attempt), To: "34611222333", ID: "wamid.stolen", State: state, At: time.Now()})
+		}
+	}
+	return string(from.StatusBody(all...))
+}
+
+// callbacks posts what Beta's application may sign, and at last what Alpha's does, which must count.
+func (c *companies) callbacks(t *testing.T, a *belongings) {
+	t.Helper()
+	before := c.state(t)
+	post := func(from *graphtest.Server, sender, body string, want int) {
+		t.Helper()
+		status, err := from.Deliver(t.Context(), c.url+"/callbacks/whatsapp/"+sender, []byte(body))
+		if err != nil || status != want {
+			t.Errorf("a callback to %s answered %d, want %d: %v", sender, status, want, err)
+		}
+	}
+	paused := string(c.beta.TemplateBody("alpha_cloudy", "en_US", "DISABLED", "stolen"))
+	for _, body := range []string{
+		c.statuses(a, c.beta), c.statuses(a, c.alpha), paused, string(c.alpha.TemplateBody("alpha_cloudy", "en_US", "DISABLED", "stolen")),
+	} {
+		post(c.beta, "alpha_cloud", body, 401) // another's secret
+		post(c.beta, "beta_cloud", body, 200)  // its own, about what is not its own
+	}
+	if d := cmp.Diff(before, c.state(t)); d != "" {
+		t.Errorf("another company's callback changed what is Alpha's:\n%s", d)
+	}
+	post(c.alpha, "alpha_cloud", c.statuses(a, c.alpha), 200)
+	post(c.alpha, "alpha_cloud", string(c.alpha.TemplateBody("alpha_cloudy", "en_US", "DISABLED", "")), 200)
+	if d := cmp.Diff([]string{"70"}, c.column(t, "SELECT rank FROM message WHERE notification_id = $1", a.cloudy)); d != "" {
+		t.Errorf("its own callback:\n%s", d)
+	}
+	if d := cmp.Diff([]string{"disabled"}, c.column(t, "SELECT status FROM template WHERE name = 'alpha_cloudy'")); d != "" {
+		t.Errorf("its own callback:\n%s", d)
+	}
+}

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"carillon/internal/app"
+)
+
+// TestOddIdsAreNoInternalErrors asks every route with bytes that no id has: a database may refuse them where we do not.
+func TestOddIdsAreNoInternalErrors(t *testing.T) {
+	odd := []string{"%00", "a%00b", "%FF", "%C3%28", "%ED%A0%80", "%27%22", strings.Repeat("9", 400), "99999999999999999999", "%F0%9F%94%94", "-1"}
+	params := []string{
+		"campaign", "number", "sender", "type", "state", "channel", "from", "to", "cursor", "limit", "template", "language", "phone_number", "company",
+		"unflatten", "access_key", "grant_type", "hub.verify_token",
+	}
+	for _, engine := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := startCompanies(t, engine, app.Options{}, nil)
+			token := c.signIn(t, "owner@beta.test", "beta-horse-battery")
+			company := c.field(t, "access_token", "POST", withKey("/functions/v1/auth/company", "ck_beta_live"), "")
+			for _, route := range c.app.Routes() {
+				method, pattern, _ := strings.Cut(route.Pattern, " ")
+				bearer := token
+				if strings.HasPrefix(route.Access, "key:") {
+					bearer = company
+				}
+				if strings.HasSuffix(pattern, "/logout") {
+					continue // it would end the session of the rest
+				}
+				for _, o := range odd {
+					var all []string
+					if strings.Contains(pattern, "{") {
+						all = append(all, regexp.MustCompile(`\{[^}]*\}`).ReplaceAllLiteralString(pattern, o))
+					}
+					for _, p := range params {
+						all = append(all, strings.NewReplacer("{id}", alphaID, "{number}", "34600000000", "{sender}", "beta_cloud").Replace(pattern)+"?"+p+"="+o)
+					}
+					for _, target := range all {
+						status, answered := c.ask(t, method, target, `{"approve":true,"content":"x"}`, "Authorization", "Bearer "+bearer)
+						if status >= 500 {
+							t.Errorf("%s %s answered %d: %s", method, target, status, answered)
+						}
+					}
+				}
+			}
+		})
+	}
+}
