@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// child is a process of this run: a role of this program, or the server under test.
+type child struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	done chan struct{}
+}
+
+// role starts this program in another role. It ends when its standard input does.
+func (b *bench) role(name string, args ...string) (*child, error) {
+	cmd := exec.Command(b.exe, append([]string{name}, args...)...) //nolint:gosec,noctx // this program; ended by hand
+	cmd.Stderr = os.Stderr
+	return b.start(cmd)
+}
+
+// start runs a process that ends with this run at the latest.
+func (b *bench) start(cmd *exec.Cmd) (*child, error) {
+	c := &child{cmd: cmd, done: make(chan struct{})}
+	var err error
+	if c.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out = bufio.NewReaderSize(out, 1<<20)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", filepath.Base(cmd.Path), err)
+	}
+	b.children = append(b.children, c)
+	go func() {
+		_ = cmd.Wait() // how it ended shows in what it did not say
+		close(c.done)
+	}()
+	return c, nil
+}
+
+// hear reads one line that the process says.
+func (c *child) hear() (string, error) {
+	text, err := c.out.ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("%s said nothing: %w", c.cmd.Args[1], err)
+	}
+	return strings.TrimSuffix(text, "\n"), nil
+}
+
+func (c *child) tell(format string, args ...any) error {
+	_, err := fmt.Fprintf(c.in, format+"\n", args...)
+	return err
+}
+
+// stop ends the process in the way it likes; kill in the way nothing likes.
+func (c *child) stop() {
+	c.resume()
+	_ = c.in.Close()
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-c.done:
+	case <-time.After(40 * time.Second):
+		c.kill()
+	}
+}
+
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill()
+	<-c.done
+}
+
+// rss is the process's resident memory in bytes.
+func (c *child) rss() (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for text := range strings.Lines(string(status)) {
+		if f := strings.Fields(text); len(f) == 3 && f[0] == "VmRSS:" {
+			kb, err := strconv.ParseFloat(f[1], 64)
+			return kb * 1024, err
+		}
+	}
+	return 0, errors.New("no VmRSS in the process's status")
+}
+
+// cpu is the processor time the process has had, in ticks of 10 ms.
+func (c *child) cpu() (int64, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0, errors.New("the process's stat is short")
+	}
+	user, err := strconv.ParseInt(f[11], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.ParseInt(f[12], 10, 64)
+	return user + system, err
+}
+
+// pause stops the process in the midst of what it does, so that its work behind does not fall on another's round; resume
+// lets it go on.
+func (c *child) pause() { _ = c.cmd.Process.Signal(syscall.SIGSTOP) }
+
+func (c *child) resume() { _ = c.cmd.Process.Signal(syscall.SIGCONT) }
+
+// settle waits until the processes have done what they do behind, 20 s at most.
+func settle(ctx context.Context, all ...*child) error {
+	deadline := time.Now().Add(20 * time.Second)
+	for _, c := range all {
+		for quiet := 0; quiet < 3; quiet++ {
+			before, err := c.cpu()
+			if err != nil {
+				return err
+			}
+			if err := rest(ctx, 200*time.Millisecond); err != nil {
+				return err
+			}
+			after, err := c.cpu()
+			if err != nil {
+				return err
+			}
+			if after-before > 1 && time.Now().Before(deadline) {
+				quiet = -1
+			}
+		}
+	}
+	return nil
+}
+
+// rest waits, unless the run is to end.
+func rest(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// measureDrain queues messages for one instant and takes the time from it until the provider has them all, beside a
+// client that only posts. Then every state must be written.
+func (b *bench) measureDrain(ctx context.Context) error {
+	p, err := b.provider()
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	goals := map[bool]float64{false: 0.75, true: 0.65}
+	messages := pick(b, 40_000, 20_000)
+	var rows []*row
+	var nodes []*node
+	for _, e := range engines() {
+		n, err := b.on(ctx, e, p.url)
+		if err != nil {
+			return err
+		}
+		defer n.stop()
+		nodes = append(nodes, n)
+		rows = append(rows, &row{
+			figure: fmt.Sprintf("Delivery drain of %d, %s", messages, e.name), how: "messages/s, 64 workers, states written",
+			yard: "C", goal: "≥ " + show(goals[e.postgres])[:4], good: atLeast(goals[e.postgres]),
+		})
+	}
+	for range b.rounds {
+		yard, err := b.bareClient(p, messages/2, 64)
+		if err != nil {
+			return err
+		}
+		for i, n := range nodes {
+			rate, err := b.drain(ctx, p, n, messages, fileName("drain", messages, i))
+			if err != nil {
+				return err
+			}
+			rows[i].add(rate, yard)
+			b.say("%s: %.0f/s, C %.0f/s", rows[i].figure, rate, yard)
+		}
+	}
+	b.table.add(rows...)
+	return nil
+}
+
+func fileName(what string, n, engine int) string {
+	return what + "-" + strconv.Itoa(n) + "-" + strings.ToLower(engines()[engine].name)
+}
+
+func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int, name string) (float64, error) {
+	due := time.Now().Add(6 * time.Second).Truncate(time.Second)
+	if err := b.bulk(ctx, n, "ck_bench_much", messages, due); err != nil {
+		return 0, err
+	}
+	left := time.Until(due)
+	if left < time.Second/2 {
+		return 0, errors.New("accepting took until the messages were due")
+	}
+	if err := rest(ctx, left); err != nil {
+		return 0, err
+	}
+	wait := b.profileFor(n, name, 2*time.Second)
+	if err := rest(ctx, 2*time.Second); err != nil { // nothing else runs beside the first seconds
+		return 0, err
+	}
+	all, err := p.await(ctx, due, messages, 2*time.Minute)
+	if err != nil {
+		return 0, err
+	}
+	if len(all) != messages {
+		return 0, fmt.Errorf("%d messages were sent %d times", messages, len(all))
+	}
+	if err := errors.Join(wait(), b.allSent(ctx, n), settle(ctx, n.child)); err != nil {
+		return 0, err
+	}
+	return float64(messages) / all[len(all)-1].at.Sub(due).Seconds(), nil
+}
+
+// allSent waits until nothing is under way and sees that nothing failed.
+func (b *bench) allSent(ctx context.Context, n *node) error {
+	c, err := dial(n.addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // nothing is written any more
+	open := request("GET", strings.Replace(notifyPath("ck_bench_much"), "?", "?state=in_progress&limit=1&", 1), "")
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		text, err := ok(c, open)
+		if err != nil {
+			return err
+		}
+		if bytes.HasPrefix(text, []byte(`{"data":[]`)) {
+			break
+		}
+		if time.Now().After(deadline) {
+			return errors.New("the states of what was sent were not written within 30 s")
+		}
+		if err := rest(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	text, err := ok(c, request("GET", strings.Replace(notifyPath("ck_bench_much"), "?", "?state=completed&limit=100&", 1), ""))
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Data []struct{ Counts map[string]int }
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	for _, x := range list.Data {
+		if len(x.Counts) != 1 || x.Counts["sent"] == 0 {
+			return fmt.Errorf("not all messages were sent: %v", x.Counts)
+		}
+	}
+	return nil
+}
+
+// measureIdle sends single messages to a program that does nothing else, and takes the time from when the request left
+// until the provider has the message.
+func (b *bench) measureIdle(ctx context.Context) error {
+	p, err := b.provider()
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	for _, e := range engines() {
+		n, err := b.on(ctx, e, p.url)
+		if err != nil {
+			return err
+		}
+		half := &row{figure: "Accept to provider, idle, " + e.name, how: "ms, p50", yard: "1 ms + 3 F:", goal: "≤ 1", good: atMost(1)}
+		most := &row{figure: half.figure, how: "ms, p99", goal: "≤ 10 ms", good: under(10)}
+		for range b.rounds {
+			f, err := b.disk.measure(200)
+			if err != nil {
+				return err
+			}
+			took, err := b.singles(ctx, p, n, pick(b, 300, 150), 10*time.Millisecond)
+			if err != nil {
+				return err
+			}
+			half.add(quantile(took, 0.5), 1+3*f)
+			most.add(quantile(took, 0.99), 0)
+			b.say("%s: p50 %.2f p99 %.2f ms, F %.2f ms", half.figure, quantile(took, 0.5), quantile(took, 0.99), f)
+		}
+		n.stop()
+		b.table.add(half, most)
+	}
+	return nil
+}
+
+// singles sends messages of the company Single one after the other and gives how long each took to the provider, sorted.
+func (b *bench) singles(ctx context.Context, p *provider, n *node, count int, gap time.Duration) ([]time.Duration, error) {
+	begin := time.Now()
+	left := make(map[string]time.Time, count)
+	err := each(n.addr, 1, func(_ int, c *conn) error {
+		for i := range count {
+			if err := rest(ctx, gap); err != nil {
+				return err
+			}
+			req := request("POST", notifyPath("ck_bench_single"), body(1, 700000000+i, time.Time{}))
+			at := time.Now()
+			text, err := ok(c, req)
+			if err != nil {
+				return err
+			}
+			_, id, _ := strings.Cut(string(text), `"notification_id":"`)
+			left[id[:36]] = at
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := rest(ctx, time.Second); err != nil {
+		return nil, err
+	}
+	all, err := p.arrivals(begin)
+	if err != nil {
+		return nil, err
+	}
+	var took []time.Duration
+	for _, a := range all {
+		id, _, _ := strings.Cut(a.ref, ".")
+		if at, ours := left[id]; ours {
+			took = append(took, a.at.Sub(at))
+		}
+	}
+	if len(took) != count {
+		return nil, fmt.Errorf("%d of %d messages came within a second", len(took), count)
+	}
+	slices.Sort(took)
+	return took, nil
+}
