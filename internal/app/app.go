@@ -238,14 +238,14 @@ func (a *App) stop(ctx context.Context) error {
 		a.stopQueue()
 		a.work.Wait()
 		a.stopRest()
+		if a.ops != nil {
+			errs = append(errs, a.ops.Close())
+		}
 		a.rest.Wait()
 	}
 	if a.whatsapp != nil {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
-	}
-	if a.ops != nil {
-		errs = append(errs, a.ops.Close())
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())

@@ -128,6 +128,20 @@ func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
 	}
 }
 
+func TestStopEndsTheOperatorsAddressToo(t *testing.T) {
+	a, _ := demo(t, func(c *config.Config) { c.OpsAddr = "127.0.0.1:0" })
+	done := make(chan error, 1)
+	go func() { done <- a.Stop(context.Background()) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the program does not stop")
+	}
+}
+
 func TestSlowClientsDoNotHoldTheServer(t *testing.T) {
 	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 300 })
 	host := strings.TrimPrefix(a.BaseURL(), "http://")
