@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -87,18 +88,18 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 			return err
 		}
 	}
-	used, err := lockQuotas(ctx, tx, accepts)
+	quotas, err := lockQuotas(ctx, tx, accepts)
 	if err != nil {
 		return err
 	}
 	if err := claimKeys(ctx, tx, accepts); err != nil {
 		return err
 	}
-	admit(accepts, used)
+	admit(accepts, quotas)
 	if err := dropKeys(ctx, tx, accepts); err != nil {
 		return err
 	}
-	if err := writeQuotas(ctx, tx, accepts, used); err != nil {
+	if err := correctQuotas(ctx, tx, quotas); err != nil {
 		return err
 	}
 	if replay && !accepts[0].admitted() {
@@ -114,48 +115,68 @@ func (a *Accept) admitted() bool { return a.err == nil && a.Replay == "" }
 
 type quotaKey struct{ company, day string }
 
-// lockQuotas takes the rows of the batch's companies, sorted, and reads what is used.
-func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]int, error) {
-	used := map[quotaKey]int{}
-	var keys []quotaKey
+func (a *Accept) quotaKey() quotaKey { return quotaKey{a.Notification.CompanyID, a.Quota.Day} }
+
+// quotaUse is what a company has used of a day, as the batch decides it, and what the row says meanwhile.
+type quotaUse struct{ used, written int }
+
+// lockQuotas takes the rows of the batch's companies, sorted, and charges them for every request in the same statement:
+// that all are admitted is the rule.
+func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*quotaUse, error) {
+	charges := map[quotaKey]int{}
 	for _, a := range accepts {
-		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
-		if _, seen := used[k]; !seen {
-			used[k] = 0
-			keys = append(keys, k)
-		}
+		charges[a.quotaKey()] += a.Quota.Charge
 	}
-	slices.SortFunc(keys, func(a, b quotaKey) int {
+	quotas := make(map[quotaKey]*quotaUse, len(charges))
+	for _, k := range sortedQuotas(charges) {
+		u := &quotaUse{}
+		err := tx.one(ctx, []any{&u.written}, `INSERT INTO quota (company_id, day, used) VALUES ($1, $2, $3)
+			ON CONFLICT (company_id, day) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charges[k])
+		if err != nil {
+			return nil, fmt.Errorf("charge quota: %w", err)
+		}
+		u.used = u.written - charges[k]
+		quotas[k] = u
+	}
+	return quotas, nil
+}
+
+func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
+	return slices.SortedFunc(maps.Keys(m), func(a, b quotaKey) int {
 		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.day, b.day))
 	})
-	for _, k := range keys {
-		var n int
-		err := tx.one(ctx, []any{&n}, `INSERT INTO quota (company_id, day, used) VALUES ($1, $2, 0)
-			ON CONFLICT (company_id, day) DO UPDATE SET used = quota.used RETURNING used`, k.company, k.day)
-		if err != nil {
-			return nil, fmt.Errorf("lock quota: %w", err)
-		}
-		used[k] = n
-	}
-	return used, nil
 }
 
 // admit decides in order who fits in the quota; a request that would pass it is refused whole, and so is its repeat.
-func admit(accepts []*Accept, used map[quotaKey]int) {
+func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 	for _, a := range accepts {
-		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
 		if a.first != nil && a.first.err != nil {
 			a.Replay, a.err = "", a.first.err
 		}
 		if !a.admitted() {
 			continue
 		}
-		if a.Quota.Limit > 0 && used[k]+a.Quota.Charge > a.Quota.Limit {
-			a.err = quotaExceeded(a.Quota, used[k], a.Notification.CreatedAt)
+		u := quotas[a.quotaKey()]
+		if a.Quota.Limit > 0 && u.used+a.Quota.Charge > a.Quota.Limit {
+			a.err = quotaExceeded(a.Quota, u.used, a.Notification.CreatedAt)
 			continue
 		}
-		used[k] += a.Quota.Charge
+		u.used += a.Quota.Charge
 	}
+}
+
+// correctQuotas gives back what was charged for requests that were refused or had been answered before.
+func correctQuotas(ctx context.Context, tx *Tx, quotas map[quotaKey]*quotaUse) error {
+	for _, k := range sortedQuotas(quotas) {
+		u := quotas[k]
+		if u.used == u.written {
+			continue
+		}
+		if _, err := tx.exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3", u.used, k.company, k.day); err != nil {
+			return fmt.Errorf("correct quota: %w", err)
+		}
+	}
+	return nil
 }
 
 func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
@@ -167,21 +188,6 @@ func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
 		},
 		RetryAfter: max(1, int(reset.Sub(now)/time.Second)+1),
 	}
-}
-
-func writeQuotas(ctx context.Context, tx *Tx, accepts []*Accept, used map[quotaKey]int) error {
-	written := map[quotaKey]bool{}
-	for _, a := range accepts {
-		k := quotaKey{a.Notification.CompanyID, a.Quota.Day}
-		if !a.admitted() || written[k] {
-			continue
-		}
-		written[k] = true
-		if _, err := tx.exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3", used[k], k.company, k.day); err != nil {
-			return fmt.Errorf("write quota: %w", err)
-		}
-	}
-	return nil
 }
 
 // claimKeys takes the idempotency keys of the batch, sorted; who finds one taken gets the stored answer or a refusal.
