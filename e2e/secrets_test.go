@@ -310,7 +310,7 @@ func (s *secrets) deliveries(t *testing.T) {
 		{Kind: graphtest.HTML, HTTP: 502}, {Kind: graphtest.Reset}, {Kind: graphtest.Garbage}, {Kind: graphtest.Redirect}, graphtest.Code(400, 131026),
 		graphtest.Code(400, 132000), graphtest.Code(400, 131056), graphtest.Code(401, 190), // the last one pauses the sender
 	}
-	send("alpha_dead", "34611990001", "alpha_cloudy", `{}`)
+	send("alpha_dead", "34611990001", "alpha_silent", `{}`)
 	for i, f := range failures {
 		f.Error.Message, f.Error.UserMsg = "(#1) secrettext to 34611222333", "recipient 34611222333, token secrettoken"
 		s.alpha.Fail(1, f)
