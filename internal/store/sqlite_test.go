@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,6 +38,19 @@ func TestASecondOpenOfAFolderIsRefusedUntilClose(t *testing.T) {
 		}
 		if err := first.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestTheDatabaseIsItsOwnersAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // a folder as package managers make it
+		t.Fatal(err)
+	}
+	open(t, store.Options{Dir: dir})
+	for _, name := range []string{"carillon.db", "carillon.db-wal", "carillon.db-shm"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 }

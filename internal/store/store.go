@@ -160,7 +160,11 @@ func (s *Store) openSQLite(ctx context.Context, dir string) error {
 		return err
 	}
 	s.lock = lock
-	dsn := "file:" + filepath.Join(dir, "carillon.db") +
+	name := filepath.Join(dir, "carillon.db")
+	if err := makePrivate(name); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	dsn := "file:" + name +
 		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
 		"&_pragma=wal_autocheckpoint(0)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-16384)&_pragma=temp_store(MEMORY)"
 	if s.write, err = sql.Open("sqlite", dsn); err != nil {
@@ -177,6 +181,16 @@ func (s *Store) openSQLite(ctx context.Context, dir string) error {
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
 	return nil
+}
+
+// makePrivate makes the database's file, when there is none, for its owner alone: numbers and texts stand in it, and the
+// folder may be one that others read. SQLite gives the files beside it the same mode.
+func makePrivate(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func (s *Store) openPostgres(ctx context.Context, url string) error {
