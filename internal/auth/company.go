@@ -65,5 +65,5 @@ func (a *Auth) Administered(ctx context.Context, c *Caller, company string) (com
 	case 1:
 		return companyID, r, nil
 	}
-	return "", "", carillon.Missing("company")
+	return "", "", carillon.Invalid("company", "You administer several companies: say which, on the command line with --in")
 }
