@@ -11,13 +11,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/internal/config"
 	"carillon/internal/store"
 )
 
 // holdFolder is a data folder that a running program has.
 func holdFolder(t *testing.T, dir string) string {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Dir: dir})
+	key, err := (&config.Config{Data: dir}).MasterKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.Context(), store.Options{Dir: dir, MasterKey: key})
 	if err != nil {
 		t.Fatal(err)
 	}
