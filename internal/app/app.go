@@ -134,11 +134,10 @@ func (a *App) wire() {
 	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
 		catalog.Options{OnApproved: a.release, Logger: a.log})
+	calls := &pretended{to: a.sandbox, log: a.log}
 	a.notify = notify.New(a.store, notify.Options{
 		Senders: map[string]notify.Sender{
-			"whatsapp": a.whatsapp, "sandbox": a.sandbox,
-			// Until calls exist every voice line's calls are the sandbox's.
-			"sip": a.sandbox, "twilio": a.sandbox, "elevenlabs": a.sandbox,
+			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
 		},
 		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
 		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Received: a.metrics.received, Log: a.log,

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 
 	"carillon"
 	"carillon/internal/api"
 	"carillon/internal/egress"
+	"carillon/internal/notify"
 	"carillon/internal/whatsapp"
 )
 
@@ -45,6 +48,23 @@ func (a *App) sandboxReceipts(ctx context.Context, rs []carillon.Receipt) error 
 		return err
 	}
 	return a.notify.Receive(ctx, s, rs)
+}
+
+// pretended places the calls of lines whose provider this version does not speak: by the sandbox, and with a word of
+// warning, once a line, for whoever reads the log.
+type pretended struct {
+	to   notify.Sender
+	log  *slog.Logger
+	told sync.Map // sender uid
+}
+
+// Send implements notify.Sender.
+func (p *pretended) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+	if _, again := p.told.LoadOrStore(s.UID, true); !again {
+		p.log.WarnContext(ctx, "calls of this line are pretended by the sandbox: this version places no real ones",
+			"sender", s.UID, "provider", s.Provider)
+	}
+	return p.to.Send(ctx, s, m)
 }
 
 func (a *App) catalogEvent(ctx context.Context, e carillon.TemplateEvent) error {

@@ -13,15 +13,18 @@ import (
 )
 
 const (
-	tries      = 8              // attempts that met a passing fault, then attempts_exhausted
+	tries      = 10             // attempts that met a passing fault, then attempts_exhausted
 	timeToLive = 24 * time.Hour // a message that was tried and could not be sent for so long has expired
 	mediaTries = 3
 )
 
-// backoffs are the waits after the first attempts that met a passing fault (facts of the channel: 1 s, 4 s, 16 s …).
+// backoffs are the waits after the first attempts that met a passing fault (facts of the channel: 1 s,
+// 4 s, 16 s …): ten attempts take about three hours.
 //
 //nolint:gochecknoglobals // a constant table
-var backoffs = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 64 * time.Second, 5 * time.Minute}
+var backoffs = []time.Duration{
+	time.Second, 4 * time.Second, 16 * time.Second, 64 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
+}
 
 // backoff is the wait after an attempt, with jitter of a quarter so that many do not come back together.
 func backoff(attempt int) time.Duration {

@@ -167,6 +167,7 @@ func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.De
 	}
 	if x.Channel == carillon.Voice {
 		add(carillon.StateDialing, m.StartedAt)
+		add(carillon.StateRinging, m.ReadAt)
 		add(carillon.StateInProgress, m.DeliveredAt)
 	} else {
 		add(carillon.StateSending, m.StartedAt)

@@ -162,7 +162,7 @@ func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]
 }
 
 // The statements of results, by move, in the order of Move. A result may come after a receipt that knew more: rank only
-// rises, a time once written stays.
+// rises, a time once written stays. `q + 0` keeps them to the primary key, as startTogether says.
 const (
 	resultDone = `UPDATE message SET q = 0,
 		reason = CASE WHEN rank < $3 THEN $4 ELSE reason END, detail = CASE WHEN rank < $3 THEN $5 ELSE detail END,
@@ -171,13 +171,13 @@ const (
 		provider_id = COALESCE(provider_id, $7), sent_at = COALESCE(sent_at, CAST($8 AS BIGINT))
 		WHERE notification_id = $1 AND n = $2 AND attempt = $9`
 	resultRetry = `UPDATE message SET q = 1, due_at = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q >= 2`
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 >= 2`
 	resultUnsent = `UPDATE message SET q = 1, due_at = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 2`
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 2`
 	resultUnknown = `UPDATE message SET q = 3, due_at = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 2`
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 2`
 	resultHold = `UPDATE message SET q = 1, hold = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q >= 2`
+		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 >= 2`
 )
 
 func writeResults(ctx context.Context, tx *Tx, results []Result) error {
@@ -301,11 +301,11 @@ func receive(ctx context.Context, tx *Tx, r *carillon.Receipt) error {
 	provider := orNil(r.ProviderID)
 	var err error
 	switch r.State {
-	case carillon.StateSent, carillon.StateDialing, carillon.StateRinging:
+	case carillon.StateSent, carillon.StateDialing:
 		_, err = tx.exec(ctx, receiptSent, id, n, r.SenderUID, rank, provider, at)
 	case carillon.StateDelivered, carillon.StateInProgress:
 		_, err = tx.exec(ctx, receiptDelivered, id, n, r.SenderUID, rank, provider, at)
-	case carillon.StateRead:
+	case carillon.StateRead, carillon.StateRinging: // a call is never read: the column says when it rang
 		_, err = tx.exec(ctx, receiptRead, id, n, r.SenderUID, rank, provider, at)
 	case carillon.StateFailed:
 		_, err = tx.exec(ctx, receiptFailed, id, n, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)

@@ -2,9 +2,12 @@ package whatsapp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"carillon"
 )
@@ -26,7 +29,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
 	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
 	if err != nil {
-		return judgeFault(err)
+		return judgeFault(err, m.Ref.Attempt)
 	}
 	return judge(got, m.Ref.Attempt)
 }
@@ -54,13 +57,31 @@ func changed(detail string) carillon.Outcome {
 	return carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonTemplateRejected, Detail: detail}
 }
 
-// judgeFault tells what did not leave from what may have.
-func judgeFault(err error) carillon.Outcome {
+// judgeFault tells what did not leave from what may have. A channel that cannot be reached at all concerns every message
+// of the sender: the lane rests and asks again with one message at a time, so that an outage of hours uses up no message's
+// attempts.
+func judgeFault(err error, attempt int) carillon.Outcome {
 	var f *fault
-	if errors.As(err, &f) && !f.left {
-		return notSent(err)
+	if !errors.As(err, &f) || f.left {
+		return unknown("no whole answer: " + clip(err.Error()))
 	}
-	return unknown("no whole answer: " + clip(err.Error()))
+	out := notSent(err)
+	if unreachable(err) {
+		out.Verdict, out.RetryAfter = carillon.PauseSender, min(unreachableFirst<<min(max(attempt, 1)-1, 10), unreachableMost)
+	}
+	return out
+}
+
+const (
+	unreachableFirst = 2 * time.Second
+	unreachableMost  = time.Minute
+)
+
+// unreachable tells a channel that cannot be dialed or does not prove who it is from a connection that broke.
+func unreachable(err error) bool {
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &cert)
 }
 
 func notSent(err error) carillon.Outcome {

@@ -77,9 +77,9 @@ func senderAt(base string) *carillon.Sender {
 	return &carillon.Sender{UID: 8, Settings: b}
 }
 
-func wantNotSent(t *testing.T, out carillon.Outcome) {
+func wantNotSent(t *testing.T, verdict carillon.Verdict, out carillon.Outcome) {
 	t.Helper()
-	if out.Verdict != carillon.RetryLater || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
+	if out.Verdict != verdict || verdict == carillon.PauseSender && out.RetryAfter != unreachableFirst || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
 		t.Errorf("outcome %+v, want a message that was not sent", out)
 	}
 	if strings.Contains(out.Detail, "provider-token") || strings.Contains(out.Detail, "34600111222") {
@@ -94,7 +94,7 @@ func TestSendKnowsThatARefusedDialSentNothing(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	_ = l.Close()
-	wantNotSent(t, client(t, Options{}).Send(t.Context(), senderAt("http://"+addr), kinds0()))
+	wantNotSent(t, carillon.PauseSender, client(t, Options{}).Send(t.Context(), senderAt("http://"+addr), kinds0()))
 }
 
 func TestSendKnowsThatAFailedHandshakeSentNothing(t *testing.T) {
@@ -103,7 +103,7 @@ func TestSendKnowsThatAFailedHandshakeSentNothing(t *testing.T) {
 	s.Config.ErrorLog = quiet()
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	wantNotSent(t, client(t, Options{}).Send(t.Context(), senderAt(s.URL), kinds0()))
+	wantNotSent(t, carillon.PauseSender, client(t, Options{}).Send(t.Context(), senderAt(s.URL), kinds0()))
 	if reached.Load() != 0 {
 		t.Error("a request went out over a connection that nobody vouched for")
 	}
@@ -116,7 +116,7 @@ func TestSendKnowsThatADialWithoutEndSentNothing(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	// The other side takes the connection and never shakes hands.
-	wantNotSent(t, client(t, Options{RequestTimeout: 100 * time.Millisecond}).
+	wantNotSent(t, carillon.RetryLater, client(t, Options{RequestTimeout: 100 * time.Millisecond}).
 		Send(t.Context(), senderAt("https://"+l.Addr().String()), kinds0()))
 }
 
@@ -156,7 +156,7 @@ func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
 	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
 		t.Fatalf("%+v", out)
 	}
-	wantNotSent(t, c.Send(t.Context(), sender, kinds0())) // on the kept connection
+	wantNotSent(t, carillon.RetryLater, c.Send(t.Context(), sender, kinds0())) // on the kept connection
 	if n := s.Total(); n != 1 {
 		t.Errorf("%d messages arrived", n)
 	}
