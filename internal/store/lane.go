@@ -85,10 +85,10 @@ func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	return instant(due), nil
 }
 
-// postpone moves queued messages to later times.
+// postpone moves queued messages to later times. They are found by their key, as in startTogether.
 func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
 	for i := range qs {
-		if _, err := tx.exec(ctx, "UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q = 1 AND hold = '' AND due_at <= $3",
+		if _, err := tx.exec(ctx, "UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3",
 			qs[i].NotificationID, qs[i].N, millis(qs[i].Due)); err != nil {
 			return fmt.Errorf("postpone: %w", err)
 		}
@@ -176,13 +176,13 @@ func (s *Store) Settle(ctx context.Context, retry, fail []Doubt, now time.Time) 
 	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error {
 		for _, d := range retry {
 			if _, err := tx.exec(ctx, `UPDATE message SET q = 1, due_at = $4, detail = 'outcome of an attempt stayed unknown; sent again by policy'
-				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 3`, d.NotificationID, d.N, d.Attempt, millis(now)); err != nil {
+				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 3`, d.NotificationID, d.N, d.Attempt, millis(now)); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
 		}
 		for _, d := range fail {
 			if _, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $5 THEN $5 ELSE rank END, reason = $6, ended_at = $4
-				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q = 3`, d.NotificationID, d.N, d.Attempt, millis(now),
+				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 3`, d.NotificationID, d.N, d.Attempt, millis(now),
 				int(carillon.RankFailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
@@ -195,7 +195,7 @@ func (s *Store) Settle(ctx context.Context, retry, fail []Doubt, now time.Time) 
 func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err = tx.exec(ctx, `UPDATE message SET hold = '' WHERE (notification_id, n) IN (
-			SELECT notification_id, n FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q = 1 AND hold = $1`, hold, limit)
+			SELECT notification_id, n FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
 		return err
 	})
 	if err != nil {

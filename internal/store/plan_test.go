@@ -24,7 +24,8 @@ var bounded = []string{"meta", "node", "shard", "signing_key"}
 // plans holds every query that the conformance suite ran to the index meant for it.
 func plans(t *testing.T, s *store.Store, q *store.Queries) {
 	if s.Engine() == "postgres" {
-		fill(t, s.DB())
+		young(t, s, q)
+		fill(t, s.DB(), filling...)
 	}
 	for _, part := range written(t, s.Engine()) {
 		if !slices.ContainsFunc(q.Texts(), func(query string) bool { return strings.Contains(oneLine(query), part) }) {
@@ -146,6 +147,32 @@ var exceptions = []struct {
 	{"FROM sender WHERE id = $1 ORDER BY uid", []string{"sorts"}, "the senders of one id"},
 }
 
+// young holds what finds a message by its key to that while PostgreSQL believes that nothing waits and nothing flies: it
+// takes the small indexes for empty then, and they may have grown long before it looks again.
+func young(t *testing.T, s *store.Store, q *store.Queries) {
+	t.Helper()
+	byKey := regexp.MustCompile(`(UPDATE|FROM) message .*notification_id = (\$\d|u\.id)|SET hold = '' WHERE`)
+	for _, known := range []string{
+		"nothing", "a table without open messages",
+	} {
+		if known != "nothing" {
+			fill(t, s.DB(), `INSERT INTO message (notification_id, n, shard, sender, class, number, q, rank, due_at)
+				SELECT 'n' || i / 2, i % 2, 1, 1, 1, 34600000000 + i, 0, 40, i FROM generate_series(0, 40001) i`, "ANALYZE message")
+		}
+		for _, query := range q.Texts() {
+			if !byKey.MatchString(oneLine(query)) {
+				continue
+			}
+			for how, plan := range explain(t, s, query, q.Args(query)) {
+				if !strings.Contains(plan, "message_pkey") {
+					t.Errorf("%s, when it knows of %s: not by its key\n%s\n%s", how, known, query, plan)
+				}
+			}
+		}
+	}
+	fill(t, s.DB(), "TRUNCATE message")
+}
+
 // by names an index on both engines; a primary key has a name on PostgreSQL alone.
 func by(names ...string) map[bool]string {
 	return map[bool]string{false: names[0], true: names[len(names)-1]}
@@ -243,9 +270,9 @@ func lines(t *testing.T, rows *sql.Rows) string {
 }
 
 // fill gives PostgreSQL tables large enough that it chooses as it would in earnest.
-func fill(t *testing.T, db *sql.DB) {
+func fill(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
-	for _, statement := range filling {
+	for _, statement := range statements {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
