@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 
 	"github.com/alecthomas/kong"
@@ -20,17 +21,19 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return usageError{err}
 	}
-	a, err := app.New(cfg, app.Options{Logger: logger(cfg, env), Stdout: env.Stdout})
+	lines := app.NewLogWriter(env.Stderr)
+	defer lines.Flush() //nolint:errcheck // there is nowhere to say that the log cannot be written
+	a, err := app.New(cfg, app.Options{Logger: logger(cfg, lines), Stdout: env.Stdout})
 	if err != nil {
 		return err
 	}
 	return a.Run(ctx)
 }
 
-func logger(cfg config.Config, env *environment) *slog.Logger {
+func logger(cfg config.Config, w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(env.Stderr, o))
+		return slog.New(slog.NewJSONHandler(w, o))
 	}
-	return slog.New(slog.NewTextHandler(env.Stderr, o))
+	return slog.New(slog.NewTextHandler(w, o))
 }
