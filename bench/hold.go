@@ -22,7 +22,7 @@ func (b *bench) measureMillion(ctx context.Context) error {
 		return err
 	}
 	defer func() { n.stop() }()
-	if err := b.idleMemory(ctx, n); err != nil {
+	if err := b.idleMemory(ctx); err != nil {
 		return err
 	}
 	behind := pick(b, 1_000_000, 100_000)
@@ -51,7 +51,13 @@ func (b *bench) measureMillion(ctx context.Context) error {
 	return b.coldStart(ctx, n.dir, fmt.Sprintf("Cold start, %d rows", behind), 150)
 }
 
-func (b *bench) idleMemory(ctx context.Context, n *node) error {
+// idleMemory is of a program that nobody has asked for anything yet.
+func (b *bench) idleMemory(ctx context.Context) error {
+	n, err := b.serve(ctx, nodeOptions{})
+	if err != nil {
+		return err
+	}
+	defer n.stop()
 	if err := settle(ctx, n.child); err != nil {
 		return err
 	}

@@ -85,11 +85,12 @@ func main() {
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	load := loadAverage()
 	err := b.run(ctx, *only)
 	stop()
 	b.table.print(os.Stdout)
 	if err == nil && !b.quick && *only == "" {
-		err = b.table.write(*out, b.rounds)
+		err = b.table.write(*out, b.rounds, load)
 	}
 	exit(err)
 }

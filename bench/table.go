@@ -109,13 +109,14 @@ func (t *table) print(w io.Writer) {
 	_ = tw.Flush()
 }
 
-// write makes the page of results.
-func (t *table) write(name string, rounds int) error {
+// write makes the page of results. load is the machine's load before the run: what else it had to do.
+func (t *table) write(name string, rounds int, load string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Measured figures\n\nMade by `make bench`, which `bench/` is. %s, commit %s, %d cores, %s, %d rounds.\n"+
+	fmt.Fprintf(&b, "# Measured figures\n\nMade by `make bench`, which `bench/` is. %s, commit %s, %d cores, %s, %d rounds,\n"+
+		"load average before the run %s.\n\n"+
 		"A ratio is the median of the rounds' ratios to the yardstick that ran beside it: H a bare handler that decodes the\n"+
 		"same body, C a bare client that posts the same message, F the disk's fdatasync, K the bare password hash.\n\n",
-		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), rounds)
+		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), rounds, load)
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, r := range t.rows {
 		if len(r.values) > 0 {
@@ -123,6 +124,16 @@ func (t *table) write(name string, rounds int) error {
 		}
 	}
 	return os.WriteFile(name, []byte(b.String()), 0o644) //nolint:gosec // a page for everyone
+}
+
+// loadAverage is the system's, of the last minute.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
 }
 
 func commit() string {
