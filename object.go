@@ -224,13 +224,13 @@ func (v Value) shown() any {
 // maxShown bounds what an error repeats of a caller's own words.
 const maxShown = 256
 
-// shortened cuts a long text at a character's end.
+// shortened cuts a long text at a character's end. A text from a query may be no UTF-8 at all.
 func shortened(s string) string {
 	if len(s) <= maxShown {
 		return s
 	}
 	n := maxShown
-	for !utf8.RuneStart(s[n]) {
+	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return s[:n] + "…"

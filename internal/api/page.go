@@ -60,7 +60,7 @@ func encodeCursor(kind, after string) string {
 
 // decodeCursor reads what encodeCursor made for the same kind: the key is printable ASCII and not empty.
 func decodeCursor(kind, text string) (after string, ok bool) {
-	if len(text) > cursorMost {
+	if len(text) > cursorMost || strings.ContainsAny(text, "\r\n") { // the decoder passes over line ends
 		return "", false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
