@@ -49,6 +49,7 @@ func (p *Panel) Routes() []answer.Route {
 
 // admin is who calls: a member who administers the company.
 type admin struct {
+	accountID string
 	companyID string
 	role      auth.Role
 }
@@ -75,7 +76,7 @@ func (p *Panel) admin(r *http.Request) (admin, error) {
 		return admin{}, err
 	}
 	answer.SetCompany(r.Context(), company)
-	return admin{company, role}, nil
+	return admin{c.Account.ID, company, role}, nil
 }
 
 // Bounds of pages, as the public interface has them.

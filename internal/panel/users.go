@@ -120,16 +120,16 @@ func (p *Panel) addUser(w http.ResponseWriter, r *http.Request) error {
 	if !by.role.MayGive(auth.Role(u.role)) {
 		return carillon.Denied("Only an owner may add another owner")
 	}
-	a, err := p.join(r.Context(), by.companyID, u)
+	a, err := p.join(r.Context(), by, u)
 	if err != nil {
 		return err
 	}
 	return writeUser(w, a, u.role)
 }
 
-// join makes the account, or takes the one that the e-mail has. Its password stays its own: who administers one company
-// must not take over the accounts of another.
-func (p *Panel) join(ctx context.Context, companyID string, u newUser) (*store.Account, error) {
+// join makes the account, or takes the one that the e-mail has. Its password stays its own, and only who administers a
+// company it is in already may add it: nobody takes over, or learns about, the accounts of others.
+func (p *Panel) join(ctx context.Context, by admin, u newUser) (*store.Account, error) {
 	a, err := p.Store.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
@@ -146,6 +146,11 @@ func (p *Panel) join(ctx context.Context, companyID string, u newUser) (*store.A
 			return nil, err
 		}
 	}
+	if known {
+		if err := p.mayAdd(ctx, by, a.ID); err != nil {
+			return nil, err
+		}
+	}
 	now := time.Now()
 	return a, p.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if !known {
@@ -153,8 +158,28 @@ func (p *Panel) join(ctx context.Context, companyID string, u newUser) (*store.A
 				return err
 			}
 		}
-		return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: companyID, Role: u.role})
+		return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: by.companyID, Role: u.role})
 	})
+}
+
+// mayAdd checks that the caller administers a company that the account is a member of.
+func (p *Panel) mayAdd(ctx context.Context, by admin, accountID string) error {
+	theirs, err := p.Store.Memberships(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	ours, err := p.Store.Memberships(ctx, by.accountID)
+	if err != nil {
+		return err
+	}
+	for _, o := range ours {
+		for _, t := range theirs {
+			if o.CompanyID == t.CompanyID && auth.Role(o.Role).Administers() {
+				return nil
+			}
+		}
+	}
+	return carillon.InConflict("This e-mail belongs to an account of another company; only who administers both may add it")
 }
 
 func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
