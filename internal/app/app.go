@@ -165,7 +165,7 @@ func (a *App) routes() []answer.Route {
 }
 
 func (a *App) authOptions() auth.Options {
-	o := auth.Options{Logger: a.log}
+	o := auth.Options{Logger: a.log, Hashes: a.cfg.Hashes}
 	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
 		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
 	}

@@ -24,7 +24,7 @@ func TestLogLinesAreWrittenTogetherAndSoon(t *testing.T) {
 		if out.Len() > 0 {
 			t.Errorf("written one by one: %q", out.String())
 		}
-		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+		time.Sleep(50 * time.Millisecond)
 		synctest.Wait()
 		if out.String() != "one\ntwo\n" {
 			t.Errorf("after a moment there is %q", out.String())
