@@ -25,7 +25,7 @@ type child struct {
 
 // role starts this program in another role. It ends when its standard input does.
 func (b *bench) role(name string, args ...string) (*child, error) {
-	cmd := exec.Command(b.exe, append([]string{name}, args...)...) //nolint:gosec,noctx // this program; ended by hand
+	cmd := exec.Command(b.exe, append([]string{name}, args...)...)
 	cmd.Stderr = os.Stderr
 	return b.start(cmd)
 }

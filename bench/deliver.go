@@ -93,7 +93,7 @@ func (b *bench) allSent(ctx context.Context, n *node) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // nothing is written any more
+	defer c.Close()
 	open := request("GET", strings.Replace(notifyPath("ck_bench_much"), "?", "?state=in_progress&limit=1&", 1), "")
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		text, err := ok(c, open)

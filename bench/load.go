@@ -32,14 +32,14 @@ type conn struct {
 }
 
 func dial(addr string) (*conn, error) {
-	c, err := net.DialTimeout("tcp", addr, 5*time.Second) //nolint:noctx // bounded
+	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {
 		return nil, err
 	}
 	return &conn{Conn: c, buf: make([]byte, 0, 16<<10)}, nil
 }
 
-var lengthHeader = []byte("\r\nContent-Length: ") //nolint:gochecknoglobals // read only
+var lengthHeader = []byte("\r\nContent-Length: ")
 
 // roundTrip sends one request and gives the status and the body, which holds until the next.
 func (c *conn) roundTrip(req []byte) (status int, body []byte, err error) {
@@ -81,11 +81,10 @@ func readHead(head []byte) (status, length int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	at := bytes.Index(head, lengthHeader)
-	if at < 0 {
+	_, rest, found := bytes.Cut(head, lengthHeader)
+	if !found {
 		return 0, 0, errors.New("an answer without a length")
 	}
-	rest := head[at+len(lengthHeader):]
 	length, err = strconv.Atoi(string(rest[:bytes.IndexByte(rest, '\r')]))
 	return status, length, err
 }
@@ -101,7 +100,7 @@ func each(addr string, n int, work func(i int, c *conn) error) error {
 				errs[i] = err
 				return
 			}
-			defer c.Close() //nolint:errcheck // nothing is written any more
+			defer c.Close()
 			errs[i] = work(i, c)
 		})
 	}

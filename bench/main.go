@@ -136,7 +136,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 	if b.cluster, err = startCluster(); err != nil {
 		return err
 	}
-	defer b.cluster.stop() //nolint:errcheck // it ends with this process anyway
+	defer b.cluster.stop()
 	b.disk = &yardF{dir: b.dir}
 	for _, l := range lines() {
 		if !slices.Contains(wanted, l.name) {

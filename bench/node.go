@@ -126,8 +126,8 @@ func (b *bench) launch(n *node, o nodeOptions, env []string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()                      //nolint:errcheck // the process has its own
-	cmd := exec.Command(b.server, "serve") //nolint:gosec,noctx // the program under test; ended by hand
+	defer log.Close()
+	cmd := exec.Command(b.server, "serve")
 	cmd.Env, cmd.Stderr = env, log
 	n.child, err = b.start(cmd)
 	return err
@@ -141,7 +141,7 @@ func (n *node) lastLog(b *bench) string {
 }
 
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -156,12 +156,12 @@ func (b *bench) profileFor(n *node, name string, d time.Duration) (wait func() e
 	}
 	done := make(chan error, 1)
 	go func() {
-		resp, err := http.Get("http://" + n.ops + "/debug/pprof/profile?seconds=" + strconv.Itoa(int(d.Seconds()))) //nolint:noctx // bounded by the server
+		resp, err := http.Get("http://" + n.ops + "/debug/pprof/profile?seconds=" + strconv.Itoa(int(d.Seconds())))
 		if err != nil {
 			done <- err
 			return
 		}
-		defer resp.Body.Close() //nolint:errcheck // read to its end
+		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(b.profile, name+".pprof"), body, 0o600)
@@ -192,7 +192,7 @@ func (b *bench) on(ctx context.Context, e engine, providerURL string) (*node, er
 }
 
 // never is a due time that no run lives to see: accepting is measured without delivering.
-var never = time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+var never = time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC)
 
 // body is a request to send to n recipients; a zero due time is now. Numbers begin after first.
 func body(n, first int, due time.Time) string {

@@ -29,7 +29,7 @@ func roles() map[string]func(args []string) error {
 
 // handlerRole is yardstick H: it decodes the body into a map and answers 200, and no more.
 func handlerRole([]string) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listens for the process's life
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func post(client *http.Client, url string, n int64) error {
 		`"type":"template","biz_opaque_callback_data":"01900000-0000-7000-8000-000000000000.%d.1","template":{"name":"order_update",`+
 		`"language":{"code":"es_ES"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text",`+
 		`"text":"A-1042"},{"type":"text","text":"lunes"}]}]}}`, n)
-	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body)) //nolint:noctx // bare on purpose
+	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ type table struct{ rows []*row }
 
 func (t *table) add(rows ...*row) { t.rows = append(t.rows, rows...) }
 
-var columns = []string{"Figure", "How", "Median", "Min", "Max", "Yardstick", "Ratio", "Goal", "Ok"} //nolint:gochecknoglobals // read only
+var columns = []string{"Figure", "How", "Median", "Min", "Max", "Yardstick", "Ratio", "Goal", "Ok"}
 
 func (t *table) print(w io.Writer) {
 	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
@@ -123,7 +123,7 @@ func (t *table) write(name string, rounds int, load string) error {
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(r.cells(), " | "))
 		}
 	}
-	return os.WriteFile(name, []byte(b.String()), 0o644) //nolint:gosec // a page for everyone
+	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
 // loadAverage is the system's, of the last minute.
@@ -137,7 +137,7 @@ func loadAverage() string {
 }
 
 func commit() string {
-	out, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output() //nolint:noctx // at once
+	out, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
 	if err != nil {
 		return "unknown"
 	}

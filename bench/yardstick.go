@@ -28,7 +28,7 @@ func (f *yardF) measure(n int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close() //nolint:errcheck // a temporary file
+	defer file.Close()
 	page := make([]byte, 4096)
 	took := make([]time.Duration, n)
 	for i := range took {
@@ -181,7 +181,7 @@ func (c *cluster) database(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer db.Close() //nolint:errcheck // nothing is written through it any more
+	defer db.Close()
 	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
 		var value string
 		if err := db.QueryRowContext(ctx, "SELECT current_setting($1)", setting).Scan(&value); err != nil {
