@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,9 +11,27 @@ import (
 	"carillon/internal/app"
 )
 
+// heard is a writer that may be read while it is written to.
+type heard struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all.Write(b)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all.String()
+}
+
 func TestLogLinesAreWrittenTogetherAndSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out heard
 		w := app.NewLogWriter(&out)
 		write := func(s string) {
 			if n, err := w.Write([]byte(s)); n != len(s) || err != nil {
@@ -21,7 +40,7 @@ func TestLogLinesAreWrittenTogetherAndSoon(t *testing.T) {
 		}
 		write("one\n")
 		write("two\n")
-		if out.Len() > 0 {
+		if out.String() != "" {
 			t.Errorf("written one by one: %q", out.String())
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -30,8 +49,8 @@ func TestLogLinesAreWrittenTogetherAndSoon(t *testing.T) {
 			t.Errorf("after a moment there is %q", out.String())
 		}
 		write(strings.Repeat("x", 40<<10))
-		if out.Len() != 8+(40<<10) {
-			t.Errorf("much is kept back: %d bytes are written", out.Len())
+		if len(out.String()) != 8+(40<<10) {
+			t.Errorf("much is kept back: %d bytes are written", len(out.String()))
 		}
 		write("last\n")
 		if err := w.Flush(); err != nil || !strings.HasSuffix(out.String(), "last\n") {
