@@ -41,8 +41,10 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		return string(b)
 	}
 	sends := []call{
-		{body: message("alpha_main", "plain", betaAgent)}, {body: message("15555550100", "plain", betaAgent)},
-		{body: message("alpha_line", "plain", betaAgent)}, {body: message("15555550101", "plain", betaAgent)},
+		{body: message("alpha_main", "plain", betaAgent)},
+		{body: message("15555550100", "plain", betaAgent)},
+		{body: message("alpha_line", "plain", betaAgent)},
+		{body: message("15555550101", "plain", betaAgent)},
 	}
 	made := `{"name":"curious_%s","language":"en_US","content":"Hi","variables":[],"category":"UTILITY"}`
 	edit, later, signed := `{"content":"Taken over"}`, `{"datetime_sending":"2098-01-01T00:00:00"}`, c.statuses(a, c.beta)
@@ -121,7 +123,8 @@ func (c *companies) credentials(t *testing.T) []credential {
 	t.Helper()
 	owner := c.signIn(t, "owner@beta.test", "beta-horse-battery")
 	all := []credential{
-		{name: "nobody"}, {name: "a suspended company's key", key: "ck_gamma_live", scopes: []string{"*"}, out: true},
+		{name: "nobody"},
+		{name: "a suspended company's key", key: "ck_gamma_live", scopes: []string{"*"}, out: true},
 		{name: "a user of a suspended company", bearer: c.user("owner@gamma.test", "gamma-horse-battery"), role: "owner", out: true},
 		{name: "owner", bearer: c.user("owner@beta.test", "beta-horse-battery"), role: "owner"},
 		{name: "viewer", bearer: c.user("viewer@beta.test", "beta-horse-battery"), role: "viewer"},

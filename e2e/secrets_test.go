@@ -80,7 +80,7 @@ func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 			if _, err := metrics.ReadFrom(res.Body); err != nil || !strings.Contains(metrics.String(), "carillon_http_requests_total{route=") {
 				t.Fatal(metrics.Len(), err)
 			}
-			for _, line := range strings.Split(metrics.String(), "\n") {
+			for line := range strings.SplitSeq(metrics.String(), "\n") {
 				if found := shown(line, credentials, contents); found != "" {
 					t.Errorf("the metrics show %q: %s", found, line)
 				}
@@ -183,11 +183,25 @@ func (s *secrets) notifications(t *testing.T) {
 	t.Helper()
 	good := fmt.Sprintf(alphaSend, "alpha_main", "alpha_plain", `{"body_text_0":"secrettext"}`)
 	for _, change := range [][2]string{
-		{"", ""}, {"34611222333", "+34611222333"}, {"34611222333", "34 611 222 333 34611222333"}, {"body_text_0", "body_text_7"}, {"alpha_plain", "secretvalue"},
-		{`"secrettext"`, `["secrettext"]`}, {`"secrettext"`, `"{{secretvalue}} secrettext"`}, {`"secrettext"`, `"{{secretvalue}}"`}, {"alpha_main", "secretvalue"},
-		{`"utility"`, `"secretvalue"`}, {`{"contact"`, `{"contact":{"number":"34611222333"},"contact"`}, {`{"contact"`, `{"timezone":"secretvalue","datetime_sending":"2099-01-01T00:00:00","contact"`},
-		{`{"contact"`, `{"datetime_sending":"secretvalue","contact"`}, {`{"contact"`, `{"contacts":[{"number":"34611222333"}],"contact"`}, {"}", ""},
-		{"secrettext", strings.Repeat("secrettext", 200)}, {"secrettext", "\\u0000secrettext"}, {"secrettext", "secrettext\xff"}, {"34611222333", "34611" + strings.Repeat("0", 40)},
+		{"", ""},
+		{"34611222333", "+34611222333"},
+		{"34611222333", "34 611 222 333 34611222333"},
+		{"body_text_0", "body_text_7"},
+		{"alpha_plain", "secretvalue"},
+		{`"secrettext"`, `["secrettext"]`},
+		{`"secrettext"`, `"{{secretvalue}} secrettext"`},
+		{`"secrettext"`, `"{{secretvalue}}"`},
+		{"alpha_main", "secretvalue"},
+		{`"utility"`, `"secretvalue"`},
+		{`{"contact"`, `{"contact":{"number":"34611222333"},"contact"`},
+		{`{"contact"`, `{"timezone":"secretvalue","datetime_sending":"2099-01-01T00:00:00","contact"`},
+		{`{"contact"`, `{"datetime_sending":"secretvalue","contact"`},
+		{`{"contact"`, `{"contacts":[{"number":"34611222333"}],"contact"`},
+		{"}", ""},
+		{"secrettext", strings.Repeat("secrettext", 200)},
+		{"secrettext", "\\u0000secrettext"},
+		{"secrettext", "secrettext\xff"},
+		{"34611222333", "34611" + strings.Repeat("0", 40)},
 		{"secrettext", strings.Repeat("secrettext", 1<<17)},
 	} {
 		body := strings.Replace(good, change[0], change[1], 1)
@@ -307,7 +321,11 @@ func (s *secrets) deliveries(t *testing.T) {
 		send("alpha_main", "3461100"+suffix, "alpha_plain", `{"body_text_0":"secrettext"}`)
 	}
 	failures := []graphtest.Failure{
-		{Kind: graphtest.HTML, HTTP: 502}, {Kind: graphtest.Reset}, {Kind: graphtest.Garbage}, {Kind: graphtest.Redirect}, graphtest.Code(400, 131026),
+		{Kind: graphtest.HTML, HTTP: 502},
+		{Kind: graphtest.Reset},
+		{Kind: graphtest.Garbage},
+		{Kind: graphtest.Redirect},
+		graphtest.Code(400, 131026),
 		graphtest.Code(400, 132000), graphtest.Code(400, 131056), graphtest.Code(401, 190), // the last one pauses the sender
 	}
 	send("alpha_dead", "34611990001", "alpha_silent", `{}`)

@@ -44,7 +44,7 @@ func TestASecondOpenOfAFolderIsRefusedUntilClose(t *testing.T) {
 
 func TestTheDatabaseIsItsOwnersAlone(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // a folder as package managers make it
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	open(t, store.Options{Dir: dir})
