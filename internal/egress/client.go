@@ -104,7 +104,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, bare(err)
 	}
-	body := &boundBody{ReadCloser: resp.Body, left: c.maxBody, cancel: cancel}
+	body := &boundBody{ReadCloser: resp.Body, left: c.maxBody, ctx: ctx, cancel: cancel}
 	if c.maxBody < 0 {
 		body.left = math.MaxInt64 - 1
 	}
@@ -144,6 +144,7 @@ func (e timeoutError) Unwrap() error { return e.err }
 type boundBody struct {
 	io.ReadCloser
 	left   int64
+	ctx    context.Context //nolint:containedctx // the exchange's own, which the body outlives
 	cancel context.CancelFunc
 }
 
@@ -163,6 +164,11 @@ func (b *boundBody) Read(p []byte) (int, error) {
 		return n, ErrBodyTooLarge
 	}
 	b.left -= int64(n)
+	if err == io.EOF && b.ctx.Err() != nil {
+		// The time ran out and the transport hangs up. A server that sees that, and ends its answer before the socket is
+		// shut, would make half a body look whole.
+		err = timeoutError{b.ctx.Err()}
+	}
 	return n, err
 }
 
