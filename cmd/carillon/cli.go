@@ -43,6 +43,7 @@ type commands struct {
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"Add users."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
+	Health        healthCommand        `cmd:"" help:"Ask a running program whether it answers, or is ready."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 }
 

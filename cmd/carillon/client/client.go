@@ -57,6 +57,7 @@ type Call struct {
 	ByKey        bool   // adds access_key
 	ByBearer     bool   // adds Authorization
 	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
+	Once         bool   // no second try, whatever the answer: a probe
 }
 
 // Reply is what is told of an answer beside its body.

@@ -116,7 +116,7 @@ const (
 // retryIn tells whether to try again, and when. What may have happened is repeated only where repeating is safe: reads,
 // and writes that carry an Idempotency-Key.
 func retryIn(err error, call Call, try int) (time.Duration, bool) {
-	if err == nil {
+	if err == nil || call.Once {
 		return 0, false
 	}
 	safe := call.Method == http.MethodGet || call.Idempotency != ""
