@@ -19,6 +19,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	keep   bool // the connection may carry another request
 }
 
 // graphError is the channel's error object. Its message is never kept: it can repeat tokens and contents.
@@ -52,6 +53,9 @@ func decode(body []byte, into any) error {
 // judge turns an answer to a message into a verdict. A gateway's 502 and 504 are unknown whatever they say, for what
 // stands behind it may have taken the message; else the channel's own code decides (engine.md, section 3).
 func judge(a answer, attempt int) carillon.Outcome {
+	if id, status := taken(a); id != "" {
+		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: id, Detail: statusDetail(status)}
+	}
 	var r reply
 	foreign := a.status == http.StatusBadGateway || a.status == http.StatusGatewayTimeout
 	if foreign || decode(a.body, &r) != nil {
@@ -69,6 +73,33 @@ func judge(a answer, attempt int) carillon.Outcome {
 		}
 	}
 	return unknown("answer " + strconv.Itoa(a.status) + " without the channel's JSON")
+}
+
+// taken reads the everyday answer, once a message: a 200 with the message's id and nothing of an error. Any other answer
+// is none of it, and is read with more patience.
+func taken(a answer) (id, status string) {
+	if a.status != http.StatusOK {
+		return "", ""
+	}
+	o, err := carillon.ParseObject(a.body)
+	if err != nil || o.Find("error").Present() {
+		return "", ""
+	}
+	all, _, err := o.Array("messages", "messages")
+	if err != nil || len(all) == 0 {
+		return "", ""
+	}
+	first, _, err := all[0].Object("messages")
+	if err != nil || first == nil {
+		return "", ""
+	}
+	if status, _, err = first.String("message_status", "message_status"); err != nil {
+		return "", ""
+	}
+	if id, _, err = first.String("id", "id"); err != nil {
+		return "", ""
+	}
+	return strings.Clone(id), status // strings of the reader alias the answer
 }
 
 func unknown(detail string) carillon.Outcome {

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -24,7 +22,8 @@ type Options struct {
 
 // Client speaks to the channel for all senders. It is safe for concurrent use.
 type Client struct {
-	transport *http.Transport
+	wire      wire
+	transport *http.Transport // through a proxy
 	timeout   time.Duration
 	accounts  accounts
 }
@@ -37,12 +36,15 @@ func New(o Options) *Client {
 	if o.IdleConns <= 0 {
 		o.IdleConns = 256
 	}
-	return &Client{transport: newTransport(o), timeout: o.RequestTimeout}
+	return &Client{wire: wire{dial: newDial(o), most: o.IdleConns}, transport: newTransport(o), timeout: o.RequestTimeout}
 }
 
 // CloseIdleConnections closes the connections that carry nothing now: at the end, and when a lease was lost
 // (engine.md, section 3).
-func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
+func (c *Client) CloseIdleConnections() {
+	c.wire.closeIdle()
+	c.transport.CloseIdleConnections()
+}
 
 // fault is a request without a whole answer.
 type fault struct {
@@ -53,14 +55,30 @@ type fault struct {
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// exchange sends one request, once, and reads its whole answer. The error is a *fault. It goes to the transport itself,
-// for an http.Client follows redirects; GetBody stays nil, so that the transport has nothing to send again.
-func (c *Client) exchange(ctx context.Context, method string, u *url.URL, h http.Header, body []byte) (answer, error) {
+// exchange sends one request, once, and reads its whole answer. The error is a *fault.
+func (c *Client) exchange(ctx context.Context, t *target, body []byte) (answer, error) {
+	if !t.direct {
+		return c.exchangeByProxy(ctx, t, body)
+	}
+	deadline := time.Now().Add(c.timeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	a, left, err := c.wire.exchange(ctx, t, body, deadline)
+	if err != nil {
+		return answer{}, &fault{left: left, err: err}
+	}
+	return a, nil
+}
+
+// exchangeByProxy is exchange where the environment names a proxy. It goes to the transport itself, for an http.Client
+// follows redirects; GetBody stays nil, so that the transport has nothing to send again.
+func (c *Client) exchangeByProxy(ctx context.Context, target *target, body []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	t := new(trace)
 	req := (&http.Request{
-		Method: method, URL: u, Host: u.Host, Header: h,
+		Method: target.method, URL: target.url, Host: target.url.Host, Header: target.header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(t.attach(ctx))
 	if body != nil {
@@ -71,12 +89,9 @@ func (c *Client) exchange(ctx context.Context, method string, u *url.URL, h http
 		return answer{}, &fault{left: t.left(), err: err}
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end, or given up
-	got, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	got, err := readBody(resp)
 	if err != nil {
 		return answer{}, &fault{left: true, err: fmt.Errorf("read answer %d: %w", resp.StatusCode, err)}
-	}
-	if len(got) > maxAnswer {
-		return answer{}, &fault{left: true, err: errors.New("answer too long")}
 	}
 	return answer{status: resp.StatusCode, header: resp.Header, body: got}, nil
 }

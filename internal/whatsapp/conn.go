@@ -65,7 +65,18 @@ const (
 	headRoom = 16 << 10
 )
 
-// newTransport dials and shakes hands itself, to put the counting connection outside TLS.
+// newDial gives connections without counting: whoever writes to them hears what was written.
+func newDial(o Options) func(ctx context.Context, t *target) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	return func(ctx context.Context, t *target) (net.Conn, error) {
+		if t.secure {
+			return dialTLS(ctx, dialer, o.RootCAs, "tcp", t.addr)
+		}
+		return dialer.DialContext(ctx, "tcp", t.addr)
+	}
+}
+
+// newTransport is the way through a proxy. It dials and shakes hands itself, to put the counting connection outside TLS.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	protocols := new(http.Protocols)
@@ -80,7 +91,11 @@ func newTransport(o Options) *http.Transport {
 			return &conn{Conn: c}, nil
 		},
 		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return dialTLS(ctx, dialer, o.RootCAs, network, addr)
+			c, err := dialTLS(ctx, dialer, o.RootCAs, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &conn{Conn: c}, nil
 		},
 		Protocols:              protocols,
 		TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12}, // through a proxy
@@ -109,5 +124,5 @@ func dialTLS(ctx context.Context, d *net.Dialer, roots *x509.CertPool, network, 
 	if err := c.HandshakeContext(ctx); err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
-	return &conn{Conn: c}, nil
+	return c, nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 		return out
 	}
 	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
-	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	got, err := c.exchange(ctx, a.messages, body)
 	if err != nil {
 		return judgeFault(err, m.Ref.Attempt)
 	}

@@ -73,7 +73,7 @@ func TestStandInRefusesWhatTheChannelWould(t *testing.T) {
 			if body == whole {
 				t.Fatal("the change changes nothing")
 			}
-			got, err := c.exchange(t.Context(), "POST", a.messages, a.header, []byte(body))
+			got, err := c.exchange(t.Context(), a.messages, []byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -166,9 +166,9 @@ func checkSecret(s string) string {
 // account is a sender's settings made ready for requests.
 type account struct {
 	settings
-	raw      string // the settings it was made from
-	messages *url.URL
-	header   http.Header // shared by all requests that carry a body; never written to again
+	raw      string      // the settings it was made from
+	messages *target     // where messages are posted
+	header   http.Header // shared by all requests; never written to again
 }
 
 func newAccount(raw json.RawMessage) (*account, error) {
@@ -178,7 +178,8 @@ func newAccount(raw json.RawMessage) (*account, error) {
 		return nil, errors.New("settings cannot be used: " + err.Error())
 	}
 	a := &account{settings: s, raw: string(raw)}
-	if a.messages, err = url.Parse(a.address(s.phoneNumberID + "/messages")); err != nil {
+	u, err := url.Parse(a.address(s.phoneNumberID + "/messages"))
+	if err != nil {
 		return nil, fmt.Errorf("address of the number: %w", err)
 	}
 	a.header = http.Header{
@@ -187,6 +188,7 @@ func newAccount(raw json.RawMessage) (*account, error) {
 		"Accept":        {"application/json"},
 		"User-Agent":    {"carillon"},
 	}
+	a.messages = newTarget(http.MethodPost, u, a.header)
 	return a, nil
 }
 

@@ -42,30 +42,39 @@ func TestSendJudgesEachWayThatATransportFails(t *testing.T) {
 		{"an endless answer", graphtest.Failure{Kind: graphtest.Huge}, carillon.Unknown},
 		{"no answer in time", graphtest.Failure{Kind: graphtest.Hang}, carillon.Unknown},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s, sender := graph(t, graphtest.Options{Templates: templates()})
-			c := client(t, Options{})
-			m := kinds0()
-			for _, how := range []string{"on a new connection", "on a kept one"} {
-				s.Fail(1, tc.failure)
-				before := s.Total()
-				ctx, cancel := t.Context(), func() {}
-				if tc.failure.Kind == graphtest.Hang {
-					ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
-				}
-				out := c.Send(ctx, sender, m)
-				cancel()
-				if out.Verdict != tc.want || out.ProviderID != "" || out.Detail == "" {
-					t.Errorf("%s: %+v, want %v", how, out, tc.want)
-				}
-				if n := s.Total() - before; n != 1 {
-					t.Errorf("%s: posted %d times", how, n)
-				}
-				if out := c.Send(t.Context(), sender, m); out.Verdict != carillon.Sent { // leaves a kept connection
-					t.Fatalf("%s: the next message: %+v", how, out)
-				}
-			}
-		})
+		for way, direct := range map[string]bool{"": true, ", as through a proxy": false} {
+			t.Run(tc.name+way, func(t *testing.T) { testFailure(t, tc.failure, tc.want, direct) })
+		}
+	}
+}
+
+func testFailure(t *testing.T, failure graphtest.Failure, want carillon.Verdict, direct bool) {
+	s, sender := graph(t, graphtest.Options{Templates: templates()})
+	c := client(t, Options{})
+	a, err := c.accounts.of(sender)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.messages.direct = direct
+	m := kinds0()
+	for _, how := range []string{"on a new connection", "on a kept one"} {
+		s.Fail(1, failure)
+		before := s.Total()
+		ctx, cancel := t.Context(), func() {}
+		if failure.Kind == graphtest.Hang {
+			ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
+		}
+		out := c.Send(ctx, sender, m)
+		cancel()
+		if out.Verdict != want || out.ProviderID != "" || out.Detail == "" {
+			t.Errorf("%s: %+v, want %v", how, out, want)
+		}
+		if n := s.Total() - before; n != 1 {
+			t.Errorf("%s: posted %d times", how, n)
+		}
+		if out := c.Send(t.Context(), sender, m); out.Verdict != carillon.Sent { // leaves a kept connection
+			t.Fatalf("%s: the next message: %+v", how, out)
+		}
 	}
 }
 
@@ -145,13 +154,16 @@ func TestSendOverTLSCountsOnlyTheRequest(t *testing.T) {
 func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	c := client(t, Options{})
-	dial := c.transport.DialContext
-	c.transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		nc, err := dial(ctx, network, addr)
+	dial, dials := c.wire.dial, 0
+	c.wire.dial = func(ctx context.Context, to *target) (net.Conn, error) {
+		if dials++; dials > 1 {
+			return nil, errors.New("no more connections")
+		}
+		nc, err := dial(ctx, to)
 		if err != nil {
 			return nil, err
 		}
-		return &conn{Conn: &deafening{Conn: nc}}, nil
+		return &deafening{Conn: nc}, nil
 	}
 	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
 		t.Fatalf("%+v", out)
