@@ -10,11 +10,11 @@ ROUNDS ?= 20
 TOOL := go tool -modfile=tools/go.mod
 GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' 2>/dev/null)
 
-.PHONY: help build run test race lint fmt bench faults fuzz generate deps clean
+.PHONY: help build run test race lint fmt bench faults fuzz generate deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: $(BIN) ## build the program at bin/carillon
 
@@ -43,8 +43,14 @@ fmt: need-go ## format all Go files
 bench: build ## measure against the yardsticks; prints a table and writes bench/results.md
 	go run ./bench
 
-faults: need-go deps ## kill, stop and cut nodes and databases under load; prints a ledger a round
-	go test ./e2e/faults -run TestFaults -count=1 -faults.rounds=$(ROUNDS) -v -timeout 80m
+faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
+	go test ./e2e/faults -run TestFaults -count=1 -parallel 8 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 80m
+
+release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums
+	go run ./deploy/release -out dist
+
+release-check: need-go ## make the release twice, in two folders with empty caches, and compare
+	go run ./deploy/release -check
 
 fuzz: need-go ## fuzz every target for FUZZTIME (60s)
 	@bash .ci/fuzz $(FUZZTIME)
@@ -59,4 +65,4 @@ need-go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go $$(awk '/^go /{print $$2}' go.mod) or later (https://go.dev/dl), then run this again."; exit 1; }
 
 clean: ## remove what was built; ./data stays
-	rm -rf bin
+	rm -rf bin dist

@@ -1,0 +1,180 @@
+//go:build linux
+
+package deploy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"carillon/internal/config"
+)
+
+// user is the one that the image names.
+const user = 65532
+
+// image is a root file system of what the Containerfile's last stage holds, owned by root and closed to writing, but for
+// the data folder.
+type image struct {
+	root        string
+	environment []string
+	nobody      bool // the test is not root: a user namespace stands in for it
+}
+
+func newImage(t *testing.T) *image {
+	t.Helper()
+	// Not t.TempDir: folders above the root must be open to the image's user.
+	dir, err := os.MkdirTemp("/tmp", "carillon-image-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = os.Chmod(dir, 0o755)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove the image: %v", err)
+		}
+	})
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "carillon"), "../cmd/carillon")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	i := &image{root: dir, nobody: os.Getuid() != 0}
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !i.nobody {
+		if err := os.Chown(data, user, user); err != nil {
+			t.Skipf("the data folder cannot be given to the image's user: %v", err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "carillon"), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range containerfile(t)["ENV"] {
+		i.environment = append(i.environment, strings.Fields(line)...)
+	}
+	return i
+}
+
+// command runs the program in the image as its user. The context's end asks it to stop.
+func (i *image) command(ctx context.Context, environment []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/carillon", args...)
+	cmd.Dir, cmd.Env = "/", append(slices.Clip(i.environment), environment...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.root, Credential: &syscall.Credential{Uid: user, Gid: user}}
+	if i.nobody {
+		cmd.SysProcAttr.Credential = nil
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: user, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: user, HostID: os.Getgid(), Size: 1}}
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	return cmd
+}
+
+func TestImageNeedsNothingButItsFiles(t *testing.T) {
+	i := newImage(t)
+	if out, err := i.command(t.Context(), nil, "version").CombinedOutput(); err != nil {
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			t.Skipf("no root of its own can be given to a process, neither as root nor in a user namespace: %v", err)
+		}
+		t.Fatalf("%v: %s", err, out)
+	}
+	here := []string{"CARILLON_ADDR=127.0.0.1:0", "CARILLON_READY_FILE=/data/ready.json", "CARILLON_DEMO=true"}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	serve := i.command(ctx, here, "serve")
+	var log bytes.Buffer
+	serve.Stdout, serve.Stderr = io.Discard, &log
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- serve.Wait(); close(ended) }()
+	defer func() {
+		stop()
+		<-ended // until it is gone
+	}()
+	ready := i.ready(t, ended, &log)
+
+	// The image's own probe.
+	_, probe, _ := strings.Cut(containerfile(t)["HEALTHCHECK"][0], "CMD ")
+	var words []string
+	if err := json.Unmarshal([]byte(probe), &words); err != nil || words[0] != "/carillon" {
+		t.Fatalf("%v in %s", err, probe)
+	}
+	if out, err := i.command(t.Context(), here, words[1:]...).CombinedOutput(); err != nil || string(out) != "ok\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	i.schedule(t, ready)
+
+	stop()
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("%v:\n%s", err, log.String())
+	}
+	left, err := os.ReadDir(i.root)
+	if err != nil || len(left) != 2 {
+		t.Errorf("the root holds %v: %v", left, err)
+	}
+}
+
+// ready waits until the program listens.
+func (i *image) ready(t *testing.T, ended chan error, log *bytes.Buffer) *config.Ready {
+	t.Helper()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case err := <-ended:
+			t.Fatalf("ended: %v\n%s", err, log.String())
+		case <-look.C:
+		}
+		if ready, err := config.ReadReady(filepath.Join(i.root, "data", "ready.json")); err == nil {
+			return ready
+		}
+	}
+}
+
+// schedule sends in a named zone: the image holds no zones but the program's.
+func (i *image) schedule(t *testing.T, ready *config.Ready) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"contact": map[string]string{"number": "34600111222", "name": "Ana"}, "recipient_id": ready.Sender, "name_template": "hello",
+		"language_template": "en", "notification_type": "utility", "campaign_name": "image",
+		"components_push":  map[string]string{"body_text_0": "{{name}}"},
+		"datetime_sending": time.Now().AddDate(0, 1, 0).Format(time.DateOnly) + "T12:00:00", "timezone": "Europe/Madrid",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ready.BaseURL+"/functions/v1/notify?access_key="+ready.AccessKey, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
+	if err != nil {
+		t.Fatal("the program did not answer")
+	}
+	defer resp.Body.Close()
+	if answer, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", resp.StatusCode, answer)
+	}
+}

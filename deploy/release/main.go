@@ -1,0 +1,121 @@
+// Command release makes the files of a release: for each platform an archive with the static program, its documents and
+// the licenses of what it contains, and a bill of its materials; and the sums of them all.
+//
+// A release is made from a commit, never from what lies about in the working tree, and the same commit gives the same
+// bytes on any machine: the commit is cloned into a folder of its own, the toolchain is the one that go.mod names, paths
+// are trimmed, archives are sorted, and every time in them is the commit's (or SOURCE_DATE_EPOCH's).
+//
+//	go run ./deploy/release [-commit HEAD] [-out dist] [-check]
+//
+// With -check it is made twice, in two folders, with two empty caches and in two time zones, and the sums are compared.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	commit := flag.String("commit", "HEAD", "what to release")
+	out := flag.String("out", "dist", "folder to write the files to")
+	check := flag.Bool("check", false, "make the release twice and compare, writing nothing")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	var err error
+	if *check {
+		err = compare(ctx, *commit, os.Stdout)
+	} else {
+		err = release(ctx, *commit, *out, nil, os.Stdout)
+	}
+	stop()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release makes everything in the folder, by an environment with the additions, and tells the sums.
+func release(ctx context.Context, commit, out string, environment []string, told io.Writer) (err error) {
+	work, err := os.MkdirTemp("", "carillon-release-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	src, err := cloneAt(ctx, commit, filepath.Join(work, "source"), environment)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // what is in it is published
+		return err
+	}
+	var made []string
+	for _, p := range platforms {
+		b, err := src.build(ctx, p, filepath.Join(work, p.name()))
+		if err != nil {
+			return err
+		}
+		bill, err := b.bill()
+		if err != nil {
+			return err
+		}
+		files, err := src.contents(ctx, b, bill)
+		if err != nil {
+			return err
+		}
+		var archive bytes.Buffer
+		if err := writeArchive(&archive, b.title(), files, src.time); err != nil {
+			return err
+		}
+		for name, data := range map[string][]byte{b.title() + ".tar.gz": archive.Bytes(), b.title() + ".cdx.json": bill} {
+			if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil { //nolint:gosec // published
+				return err
+			}
+			made = append(made, name)
+		}
+	}
+	sums, err := sumsOf(out, made)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out, sumsName), sums, 0o644); err != nil { //nolint:gosec // published
+		return err
+	}
+	_, err = told.Write(sums)
+	return err
+}
+
+// compare makes the release twice, as unlike as it goes on one machine, and fails unless the sums are the same.
+func compare(ctx context.Context, commit string, told io.Writer) (err error) {
+	work, err := os.MkdirTemp("", "carillon-twice-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	var sums [2][]byte
+	for i, zone := range []string{"UTC", "Asia/Tokyo"} {
+		out := filepath.Join(work, []string{"one", "another place"}[i])
+		cache := filepath.Join(work, fmt.Sprintf("cache-%d", i))
+		_, _ = fmt.Fprintf(told, "build %d of 2, with an empty cache\n", i+1)
+		if err := release(ctx, commit, out, []string{"GOCACHE=" + cache, "TZ=" + zone, "TMPDIR=" + work}, told); err != nil {
+			return err
+		}
+		if sums[i], err = os.ReadFile(filepath.Join(out, sumsName)); err != nil { //nolint:gosec // written a moment ago
+			return err
+		}
+		if err := os.RemoveAll(cache); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(sums[0], sums[1]) {
+		return errors.New("the two builds differ")
+	}
+	_, err = fmt.Fprintln(told, "both builds are the same, byte for byte")
+	return err
+}

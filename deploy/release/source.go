@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// source is a commit, checked out in a folder of its own.
+type source struct {
+	folder      string
+	time        time.Time // the commit's, or SOURCE_DATE_EPOCH
+	environment []string  // of every command that is run on it
+}
+
+// cloneAt checks out a commit of the repository that this runs in.
+func cloneAt(ctx context.Context, commit, folder string, environment []string) (*source, error) {
+	s := &source{folder: ".", environment: environment}
+	id, err := s.output(ctx, "git", "rev-parse", "--verify", commit+"^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	root, err := s.output(ctx, "git", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.output(ctx, "git", "clone", "--quiet", "--no-checkout", "--no-hardlinks", root, folder); err != nil {
+		return nil, err
+	}
+	s.folder = folder
+	if _, err := s.output(ctx, "git", "-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach", id); err != nil {
+		return nil, err
+	}
+	stamp := os.Getenv("SOURCE_DATE_EPOCH")
+	if stamp == "" {
+		if stamp, err = s.output(ctx, "git", "log", "-1", "--format=%ct"); err != nil {
+			return nil, err
+		}
+	}
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the time of the release must be seconds since 1970: %w", err)
+	}
+	s.time = time.Unix(seconds, 0).UTC()
+	return s, s.pin()
+}
+
+var goLine = regexp.MustCompile(`(?m)^go (\d+\.\d+\.\d+)$`)
+
+// pin takes whatever could change the bytes out of the environment: the toolchain is the one of go.mod, flags and
+// experiments of the machine do not count, and neither does what the processor offers.
+func (s *source) pin() error {
+	text, err := os.ReadFile(filepath.Join(s.folder, "go.mod"))
+	if err != nil {
+		return err
+	}
+	version := goLine.FindSubmatch(text)
+	if version == nil {
+		return errors.New("go.mod names no exact version of Go")
+	}
+	s.environment = append(s.environment, "GOTOOLCHAIN=go"+string(version[1]), "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off",
+		"GODEBUG=", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "LC_ALL=C")
+	return nil
+}
+
+// output runs a command in the source's folder and gives what it prints, without the last line's end.
+func (s *source) output(ctx context.Context, name string, args ...string) (string, error) {
+	return s.run(ctx, nil, name, args...)
+}
+
+func (s *source) run(ctx context.Context, more []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // git and go, with arguments of this program's own
+	cmd.Dir = s.folder
+	cmd.Env = append(append(os.Environ(), s.environment...), more...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, strings.TrimSpace(errs.String()))
+	}
+	return strings.TrimRight(out.String(), "\n"), nil
+}
