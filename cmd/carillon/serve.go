@@ -26,6 +26,7 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	// processors, and hashes on no more than the processors, the kernel shares them out, and requests do not queue behind.
 	cfg.Hashes = runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(2 * cfg.Hashes)
+	keepHeapRoom()
 	lines := app.NewLogWriter(env.Stderr)
 	defer lines.Flush() //nolint:errcheck // there is nowhere to say that the log cannot be written
 	a, err := app.New(cfg, app.Options{Logger: logger(cfg, lines), Stdout: env.Stdout})
