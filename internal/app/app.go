@@ -149,6 +149,8 @@ func (a *App) wire() {
 	}
 	if a.store.Engine() == "postgres" {
 		o.Publish = func(ws []queue.Wake) { a.bus.Publish(ws) }
+		o.Moved = func() { a.bus.Moved() }
+		o.Lapsed = a.whatsapp.CloseIdleConnections
 	}
 	a.queue = queue.New(a.store, o)
 	a.bus = realtime.New(a.store, a.log, a.queue.Heard)
@@ -182,7 +184,7 @@ func (a *App) run(ctx context.Context) {
 	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run, a.newPurge().Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	if a.store.Engine() == "postgres" {
@@ -268,7 +270,7 @@ func (a *App) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if offset.Abs() > clockTolerance {
+	if offset.Abs() > queue.ClockTolerance {
 		return unready("The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String())
 	}
 	if !a.queue.Holds() {
@@ -276,10 +278,6 @@ func (a *App) Ready(ctx context.Context) error {
 	}
 	return nil
 }
-
-// clockTolerance is the difference between a node's clock and the database's past which the node is not ready
-// (engine.md, section 2).
-const clockTolerance = 500 * time.Millisecond
 
 // Routes is the route map, for tests that walk it.
 func (a *App) Routes() []answer.Route { return a.router.Routes() }

@@ -69,6 +69,7 @@ func (p *pump) commitFailed(c committed, now time.Time) {
 }
 
 func (p *pump) unstart(f *flight, now time.Time) {
+	f.arrive()
 	p.active--
 	f.lane.flying--
 	f.lane.pace.untake()
@@ -107,6 +108,7 @@ func (p *pump) written(results []store.Result, now time.Time) {
 		f := p.flights[k]
 		if f != nil && f.job.Attempt == r.Attempt {
 			delete(p.flights, k)
+			f.arrive()
 		}
 		switch r.Move {
 		case store.MoveDone:

@@ -27,6 +27,7 @@ type lane struct {
 	space  spacer
 
 	off         bool // the sender's company is suspended
+	halt        bool // its shard is on its way to another node
 	pausedUntil time.Time
 	pause       time.Duration // the last pause; the next is twice as long
 	probing     bool          // after a pause one message at a time, until one is answered
@@ -202,7 +203,7 @@ func (l *lane) pick(now time.Time) (c int, ok bool) {
 
 // room is how many more requests the lane may start now.
 func (l *lane) room(now time.Time, laneCap int) int {
-	if l.sender == nil || l.off || now.Before(l.pausedUntil) {
+	if l.sender == nil || l.off || l.halt || now.Before(l.pausedUntil) {
 		return 0
 	}
 	limit := laneCap

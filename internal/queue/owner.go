@@ -10,15 +10,21 @@ import (
 	"carillon/internal/store"
 )
 
-// Who owns which shard (engine.md, section 2). On SQLite this process owns them all. On PostgreSQL nodes beat: a counter
-// that stands still for deadAfter of an observer's own clock is a dead node, and its shards are free. No two clocks are
-// ever compared. The owner itself starts nothing later than startFor after the start of its last successful beat.
+// Who owns which shard (engine.md, section 2). On SQLite this process owns them all. On PostgreSQL nodes beat, and watch
+// each other's beats (watch.go). No two clocks are ever compared to decide what may start. The owner itself starts
+// nothing later than startFor after the start of its last successful beat.
 
 const (
 	beatEvery = time.Second
-	deadAfter = 6 * time.Second
+	hurry     = 250 * time.Millisecond // between looks while a node may be dead
 	startFor  = 4 * time.Second
+
+	sessionRetry = 250 * time.Millisecond
 )
+
+// ClockTolerance is the difference between a node's clock and the database's past which the node is not ready and leaves
+// its shards to others: a check, never a source of time (engine.md, section 2).
+const ClockTolerance = 500 * time.Millisecond
 
 // beat tells whether this node may start sends. It counts on a clock that runs on while the machine sleeps.
 type beat struct {
@@ -33,6 +39,9 @@ func (b *beat) valid() bool {
 	last := b.last.Load()
 	return last != 0 && bootTime()-last < int64(startFor)
 }
+
+// shardOf is the shard that a sender belongs to.
+func shardOf(senderUID int64) int { return int(senderUID % carillon.Shards) }
 
 // Holds tells whether this node may start sends now.
 func (q *Queue) Holds() bool { return q.beat.valid() }
@@ -104,36 +113,49 @@ func (q *Queue) own(ctx context.Context, drained <-chan struct{}) {
 	if q.alone() {
 		return
 	}
-	w := watch{seen: map[string]sighting{}}
+	c := caretaker{q: q, lapse: time.AfterFunc(startFor, q.lapsed)}
+	defer c.lapse.Stop()
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	for {
 		select {
 		case <-drained:
 			return
+		case <-q.look:
 		case <-tick.C:
 		}
-		if err := q.turn(context.WithoutCancel(ctx), &w, ctx.Err() != nil); err != nil {
+		if err := c.turn(context.WithoutCancel(ctx), ctx.Err() != nil); err != nil {
 			q.o.Log.WarnContext(ctx, "keep the beat", "error", err)
 		}
-		tick.Reset(beatEvery)
+		if c.suspicious {
+			tick.Reset(hurry)
+		} else {
+			tick.Reset(beatEvery)
+		}
 	}
 }
 
-// watch is what this node remembers of the others' beats.
-type watch struct{ seen map[string]sighting }
-
-type sighting struct {
-	beat int64
-	at   time.Time
+// caretaker is what own remembers from turn to turn.
+type caretaker struct {
+	q          *Queue
+	watch      watch
+	suspicious bool        // another node may be dead: look more often
+	lapse      *time.Timer // fires when this node may not start anything any more
+	off        bool        // the clock was wrong at the last turn
 }
 
 // turn beats once, looks at the others, and takes or gives shards; one that is leaving only beats.
-func (q *Queue) turn(ctx context.Context, w *watch, leaving bool) error {
+func (c *caretaker) turn(ctx context.Context, leaving bool) error {
+	q := c.q
 	ctx, cancel := context.WithTimeout(ctx, startFor)
 	defer cancel()
+	q.settledGives()
+	fit, err := c.fitness(ctx, leaving)
+	if err != nil {
+		return err
+	}
 	begin := bootTime()
-	alive, err := q.store.Beat(ctx, q.id)
+	alive, err := q.store.Beat(ctx, q.id, fit)
 	if err != nil {
 		return err
 	}
@@ -143,7 +165,7 @@ func (q *Queue) turn(ctx context.Context, w *watch, leaving bool) error {
 	case !alive:
 		return q.rejoin(ctx)
 	}
-	q.beat.last.Store(begin)
+	c.beaten(begin)
 	if leaving {
 		return nil
 	}
@@ -151,17 +173,97 @@ func (q *Queue) turn(ctx context.Context, w *watch, leaving bool) error {
 	if err != nil {
 		return err
 	}
-	if err := q.deposeDead(ctx, w, nodes); err != nil {
+	deposed, err := c.depose(ctx, nodes)
+	if err != nil {
 		return err
 	}
-	if err := q.share(ctx, len(nodes), shards); err != nil {
+	if deposed {
+		if nodes, shards, err = q.store.Cluster(ctx); err != nil {
+			return err
+		}
+	}
+	if err := q.share(ctx, part(nodes, q.id), shards); err != nil {
 		return err
 	}
 	q.settled()
 	return nil
 }
 
-// rejoin comes back after having been declared dead: under a new id, with nothing.
+// beaten notes a successful beat that began at an instant. Where the lease had run out before it, as on a machine that
+// slept, on which timers stand still, that is told first.
+func (c *caretaker) beaten(begin int64) {
+	b := &c.q.beat
+	if b.last.Load() != 0 && !b.valid() {
+		c.q.lapsed()
+	}
+	b.last.Store(begin)
+	c.lapse.Reset(max(0, startFor-time.Duration(bootTime()-begin)))
+}
+
+// lapsed runs when the lease is over: connections that were opened under it carry nothing any more.
+func (q *Queue) lapsed() {
+	q.o.Log.Warn("could not tell the other nodes that this one is alive; it starts nothing")
+	if q.o.Lapsed != nil {
+		q.o.Lapsed()
+	}
+}
+
+// fitness tells how far this node is to be given shards.
+func (c *caretaker) fitness(ctx context.Context, leaving bool) (store.Fitness, error) {
+	if leaving {
+		return store.Leaving, nil
+	}
+	offset, err := c.q.store.ClockOffset(ctx)
+	if err != nil {
+		return 0, err
+	}
+	off := offset.Abs() > ClockTolerance
+	if off && !c.off {
+		c.q.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset", offset)
+	}
+	if c.off = off; off {
+		return store.ClockOff, nil
+	}
+	return store.Fit, nil
+}
+
+// part is the number of shards that a node is to own: they are divided among the fittest.
+func part(nodes []store.Node, id string) int {
+	var most, mine store.Fitness
+	n := 0
+	for _, x := range nodes {
+		if x.Fit > most {
+			most, n = x.Fit, 0
+		}
+		if x.Fit == most {
+			n++
+		}
+		if x.ID == id {
+			mine = x.Fit
+		}
+	}
+	if mine < most || mine == store.Leaving {
+		return 0
+	}
+	return (carillon.Shards + n - 1) / n
+}
+
+// keepSession holds the session open by which the database knows that this process lives, until ctx ends.
+func (q *Queue) keepSession(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := q.store.KeepSession(ctx, q.ID())
+		if ctx.Err() != nil {
+			return
+		}
+		q.o.Log.WarnContext(ctx, "keep this node's session", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(sessionRetry):
+		}
+	}
+}
+
+// rejoin comes back after having been declared dead: with nothing.
 func (q *Queue) rejoin(ctx context.Context) error {
 	q.o.Log.WarnContext(ctx, "was declared dead by another node; joining anew")
 	q.beat.last.Store(0)
@@ -175,42 +277,37 @@ func (q *Queue) rejoin(ctx context.Context) error {
 	return q.store.Join(ctx, q.id, q.o.Name)
 }
 
-func (q *Queue) deposeDead(ctx context.Context, w *watch, nodes []store.Node) error {
-	now := time.Now()
-	seen := map[string]sighting{}
-	for _, n := range nodes {
-		s, known := w.seen[n.ID]
-		if !known || s.beat != n.Beat {
-			s = sighting{n.Beat, now}
-		}
-		seen[n.ID] = s
-		if n.ID == q.id || now.Sub(s.at) < deadAfter {
-			continue
-		}
+func (c *caretaker) depose(ctx context.Context, nodes []store.Node) (any bool, err error) {
+	q := c.q
+	dead, suspicious := c.watch.look(nodes, q.id, time.Now())
+	c.suspicious = suspicious
+	for _, n := range dead {
 		deposed, err := q.store.Depose(ctx, n.ID, n.Beat)
 		if err != nil {
-			return err
+			return any, err
 		}
-		if deposed {
-			q.o.Log.WarnContext(ctx, "declared a node dead", "node", n.ID, "silent", now.Sub(s.at))
-			if q.o.Deposed != nil {
-				q.o.Deposed()
-			}
+		if !deposed {
+			continue
+		}
+		any = true
+		q.o.Log.WarnContext(ctx, "declared a node dead", "node", n.ID, "session", n.Session)
+		if q.o.Deposed != nil {
+			q.o.Deposed()
 		}
 	}
-	w.seen = seen
-	return nil
+	return any, nil
 }
 
-// share takes free shards up to this node's part of them, and gives away what it holds beyond.
-func (q *Queue) share(ctx context.Context, nodes int, shards []store.Shard) error {
-	part := (carillon.Shards + nodes - 1) / max(nodes, 1)
+// share takes free shards up to this node's part of them, and hands over what it holds beyond.
+func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error {
 	mine := 0
 	for _, s := range shards {
 		q.mu.Lock()
 		epoch, held := q.owned[s.ID]
+		_, giving := q.giving[s.ID]
 		q.mu.Unlock()
 		switch {
+		case giving:
 		case s.Owner == q.id && held && epoch == s.Epoch:
 			mine++
 		case s.Owner == q.id: // taken, but not yet recovered
@@ -222,41 +319,23 @@ func (q *Queue) share(ctx context.Context, nodes int, shards []store.Shard) erro
 			q.giveUp(s.ID)
 		}
 	}
+	free := make([]int, 0, len(shards))
 	for _, s := range shards {
-		if s.Owner != "" || mine >= part {
-			continue
-		}
-		epoch, taken, err := q.store.Take(ctx, s.ID, q.id)
-		if err != nil {
-			return err
-		}
-		if taken {
-			mine++
-			if err := q.hold(ctx, store.Shard{ID: s.ID, Owner: q.id, Epoch: epoch}); err != nil {
-				return err
-			}
+		if s.Owner == "" && mine+len(free) < part {
+			free = append(free, s.ID)
 		}
 	}
-	return q.giveExcess(ctx, mine-part, shards)
-}
-
-func (q *Queue) giveExcess(ctx context.Context, excess int, shards []store.Shard) error {
-	for _, s := range shards {
-		if excess <= 0 {
-			return nil
-		}
-		q.mu.Lock()
-		epoch, held := q.owned[s.ID]
-		q.mu.Unlock()
-		if !held || s.Owner != q.id {
-			continue
-		}
-		q.giveUp(s.ID)
-		if err := q.store.Give(ctx, s.ID, q.id, epoch); err != nil {
+	taken, err := q.store.Take(ctx, free, q.id)
+	if err != nil {
+		return err
+	}
+	for _, s := range taken {
+		if err := q.hold(ctx, s); err != nil {
 			return err
 		}
-		excess--
 	}
+	excess := max(0, mine+len(taken)-part)
+	q.post(func(in *inbox) { in.shed = &excess })
 	return nil
 }
 
@@ -276,5 +355,7 @@ func (q *Queue) leave(ctx context.Context) {
 	q.beat.last.Store(0)
 	if err := q.store.Leave(ctx, q.id); err != nil {
 		q.o.Log.WarnContext(ctx, "leave the nodes", "error", err)
+		return
 	}
+	q.moved()
 }

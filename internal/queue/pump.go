@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"carillon"
 	"carillon/internal/store"
 )
 
@@ -40,6 +39,10 @@ type shardState struct {
 	doubtAt time.Time // when unknown outcomes are to be settled; zero: none known
 	busy    bool      // a scan or a settling is under way
 	audit   bool      // a commit's end was uncertain: look for starts that were committed but never sent
+	air     int       // starts under way: being committed, sent, or their result not yet written
+	closing bool      // on its way to another node: starts nothing more (handover.go)
+	until   time.Time // closing: called off then; zero: never
+	keep    time.Time // after that was called off: not tried again before
 }
 
 const (
@@ -80,6 +83,7 @@ func (p *pump) run(ctx context.Context) {
 		case <-timer.C:
 		case <-stop:
 			deadline, stop = time.Now().Add(p.q.o.Drain), nil
+			p.closeAll()
 		}
 	}
 }
@@ -120,6 +124,9 @@ func (p *pump) receive(now time.Time) {
 	for _, id := range in.lost {
 		p.lose(id)
 	}
+	if in.shed != nil {
+		p.shed(*in.shed, now)
+	}
 	for _, c := range in.commits {
 		p.committed(c, now)
 	}
@@ -156,14 +163,14 @@ func (p *pump) lose(id int) {
 }
 
 func (p *pump) wake(w Wake, now time.Time) {
-	shard := int(w.SenderUID % carillon.Shards)
+	shard := shardOf(w.SenderUID)
 	s := p.shards[shard]
 	if s == nil {
 		return
 	}
 	l := p.lanes[w.SenderUID]
 	if l == nil {
-		l = &lane{uid: w.SenderUID, shard: shard, credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}}
+		l = &lane{uid: w.SenderUID, shard: shard, credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}, halt: s.closing}
 		p.lanes[w.SenderUID] = l
 	}
 	l.class[w.Class].wake(w.Due)
@@ -172,7 +179,7 @@ func (p *pump) wake(w Wake, now time.Time) {
 
 // wakeAnywhere is wake for a message whose shard may have gone to another node meanwhile.
 func (p *pump) wakeAnywhere(w Wake, now time.Time) {
-	if p.shards[int(w.SenderUID%carillon.Shards)] == nil {
+	if p.shards[shardOf(w.SenderUID)] == nil {
 		p.q.Wake(w)
 		return
 	}
@@ -189,6 +196,7 @@ func (p *pump) step(now time.Time, starting bool) {
 	if starting {
 		p.tend(now)
 	}
+	p.handOver(now)
 	if p.committing || now.Before(p.commitWait) {
 		return
 	}

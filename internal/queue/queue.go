@@ -56,6 +56,10 @@ type Options struct {
 	Closed func(notificationIDs []string)
 	// Deposed hears that this node declared another one dead, which may have left work behind its deliveries undone.
 	Deposed func()
+	// Moved tells the other nodes that this one gave shards back; they look at once. nil on one node.
+	Moved func()
+	// Lapsed hears that this node may not start anything any more: it could not tell the others that it is alive.
+	Lapsed func()
 	// Observe hears how late a message started and how it ended.
 	Observe func(j *Job, late time.Duration, d *Done)
 	Log     *slog.Logger
@@ -73,9 +77,13 @@ type Queue struct {
 	id     string
 	signal chan struct{}
 
-	mu    sync.Mutex
-	in    inbox
-	owned map[int]int64 // shard → epoch, as this node believes
+	mu     sync.Mutex
+	in     inbox
+	owned  map[int]int64 // shard → epoch, as this node believes
+	giving map[int]bool  // shards being given back; false: done, but not looked at since
+
+	gives sync.WaitGroup
+	look  chan struct{} // another node gave shards back
 
 	beat  beat
 	ready chan struct{} // closed once the first shards are held, or it is known that there are none to take
@@ -93,6 +101,7 @@ type inbox struct {
 	audits  []audit
 	doubts  []doubted
 	rescan  bool
+	shed    *int // so many shards are to go to other nodes
 }
 
 // New builds a queue.
@@ -111,7 +120,7 @@ func New(s *store.Store, o Options) *Queue {
 	}
 	return &Queue{
 		store: s, o: o, id: carillon.NewID(time.Now()), signal: make(chan struct{}, 1),
-		owned: map[int]int64{}, ready: make(chan struct{}),
+		owned: map[int]int64{}, giving: map[int]bool{}, look: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
 }
 
@@ -126,17 +135,25 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 	pumpCtx, stopPump := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopPump()
-	var done sync.WaitGroup
+	sessionCtx, endSession := context.WithCancel(context.WithoutCancel(ctx))
+	defer endSession()
+	var done, owned sync.WaitGroup
 	drained := make(chan struct{})
-	done.Go(func() { q.own(ctx, drained) })
+	if !q.alone() {
+		done.Go(func() { q.keepSession(sessionCtx) })
+	}
+	owned.Go(func() { q.own(ctx, drained) })
 	done.Go(func() {
 		<-ctx.Done()
 		stopPump()
 	})
 	newPump(q).run(pumpCtx)
 	close(drained)
-	done.Wait()
+	q.gives.Wait()
+	owned.Wait()
 	q.leave(context.WithoutCancel(ctx))
+	endSession()
+	done.Wait()
 	return nil
 }
 
@@ -145,7 +162,7 @@ func (q *Queue) Wake(ws ...Wake) {
 	var foreign []Wake
 	q.mu.Lock()
 	for _, w := range ws {
-		if _, mine := q.owned[int(w.SenderUID%carillon.Shards)]; mine {
+		if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
 			q.in.wakes = append(q.in.wakes, w)
 		} else {
 			foreign = append(foreign, w)
@@ -159,12 +176,18 @@ func (q *Queue) Wake(ws ...Wake) {
 }
 
 // Heard takes wakes that other nodes published; those of shards this node does not own are somebody else's. nil says
-// that some may have been missed: every shard is looked through.
+// that some may have been missed: every shard is looked through. None at all says that shards are free.
 func (q *Queue) Heard(ws []Wake) {
+	if len(ws) == 0 {
+		select {
+		case q.look <- struct{}{}:
+		default:
+		}
+	}
 	q.mu.Lock()
 	q.in.rescan = q.in.rescan || ws == nil
 	for _, w := range ws {
-		if _, mine := q.owned[int(w.SenderUID%carillon.Shards)]; mine {
+		if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
 			q.in.wakes = append(q.in.wakes, w)
 		}
 	}

@@ -15,6 +15,7 @@ type flight struct {
 	lane  *lane
 	class carillon.Class
 	start *store.Start
+	shard *shardState // as it was when the start was committed
 }
 
 // postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
@@ -94,6 +95,7 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 	seen := map[int]bool{}
 	for _, f := range flights {
 		d.Starts = append(d.Starts, f.start)
+		p.depart(f)
 		if s := p.shards[f.start.Shard]; s != nil && !seen[s.id] {
 			seen[s.id] = true
 			d.Fences = append(d.Fences, store.Fence{Shard: s.id, Owner: p.q.id, Epoch: s.epoch})

@@ -20,6 +20,7 @@ const (
 	payloadMax = 7000 // of PostgreSQL's 8000 bytes
 	wakesMax   = 4096 // waiting at a time; beyond it the scan finds them
 	retryAfter = time.Second
+	lastFlush  = 2 * time.Second
 )
 
 // Bus publishes this node's wake-ups and hears the others'.
@@ -30,6 +31,7 @@ type Bus struct {
 
 	mu      sync.Mutex
 	waiting map[lane]time.Time
+	moved   bool // shards are free
 	signal  chan struct{}
 }
 
@@ -41,8 +43,8 @@ type lane struct {
 // wire is a wake-up on the wire: sender, class, due in milliseconds.
 type wire [3]int64
 
-// New builds a bus; hear gets what other nodes published, and nil after each new subscription, when something may have
-// been missed.
+// New builds a bus; hear gets what other nodes published: wakes, or none when they gave shards back; and nil after each
+// new subscription, when something may have been missed.
 func New(s *store.Store, log *slog.Logger, hear func(ws []queue.Wake)) *Bus {
 	return &Bus{store: s, log: log, hear: hear, waiting: map[lane]time.Time{}, signal: make(chan struct{}, 1)}
 }
@@ -57,6 +59,18 @@ func (b *Bus) Publish(ws []queue.Wake) {
 		}
 	}
 	b.mu.Unlock()
+	b.wake()
+}
+
+// Moved tells the other nodes that this one gave shards back. It never blocks.
+func (b *Bus) Moved() {
+	b.mu.Lock()
+	b.moved = true
+	b.mu.Unlock()
+	b.wake()
+}
+
+func (b *Bus) wake() {
 	select {
 	case b.signal <- struct{}{}:
 	default:
@@ -78,21 +92,21 @@ func (b *Bus) Run(ctx context.Context) error {
 			}
 		}
 	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
+	defer cancel()
+	b.flush(last) // the shards that this node gave back as it left
 	done.Wait()
 	return nil
 }
 
 func (b *Bus) flush(ctx context.Context) {
 	b.mu.Lock()
-	waiting := b.waiting
-	b.waiting = map[lane]time.Time{}
+	waiting, moved := b.waiting, b.moved
+	b.waiting, b.moved = map[lane]time.Time{}, false
 	b.mu.Unlock()
-	var part []wire
+	part := []wire{}
 	size := 2
 	send := func() {
-		if len(part) == 0 {
-			return
-		}
 		text, err := json.Marshal(part)
 		if err == nil {
 			err = b.store.Notify(ctx, channel, string(text))
@@ -100,7 +114,10 @@ func (b *Bus) flush(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "publish wake-ups", "error", err)
 		}
-		part, size = nil, 2
+		part, size = part[:0], 2
+	}
+	if moved {
+		send()
 	}
 	for k, due := range waiting {
 		w := wire{k.uid, int64(k.class), due.UnixMilli()}
@@ -110,7 +127,9 @@ func (b *Bus) flush(ctx context.Context) {
 		}
 		part, size = append(part, w), size+n
 	}
-	send()
+	if len(part) > 0 {
+		send()
+	}
 }
 
 // listen keeps a connection of its own and hears what is published on it.

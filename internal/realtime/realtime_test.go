@@ -50,7 +50,7 @@ func (n *node) next(t *testing.T) []queue.Wake {
 	select {
 	case ws := <-n.heard:
 		return ws
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("heard nothing")
 		return nil
 	}
@@ -97,5 +97,29 @@ func TestLostConnectionIsMadeAnewAndToldOf(t *testing.T) {
 	a.Publish([]queue.Wake{{SenderUID: 9, Due: time.UnixMilli(1)}})
 	if got := b.next(t); len(got) != 1 || got[0].SenderUID != 9 {
 		t.Errorf("on the new connection it heard %v", got)
+	}
+}
+
+func TestNodeThatGaveShardsBackTellsTheOthersEvenAsItLeaves(t *testing.T) {
+	url := storetest.Postgres(t)
+	b := startNode(t, url)
+	s, err := store.Open(t.Context(), store.Options{DatabaseURL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	leaving := realtime.New(s, slog.New(slog.DiscardHandler), func([]queue.Wake) {})
+	leaving.Moved()
+	if err := leaving.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.next(t); got == nil || len(got) != 0 {
+		t.Errorf("it heard %v, want no wakes at all: shards are free", got)
 	}
 }

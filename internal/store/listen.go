@@ -19,9 +19,9 @@ func (s *Store) Notify(ctx context.Context, channel, payload string) error {
 // Listen hears a channel on a connection of its own until it breaks or ctx ends. ready is called once the
 // subscription stands: what was published before may have been missed.
 func (s *Store) Listen(ctx context.Context, channel string, ready func(), heard func(payload string)) error {
-	c, err := pgx.Connect(ctx, s.url)
+	c, err := s.connect(ctx)
 	if err != nil {
-		return fmt.Errorf("connect to listen: %w", err)
+		return err
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	if _, err := c.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {

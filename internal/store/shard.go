@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon"
@@ -15,9 +17,21 @@ import (
 
 // Node is one row of the nodes' table.
 type Node struct {
-	ID   string
-	Beat int64
+	ID      string
+	Beat    int64
+	Fit     Fitness
+	Session bool // PostgreSQL: the node's process holds its session open (KeepSession)
 }
+
+// Fitness tells how far a node is to be given shards: they go to the fittest alone.
+type Fitness int
+
+// How fit a node is.
+const (
+	Leaving  Fitness = iota // it gives back what it has, and takes nothing
+	ClockOff                // its clock is wrong: only where every node's is
+	Fit
+)
 
 // Shard is one row of the shards' table; Owner empty: free.
 type Shard struct {
@@ -29,7 +43,7 @@ type Shard struct {
 // Join adds this node and makes the shards' rows on an empty database.
 func (s *Store) Join(ctx context.Context, id, name string) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, "INSERT INTO node (id, beat, name) VALUES ($1, 1, $2) ON CONFLICT (id) DO NOTHING", id, name); err != nil {
+		if _, err := tx.exec(ctx, "INSERT INTO node (id, beat, name, fit) VALUES ($1, 1, $2, $3) ON CONFLICT (id) DO NOTHING", id, name, int(Fit)); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
 		for shard := range carillon.Shards {
@@ -41,10 +55,10 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 	})
 }
 
-// Beat raises the node's counter; false: the node was declared dead.
-func (s *Store) Beat(ctx context.Context, id string) (alive bool, err error) {
+// Beat raises the node's counter and says how fit it is; false: the node was declared dead.
+func (s *Store) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, "UPDATE node SET beat = beat + 1 WHERE id = $1", id)
+		n, err := tx.exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
 		alive = n == 1
 		return err
 	})
@@ -56,23 +70,35 @@ func (s *Store) Beat(ctx context.Context, id string) (alive bool, err error) {
 
 // Cluster reads all nodes and all shards, by id.
 func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err error) {
-	rows, err := s.rows(ctx, "SELECT id, beat FROM node ORDER BY id")
+	if nodes, err = s.nodes(ctx); err != nil {
+		return nil, nil, fmt.Errorf("read nodes: %w", err)
+	}
+	sessions, err := s.sessions(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read nodes: %w", err)
+		return nil, nil, fmt.Errorf("read the nodes' sessions: %w", err)
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var n Node
-		if err := rows.Scan(&n.ID, &n.Beat); err != nil {
-			return nil, nil, fmt.Errorf("read nodes: %w", err)
-		}
-		nodes = append(nodes, n)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read nodes: %w", err)
+	for i := range nodes {
+		nodes[i].Session = sessions[sessionKey(nodes[i].ID)]
 	}
 	shards, err = s.shards(ctx)
 	return nodes, shards, err
+}
+
+func (s *Store) nodes(ctx context.Context) ([]Node, error) {
+	rows, err := s.rows(ctx, "SELECT id, beat, fit FROM node ORDER BY id")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var nodes []Node
+	for rows.Next() {
+		var n Node
+		if err := rows.Scan(&n.ID, &n.Beat, &n.Fit); err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, rows.Err()
 }
 
 func (s *Store) shards(ctx context.Context) ([]Shard, error) {
@@ -119,11 +145,17 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 	})
 }
 
-// Give frees one shard that this node owns, for another node to take.
-func (s *Store) Give(ctx context.Context, shard int, owner string, epoch int64) error {
+// Give frees shards that this node owns at these epochs, for other nodes to take. They are sorted by shard.
+func (s *Store) Give(ctx context.Context, fences []Fence) error {
+	slices.SortFunc(fences, func(a, b Fence) int { return cmp.Compare(a.Shard, b.Shard) })
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", shard, owner, epoch)
-		return err
+		for _, f := range fences {
+			if _, err := tx.exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE id = $1 AND owner = $2 AND epoch = $3",
+				f.Shard, f.Owner, f.Epoch); err != nil {
+				return fmt.Errorf("give shard: %w", err)
+			}
+		}
+		return nil
 	})
 }
 
@@ -138,20 +170,30 @@ func (s *Store) TakeAll(ctx context.Context, owner string) error {
 	})
 }
 
-// Take takes a free shard. False: another node was faster.
-func (s *Store) Take(ctx context.Context, shard int, owner string) (epoch int64, taken bool, err error) {
+// Take takes those of the shards, sorted, that are free still; where another node was faster it is not among the taken.
+func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []Shard, err error) {
+	if len(shards) == 0 {
+		return nil, nil
+	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		err := tx.one(ctx, []any{&epoch}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id = $2 AND owner IS NULL RETURNING epoch", owner, shard)
-		taken = err == nil
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+		taken = nil
+		for _, id := range shards {
+			x := Shard{ID: id, Owner: owner}
+			err := tx.one(ctx, []any{&x.Epoch}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id = $2 AND owner IS NULL RETURNING epoch", owner, id)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			taken = append(taken, x)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
-		return 0, false, fmt.Errorf("take shard: %w", err)
+		return nil, fmt.Errorf("take shards: %w", err)
 	}
-	return epoch, taken, nil
+	return taken, nil
 }
 
 // Recover marks what earlier owners of a shard left in flight as unknown, and begins the wait of every unknown one anew,

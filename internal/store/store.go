@@ -135,7 +135,8 @@ func (s *Store) Engine() string { return s.d.name }
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
 
-// ClockOffset is the database's clock less ours; zero on SQLite. It is a check, never a source of time.
+// ClockOffset is the database's clock less ours, as far as it is certain: half the round trip of asking is taken off.
+// Zero on SQLite. It is a check, never a source of time.
 func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
 	if s.d.sqlite {
 		return 0, nil
@@ -146,8 +147,15 @@ func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the database's clock: %w", err)
 	}
-	middle := before.Add(time.Since(before) / 2)
-	return time.UnixMilli(ms).Sub(middle), nil
+	half := time.Since(before) / 2
+	offset := time.UnixMilli(ms).Sub(before.Add(half))
+	switch {
+	case offset > half:
+		return offset - half, nil
+	case offset < -half:
+		return offset + half, nil
+	}
+	return 0, nil
 }
 
 func (s *Store) openSQLite(ctx context.Context, dir string) error {
@@ -193,6 +201,9 @@ func makePrivate(name string) error {
 	return f.Close()
 }
 
+// connectTimeout bounds the making of a connection to PostgreSQL.
+const connectTimeout = 5 * time.Second
+
 func (s *Store) openPostgres(ctx context.Context, url string) error {
 	s.d = postgresDialect()
 	c, err := pgx.ParseConfig(url)
@@ -214,7 +225,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		}
 	}
 	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = 5 * time.Second
+		c.ConnectTimeout = connectTimeout
 	}
 	s.write = stdlib.OpenDB(*c)
 	s.write.SetMaxOpenConns(24)

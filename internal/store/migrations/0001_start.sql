@@ -15,6 +15,7 @@ CREATE TABLE company (
   strict     BOOLEAN NOT NULL DEFAULT FALSE,
   hours      TEXT NOT NULL DEFAULT '',
   limits     TEXT NOT NULL,
+  retention  INTEGER NOT NULL DEFAULT 90,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
@@ -156,7 +157,8 @@ CREATE TABLE suppression (
 CREATE TABLE node (
   id   TEXT PRIMARY KEY,
   beat BIGINT NOT NULL,
-  name TEXT NOT NULL
+  name TEXT NOT NULL,
+  fit  INTEGER NOT NULL
 ){hot};
 
 CREATE TABLE shard (

@@ -15,7 +15,7 @@ import (
 // Run is the conformance suite: what the parts above the store rely on, in sentences, the same on every engine. open
 // gives a fresh, empty store that is closed at the end of its test.
 func Run(t *testing.T, open func(t testing.TB) *store.Store) {
-	for _, c := range slices.Concat(accepting(), delivering(), receiving(), queueing(), sharding(), changing(), listing(), configuring(), signingIn()) {
+	for _, c := range slices.Concat(accepting(), delivering(), receiving(), queueing(), sharding(), changing(), listing(), configuring(), signingIn(), purging()) {
 		t.Run(c.name, func(t *testing.T) { c.run(t, newRig(t, open(t))) })
 	}
 }
@@ -133,11 +133,7 @@ func (r *rig) fence(t *testing.T) store.Fence {
 		t.Fatal(err)
 	}
 	f := store.Fence{Shard: r.sender.Shard(), Owner: "node"}
-	var err error
-	var taken bool
-	if f.Epoch, taken, err = r.Take(t.Context(), f.Shard, f.Owner); err != nil || !taken {
-		t.Fatal(taken, err)
-	}
+	f.Epoch = r.take(t, f.Shard, f.Owner)
 	return f
 }
 

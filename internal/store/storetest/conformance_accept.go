@@ -238,15 +238,15 @@ func keyExpires(t *testing.T, r *rig) {
 		t.Error("an expired key was held against a new request")
 	}
 	for range 3 {
-		if err := r.Sweep(t.Context(), r.now); err != nil {
-			t.Fatal(err)
+		if p, err := r.DropKeys(t.Context(), r.now, 100); err != nil || p.Rows != 0 || p.More {
+			t.Fatal(p, err)
 		}
 	}
 	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "second" || err != nil {
 		t.Error("the sweep took a living key:", answer, err)
 	}
-	if err := r.Sweep(t.Context(), r.now.Add(2*time.Hour)); err != nil {
-		t.Fatal(err)
+	if p, err := r.DropKeys(t.Context(), r.now.Add(2*time.Hour), 1); err != nil || p.Rows != 1 || !p.More {
+		t.Fatal(p, err)
 	}
 	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
 		t.Error("the sweep left an expired key:", answer, err)

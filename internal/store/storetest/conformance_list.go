@@ -57,13 +57,10 @@ func several(t *testing.T, r *rig) []*store.Accept {
 		case i%6 == 4 && a.Notification.DueAt.Before(r.now): // completed
 			f := store.Fence{Shard: int(a.Notification.SenderUID % carillon.Shards), Owner: "node"}
 			r.join(t, "node")
-			var err error
-			if f.Epoch, _, err = r.Take(t.Context(), f.Shard, "node"); err != nil {
+			if _, err := r.Take(t.Context(), []int{f.Shard}, f.Owner); err != nil {
 				t.Fatal(err)
 			}
-			if f.Epoch == 0 {
-				f.Epoch = r.shard(t, f.Shard).Epoch
-			}
+			f.Epoch = r.shard(t, f.Shard).Epoch
 			for n := range 2 {
 				r.start(t, f, a, n)
 				r.result(t, store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Rank: carillon.RankSent, At: r.now})

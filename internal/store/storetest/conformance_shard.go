@@ -41,17 +41,17 @@ func (r *rig) join(t *testing.T, ids ...string) {
 
 func (r *rig) take(t *testing.T, shard int, owner string) int64 {
 	t.Helper()
-	epoch, taken, err := r.Take(t.Context(), shard, owner)
-	if err != nil || !taken {
+	taken, err := r.Take(t.Context(), []int{shard}, owner)
+	if err != nil || len(taken) != 1 || taken[0].ID != shard || taken[0].Owner != owner {
 		t.Fatal(taken, err)
 	}
-	return epoch
+	return taken[0].Epoch
 }
 
 func joining(t *testing.T, r *rig) {
 	r.join(t, "b", "a", "b")
 	nodes, shards, err := r.Cluster(t.Context())
-	if err != nil || len(nodes) != 2 || nodes[0] != (store.Node{ID: "a", Beat: 1}) || nodes[1].ID != "b" {
+	if err != nil || len(nodes) != 2 || nodes[0] != (store.Node{ID: "a", Beat: 1, Fit: store.Fit}) || nodes[1].ID != "b" {
 		t.Error(nodes, err)
 	}
 	for i, x := range shards {
@@ -59,13 +59,13 @@ func joining(t *testing.T, r *rig) {
 			t.Error(x)
 		}
 	}
-	if alive, err := r.Beat(t.Context(), "a"); !alive || err != nil {
+	if alive, err := r.Beat(t.Context(), "a", store.ClockOff); !alive || err != nil {
 		t.Error(alive, err)
 	}
-	if alive, err := r.Beat(t.Context(), "nobody"); alive || err != nil {
+	if alive, err := r.Beat(t.Context(), "nobody", store.Fit); alive || err != nil {
 		t.Error(alive, err)
 	}
-	if nodes, _, err := r.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[1].Beat != 1 {
+	if nodes, _, err := r.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != store.ClockOff || nodes[1].Beat != 1 {
 		t.Error(nodes, err)
 	}
 }
@@ -78,9 +78,9 @@ func takingIsExclusive(t *testing.T, r *rig) {
 		var takers sync.WaitGroup
 		for i, id := range nodes {
 			takers.Go(func() {
-				epoch, taken, err := r.Take(t.Context(), shard, id)
-				if won[i] = taken; err != nil || taken && epoch != 1 {
-					t.Error(epoch, err)
+				taken, err := r.Take(t.Context(), []int{shard}, id)
+				if won[i] = len(taken) == 1; err != nil || won[i] && taken[0].Epoch != 1 {
+					t.Error(taken, err)
 				}
 			})
 		}
@@ -103,7 +103,7 @@ func takingIsExclusive(t *testing.T, r *rig) {
 func deposedByBeat(t *testing.T, r *rig) {
 	r.join(t, "a")
 	r.take(t, 5, "a")
-	if _, err := r.Beat(t.Context(), "a"); err != nil {
+	if _, err := r.Beat(t.Context(), "a", store.Fit); err != nil {
 		t.Fatal(err)
 	}
 	for _, seen := range []int64{1, 3} {
@@ -120,7 +120,7 @@ func deposedByBeat(t *testing.T, r *rig) {
 	if x := r.shard(t, 5); x.Owner != "" || x.Epoch != 2 {
 		t.Errorf("%+v", x)
 	}
-	if alive, err := r.Beat(t.Context(), "a"); alive || err != nil {
+	if alive, err := r.Beat(t.Context(), "a", store.Fit); alive || err != nil {
 		t.Error("a deposed node was not told", err)
 	}
 }
@@ -128,19 +128,20 @@ func deposedByBeat(t *testing.T, r *rig) {
 func givingAShard(t *testing.T, r *rig) {
 	r.join(t, "a", "b")
 	epoch := r.take(t, 3, "a")
-	for _, wrong := range []store.Shard{{ID: 3, Owner: "b", Epoch: epoch}, {ID: 3, Owner: "a", Epoch: epoch - 1}, {ID: 4, Owner: "a", Epoch: epoch}} {
-		if err := r.Give(t.Context(), wrong.ID, wrong.Owner, wrong.Epoch); err != nil {
+	for _, wrong := range []store.Fence{{Shard: 3, Owner: "b", Epoch: epoch}, {Shard: 3, Owner: "a", Epoch: epoch - 1}, {Shard: 4, Owner: "a", Epoch: epoch}} {
+		if err := r.Give(t.Context(), []store.Fence{wrong}); err != nil {
 			t.Error(err)
 		}
 		if x := r.shard(t, 3); x.Owner != "a" {
 			t.Errorf("given by %+v", wrong)
 		}
 	}
-	if err := r.Give(t.Context(), 3, "a", epoch); err != nil {
+	other := r.take(t, 1, "a")
+	if err := r.Give(t.Context(), []store.Fence{{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other}}); err != nil {
 		t.Error(err)
 	}
-	if next := r.take(t, 3, "b"); next <= epoch {
-		t.Errorf("epoch %d after %d", next, epoch)
+	if taken, err := r.Take(t.Context(), []int{1, 3}, "b"); err != nil || len(taken) != 2 || taken[1].Epoch <= epoch || taken[0].Epoch <= other {
+		t.Errorf("%+v after epoch %d: %v", taken, epoch, err)
 	}
 }
 
@@ -184,7 +185,7 @@ func recovering(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 	}
 	r.result(t, store.Result{NotificationID: a.Notification.ID, N: 1, Attempt: 1, Move: store.MoveUnknown, Due: r.now})
-	if err := r.Give(t.Context(), f.Shard, f.Owner, f.Epoch); err != nil {
+	if err := r.Give(t.Context(), []store.Fence{f}); err != nil {
 		t.Fatal(err)
 	}
 	r.join(t, "next")

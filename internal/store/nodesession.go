@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// nodeLocks is the class of the advisory locks that say which nodes' processes live.
+const nodeLocks = 0x6361_726c
+
+// sessionKey is a node's number among those locks. Two nodes may share one: the lock is a shared one.
+func sessionKey(id string) int32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return int32(h.Sum32()) //nolint:gosec // any 32 bits do
+}
+
+// KeepSession holds a session of its own open, under a lock that names the node, until it breaks or ctx ends. When the
+// process dies the database notices at once that the session is gone, and so do the other nodes (Cluster).
+func (s *Store) KeepSession(ctx context.Context, id string) error {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if _, err := c.Exec(ctx, "SELECT pg_advisory_lock_shared($1, $2)", nodeLocks, sessionKey(id)); err != nil {
+		return fmt.Errorf("lock the session: %w", err)
+	}
+	_, err = c.WaitForNotification(ctx) // nothing is listened to: it returns when the connection breaks
+	return fmt.Errorf("hold the session: %w", err)
+}
+
+// connect opens a connection beside the pool.
+func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
+	dial, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	c, err := pgx.Connect(dial, s.url)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return c, nil
+}
+
+// sessions are the keys of the nodes whose process holds its session; none on SQLite.
+func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
+	if s.d.sqlite {
+		return map[int32]bool{}, nil
+	}
+	rows, err := s.rows(ctx, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, nodeLocks)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	keys := map[int32]bool{}
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		keys[int32(uint32(key))] = true //nolint:gosec // an oid has 32 bits
+	}
+	return keys, rows.Err()
+}
