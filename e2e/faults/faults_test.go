@@ -22,14 +22,40 @@ type site struct {
 	wire      *tripwire
 	numbers   atomic.Int64
 	asks      []*ask
+	patience  time.Duration // for everything to end; default 90 s
+	flags     []string      // more of the nodes'
+	env       []string      // more of the nodes'
+
+	x, a, b *node    // the node, or the two of them
+	cluster *cluster // the scenario's own PostgreSQL
+	proxy   *proxy
+	kills   int
+	made    atomic.Int64             // faults, by a provider
+	notes   map[string]time.Duration // the worst of what was measured
 }
 
-func newSite(t *testing.T, engine string, salt uint64) *site {
+// size is how many asks a round makes.
+const size = 60
+
+// newSite is a site on a fresh database: of the tests' PostgreSQL, or SQLite.
+func newSite(t *testing.T, name, engine string) *site {
 	t.Helper()
-	s := &site{t: t, d: newDice(t, salt), engine: engine, dir: t.TempDir(), wire: newTripwire()}
+	url := ""
+	if engine == "postgres" {
+		url = storetest.Postgres(t)
+	}
+	return newSiteOn(t, name, engine, t.TempDir(), url)
+}
+
+// newSiteOn is a site on the database given.
+func newSiteOn(t *testing.T, name, engine, dir, url string) *site {
+	t.Helper()
+	s := &site{
+		t: t, d: newDice(t, name+" "+engine), engine: engine, dir: dir, url: url, wire: newTripwire(),
+		patience: 90 * time.Second, notes: map[string]time.Duration{},
+	}
 	late := 5 * time.Second // than the wait for an unknown outcome
 	if engine == "postgres" {
-		s.url = storetest.Postgres(t)
 		late += 2 * time.Second
 		if *rounds > 0 {
 			late += 4 * time.Second // and until a killed node's shards are taken over
@@ -41,6 +67,9 @@ func newSite(t *testing.T, engine string, salt uint64) *site {
 	t.Cleanup(func() { _ = s.books.db.Close() })
 	return s
 }
+
+// note keeps the worst of a measured time for the summary.
+func (s *site) note(what string, d time.Duration) { s.notes[what] = max(s.notes[what], d) }
 
 // node adds a node. Its database is the site's unless url names another way to it.
 func (s *site) node(url string) *node {
@@ -54,7 +83,9 @@ func (s *site) node(url string) *node {
 		}
 		flags = append(flags, "--database-url="+url, "--master-key-file="+storetest.MasterKey(s.t))
 	}
-	return newNode(s.t, dir, flags...)
+	n := newNode(s.t, dir, append(flags, s.flags...)...)
+	n.env = s.env
+	return n
 }
 
 // draw makes n asks.
@@ -86,14 +117,17 @@ func (s *site) held(within time.Duration) {
 // settleAndBalance waits for the end of everything asked so far and holds it to the rules.
 func (s *site) settleAndBalance(name string, r rules) *ledger {
 	s.t.Helper()
-	settled := settle(s.t.Context(), s.books, 45*time.Second)
+	settled := settle(s.t.Context(), s.books, s.patience)
 	// Closing a notification runs a moment behind its last message.
-	closed := await(s.t.Context(), 5*time.Second, func() bool {
+	closed := await(s.t.Context(), 30*time.Second, func() bool {
 		var n int
 		err := s.books.db.QueryRowContext(s.t.Context(), `SELECT COUNT(*) FROM notification WHERE open > 0 AND NOT EXISTS
 			(SELECT 1 FROM message WHERE notification_id = notification.id AND q > 0)`).Scan(&n)
 		return err == nil && n == 0
 	})
+	if !await(s.t.Context(), 30*time.Second, func() bool { return s.books.db.PingContext(s.t.Context()) == nil }) {
+		s.t.Fatal("the database does not answer")
+	}
 	l := balance(s.t.Context(), s.t, name, s.books, s.asks, s.providers, r)
 	if !settled {
 		l.fault("not everything ended in time")
@@ -119,31 +153,10 @@ func (s *site) report(l *ledger) {
 
 // TestFaults kills the program at random moments of accepting and delivering, on the same data again and again.
 func TestFaults(t *testing.T) {
-	for i, engine := range []string{"sqlite", "postgres"} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel() // it mostly waits
-			n, size := *rounds, 150
-			if n == 0 {
-				n, size = short, 60
-			}
-			s := newSite(t, engine, uint64(i))
-			x := s.node("")
-			s.front.set(x)
-			x.start()
-			s.held(10 * time.Second)
-			kills := 0
-			for round := range n {
-				name := fmt.Sprintf("%s %d", engine, round+1)
-				kills += s.killRound(x, name, size)
-				l := s.settleAndBalance(name, rules{})
-				l.kills = kills
-				s.report(l)
-				if t.Failed() {
-					return
-				}
-			}
-		})
-	}
+	scenario{
+		name: "killed", short: true, setup: alone,
+		round: func(s *site, name string) { s.kills += s.killRound(s.x, name, size) },
+	}.run(t)
 }
 
 // killRound loads the program and kills it one to three times meanwhile: at a moment, at a post whose answer is on its
@@ -171,7 +184,7 @@ func (s *site) killRound(x *node, name string, size int) (kills int) {
 		x.awaitReady()
 	}
 	<-loaded
-	s.held(15 * time.Second)
+	s.held(30 * time.Second)
 	return kills
 }
 

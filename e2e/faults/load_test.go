@@ -22,6 +22,7 @@ type ask struct {
 	key    string        // idempotency key; empty: never repeated
 	form   string        // the body, but for its schedule
 	lead   time.Duration // scheduled so far ahead; 0: at once
+	due    time.Time     // its time, or when it was first asked
 	body   []byte
 	size   int
 	cancel bool
@@ -81,15 +82,16 @@ func newAsk(d dice, token string, number func() string, senders []*provider) *as
 	return a
 }
 
-func schedule(lead time.Duration) string {
-	return `"datetime_sending":"` + time.Now().Add(lead).UTC().Format("2006-01-02T15:04:05.000Z") + `"`
+func schedule(at time.Time) string {
+	return `"datetime_sending":"` + at.UTC().Format("2006-01-02T15:04:05.000Z") + `"`
 }
 
 // write makes the body, which is the same in every repeat.
 func (a *ask) write() {
 	when := ""
+	a.due = time.Now().Add(a.lead).Truncate(time.Millisecond)
 	if a.lead > 0 {
-		when = "," + schedule(a.lead)
+		when = "," + schedule(a.due)
 	}
 	a.body = []byte(a.form + when + "}")
 }
@@ -166,6 +168,9 @@ func (c *caller) post(ctx context.Context, a *ask) {
 			a.id, a.status, a.lost = r.id, r.status, false
 			return
 		default:
+			if r.status == http.StatusInternalServerError && !strings.HasPrefix(a.token, mark) {
+				a.complaints = append(a.complaints, "it was answered 500 "+r.code) // what passes is a 503
+			}
 			if r.status == http.StatusBadRequest && a.lost && r.code == "validation_failed" {
 				a.status, a.code = r.status, r.code // its time has passed meanwhile, and nothing is stored under its key
 				a.lost = false
@@ -185,7 +190,7 @@ func (c *caller) change(ctx context.Context, a *ask) {
 	method, body := http.MethodDelete, []byte(nil)
 	if a.move {
 		method = http.MethodPatch
-		body = []byte("{" + schedule(c.d.between(500*time.Millisecond, 3*time.Second)) + "}")
+		body = []byte("{" + schedule(time.Now().Add(c.d.between(500*time.Millisecond, 3*time.Second))) + "}")
 	}
 	for ctx.Err() == nil {
 		r, _, err := c.once(ctx, method, "notify/"+a.id, "", body)

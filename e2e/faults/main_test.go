@@ -3,6 +3,8 @@ package faults
 import (
 	"context"
 	"flag"
+	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -10,11 +12,10 @@ import (
 )
 
 var (
-	rounds = flag.Int("faults.rounds", 0, "kill rounds an engine; 0: a short run")
-	seed   = flag.Uint64("faults.seed", 0, "repeat the choices of an earlier run; 0: new ones")
+	rounds     = flag.Int("faults.rounds", 0, "rounds of each scenario on each engine; 0: a short run of some")
+	seed       = flag.Uint64("faults.seed", 0, "repeat the choices of an earlier run; 0: new ones")
+	ledgerFile = flag.String("faults.ledger", "", "file to write the summary to")
 )
-
-const short = 2 // rounds an engine as part of `go test ./...`
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "carillon-faults-")
@@ -22,7 +23,20 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	programDir = dir
+	flag.Parse()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
 	code := m.Run()
+	if text := results.table(); text != "" {
+		fmt.Println(text)
+		if *ledgerFile != "" {
+			if err := os.WriteFile(*ledgerFile, []byte(results.page(text)), 0o644); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = max(code, 1)
+			}
+		}
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -38,14 +52,13 @@ func long(t *testing.T) {
 // dice are a run's choices.
 type dice struct{ *rand.Rand }
 
-func newDice(t *testing.T, salt uint64) dice {
+// newDice are the choices of a scenario by its name: they do not change with what else is run.
+func newDice(t *testing.T, name string) dice {
 	t.Helper()
-	s := *seed
-	if s == 0 {
-		s = uint64(time.Now().UnixNano())
-	}
-	t.Logf("repeat the choices with -faults.seed=%d", s)
-	return dice{rand.New(rand.NewPCG(s, salt))}
+	t.Logf("repeat the choices with -faults.seed=%d", *seed)
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return dice{rand.New(rand.NewPCG(*seed, h.Sum64()))}
 }
 
 func (d dice) chance(percent int) bool { return d.IntN(100) < percent }

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -17,6 +18,9 @@ type node struct {
 	t     *testing.T
 	addr  string
 	args  []string
+	id    string   // in the table of nodes, when somebody looked
+	env   []string // beside PATH and HOME
+	exe   string   // default: the program that people run
 	ready string
 	log   string
 	cmd   *exec.Cmd
@@ -55,8 +59,13 @@ func (n *node) spawn() {
 		n.t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.Command(executable(n.t), n.args...) // our own program; ended by kill
-	cmd.Env, cmd.Stderr, cmd.Stdout = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, log, log
+	exe := n.exe
+	if exe == "" {
+		exe = executable(n.t)
+	}
+	cmd := exec.Command(exe, n.args...) // our own program; ended by kill
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, n.env...)
+	cmd.Stderr, cmd.Stdout = log, log
 	dieWithUs(cmd)
 	if err := cmd.Start(); err != nil {
 		n.t.Fatal(err)
@@ -142,11 +151,11 @@ func provisionFile(t *testing.T, dir string, senders ...*provider) string {
 			}
 		}
 		text += fmt.Sprintf("      - id: %s\n        number: %q\n        channel: messaging\n        provider: whatsapp\n"+
-			"        default: %v\n        per_second: %d\n        per_recipient_interval: 0s\n        media_check: syntax\n"+
+			"        default: %v\n        per_second: %d\n        per_recipient_interval: %[9]s\n        media_check: syntax\n"+
 			"        unknown_outcome: {transactional: %[5]s, utility: %[5]s, marketing: %[5]s, after: %[6]s}\n"+
 			"        settings: {base_url: %[7]q, version: v23.0, phone_number_id: %[8]q, waba_id: \"2000001\", access_token: provider-token, "+
 			"app_secret: provider-app-secret, verify_token: provider-verify-token}\n",
-			p.id, p.number, p.first, p.perSecond, p.policy, unknownAfter, p.graph.URL(), p.phone)
+			p.id, p.number, p.first, p.perSecond, p.policy, cmp.Or(p.after, unknownAfter), p.graph.URL(), p.phone, p.interval)
 	}
 	text += "    templates:\n"
 	for _, p := range senders {

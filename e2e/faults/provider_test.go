@@ -21,9 +21,13 @@ type provider struct {
 	id, number, phone string
 	first             bool
 	perSecond         int
-	policy            string // what becomes of an unknown outcome
+	policy            string        // what becomes of an unknown outcome
+	after             time.Duration // the wait for it; default unknownAfter
+	interval          time.Duration // between messages to one recipient
 	callbacks         graphtest.Callbacks
 	graph             *graphtest.Server
+	address           string                 // of its callbacks
+	onPost            atomic.Pointer[func()] // called at each post before its answer
 }
 
 // front is the one public address of the nodes: callbacks and nothing else come through it, to the first node that
@@ -96,26 +100,36 @@ func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *trip
 	}
 	for _, p := range all {
 		p.perSecond = 100
-		c := p.callbacks
-		if c.Delay == 0 {
-			c.Delay = 20 * time.Millisecond
-		}
-		c.URL, c.Shuffle, c.Double, c.Batch = f.server.URL+"/callbacks/whatsapp/"+p.id, true, true, 20
-		g, err := graphtest.New(graphtest.Options{
-			Loose: true, PhoneNumberID: p.phone, DisplayNumber: p.number,
-			Callbacks: c,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.graph = g
-		t.Cleanup(func() { _ = g.Close() })
-		g.FailBy(slowly(t, d.child(), 60*time.Millisecond, func(dice, graphtest.Post) *graphtest.Failure {
+		p.begin(t, f, true)
+		p.graph.FailBy(slowly(t, d.child(), 60*time.Millisecond, func(dice, graphtest.Post) *graphtest.Failure {
 			wire.post()
+			if f := p.onPost.Load(); f != nil {
+				(*f)()
+			}
 			return nil
 		}))
 	}
 	return all
+}
+
+// begin opens the account; one that tells posts its callbacks by itself.
+func (p *provider) begin(t *testing.T, f *front, tells bool) {
+	t.Helper()
+	c := p.callbacks
+	if c.Delay == 0 {
+		c.Delay = 20 * time.Millisecond
+	}
+	c.Shuffle, c.Double, c.Batch = true, true, 20
+	p.address = f.server.URL + "/callbacks/whatsapp/" + p.id
+	if tells {
+		c.URL = p.address
+	}
+	g, err := graphtest.New(graphtest.Options{Loose: true, PhoneNumberID: p.phone, DisplayNumber: p.number, Callbacks: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.graph = g
+	t.Cleanup(func() { _ = g.Close() })
 }
 
 // slowly takes its time to answer, and then fails as told.

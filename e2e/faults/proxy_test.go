@@ -1,11 +1,12 @@
 package faults
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/binary"
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,29 +14,43 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// proxy stands between a node and PostgreSQL, as a network that may be cut and may lose answers.
+// proxy stands between a node and PostgreSQL, as a network that may be cut, may lose answers and notifications, and
+// knows where in a transaction its node is.
 type proxy struct {
 	t        *testing.T
 	listener net.Listener
 	url      string // of the database, through the proxy
-	network  string
-	address  string
 
-	mu    sync.Mutex
-	down  bool
-	conns map[net.Conn]bool
+	mu      sync.Mutex
+	network string
+	address string
+	down    bool
+	conns   map[net.Conn]bool
 
 	// swallow decides for each COMMIT whether its answer is lost and the connection with it.
 	swallow   atomic.Pointer[func() bool]
 	swallowed atomic.Int64
+	// at is called at a point of a transaction; what it holds up there is not passed on meanwhile.
+	at atomic.Pointer[func(p point)]
+	// frozen, when not nil, is closed when requests are passed on again.
+	frozen atomic.Pointer[chan struct{}]
+	// deaf drops every notification.
+	deaf    atomic.Bool
+	dropped atomic.Int64
 }
+
+// point is where in a transaction a node is.
+type point int
+
+const (
+	startsUncommitted point = iota // its COMMIT is held, in a transaction with starts of messages
+	startsCommitted                // the database has committed them, and the node has not been told
+	acceptUncommitted              // its COMMIT is held, in a transaction with accepted requests
+	nowhere
+)
 
 func newProxy(t *testing.T, database string) *proxy {
 	t.Helper()
-	c, err := pgconn.ParseConfig(database)
-	if err != nil {
-		t.Fatal(err)
-	}
 	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
@@ -49,13 +64,26 @@ func newProxy(t *testing.T, database string) *proxy {
 	q.Set("sslmode", "disable")
 	u.Host, u.RawQuery = l.Addr().String(), q.Encode()
 	p := &proxy{t: t, listener: l, url: u.String(), conns: map[net.Conn]bool{}}
-	p.network, p.address = pgconn.NetworkAddress(c.Host, c.Port)
+	p.lead(database)
 	go p.accept()
 	t.Cleanup(func() {
 		_ = l.Close()
+		p.thaw()
 		p.cut()
 	})
 	return p
+}
+
+// lead makes new connections go to this database.
+func (p *proxy) lead(database string) {
+	p.t.Helper()
+	c, err := pgconn.ParseConfig(database)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.mu.Lock()
+	p.network, p.address = pgconn.NetworkAddress(c.Host, c.Port)
+	p.mu.Unlock()
 }
 
 func (p *proxy) accept() {
@@ -64,7 +92,10 @@ func (p *proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial(p.network, p.address)
+		p.mu.Lock()
+		network, address := p.network, p.address
+		p.mu.Unlock()
+		server, err := net.Dial(network, address)
 		if err != nil || !p.keep(client, server) {
 			_ = client.Close()
 			continue
@@ -98,21 +129,43 @@ func (p *proxy) cut() {
 	p.conns = map[net.Conn]bool{}
 }
 
+// freeze passes no more requests on until thaw; those that waited are lost with their connections.
+func (p *proxy) freeze() { p.frozen.Store(new(make(chan struct{}))) }
+
+func (p *proxy) thaw() {
+	if c := p.frozen.Swap(nil); c != nil {
+		p.cut()
+		p.mend()
+		close(*c)
+	}
+}
+
 func (p *proxy) mend() {
 	p.mu.Lock()
 	p.down = false
 	p.mu.Unlock()
 }
 
+// session is one connection through the proxy.
+type session struct {
+	p              *proxy
+	client, server net.Conn
+	texts          map[string]string // of prepared statements
+	seen           point             // what the open transaction did
+	lost           atomic.Bool       // the answer to a COMMIT is not to come through
+	committing     atomic.Int64      // the point to tell of once a COMMIT is answered
+}
+
 func (p *proxy) join(client, server net.Conn) {
-	var lost atomic.Bool // the answer to a COMMIT is not to come through
+	s := &session{p: p, client: client, server: server, texts: map[string]string{}, seen: nowhere}
+	s.committing.Store(int64(nowhere))
 	var done sync.WaitGroup
 	done.Go(func() {
-		p.back(client, server, &lost)
+		s.back()
 		_ = client.Close()
 	})
 	done.Go(func() {
-		p.forth(client, server, &lost)
+		s.forth()
 		_ = client.Close()
 		_ = server.Close()
 	})
@@ -123,57 +176,141 @@ func (p *proxy) join(client, server net.Conn) {
 	p.mu.Unlock()
 }
 
-// back carries answers. After a COMMIT whose answer is to be lost it reads that answer, so that the transaction has
+// message is one of the wire protocol; the first that a client sends has no type.
+func message(r *bufio.Reader, typed bool) (kind byte, raw []byte, err error) {
+	n := 4
+	if typed {
+		n = 5
+	}
+	head, err := r.Peek(n)
+	if err != nil {
+		return 0, nil, err
+	}
+	size := int(binary.BigEndian.Uint32(head[n-4:])) + n - 4
+	if size < n || size > 64<<20 {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	if typed {
+		kind = head[0]
+	}
+	raw = make([]byte, size)
+	_, err = io.ReadFull(r, raw)
+	return kind, raw, err
+}
+
+// back carries answers. After a COMMIT whose answer is to be lost it waits for that answer, so that the transaction has
 // been committed, and ends.
-func (p *proxy) back(client, server net.Conn, lost *atomic.Bool) {
-	buf := make([]byte, 32<<10)
+func (s *session) back() {
+	r, w := bufio.NewReaderSize(s.server, 32<<10), bufio.NewWriterSize(s.client, 32<<10)
 	for {
-		n, err := server.Read(buf)
-		if lost.Load() {
+		kind, raw, err := message(r, true)
+		if err != nil {
 			return
 		}
-		if n > 0 {
-			if _, err := client.Write(buf[:n]); err != nil {
-				return
+		committed := kind == 'C' && string(raw[5:len(raw)-1]) == "COMMIT"
+		switch {
+		case s.lost.Load() && (committed || kind == 'E'):
+			return
+		case s.lost.Load():
+			continue
+		case kind == 'A' && s.p.deaf.Load():
+			s.p.dropped.Add(1)
+			continue
+		case committed:
+			if was := point(s.committing.Swap(int64(nowhere))); was == startsUncommitted {
+				s.p.reach(startsCommitted)
 			}
 		}
-		if err != nil {
+		if _, err := w.Write(raw); err != nil {
+			return
+		}
+		if r.Buffered() == 0 && w.Flush() != nil {
 			return
 		}
 	}
 }
 
 // forth carries requests, message by message.
-func (p *proxy) forth(client, server net.Conn, lost *atomic.Bool) {
-	head := make([]byte, 5)
-	first := true
+func (s *session) forth() {
+	r, w := bufio.NewReaderSize(s.client, 32<<10), bufio.NewWriterSize(s.server, 32<<10)
+	typed := false
 	for {
-		h := head
-		if first {
-			h = head[:4] // the first message has no type
-		}
-		if _, err := io.ReadFull(client, h); err != nil {
+		kind, raw, err := message(r, typed)
+		if err != nil {
 			return
 		}
-		size := binary.BigEndian.Uint32(h[len(h)-4:])
-		if size < 4 || size > 64<<20 {
-			return
-		}
-		body := make([]byte, size-4)
-		if _, err := io.ReadFull(client, body); err != nil {
-			return
-		}
-		if !first && h[0] == 'Q' && bytes.EqualFold(body, []byte("COMMIT\x00")) {
-			if decide := p.swallow.Load(); decide != nil && (*decide)() {
-				lost.Store(true)
-				p.swallowed.Add(1)
+		if typed {
+			if text, ok := s.text(kind, raw[5:]); ok && !s.follow(text, w) {
+				return
 			}
 		}
-		first = false
-		if _, err := server.Write(append(append([]byte(nil), h...), body...)); err != nil {
+		typed = true
+		if c := s.p.frozen.Load(); c != nil {
+			<-*c
+			return
+		}
+		if _, err := w.Write(raw); err != nil {
+			return
+		}
+		if r.Buffered() == 0 && w.Flush() != nil {
 			return
 		}
 	}
+}
+
+// text is the statement that a message runs.
+func (s *session) text(kind byte, body []byte) (string, bool) {
+	first, rest, _ := strings.Cut(string(body), "\x00")
+	second, _, _ := strings.Cut(rest, "\x00")
+	switch kind {
+	case 'Q':
+		return first, true
+	case 'P': // prepare: name, text
+		s.texts[first] = second
+	case 'B': // run: portal, name
+		return s.texts[second], true
+	}
+	return "", false
+}
+
+// follow keeps account of the transaction. What came before a COMMIT is passed on first, then the node may be held up at
+// it. False: the connection is broken.
+func (s *session) follow(text string, w *bufio.Writer) bool {
+	switch text = strings.ToUpper(strings.TrimSpace(text)); {
+	case strings.HasPrefix(text, "BEGIN"):
+		s.seen = nowhere
+	case strings.Contains(text, "SET Q = 2"):
+		s.seen = startsUncommitted
+	case strings.Contains(text, "INSERT INTO NOTIFICATION") && s.seen == nowhere:
+		s.seen = acceptUncommitted
+	case text == "COMMIT":
+		if w.Flush() != nil {
+			return false
+		}
+		s.committing.Store(int64(s.seen))
+		s.p.reach(s.seen)
+		s.seen = nowhere
+		if decide := s.p.swallow.Load(); decide != nil && (*decide)() {
+			s.lost.Store(true)
+			s.p.swallowed.Add(1)
+		}
+	}
+	return true
+}
+
+func (p *proxy) reach(at point) {
+	if f := p.at.Load(); f != nil && at != nowhere {
+		(*f)(at)
+	}
+}
+
+// holdBy sets what is called at the points; nil ends it.
+func (p *proxy) holdBy(f func(at point)) {
+	if f == nil {
+		p.at.Store(nil)
+		return
+	}
+	p.at.Store(&f)
 }
 
 // swallowBy sets the decision; nil ends it.

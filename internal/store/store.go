@@ -211,7 +211,9 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		return errors.New("the database URL cannot be read (not shown: it may hold a password)")
 	}
 	for name, value := range map[string]string{
-		"application_name": "carillon", "lock_timeout": "3000", "idle_in_transaction_session_timeout": "2000",
+		// A node that is stopped inside its transactions holds rows that others want. Its committers may stand one behind
+		// the other at the same row, so that several sessions must end before another node's lock_timeout.
+		"application_name": "carillon", "lock_timeout": "3000", "idle_in_transaction_session_timeout": "700",
 		"synchronous_commit": "on", "tcp_user_timeout": "5000",
 		// Every query walks along an index made for it, from one row to the next. The planner, which thinks of the average
 		// company, would read and sort all of a large one's rows instead, or whole tables while they are small or their

@@ -1,0 +1,336 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// disturb loads the site's nodes with asks and does something to them meanwhile.
+func (s *site) disturb(name string, size int, over time.Duration, what func(ctx context.Context)) {
+	s.t.Helper()
+	asks := s.draw(name, size)
+	ctx := s.t.Context()
+	var done sync.WaitGroup
+	d := s.d.child()
+	done.Go(func() { load(ctx, s.front, d, asks, over) })
+	what(ctx)
+	done.Wait()
+}
+
+// two starts two nodes on one PostgreSQL; the first reaches it through a proxy.
+func two(s *site) {
+	s.t.Helper()
+	s.proxy = newProxy(s.t, s.url)
+	s.a, s.b = s.node(s.proxy.url), s.node("")
+	s.front.set(s.a, s.b)
+	s.a.start()
+	var first string
+	if err := s.books.db.QueryRowContext(s.t.Context(), "SELECT id FROM node").Scan(&first); err != nil {
+		s.t.Fatal(err)
+	}
+	s.b.start()
+	if err := s.books.db.QueryRowContext(s.t.Context(), "SELECT id FROM node WHERE id <> $1", first).Scan(&s.b.id); err != nil {
+		s.t.Fatal(err)
+	}
+	s.owners(2)
+}
+
+// owners waits until so many nodes own all shards among them.
+func (s *site) owners(n int) {
+	s.t.Helper()
+	const within = time.Minute
+	if !await(s.t.Context(), within, func() bool {
+		var owners, owned int
+		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(DISTINCT owner), COUNT(owner) FROM shard").Scan(&owners, &owned)
+		return err == nil && owners == n && owned == 64
+	}) {
+		s.t.Errorf("after %s not all shards are owned by %d nodes", within, n)
+	}
+}
+
+func TestFaultsStopInFullLoadDrains(t *testing.T) {
+	scenario{
+		name: "drained", setup: func(s *site) {
+			for _, p := range s.providers {
+				p.graph.FailBy(slowly(s.t, s.d.child(), 2*time.Second, nil))
+			}
+			alone(s)
+		},
+		round: func(s *site, name string) {
+			s.disturb(name, size, 2*time.Second, func(ctx context.Context) {
+				pause(ctx, s.d.between(time.Second, 2*time.Second))
+				begin := time.Now()
+				if code := s.x.stop(25 * time.Second); code != 0 {
+					s.t.Errorf("after SIGTERM it ended with %d", code)
+				}
+				s.kills++
+				s.note("drain", time.Since(begin))
+				s.x.start()
+			})
+			s.held(30 * time.Second)
+		},
+		check: func(_ *site, l *ledger) {
+			if l.unknown > 0 {
+				l.fault("%d outcomes are unknown after a drain", l.unknown)
+			}
+		},
+	}.run(t)
+}
+
+// TestFaultsDrainingNodeStaysAlive drains for longer than a silent node is believed alive.
+func TestFaultsDrainingNodeStaysAlive(t *testing.T) {
+	scenario{
+		name: "drained slowly, two nodes", engines: []string{"postgres"}, setup: func(s *site) {
+			for _, p := range s.providers {
+				p.graph.FailBy(slowly(s.t, s.d.child(), 9*time.Second, nil))
+			}
+			two(s)
+		},
+		round: func(s *site, name string) {
+			s.disturb(name, size/2, 2*time.Second, func(ctx context.Context) {
+				pause(ctx, 2*time.Second)
+				s.front.set(s.b)
+				begin := time.Now()
+				if code := s.a.stop(40 * time.Second); code != 0 {
+					s.t.Errorf("after SIGTERM it ended with %d", code)
+				}
+				s.kills++
+				s.note("drain", time.Since(begin))
+			})
+			if log, err := os.ReadFile(s.b.log); err != nil || bytes.Contains(log, []byte("declared a node dead")) {
+				s.t.Errorf("the other node declared it dead (%v)", err)
+			}
+			s.a.start()
+			s.front.set(s.a, s.b)
+			s.owners(2)
+		},
+	}.run(t)
+}
+
+func TestFaultsOtherNodeTakesOverFromAKilledOne(t *testing.T) {
+	scenario{
+		name: "one of two killed", engines: []string{"postgres"}, setup: two,
+		round: func(s *site, name string) {
+			s.disturb(name, size, 4*time.Second, func(ctx context.Context) {
+				pause(ctx, s.d.between(500*time.Millisecond, 2*time.Second))
+				begin := time.Now()
+				s.a.kill()
+				s.kills++
+				s.front.set(s.b)
+				s.owners(1)
+				s.note("take-over", time.Since(begin))
+			})
+			s.a.start()
+			s.front.set(s.a, s.b)
+			s.owners(2)
+		},
+	}.run(t)
+}
+
+func TestFaultsNodeCutOffFromTheDatabaseLosesNothing(t *testing.T) {
+	scenario{
+		name: "one of two cut off from the database", engines: []string{"postgres"}, setup: two,
+		rules: rules{retries: true, errorsStored: true},
+		round: func(s *site, name string) {
+			s.disturb(name, size, 6*time.Second, func(ctx context.Context) {
+				pause(ctx, s.d.between(time.Second, 2*time.Second))
+				s.proxy.cut()
+				s.kills++
+				pause(ctx, s.d.between(time.Second, 11*time.Second))
+				s.proxy.mend()
+			})
+			s.owners(2)
+		},
+	}.run(t)
+}
+
+// stopped stops the first of two nodes when arm's call comes, and lets it go on when the other one has taken over. The
+// other accepts meanwhile, from 3 s after the stop at the latest.
+func (s *site) stopped(name string, arm func(stop func()) (disarm func())) {
+	s.t.Helper()
+	now, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	disarm := arm(func() {
+		once.Do(func() {
+			s.a.signal(syscall.SIGSTOP)
+			close(now)
+		})
+		<-goOn
+	})
+	s.disturb(name, size, 4*time.Second, func(ctx context.Context) {
+		select {
+		case <-now:
+		case <-time.After(30 * time.Second):
+			s.t.Error("the point to stop at was never reached")
+			once.Do(func() { s.a.signal(syscall.SIGSTOP) })
+		}
+		begin := time.Now()
+		s.kills++
+		s.front.set(s.b)
+		s.accepts(ctx, name, begin)
+		s.owners(1)
+		s.note("take-over", time.Since(begin))
+		s.a.signal(syscall.SIGCONT)
+		disarm()
+		close(goOn)
+		pause(ctx, time.Second)
+		s.front.set(s.a, s.b)
+	})
+	s.owners(2)
+}
+
+// accepts asks one after the other until the node accepts without delay.
+func (s *site) accepts(ctx context.Context, name string, since time.Time) {
+	s.t.Helper()
+	c := newCaller(s.front, s.d.child())
+	defer c.http.CloseIdleConnections()
+	for i, quick := 0, 0; quick < 5 && i < 100; i++ {
+		a := s.draw(name+" meanwhile "+string(rune('a'+i%26))+string(rune('a'+i/26)), 1)[0]
+		a.key, a.cancel, a.move, a.repeat = "key-"+a.token, false, false, false
+		begin := time.Now()
+		c.run(ctx, a)
+		quick++
+		if time.Since(begin) > 500*time.Millisecond {
+			quick = 0
+			s.note("accepts again", time.Since(since))
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+	if w := s.notes["accepts again"]; w > 3*time.Second {
+		s.t.Errorf("the other node accepted again only after %s", w.Round(time.Millisecond))
+	}
+}
+
+var stops = rules{retries: true, errorsStored: true}
+
+func TestFaultsStoppedAtAnyMoment(t *testing.T) {
+	scenario{
+		name: "stopped at any moment", engines: []string{"postgres"}, setup: two, rules: stops,
+		round: func(s *site, name string) {
+			s.stopped(name, func(stop func()) func() {
+				timer := time.AfterFunc(s.d.between(500*time.Millisecond, 2*time.Second), stop)
+				return func() { timer.Stop() }
+			})
+		},
+	}.run(t)
+}
+
+// stoppedAt stops a node at a point of its transactions.
+func stoppedAt(t *testing.T, name string, where point) {
+	t.Helper()
+	scenario{
+		name: name, engines: []string{"postgres"}, setup: two, rules: stops,
+		round: func(s *site, name string) {
+			nth := 1 + s.d.IntN(8)
+			s.stopped(name, func(stop func()) func() {
+				var mu sync.Mutex
+				s.proxy.holdBy(func(at point) {
+					mu.Lock()
+					if at == where {
+						nth--
+					}
+					hold := at == where && nth <= 0
+					mu.Unlock()
+					if hold {
+						stop()
+					}
+				})
+				return func() { s.proxy.holdBy(nil) }
+			})
+		},
+	}.run(t)
+}
+
+func TestFaultsStoppedInsideTheTransactionOfStarts(t *testing.T) {
+	stoppedAt(t, "stopped inside a transaction of starts", startsUncommitted)
+}
+
+func TestFaultsStoppedInsideTheTransactionOfAnAccept(t *testing.T) {
+	stoppedAt(t, "stopped inside a transaction of accepts", acceptUncommitted)
+}
+
+func TestFaultsStoppedAfterTheCommitOfStarts(t *testing.T) {
+	stoppedAt(t, "stopped after the commit of starts", startsCommitted)
+}
+
+// firsts tells the accounts whose lanes the first node has: those of the shards that the second has not.
+func (s *site) firsts() map[string]bool {
+	s.t.Helper()
+	mine := map[string]bool{}
+	rows, err := s.books.db.QueryContext(s.t.Context(), `SELECT s.id FROM sender s JOIN shard h ON h.id = s.uid % 64
+		WHERE h.owner <> $1`, s.b.id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			s.t.Fatal(err)
+		}
+		mine[id] = true
+	}
+	if err := rows.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return mine
+}
+
+// atPosts calls f for each post of a lane of the first node, before the answer leaves, until disarmed.
+func (s *site) atPosts(nth int, f func()) (disarm func()) {
+	mine := s.firsts()
+	var mu sync.Mutex
+	for _, p := range s.providers {
+		if mine[p.id] {
+			p.onPost.Store(new(func() {
+				mu.Lock()
+				nth--
+				now := nth == 0
+				mu.Unlock()
+				if now {
+					f()
+				}
+			}))
+		}
+	}
+	return func() {
+		for _, p := range s.providers {
+			p.onPost.Store(nil)
+		}
+	}
+}
+
+func TestFaultsStoppedAfterTheRequestsLastByte(t *testing.T) {
+	scenario{
+		name: "stopped after the request's last byte", engines: []string{"postgres"}, setup: two, rules: stops,
+		round: func(s *site, name string) {
+			s.stopped(name, func(stop func()) func() {
+				return s.atPosts(1+s.d.IntN(8), func() { go stop() })
+			})
+		},
+	}.run(t)
+}
+
+// TestFaultsStoppedAfterTheAnswerBeforeTheFinish holds everything to the database up when the provider answers, so that
+// the node has the 200 and cannot have written it.
+func TestFaultsStoppedAfterTheAnswerBeforeTheFinish(t *testing.T) {
+	scenario{
+		name: "stopped after the 200, before the finish", engines: []string{"postgres"}, setup: two, rules: stops,
+		round: func(s *site, name string) {
+			s.stopped(name, func(stop func()) func() {
+				return s.atPosts(1+s.d.IntN(8), func() {
+					s.proxy.freeze()
+					time.AfterFunc(300*time.Millisecond, func() {
+						defer s.proxy.thaw()
+						stop()
+					})
+				})
+			})
+		},
+	}.run(t)
+}

@@ -1,0 +1,161 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// scenario is one way to break the program, again and again on the same site: nodes, database and data live on from
+// round to round. After each round the ledger must balance.
+type scenario struct {
+	name    string
+	short   bool     // a short run has two rounds of it; else only `make faults` runs it
+	engines []string // default: both
+	most    int      // rounds at most; 0: as many as are asked for
+	rules   rules
+	open    func(t *testing.T, name, engine string) *site // default: newSite
+	setup   func(s *site)                                 // starts the nodes
+	round   func(s *site, name string)
+	check   func(s *site, l *ledger) // more that the ledger must say
+}
+
+const short = 2 // rounds of a scenario as part of `go test ./...`
+
+// run runs the scenario on its engines, beside others.
+func (c scenario) run(t *testing.T) {
+	t.Helper()
+	if !c.short {
+		long(t)
+	}
+	t.Parallel() // it mostly waits
+	if c.engines == nil {
+		c.engines = []string{"sqlite", "postgres"}
+	}
+	for _, engine := range c.engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c.on(t, engine)
+		})
+	}
+}
+
+func (c scenario) on(t *testing.T, engine string) {
+	begin := time.Now()
+	if c.open == nil {
+		c.open = newSite
+	}
+	s := c.open(t, c.name, engine)
+	c.setup(s)
+	n := *rounds
+	if n == 0 {
+		n = short
+	}
+	if c.most > 0 {
+		n = min(n, c.most)
+	}
+	row := result{scenario: c.name, engine: engine, notes: s.notes}
+	defer func() { results.put(row, time.Since(begin), t.Failed()) }()
+	for i := range n {
+		name := fmt.Sprintf("%s %s %d", c.name, engine, i+1)
+		c.round(s, name)
+		l := s.settleAndBalance(name, c.rules)
+		l.kills = s.kills
+		if c.check != nil {
+			c.check(s, l)
+		}
+		s.report(l)
+		row.rounds, row.ledger = i+1, l
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// alone starts a site's only node.
+func alone(s *site) {
+	s.t.Helper()
+	s.x = s.node("")
+	s.front.set(s.x)
+	s.x.start()
+	s.held(30 * time.Second)
+}
+
+// result is what a scenario came to on one engine.
+type result struct {
+	scenario, engine string
+	rounds           int
+	ledger           *ledger
+	notes            map[string]time.Duration
+	took             time.Duration
+	failed           bool
+}
+
+// summary gathers the scenarios' results.
+type summary struct {
+	mu   sync.Mutex
+	rows []result
+}
+
+var results summary
+
+func (s *summary) put(r result, took time.Duration, failed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.took, r.failed = took, failed
+	s.rows = append(s.rows, r)
+}
+
+// table is one line a scenario and engine; empty when nothing was run.
+func (s *summary) table() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.rows) == 0 {
+		return ""
+	}
+	slices.SortFunc(s.rows, func(a, b result) int {
+		return strings.Compare(a.scenario+" "+a.engine, b.scenario+" "+b.engine)
+	})
+	var b strings.Builder
+	b.WriteString("| Scenario | Engine | Rounds | Faults made | Accepted | Messages | Read or delivered | Sent | Failed, with reason | Canceled, skipped | Pending | Outcomes unknown | Doubles named | Lost | Measured | Took | |\n")
+	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|---|\n")
+	for _, r := range s.rows {
+		verdict := "balances"
+		if r.failed || r.ledger == nil {
+			verdict = "**FAILS**"
+		}
+		l := r.ledger
+		if l == nil {
+			l = &ledger{}
+		}
+		failed := 0
+		for _, n := range l.failed {
+			failed += n
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s | %s |\n", r.scenario, r.engine, r.rounds, l.kills,
+			l.answered, l.messages, l.read+l.delivered, l.sent, failed, l.canceled+l.skipped, l.pending, l.unknown, l.twice, l.missing,
+			worst(r.notes), r.took.Round(time.Second), verdict)
+	}
+	return b.String()
+}
+
+func worst(notes map[string]time.Duration) string {
+	parts := make([]string, 0, len(notes))
+	for what, d := range notes {
+		parts = append(parts, fmt.Sprintf("%s ≤ %s", what, d.Round(time.Millisecond)))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// page is the file that shows the table.
+func (s *summary) page(table string) string {
+	return "# Ledger of the fault suite\n\n<!-- Made by: make faults -->\n\n" +
+		fmt.Sprintf("%s, seed %d, %d rounds of each scenario on each engine where it applies.\n\n", time.Now().UTC().Format(time.DateOnly), *seed, *rounds) +
+		"A scenario's figures are the sums over its rounds, which share a database. Accepted are requests answered 200; lost are those\n" +
+		"of them that are not stored any more. Doubles named are messages that the provider took twice: each is a message whose outcome\n" +
+		"was unknown and whose sender's policy is to send again. A fault made is a kill, a stop, a cut, a full disk, a stepped clock …\n\n" + table
+}

@@ -1,0 +1,40 @@
+package faults
+
+import (
+	"time"
+
+	"carillon"
+)
+
+// startedWithin holds each message that was posted once to its due time: never before it, and not later than this. Asks
+// that were moved have a due time that only the database knows, and are left out.
+func (l *ledger) startedWithin(s *site, most time.Duration) {
+	s.t.Helper()
+	due := map[string]time.Time{}
+	for _, a := range s.asks {
+		if a.id != "" && !a.move {
+			due[a.id] = a.due
+		}
+	}
+	var latest time.Duration
+	for _, p := range s.providers {
+		var refs []string
+		p.graph.Each(func(text string, _, _ int) { refs = append(refs, text) })
+		for _, text := range refs {
+			ref, err := carillon.ParseRef(text)
+			at, known := due[ref.NotificationID]
+			if err != nil || !known || ref.Attempt != 1 {
+				continue
+			}
+			late := p.graph.Posts(text)[0].At.Sub(at)
+			latest = max(latest, late)
+			if late < 0 {
+				l.fault("%s was posted %s before its time", text, -late)
+			}
+			if late > most {
+				l.fault("%s was posted %s after its time", text, late)
+			}
+		}
+	}
+	s.note("start after its time", latest)
+}
