@@ -46,6 +46,7 @@ type Company struct {
 	StrictRecipientID bool
 	CallingHours      *CallingHours
 	Limits            Limits
+	RetentionDays     int  // days for which ended notifications are kept; 0: for ever
 	Suppresses        bool // has at least one suppressed number; spares the look-up where there is none
 }
 
@@ -73,6 +74,9 @@ func DefaultLimits() Limits {
 		TemplatesPerDay: 10, WidgetCallsPerMinute: 120,
 	}
 }
+
+// DefaultRetentionDays is for how many days a new company's ended notifications are kept.
+const DefaultRetentionDays = 90
 
 // Shards is the number of parts in which senders are held (engine.md, section 2).
 const Shards = 64

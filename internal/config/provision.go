@@ -26,6 +26,7 @@ type Company struct {
 	Strict       *bool
 	Hours        *carillon.CallingHours
 	Limits       Limits
+	Retention    *int // days; nil: as it is
 	Users        []User
 	Keys         []Key
 	Senders      []Sender
@@ -55,6 +56,7 @@ func (c *Company) Over(now carillon.Company) carillon.Company {
 		given *int
 		to    *int
 	}{
+		{c.Retention, &now.RetentionDays},
 		{c.Limits.SendsPerMinute, &now.Limits.SendsPerMinute},
 		{c.Limits.TemplateListsPerMinute, &now.Limits.TemplateListsPerMinute},
 		{c.Limits.DailyRecipients, &now.Limits.DailyRecipients},

@@ -21,7 +21,10 @@ func Scopes() []string {
 	}
 }
 
-const maxLimit = 1_000_000_000
+const (
+	maxLimit     = 1_000_000_000
+	maxRetention = 36_500 // days: a hundred years
+)
 
 func limits(f *form, l *Limits) {
 	for _, x := range []struct {

@@ -86,6 +86,9 @@ func (r *reader) company(f *form) {
 	if strict, given := f.flag("strict_recipient_id"); given {
 		c.Strict = &strict
 	}
+	if days := f.number("retention_days", -1, maxRetention); days >= 0 {
+		c.Retention = &days
+	}
 	f.inner("limits", func(f *form) { limits(f, &c.Limits) })
 	f.inner("calling_hours", func(f *form) { c.Hours = callingHours(f) })
 	f.each("users", "a user", c.user)

@@ -47,9 +47,10 @@ func TestExampleIsReadInFull(t *testing.T) {
 		t.Error(diff)
 	}
 	wantCompany := carillon.Company{
-		Name:         "Acme Travel",
-		CallingHours: &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
-		Limits:       carillon.Limits{TemplatesPerDay: 10, WidgetCallsPerMinute: 120},
+		Name:          "Acme Travel",
+		CallingHours:  &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
+		Limits:        carillon.Limits{TemplatesPerDay: 10, WidgetCallsPerMinute: 120},
+		RetentionDays: 90,
 	}
 	if diff := cmp.Diff(wantCompany, c.Over(carillon.Company{Suspended: true, Limits: carillon.DefaultLimits()})); diff != "" {
 		t.Error(diff)
@@ -63,7 +64,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 	if diff := cmp.Diff(wantSender, c.Senders[0].Sender); diff != "" {
 		t.Error(diff)
 	}
-	wantKey := Key{At: Position{"example.yaml", 18, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
+	wantKey := Key{At: Position{"example.yaml", 19, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if diff := cmp.Diff(wantKey, c.Keys[2]); diff != "" {
 		t.Error(diff)
 	}

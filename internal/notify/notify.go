@@ -70,7 +70,7 @@ const (
 )
 
 // Run does the work behind until ctx ends: marking notifications that are done, releasing what is held without need,
-// filling the search table, sweeping what has expired.
+// filling the search table.
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
 	done.Go(func() { n.sweeps(ctx) })
@@ -193,9 +193,6 @@ func (n *Notify) chores(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(chores):
-		}
-		if err := n.store.Sweep(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			n.o.Log.WarnContext(ctx, "sweep what has expired", "error", err)
 		}
 		if err := n.releaseNeedless(ctx); err != nil && ctx.Err() == nil {
 			n.o.Log.WarnContext(ctx, "release held messages", "error", err)

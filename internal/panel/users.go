@@ -198,7 +198,7 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 	if a.PasswordHash, err = p.Auth.HashPassword(r.Context(), u.password); err != nil {
 		return err
 	}
-	company := &carillon.Company{Name: u.company, Limits: carillon.DefaultLimits()}
+	company := &carillon.Company{Name: u.company, Limits: carillon.DefaultLimits(), RetentionDays: carillon.DefaultRetentionDays}
 	if err := p.Auth.FirstOwner(r.Context(), authorization, a, company); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, erro
 	return cached(ctx, &s.dir, companyKey(id), func(ctx context.Context) (*carillon.Company, error) {
 		c := &carillon.Company{ID: id}
 		var hours, limits string
-		err := s.row(ctx, []any{&c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &limits, &c.Suppresses},
-			`SELECT name, suspended, strict, hours, limits, (SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL
+		err := s.row(ctx, []any{&c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &limits, &c.RetentionDays, &c.Suppresses},
+			`SELECT name, suspended, strict, hours, limits, retention, (SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL
 			FROM company WHERE id = $1`, id)
 		if err != nil {
 			return nil, absent(err, "Company")
@@ -47,10 +47,10 @@ func (tx *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time
 			return fmt.Errorf("write calling hours: %w", err)
 		}
 	}
-	_, err = tx.exec(ctx, `INSERT INTO company (id, name, suspended, strict, hours, limits, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO UPDATE SET name = excluded.name, suspended = excluded.suspended,
-		strict = excluded.strict, hours = excluded.hours, limits = excluded.limits, updated_at = excluded.updated_at`,
-		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(limits), millis(now))
+	_, err = tx.exec(ctx, `INSERT INTO company (id, name, suspended, strict, hours, limits, retention, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $8, $7, $7) ON CONFLICT (id) DO UPDATE SET name = excluded.name, suspended = excluded.suspended,
+		strict = excluded.strict, hours = excluded.hours, limits = excluded.limits, retention = excluded.retention, updated_at = excluded.updated_at`,
+		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(limits), millis(now), c.RetentionDays)
 	if duplicate(err) {
 		return carillon.InConflict("Another company has the name " + c.Name)
 	}

@@ -200,6 +200,8 @@ var meant = []struct {
 	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
 	{"DELETE FROM rate", by("rate_start")},
+	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
+	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
 	{"DELETE FROM session", by("session_expiry")},
 	{"DELETE FROM refresh_token WHERE session_id", by("refresh_token_session")},
 	{"WHERE poll_at > 0 AND poll_at <= $1", by("template_poll")},

@@ -23,7 +23,7 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 		return "", err
 	}
 	if have == nil {
-		fresh := c.Over(carillon.Company{ID: c.ID, Limits: carillon.DefaultLimits()})
+		fresh := c.Over(carillon.Company{ID: c.ID, Limits: carillon.DefaultLimits(), RetentionDays: carillon.DefaultRetentionDays})
 		if fresh.ID == "" {
 			fresh.ID = carillon.NewID(a.now)
 		}
@@ -52,8 +52,8 @@ func (a *applying) findCompany(ctx context.Context, c *config.Company) (*carillo
 		}
 		var x carillon.Company
 		var hours, limits string
-		err := a.tx.one(ctx, []any{&x.ID, &x.Name, &x.Suspended, &x.StrictRecipientID, &hours, &limits},
-			"SELECT id, name, suspended, strict, hours, limits FROM company WHERE "+by.column+" = $1", by.value)
+		err := a.tx.one(ctx, []any{&x.ID, &x.Name, &x.Suspended, &x.StrictRecipientID, &hours, &limits, &x.RetentionDays},
+			"SELECT id, name, suspended, strict, hours, limits, retention FROM company WHERE "+by.column+" = $1", by.value)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}

@@ -1,0 +1,44 @@
+package purge
+
+import (
+	"time"
+
+	"carillon/internal/store"
+)
+
+// pace keeps steps near a length by changing how many rows they delete, and rests after each so that purging has at most
+// a fifth of the writer's time.
+type pace struct {
+	rows   int // of the next step
+	target time.Duration
+}
+
+const (
+	fewest = 8
+	most   = 4096
+	begin  = 64
+
+	restsPerStep = 4
+	leastRest    = 2 * time.Millisecond
+	longestRest  = time.Second
+)
+
+// newPace aims at steps that a request on SQLite does not notice, since it shares the one writer with them; on PostgreSQL
+// they have a transaction of their own, and a step's cost is its round trips.
+func newPace(oneWriter bool) pace {
+	if oneWriter {
+		return pace{rows: begin, target: 2 * time.Millisecond}
+	}
+	return pace{rows: 4 * begin, target: 20 * time.Millisecond}
+}
+
+// after learns from a step and tells how long to rest.
+func (p *pace) after(x store.Purged) time.Duration {
+	switch {
+	case x.Took > p.target:
+		p.rows = max(int(int64(p.rows)*int64(p.target)/int64(x.Took)), p.rows/4, fewest)
+	case x.Took < p.target/2 && x.Rows >= p.rows/2:
+		p.rows = min(2*p.rows, most)
+	}
+	return min(max(restsPerStep*x.Took, leastRest), longestRest)
+}

@@ -1,0 +1,173 @@
+// Package purge deletes what has lived its time: ended notifications by their company's retention, expired idempotency
+// keys, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds and rests
+// between them, so that accepting never waits for it. It never touches a notification that is not closed. Expired sessions
+// are auth's, rates limit's.
+//
+//	round: keys ─▶ quotas (once a day) ─▶ company by company: step, rest, step, rest … until nothing is past its time
+//
+// On PostgreSQL one node at a time deletes; a node that finds another at it leaves the round to that one.
+package purge
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// What names the kinds of rows, for metrics.
+const (
+	Notifications = "notifications"
+	Keys          = "idempotency_keys"
+	Quotas        = "quotas"
+)
+
+// Options wire a Purge. The zero value works.
+type Options struct {
+	// Step hears of every step: what kind of rows, how many, how long it held the writer.
+	Step func(what string, p store.Purged)
+	// Backlog hears how far past its retention the oldest closed notification is that a round works on, and zero when a
+	// round has left nothing behind.
+	Backlog func(age time.Duration)
+	Log     *slog.Logger
+}
+
+// Purge deletes. Make it with New, run it with Run.
+type Purge struct {
+	store  *store.Store
+	o      Options
+	pace   pace
+	quotas time.Time // when quotas were last looked through
+}
+
+// New builds a Purge.
+func New(s *store.Store, o Options) *Purge {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Step == nil {
+		o.Step = func(string, store.Purged) {}
+	}
+	if o.Backlog == nil {
+		o.Backlog = func(time.Duration) {}
+	}
+	return &Purge{store: s, o: o, pace: newPace(s.Engine() == "sqlite")}
+}
+
+const (
+	first     = 15 * time.Second // after the start, which has other things to do
+	every     = 5 * time.Minute
+	quotaDays = 400 // a year's usage stays to be looked at
+	day       = 24 * time.Hour
+)
+
+// Run makes a round now and then until ctx ends.
+func (p *Purge) Run(ctx context.Context) error {
+	for wait := first; p.rest(ctx, wait); wait = every {
+		if err := p.Round(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			p.o.Log.WarnContext(ctx, "purge", "error", err)
+		}
+	}
+	return nil
+}
+
+// Round deletes all that has lived its time by now.
+func (p *Purge) Round(ctx context.Context, now time.Time) error {
+	if busy, err := p.keys(ctx, now); busy || err != nil {
+		return err
+	}
+	if now.Sub(p.quotas) >= day {
+		if busy, err := p.oldQuotas(ctx, now); busy || err != nil {
+			return err
+		}
+		p.quotas = now
+	}
+	for id := ""; ; {
+		c, err := p.store.ClosedAfter(ctx, id)
+		if err != nil {
+			return err
+		}
+		if id = c.CompanyID; id == "" {
+			p.o.Backlog(0)
+			return nil
+		}
+		if busy, err := p.company(ctx, c, now); busy || err != nil {
+			return err
+		}
+	}
+}
+
+// company deletes what is past a company's retention.
+func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (busy bool, err error) {
+	company, err := p.store.Company(ctx, c.CompanyID)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return false, nil
+	}
+	if err != nil || company.RetentionDays == 0 {
+		return false, err
+	}
+	before := now.Add(-time.Duration(company.RetentionDays) * day)
+	for from := c.Oldest; from.Before(before); {
+		p.o.Backlog(before.Sub(from))
+		x, err := p.store.Purge(ctx, c.CompanyID, from, before, p.pace.rows)
+		if err != nil || x.Busy {
+			return x.Busy, err
+		}
+		p.done(ctx, Notifications, x)
+		if !x.More || x.Notifications == 0 && !x.Next.After(from) {
+			return false, nil
+		}
+		from = x.Next
+	}
+	return false, nil
+}
+
+func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {
+	for more := true; more; {
+		x, err := p.store.DropKeys(ctx, now, p.pace.rows)
+		if err != nil || x.Busy {
+			return x.Busy, err
+		}
+		p.done(ctx, Keys, x)
+		more = x.More
+	}
+	return false, nil
+}
+
+func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err error) {
+	keep := now.UTC().Add(-quotaDays * day).Format(time.DateOnly)
+	for id := ""; ; {
+		company, oldest, err := p.store.QuotaAfter(ctx, id)
+		if err != nil || company == "" {
+			return false, err
+		}
+		if id = company; oldest >= keep {
+			continue
+		}
+		x, err := p.store.DropQuotas(ctx, company, keep)
+		if err != nil || x.Busy {
+			return x.Busy, err
+		}
+		p.done(ctx, Quotas, x)
+	}
+}
+
+// done tells of a step and rests after it.
+func (p *Purge) done(ctx context.Context, what string, x store.Purged) {
+	p.o.Step(what, x)
+	p.rest(ctx, p.pace.after(x))
+}
+
+// rest waits, and tells whether to go on.
+func (p *Purge) rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,321 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// What has lived its time is deleted in steps (engine.md, section 4). What goes is looked up beside the writer; a step on
+// the writer only deletes by keys, and tells how long it took, so that its caller keeps the steps short.
+
+// Purged is what one step deleted.
+type Purged struct {
+	Notifications int
+	Rows          int           // of all tables
+	Took          time.Duration // how long the step held the writer, on PostgreSQL its transaction
+	Next          time.Time     // where to go on: nothing that closed earlier is left to this step
+	More          bool          // there may be more
+	Busy          bool          // another node is purging; nothing was done
+}
+
+// Closed is a company with closed notifications, and when the oldest of them closed.
+type Closed struct {
+	CompanyID string
+	Oldest    time.Time
+}
+
+// ClosedAfter finds the next company, by id, that has closed notifications; the id is empty when there is none.
+func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, err error) {
+	var at int64
+	err = s.row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
+		ORDER BY company_id, done_at LIMIT 1`, companyID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Closed{}, nil
+	}
+	if err != nil {
+		return Closed{}, fmt.Errorf("find closed notifications: %w", err)
+	}
+	c.Oldest = time.UnixMilli(at).UTC()
+	return c, nil
+}
+
+// doomed is a notification that a step deletes, with what the search table has of it.
+type doomed struct {
+	id, campaign string
+	doneAt       int64
+	messages     int
+	numbers      []string // of its messages, each once
+}
+
+// Purge deletes notifications of a company that closed in [from, before), oldest first, about `most` rows of them with all
+// that belongs to them: messages and search entries. Open ones are never touched, whatever was read before.
+func (s *Store) Purge(ctx context.Context, companyID string, from, before time.Time, most int) (p Purged, err error) {
+	all, next, more, err := s.doomed(ctx, companyID, from, before, most)
+	if err != nil {
+		return Purged{}, fmt.Errorf("purge: %w", err)
+	}
+	if len(all) > 0 {
+		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+			if s.d.sqlite {
+				return purgeOneByOne(ctx, tx, &p, companyID, all, millis(before))
+			}
+			return purgeTogether(ctx, tx, &p, companyID, all, millis(before))
+		})
+	}
+	p.Next, p.More = next, more
+	if err != nil {
+		return p, fmt.Errorf("purge: %w", err)
+	}
+	return p, nil
+}
+
+// doomed reads what a step deletes. What the search table has not been filled with is left: its entries would come later
+// and stay.
+func (s *Store) doomed(ctx context.Context, companyID string, from, before time.Time, most int) (all []doomed, next time.Time, more bool, err error) {
+	horizon, err := s.searchHorizon(ctx)
+	if err != nil {
+		return nil, from, false, err
+	}
+	limit := max(most/fewestRows, 1)
+	page, err := s.closedPage(ctx, companyID, from, before, limit)
+	if err != nil {
+		return nil, from, false, err
+	}
+	next, more = from, len(page) == limit
+	rows := 0
+	for i := range page {
+		d := &page[i]
+		if d.id > horizon {
+			more = false
+			break
+		}
+		if rows += 2 + 2*d.messages; rows > most && i > 0 {
+			more = true
+			break
+		}
+		all, next = append(all, *d), time.UnixMilli(d.doneAt)
+	}
+	return all, next, more, s.recipients(ctx, all)
+}
+
+// fewestRows are those of a notification of one message: itself, the message, two search entries.
+const fewestRows = 4
+
+func (s *Store) closedPage(ctx context.Context, companyID string, from, before time.Time, limit int) ([]doomed, error) {
+	rows, err := s.rows(ctx, `SELECT id, campaign, done_at, total FROM notification
+		WHERE open = 0 AND company_id = $1 AND done_at >= $2 AND done_at < $3 ORDER BY done_at LIMIT $4`,
+		companyID, max(from.UnixMilli(), 1), before.UnixMilli(), limit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	page := make([]doomed, 0, limit)
+	for rows.Next() {
+		var d doomed
+		if err := rows.Scan(&d.id, &d.campaign, &d.doneAt, &d.messages); err != nil {
+			return nil, err
+		}
+		page = append(page, d)
+	}
+	return page, rows.Err()
+}
+
+// recipients reads the numbers that the notifications' messages go to.
+func (s *Store) recipients(ctx context.Context, all []doomed) error {
+	byID := make(map[string]*doomed, len(all))
+	ids := make([]string, len(all))
+	for i := range all {
+		ids[i] = all[i].id
+		byID[all[i].id] = &all[i]
+	}
+	const query = "SELECT notification_id, number FROM message WHERE notification_id = "
+	if !s.d.sqlite {
+		if err := s.recipientsOf(ctx, byID, query+"ANY($1)", ids); err != nil {
+			return err
+		}
+	} else {
+		for _, id := range ids {
+			if err := s.recipientsOf(ctx, byID, query+"$1", id); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range all {
+		slices.Sort(all[i].numbers)
+		all[i].numbers = slices.Compact(all[i].numbers)
+	}
+	return nil
+}
+
+func (s *Store) recipientsOf(ctx context.Context, byID map[string]*doomed, query string, ids any) error {
+	rows, err := s.rows(ctx, query, ids)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id, number string
+		if err := rows.Scan(&id, &number); err != nil {
+			return err
+		}
+		byID[id].numbers = append(byID[id].numbers, number)
+	}
+	return rows.Err()
+}
+
+// purgeLock is the key of the advisory lock under which one node at a time deletes.
+const purgeLock = 0x6361_7270
+
+// chore runs a step of deleting and takes its time. On SQLite it shares the transaction of the writes that wait, and
+// their one sync to disk; on PostgreSQL it has its own, and one node at a time deletes.
+func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Context, tx *Tx) error) error {
+	timed := func(ctx context.Context, tx *Tx) error {
+		*p = Purged{}
+		begin := time.Now()
+		defer func() { p.Took = time.Since(begin) }()
+		return fn(ctx, tx)
+	}
+	if s.d.sqlite {
+		// Not given up with its caller: what it found out is written into p.
+		return s.accepts.do(context.WithoutCancel(ctx), &work{kind: workReceipt, run: timed})
+	}
+	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		var ours bool
+		if err := tx.one(ctx, []any{&ours}, "SELECT pg_try_advisory_xact_lock($1)", purgeLock); err != nil {
+			return err
+		}
+		if !ours {
+			*p = Purged{Busy: true}
+			return nil
+		}
+		return timed(ctx, tx)
+	})
+}
+
+func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
+	for i := range all {
+		d := &all[i]
+		n, err := tx.exec(ctx, "DELETE FROM notification WHERE id = ? AND open + 0 = 0 AND done_at < ?", d.id, before)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		p.Notifications++
+		messages, err := tx.exec(ctx, "DELETE FROM message WHERE notification_id = ?", d.id)
+		if err != nil {
+			return err
+		}
+		p.Rows += int(n + messages)
+		if err := unsearch(ctx, tx, p, companyID, "campaign", d.campaign, d.id); err != nil {
+			return err
+		}
+		for _, number := range d.numbers {
+			if err := unsearch(ctx, tx, p, companyID, "number", number, d.id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func unsearch(ctx context.Context, tx *Tx, p *Purged, companyID, field, value, id string) error {
+	n, err := tx.exec(ctx, "DELETE FROM search WHERE company_id = ? AND field = ? AND value = ? AND notification_id = ?", companyID, field, value, id)
+	p.Rows += int(n)
+	return err
+}
+
+func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
+	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.id, b.id) }) // the order of locks
+	ids := make([]string, len(all))
+	for i := range all {
+		ids[i] = all[i].id
+	}
+	gone, err := deleteClosed(ctx, tx, ids, before)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	var ended, fields, values, owners []string
+	for i := range all {
+		d := &all[i]
+		if !gone[d.id] {
+			continue
+		}
+		ended = append(ended, d.id)
+		fields, values, owners = append(fields, "campaign"), append(values, d.campaign), append(owners, d.id)
+		for _, number := range d.numbers {
+			fields, values, owners = append(fields, "number"), append(values, number), append(owners, d.id)
+		}
+	}
+	messages, err := tx.exec(ctx, "DELETE FROM message WHERE notification_id = ANY($1)", ended)
+	if err != nil {
+		return err
+	}
+	entries, err := tx.exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::text[]) AS id) AS u
+		WHERE s.company_id = $1 AND s.field = u.field AND s.value = u.value AND s.notification_id = u.id`, companyID, fields, values, owners)
+	p.Notifications, p.Rows = len(gone), len(gone)+int(messages+entries)
+	return err
+}
+
+func deleteClosed(ctx context.Context, tx *Tx, ids []string, before int64) (gone map[string]bool, err error) {
+	rows, err := tx.query(ctx, "DELETE FROM notification WHERE id = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING id", ids, before)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	gone = make(map[string]bool, len(ids))
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		gone[id] = true
+	}
+	return gone, rows.Err()
+}
+
+// DropKeys deletes idempotency keys that expired by now, at most `most` of them.
+func (s *Store) DropKeys(ctx context.Context, now time.Time, most int) (p Purged, err error) {
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		n, err := tx.exec(ctx, `DELETE FROM idempotency WHERE (company_id, route, key) IN (
+			SELECT company_id, route, key FROM idempotency WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`, millis(now), most)
+		p.Rows, p.More = int(n), int(n) == most
+		return err
+	})
+	if err != nil {
+		return p, fmt.Errorf("delete idempotency keys: %w", err)
+	}
+	return p, nil
+}
+
+// QuotaAfter finds the next company, by id, that has charged to any day, and the first of its days; both are empty when
+// there is none.
+func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
+	err = s.row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("find old quotas: %w", err)
+	}
+	return company, day, nil
+}
+
+// DropQuotas deletes what a company charged to days before one; there is a row a day, so a company has few.
+func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged, err error) {
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		n, err := tx.exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)
+		p.Rows = int(n)
+		return err
+	})
+	if err != nil {
+		return p, fmt.Errorf("delete old quotas: %w", err)
+	}
+	return p, nil
+}
