@@ -22,6 +22,7 @@ type site struct {
 	wire      *tripwire
 	numbers   atomic.Int64
 	asks      []*ask
+	mute      bool          // providers do not tell of everything that they took
 	patience  time.Duration // for everything to end; default 90 s
 	flags     []string      // more of the nodes'
 	env       []string      // more of the nodes'
@@ -117,7 +118,7 @@ func (s *site) held(within time.Duration) {
 // settleAndBalance waits for the end of everything asked so far and holds it to the rules.
 func (s *site) settleAndBalance(name string, r rules) *ledger {
 	s.t.Helper()
-	settled := settle(s.t.Context(), s.books, s.patience)
+	settled := settle(s.t.Context(), s.books, s.patience, s.mute)
 	// Closing a notification runs a moment behind its last message.
 	closed := await(s.t.Context(), 30*time.Second, func() bool {
 		var n int

@@ -32,6 +32,7 @@ type ask struct {
 	id         string // of the 200
 	status     int    // the last answer's
 	code       string // its error
+	busy       int    // answers 503 before that
 	lost       bool   // the last try ended without an answer
 	canceled   int    // as the DELETE's 200 said
 	moved      bool
@@ -168,6 +169,9 @@ func (c *caller) post(ctx context.Context, a *ask) {
 			a.id, a.status, a.lost = r.id, r.status, false
 			return
 		default:
+			if r.status == http.StatusServiceUnavailable {
+				a.busy++
+			}
 			if r.status == http.StatusInternalServerError && !strings.HasPrefix(a.token, mark) {
 				a.complaints = append(a.complaints, "it was answered 500 "+r.code) // what passes is a 503
 			}
