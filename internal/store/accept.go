@@ -88,11 +88,11 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 			return err
 		}
 	}
-	quotas, err := lockQuotas(ctx, tx, accepts)
-	if err != nil {
+	if err := claimKeys(ctx, tx, accepts); err != nil {
 		return err
 	}
-	if err := claimKeys(ctx, tx, accepts); err != nil {
+	quotas, err := lockQuotas(ctx, tx, accepts)
+	if err != nil {
 		return err
 	}
 	admit(accepts, quotas)
@@ -120,12 +120,14 @@ func (a *Accept) quotaKey() quotaKey { return quotaKey{a.Notification.CompanyID,
 // quotaUse is what a company has used of a day, as the batch decides it, and what the row says meanwhile.
 type quotaUse struct{ used, written int }
 
-// lockQuotas takes the rows of the batch's companies, sorted, and charges them for every request in the same statement:
-// that all are admitted is the rule.
+// lockQuotas takes the rows of the batch's companies, sorted, and charges them for every new request in the same
+// statement: that all are admitted is the rule.
 func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*quotaUse, error) {
 	charges := map[quotaKey]int{}
 	for _, a := range accepts {
-		charges[a.quotaKey()] += a.Quota.Charge
+		if a.admitted() {
+			charges[a.quotaKey()] += a.Quota.Charge
+		}
 	}
 	quotas := make(map[quotaKey]*quotaUse, len(charges))
 	for _, k := range sortedQuotas(charges) {
@@ -192,18 +194,8 @@ func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
 
 // claimKeys takes the idempotency keys of the batch, sorted; who finds one taken gets the stored answer or a refusal.
 func claimKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
-	var keyed []*Accept
-	for _, a := range accepts {
-		if a.Idempotency != nil {
-			keyed = append(keyed, a)
-		}
-	}
-	slices.SortStableFunc(keyed, func(a, b *Accept) int {
-		return cmp.Or(cmp.Compare(a.Notification.CompanyID, b.Notification.CompanyID),
-			cmp.Compare(a.Idempotency.Route, b.Idempotency.Route), cmp.Compare(a.Idempotency.Key, b.Idempotency.Key))
-	})
 	var last *Accept // the batch's latest to get its key
-	for _, a := range keyed {
+	for _, a := range keyed(accepts) {
 		if err := claimKey(ctx, tx, a); err != nil {
 			return fmt.Errorf("claim idempotency key: %w", err)
 		}
@@ -214,6 +206,21 @@ func claimKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
 		}
 	}
 	return nil
+}
+
+// keyed are those of a batch that came with an idempotency key, sorted by it.
+func keyed(accepts []*Accept) []*Accept {
+	var all []*Accept
+	for _, a := range accepts {
+		if a.Idempotency != nil {
+			all = append(all, a)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Accept) int {
+		return cmp.Or(cmp.Compare(a.Notification.CompanyID, b.Notification.CompanyID),
+			cmp.Compare(a.Idempotency.Route, b.Idempotency.Route), cmp.Compare(a.Idempotency.Key, b.Idempotency.Key))
+	})
+	return all
 }
 
 func sameKey(a, b *Accept) bool {
@@ -328,21 +335,28 @@ func unaccept(ctx context.Context, tx *Tx, a *Accept) error {
 	return nil
 }
 
-func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
-	b := newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+func messageBulk() *bulk {
+	return newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 		"q:bigint", "rank:bigint", "due_at:bigint", "reason:text?", "ended_at:bigint?")
-	for _, a := range accepts {
-		if !a.admitted() {
-			continue
+}
+
+func (a *Accept) addMessages(b *bulk) {
+	n := &a.Notification
+	shard := n.SenderUID % carillon.Shards
+	for i, m := range a.Messages {
+		q, rank, ended := 1, carillon.RankNone, int64(0)
+		if m.Skip != "" {
+			q, rank, ended = 0, carillon.RankSkipped, millis(n.CreatedAt)
 		}
-		n := &a.Notification
-		shard := n.SenderUID % carillon.Shards
-		for i, m := range a.Messages {
-			q, rank, ended := 1, carillon.RankNone, int64(0)
-			if m.Skip != "" {
-				q, rank, ended = 0, carillon.RankSkipped, millis(n.CreatedAt)
-			}
-			b.add(n.ID, i, shard, n.SenderUID, int(n.Class), m.Number, q, int(rank), millis(n.DueAt), string(m.Skip), ended)
+		b.add(n.ID, i, shard, n.SenderUID, int(n.Class), m.Number, q, int(rank), millis(n.DueAt), string(m.Skip), ended)
+	}
+}
+
+func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
+	b := messageBulk()
+	for _, a := range accepts {
+		if a.admitted() {
+			a.addMessages(b)
 		}
 	}
 	return b.write(ctx, tx)

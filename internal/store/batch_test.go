@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,9 +81,14 @@ func TestABatchDecidesQuotaAndIdempotencyInOrder(t *testing.T) {
 				for _, r := range tt.requests {
 					all = append(all, keyed(sender, r.key, r.hash, r.charge, 10))
 				}
-				errs, err := st.AcceptInOneBatch(t.Context(), false, all...)
-				if err != nil {
-					t.Fatal(err)
+				var errs []error
+				if st.Engine() == "postgres" {
+					errs = st.AcceptAsCommitted(all...)
+				} else {
+					var err error
+					if errs, err = st.AcceptInOneBatch(t.Context(), false, all...); err != nil {
+						t.Fatal(err)
+					}
 				}
 				if d := cmp.Diff(tt.want, ends(t, st, all, errs)); d != "" {
 					t.Error(d)
@@ -124,5 +130,44 @@ func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
 		run(true, keyed(sender, "c", "h", 1, 10), "quota_exceeded") // it had not, and there is no room any more
 		run(true, keyed(sender, "a", "h", 1, 10), "replay")
 		run(true, keyed(sender, "a", "x", 1, 10), "idempotency_key_reused")
+	})
+}
+
+func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		if st.Engine() != "postgres" {
+			return // SQLite has no round trips to save
+		}
+		var flushed store.Queries
+		flushed.Watch(st)
+		var all []*store.Accept
+		for i := range 40 {
+			all = append(all, keyed(sender, fmt.Sprint("k", i), "h", 1, 100))
+		}
+		told := ends(t, st, all, st.AcceptAsCommitted(all...))
+		if want := strings.TrimSuffix(strings.Repeat("stored, ", 40), ", "); told != want {
+			t.Error(told)
+		}
+		quick := func() bool {
+			return slices.ContainsFunc(flushed.Texts(), func(q string) bool { return strings.Contains(q, "/ CASE WHEN") })
+		}
+		slow := func() bool {
+			return slices.ContainsFunc(flushed.Texts(), func(q string) bool { return strings.Contains(q, "RETURNING used") })
+		}
+		if !quick() || slow() {
+			t.Errorf("the batch went in one flush: %v, statement by statement: %v", quick(), slow())
+		}
+		late := keyed(sender, "k1", "h", 1, 100) // its key has expired by then
+		late.Notification.CreatedAt = late.Notification.CreatedAt.Add(2 * time.Hour)
+		if told := ends(t, st, []*store.Accept{late}, st.AcceptAsCommitted(late)); told != "stored" || slow() {
+			t.Errorf("a key that has expired: %s, statement by statement: %v", told, slow())
+		}
+		taken := []*store.Accept{keyed(sender, "k2", "h", 1, 100), keyed(sender, "new", "h", 1, 100)}
+		if told := ends(t, st, taken, st.AcceptAsCommitted(taken...)); told != "replay, stored" || !slow() {
+			t.Errorf("a key that is taken: %s, statement by statement: %v", told, slow())
+		}
+		if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 42 {
+			t.Errorf("%d charged, want 42; %v", used, err)
+		}
 	})
 }

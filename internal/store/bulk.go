@@ -126,9 +126,16 @@ func (b *bulk) sqlite(n int) string {
 }
 
 func (b *bulk) writePostgres(ctx context.Context, tx *Tx) error {
+	st := b.postgres()
+	_, err := tx.exec(ctx, st.query, st.args...)
+	return err
+}
+
+// postgres is the statement that writes all rows; more are the arguments that the suffix names behind the columns.
+func (b *bulk) postgres(more ...any) statement {
 	var q strings.Builder
 	q.WriteString("INSERT INTO " + b.table + " (" + strings.Join(b.names, ", ") + ") SELECT ")
-	args := make([]any, len(b.cols))
+	args := make([]any, len(b.cols), len(b.cols)+len(more))
 	for i := range b.cols {
 		if i > 0 {
 			q.WriteString(", ")
@@ -145,8 +152,7 @@ func (b *bulk) writePostgres(ctx context.Context, tx *Tx) error {
 		args[i] = b.cols[i].array(b.types[i])
 	}
 	q.WriteString(" " + b.suffix)
-	_, err := tx.exec(ctx, q.String(), args...)
-	return err
+	return statement{q.String(), append(args, more...)}
 }
 
 func (c *column) array(kind string) any {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 
 type workKind int
 
-// The order of kinds inside a transaction is the order of locks: shard, quota, idempotency, notification, message.
+// The order of kinds inside a transaction is the order of locks: shard, idempotency, new rows, quota, then the
+// notifications and messages of receipts.
 const (
 	workStart workKind = iota // starts and results of deliveries
 	workAccept
@@ -155,15 +157,45 @@ func (c *committer) execute(tx *Tx, batch []*work) {
 		ctx, cancel = context.WithTimeout(ctx, commitTimeout)
 		defer cancel()
 	}
-	err := c.attempt(ctx, tx, batch, false)
-	if err == nil {
-		for _, w := range batch {
-			w.done <- nil
-		}
-		return
+	if !c.s.d.sqlite {
+		batch = c.quick(ctx, tx, batch)
 	}
+	if len(batch) > 0 {
+		c.end(ctx, tx, batch, c.attempt(ctx, tx, batch, false))
+	}
+}
+
+// quick stores the accepts of a batch in one flush, where that does, and gives what is left to do.
+func (c *committer) quick(ctx context.Context, tx *Tx, batch []*work) (left []*work) {
+	first := slices.IndexFunc(batch, func(w *work) bool { return w.kind == workAccept })
+	if first < 0 {
+		return batch
+	}
+	var works []*work
+	var accepts []*Accept
 	for _, w := range batch {
-		w.done <- c.alone(ctx, tx, w, err)
+		if w.kind == workAccept {
+			works, accepts = append(works, w), append(accepts, w.accept)
+		} else {
+			left = append(left, w)
+		}
+	}
+	done, err := c.inOneFlush(ctx, tx, accepts)
+	if !done {
+		return batch
+	}
+	c.end(ctx, tx, works, err)
+	return left
+}
+
+// end answers a batch; one that failed is run again, each write by itself.
+func (c *committer) end(ctx context.Context, tx *Tx, batch []*work, err error) {
+	for _, w := range batch {
+		if err == nil {
+			w.done <- nil
+		} else {
+			w.done <- c.alone(ctx, tx, w, err)
+		}
 	}
 }
 

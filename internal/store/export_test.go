@@ -19,6 +19,24 @@ func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*A
 	return errs, err
 }
 
+// AcceptAsCommitted commits accepts together the way a committer does on PostgreSQL: in one flush where that can be.
+func (s *Store) AcceptAsCommitted(accepts ...*Accept) []error {
+	tx := &Tx{s: s}
+	defer func() { tx.release() }()
+	batch := make([]*work, len(accepts))
+	for i, a := range accepts {
+		batch[i] = &work{kind: workAccept, accept: a, done: make(chan error, 1)}
+	}
+	s.accepts.execute(tx, batch)
+	errs := make([]error, len(accepts))
+	for i, w := range batch {
+		if errs[i] = <-w.done; errs[i] == nil {
+			errs[i] = w.accept.err
+		}
+	}
+	return errs
+}
+
 // Queries gathers every distinct query that the stores it watches run, with the arguments it had the first time.
 type Queries struct {
 	mu  sync.Mutex

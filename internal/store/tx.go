@@ -16,6 +16,8 @@ type Tx struct {
 	s     *Store
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
+
+	careful int // batches that a committer still runs statement by statement (pipeline.go)
 }
 
 // watcher hears every query before it is run: tests explain what the store really asks.

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// The quick way to accept on PostgreSQL: a batch is one flush of statements and one answer. Between statements that wait
+// for each other's answers the round trips take longer than the work, and the company's quota stays locked meanwhile.
+//
+// Nothing is decided on the way: the statements are written for the rule, that every request is new and fits in its
+// quota, and raise an error where one does not. Then nothing is stored, and the batch goes the careful way
+// (acceptBatch). What is locked in both ways, in this order: idempotency keys, sorted; the new rows, which nobody else
+// knows; quotas, sorted, last, so that they are held for little more than the commit.
+
+// carefulBatches is how many batches go the careful way at once after one was not all new or did not all fit: a company
+// at its quota would have every batch tried twice.
+const carefulBatches = 16
+
+// inOneFlush stores the accepts of a batch, all or none. quick is false when they must go the careful way.
+func (c *committer) inOneFlush(ctx context.Context, tx *Tx, accepts []*Accept) (quick bool, err error) {
+	if tx.careful > 0 {
+		tx.careful--
+		return false, nil
+	}
+	quotas, ok := quotaSums(accepts)
+	if !ok {
+		return false, nil
+	}
+	for _, a := range accepts {
+		a.Replay, a.err, a.first = "", nil, nil
+	}
+	if err := tx.acquire(ctx); err != nil {
+		tx.release()
+		return true, &connectionError{err}
+	}
+	err = tx.flush(ctx, flushOf(accepts, quotas))
+	var pe *pgconn.PgError
+	switch {
+	case err == nil:
+		tx.s.committed()
+		return true, nil
+	case errors.As(err, &pe) && !ends(pe):
+		tx.careful = carefulBatches
+		return false, nil
+	}
+	tx.release()
+	return true, &connectionError{&commitError{err}}
+}
+
+// statement is one of a flush.
+type statement struct {
+	query string
+	args  []any
+}
+
+// flush runs statements as one transaction: without BEGIN, what stands before a flush's end is committed there together.
+func (t *Tx) flush(ctx context.Context, all []statement) error {
+	var b pgx.Batch
+	for _, st := range all {
+		t.s.watched(st.query, st.args)
+		b.Queue(st.query, st.args...)
+	}
+	var err error
+	raw := t.conn.Raw(func(driver any) error {
+		conn, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("not a connection of pgx: %T", driver)
+		}
+		err = conn.Conn().SendBatch(ctx, &b).Close()
+		return nil
+	})
+	return errors.Join(err, raw)
+}
+
+type quotaSum struct {
+	quotaKey
+	charge, limit int
+}
+
+// quotaSums adds up what a batch charges; ok is false when it cannot fit.
+func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
+	for _, a := range accepts {
+		k, limit := a.quotaKey(), a.Quota.Limit
+		if limit <= 0 {
+			limit = math.MaxInt
+		}
+		i := slices.IndexFunc(sums, func(s quotaSum) bool { return s.quotaKey == k })
+		if i < 0 {
+			i, sums = len(sums), append(sums, quotaSum{quotaKey: k, limit: limit})
+		}
+		s := &sums[i]
+		s.charge, s.limit = s.charge+a.Quota.Charge, min(s.limit, limit)
+		if s.charge > s.limit {
+			return nil, false
+		}
+	}
+	slices.SortFunc(sums, func(a, b quotaSum) int { return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.day, b.day)) })
+	return sums, true
+}
+
+// flushOf writes the statements of a batch. A quota that is passed and a key that is taken divide by zero.
+func flushOf(accepts []*Accept, quotas []quotaSum) []statement {
+	var all []statement
+	if keys := keysOf(accepts); keys.rows() > 0 {
+		all = append(all, keys.postgres(earliest(accepts)))
+	}
+	notifications, messages := notificationBulk(""), messageBulk()
+	for _, a := range accepts {
+		a.Notification.addTo(notifications)
+		a.addMessages(messages)
+	}
+	all = append(all, notifications.postgres())
+	if messages.rows() > 0 {
+		all = append(all, messages.postgres())
+	}
+	for _, q := range quotas {
+		all = append(all, statement{
+			`INSERT INTO quota (company_id, day, used) VALUES ($1, $2, $3) ON CONFLICT (company_id, day) DO UPDATE
+			SET used = (quota.used + excluded.used) / CASE WHEN quota.used + excluded.used <= $4 THEN 1 ELSE 0 END`,
+			[]any{q.company, q.day, q.charge, q.limit},
+		})
+	}
+	return all
+}
+
+// keysOf gathers the batch's idempotency keys, sorted. $8 is the time after which one that is there has not expired.
+func keysOf(accepts []*Accept) *bulk {
+	b := newBulk("idempotency", `ON CONFLICT (company_id, route, key) DO UPDATE SET hash = excluded.hash,
+		notification_id = excluded.notification_id, answer = excluded.answer,
+		expires_at = excluded.expires_at / CASE WHEN idempotency.expires_at <= $8 THEN 1 ELSE 0 END`,
+		"company_id:text", "route:text", "key:text", "hash:text", "notification_id:text", "answer:text", "expires_at:bigint")
+	for _, a := range keyed(accepts) {
+		k := a.Idempotency
+		b.add(a.Notification.CompanyID, k.Route, k.Key, k.Hash, a.Notification.ID, k.Answer, millis(k.ExpiresAt))
+	}
+	return b
+}
+
+// earliest is when the first of a batch came.
+func earliest(accepts []*Accept) int64 {
+	now := int64(math.MaxInt64)
+	for _, a := range accepts {
+		now = min(now, millis(a.Notification.CreatedAt))
+	}
+	return now
+}
