@@ -57,7 +57,21 @@ func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 		// The shard may be another node's by now. The request has not left, so this is known not to be sent.
 		return queue.Done{Result: result(j, store.MoveRetry, now)}
 	}
+	ctx, cancel := within(ctx, j.Sender)
+	defer cancel()
 	return n.judge(ctx, j, e, sender.Send(ctx, j.Sender, m))
+}
+
+// longestRequest is as long as any channel's client waits for an answer.
+const longestRequest = 30 * time.Second
+
+// within ends a request well before the wait for its unknown outcome can be over at another node that took the shard: a
+// request that still ran when the message was sent again would double it. Most senders wait longer than any request.
+func within(ctx context.Context, s *carillon.Sender) (context.Context, context.CancelFunc) {
+	if most := s.Unknown.After * 4 / 5; most < longestRequest {
+		return context.WithTimeout(ctx, most)
+	}
+	return ctx, func() {}
 }
 
 // unwanted ends a message whose recipient was suppressed after it had been accepted.

@@ -14,6 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/notify"
 	"carillon/internal/queue"
+	"carillon/internal/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -63,6 +64,7 @@ type rig struct {
 	company  *carillon.Company
 	sender   *carillon.Sender
 	template *carillon.Template
+	bus      *realtime.Bus // carries wake-ups to other nodes; nil but in nodes_test.go
 }
 
 func sqlite(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} }
@@ -141,10 +143,17 @@ func (r *rig) start() (stop func()) {
 	var done sync.WaitGroup
 	done.Go(func() { _ = r.queue.Run(ctx) })
 	done.Go(func() { _ = r.notify.Run(ctx) })
+	rest, end := context.WithCancel(context.Background())
+	var bus sync.WaitGroup
+	if r.bus != nil {
+		bus.Go(func() { _ = r.bus.Run(rest) })
+	}
 	<-r.queue.Ready()
 	return func() {
 		cancel()
 		done.Wait()
+		end()
+		bus.Wait()
 		if err := r.store.Close(); err != nil {
 			r.t.Error(err)
 		}
