@@ -135,8 +135,10 @@ func (b *bench) latencyOf(ctx context.Context, e engine, n *node, bare string, r
 		if err != nil {
 			return err
 		}
-		r.add(quantile(took, 0.99), quantile(yard, 0.99)+4*f+3)
-		b.say("%s: p50 %.2f p99 %.2f ms, H p99 %.2f ms, F %.2f ms", r.figure, quantile(took, 0.5), quantile(took, 0.99), quantile(yard, 0.99), f)
+		r.add(took.Milliseconds(0.99), yard.Milliseconds(0.99)+4*f+3)
+		b.shape("Accepting, "+e.name, took)
+		b.shape("Bare handler H", yard)
+		b.say("%s: p50 %.2f p99 %.2f ms, H p99 %.2f ms, F %.2f ms", r.figure, took.Milliseconds(0.5), took.Milliseconds(0.99), yard.Milliseconds(0.99), f)
 	}
 	b.table.add(r)
 	return nil

@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon/internal/load"
 )
 
 // measureDrain queues messages for one instant and takes the time from it until the provider has them all, beside a
@@ -21,7 +22,7 @@ func (b *bench) measureDrain(ctx context.Context) error {
 	}
 	defer p.stop()
 	goals := map[bool]float64{false: 0.75, true: 0.65}
-	messages := pick(b, 40_000, 20_000)
+	messages := b.drainMessages()
 	var rows []*row
 	var nodes []*node
 	for _, e := range engines() {
@@ -32,7 +33,7 @@ func (b *bench) measureDrain(ctx context.Context) error {
 		defer n.stop()
 		nodes = append(nodes, n)
 		rows = append(rows, &row{
-			figure: fmt.Sprintf("Delivery drain of %d, %s", messages, e.name), how: "messages/s, 64 workers, states written",
+			figure: b.drainFigure(e), how: "messages/s, 64 workers, states written",
 			yard: "C", goal: "≥ " + show(goals[e.postgres])[:4], good: atLeast(goals[e.postgres]),
 		})
 	}
@@ -53,6 +54,15 @@ func (b *bench) measureDrain(ctx context.Context) error {
 	b.table.add(rows...)
 	return nil
 }
+
+func (b *bench) drainMessages() int { return pick(b, 40_000, 20_000) }
+
+func (b *bench) drainFigure(e engine) string {
+	return fmt.Sprintf("Delivery drain of %d, %s", b.drainMessages(), e.name)
+}
+
+// spacing is the pause between single messages.
+const spacing = 10 * time.Millisecond
 
 func fileName(what string, n, engine int) string {
 	return what + "-" + strconv.Itoa(n) + "-" + strings.ToLower(engines()[engine].name)
@@ -89,7 +99,7 @@ func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int, n
 
 // allSent waits until nothing is under way and sees that nothing failed.
 func (b *bench) allSent(ctx context.Context, n *node) error {
-	c, err := dial(n.addr)
+	c, err := load.Dial(ctx, n.addr)
 	if err != nil {
 		return err
 	}
@@ -148,13 +158,14 @@ func (b *bench) measureIdle(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			took, err := b.singles(ctx, p, n, pick(b, 300, 150), 10*time.Millisecond)
+			took, err := b.singles(ctx, p, n, pick(b, 300, 150), spacing)
 			if err != nil {
 				return err
 			}
-			half.add(quantile(took, 0.5), 1+3*f)
-			most.add(quantile(took, 0.99), 0)
-			b.say("%s: p50 %.2f p99 %.2f ms, F %.2f ms", half.figure, quantile(took, 0.5), quantile(took, 0.99), f)
+			half.add(took.Milliseconds(0.5), 1+3*f)
+			most.add(took.Milliseconds(0.99), 0)
+			b.shape("Accept to provider, idle, "+e.name, &took.Hist)
+			b.say("%s: p50 %.2f p99 %.2f ms, F %.2f ms", half.figure, took.Milliseconds(0.5), took.Milliseconds(0.99), f)
 		}
 		n.stop()
 		b.table.add(half, most)
@@ -162,11 +173,17 @@ func (b *bench) measureIdle(ctx context.Context) error {
 	return nil
 }
 
-// singles sends messages of the company Single one after the other and gives how long each took to the provider, sorted.
-func (b *bench) singles(ctx context.Context, p *provider, n *node, count int, gap time.Duration) ([]time.Duration, error) {
+// flights are how long messages took from when their requests left until the provider had them.
+type flights struct {
+	load.Hist
+	last time.Time // when the last came
+}
+
+// singles sends messages of the company Single one after the other and gives how long each took to the provider.
+func (b *bench) singles(ctx context.Context, p *provider, n *node, count int, gap time.Duration) (*flights, error) {
 	begin := time.Now()
 	left := make(map[string]time.Time, count)
-	err := each(n.addr, 1, func(_ int, c *conn) error {
+	err := each(ctx, n.addr, 1, func(_ int, c *load.Conn) error {
 		for i := range count {
 			if err := rest(ctx, gap); err != nil {
 				return err
@@ -192,16 +209,16 @@ func (b *bench) singles(ctx context.Context, p *provider, n *node, count int, ga
 	if err != nil {
 		return nil, err
 	}
-	var took []time.Duration
+	took := &flights{}
 	for _, a := range all {
 		id, _, _ := strings.Cut(a.ref, ".")
 		if at, ours := left[id]; ours {
-			took = append(took, a.at.Sub(at))
+			took.Add(a.at.Sub(at))
+			took.last = a.at
 		}
 	}
-	if len(took) != count {
-		return nil, fmt.Errorf("%d of %d messages came within a second", len(took), count)
+	if took.Count() != int64(count) {
+		return nil, fmt.Errorf("%d of %d messages came within a second", took.Count(), count)
 	}
-	slices.Sort(took)
 	return took, nil
 }

@@ -13,6 +13,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -34,9 +35,11 @@ type bench struct {
 	exe     string // this program, for the other roles
 	server  string // the program under test
 	table   table
+	shapes  []shape
 	disk    *yardF
 	cluster *cluster
 	nth     int
+	stocks  map[string]*stock
 	keep    bool
 
 	children []*child
@@ -45,21 +48,28 @@ type bench struct {
 // line is a group of figures that are measured together.
 type line struct {
 	name    string
+	seconds [2]float64 // what it takes on two quiet cores, whole (5 rounds) and quick (3 rounds)
 	measure func(b *bench, ctx context.Context) error
+}
+
+// share is the seconds that the line is thought to take.
+func (l line) share(b *bench) float64 {
+	return pick(b, l.seconds[0]*float64(b.rounds)/5, l.seconds[1]*float64(b.rounds)/3)
 }
 
 func lines() []line {
 	return []line{
-		{"disk", (*bench).measureDisk},
-		{"accept", (*bench).measureAccept},
-		{"latency", (*bench).measureLatency},
-		{"drain", (*bench).measureDrain},
-		{"idle", (*bench).measureIdle},
-		{"million", (*bench).measureMillion},
-		{"fairness", (*bench).measureFairness},
-		{"pacing", (*bench).measurePacing},
-		{"sign-in", (*bench).measureSignIn},
-		{"start", (*bench).measureStart},
+		{"disk", [2]float64{1, 1}, (*bench).measureDisk},
+		{"accept", [2]float64{160, 55}, (*bench).measureAccept},
+		{"latency", [2]float64{115, 50}, (*bench).measureLatency},
+		{"drain", [2]float64{150, 75}, (*bench).measureDrain},
+		{"idle", [2]float64{60, 20}, (*bench).measureIdle},
+		{"million", [2]float64{200, 90}, (*bench).measureMillion},
+		{"growth", [2]float64{600, 260}, (*bench).measureGrowth},
+		{"fairness", [2]float64{240, 60}, (*bench).measureFairness},
+		{"pacing", [2]float64{70, 20}, (*bench).measurePacing},
+		{"sign-in", [2]float64{120, 50}, (*bench).measureSignIn},
+		{"start", [2]float64{70, 25}, (*bench).measureStart},
 	}
 }
 
@@ -76,7 +86,8 @@ func main() {
 	flag.StringVar(&b.server, "server", "", "the program under test; default: built from ./cmd/carillon")
 	flag.BoolVar(&b.keep, "keep", false, "leave the run's folder, with the logs, where it is")
 	only := flag.String("only", "", "lines to measure, separated by commas: "+strings.Join(names(), ", "))
-	out := flag.String("out", "bench/results.md", "file for the table of a whole run")
+	out := flag.String("out", "bench/results.md", "file for the table of a whole run; latency.svg goes beside it")
+	plot := flag.String("plot", "", "file for the plot of latencies of a run that is not whole")
 	flag.Parse()
 	if b.rounds == 0 {
 		b.rounds = 5
@@ -90,7 +101,9 @@ func main() {
 	stop()
 	b.table.print(os.Stdout)
 	if err == nil && !b.quick && *only == "" {
-		err = b.table.write(*out, b.rounds, load)
+		err = b.results(*out, load)
+	} else if *plot != "" && len(b.shapes) > 0 {
+		err = errors.Join(err, draw(*plot, latencyChart(b.shapes)))
 	}
 	exit(err)
 }
@@ -138,16 +151,33 @@ func (b *bench) run(ctx context.Context, only string) error {
 	}
 	defer b.cluster.stop()
 	b.disk = &yardF{dir: b.dir}
+	return b.measure(ctx, wanted)
+}
+
+// measure goes through the lines and says how long the rest takes, if it goes on as it went so far.
+func (b *bench) measure(ctx context.Context, wanted []string) error {
+	var todo []line
+	all := 0.0
 	for _, l := range lines() {
-		if !slices.Contains(wanted, l.name) {
-			continue
+		if slices.Contains(wanted, l.name) {
+			todo = append(todo, l)
+			all += l.share(b)
 		}
-		begin := time.Now()
-		b.say("%s …", l.name)
+	}
+	begin, past := time.Now(), 0.0
+	for _, l := range todo {
+		speed := 1.0
+		if past > 0 {
+			speed = time.Since(begin).Seconds() / past
+		}
+		left := time.Duration((all - past) * speed * float64(time.Second))
+		b.say("%s … (about %s left)", l.name, left.Round(5*time.Second))
+		from := time.Now()
 		if err := l.measure(b, ctx); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
-		b.say("%s took %s", l.name, time.Since(begin).Round(time.Second))
+		past += l.share(b)
+		b.say("%s took %s", l.name, time.Since(from).Round(time.Second))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon/internal/config"
+	"carillon/internal/load"
 )
 
 // nodeOptions say how the program under test runs. The zero value is SQLite in a new folder, with nothing set up.
@@ -28,9 +29,11 @@ type nodeOptions struct {
 // node is the program under test, as an operator runs it: its own process, the default log in a file.
 type node struct {
 	*child
-	addr string
-	dir  string
-	ops  string
+	addr     string
+	dir      string
+	ops      string
+	database string // PostgreSQL: the database's name
+	options  nodeOptions
 }
 
 // setUp has three companies: one that sends much, one that sends single messages, one that is paced. Limits and quotas
@@ -74,7 +77,7 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) (*node, error) {
 	if o.dir == "" {
 		o.dir = filepath.Join(b.dir, "data"+strconv.Itoa(b.nth))
 	}
-	n := &node{dir: o.dir}
+	n := &node{dir: o.dir, options: o}
 	ready := filepath.Join(b.dir, "ready"+strconv.Itoa(b.nth)+".json")
 	env := append(os.Environ(), "CARILLON_ADDR=127.0.0.1:0", "CARILLON_READY_FILE="+ready)
 	if o.provider != "" {
@@ -181,14 +184,19 @@ func engines() []engine { return []engine{{"SQLite", false}, {"PostgreSQL", true
 
 // on starts a node with an empty database of the engine, set up for a provider.
 func (b *bench) on(ctx context.Context, e engine, providerURL string) (*node, error) {
-	o := nodeOptions{provider: providerURL}
+	o, name := nodeOptions{provider: providerURL}, ""
 	if e.postgres {
 		var err error
-		if o.database, err = b.cluster.database(ctx, "bench"+strconv.Itoa(b.nth+1)); err != nil {
+		name = "bench" + strconv.Itoa(b.nth+1)
+		if o.database, err = b.cluster.database(ctx, name); err != nil {
 			return nil, err
 		}
 	}
-	return b.serve(ctx, o)
+	n, err := b.serve(ctx, o)
+	if err == nil {
+		n.database = name
+	}
+	return n, err
 }
 
 // never is a due time that no run lives to see: accepting is measured without delivering.
@@ -228,7 +236,7 @@ func notifyPath(key string) string { return "/functions/v1/notify?access_key=" +
 func (b *bench) bulk(ctx context.Context, n *node, key string, messages int, due time.Time) error {
 	var next atomic.Int64
 	requests := int64(messages / 100)
-	return each(n.addr, 8, func(_ int, c *conn) error {
+	return each(ctx, n.addr, 8, func(_ int, c *load.Conn) error {
 		for ctx.Err() == nil {
 			i := next.Add(1)
 			if i > requests {

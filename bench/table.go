@@ -5,12 +5,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 )
 
 // row is one figure: its rounds, and its yardstick's in the same rounds.
@@ -109,21 +107,14 @@ func (t *table) print(w io.Writer) {
 	_ = tw.Flush()
 }
 
-// write makes the page of results. load is the machine's load before the run: what else it had to do.
-func (t *table) write(name string, rounds int, load string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Measured figures\n\nMade by `make bench`, which `bench/` is. %s, commit %s, %d cores, %s, %d rounds,\n"+
-		"load average before the run %s.\n\n"+
-		"A ratio is the median of the rounds' ratios to the yardstick that ran beside it: H a bare handler that decodes the\n"+
-		"same body, C a bare client that posts the same message, F the disk's fdatasync, K the bare password hash.\n\n",
-		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), rounds, load)
-	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+// markdown writes the table for a page.
+func (t *table) markdown(w io.Writer) {
+	_, _ = fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, r := range t.rows {
 		if len(r.values) > 0 {
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(r.cells(), " | "))
+			_, _ = fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))
 		}
 	}
-	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
 // loadAverage is the system's, of the last minute.
