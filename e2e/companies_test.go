@@ -68,7 +68,7 @@ func startCompanies(t *testing.T, engine string, o app.Options, more map[string]
 	c.client, c.bare = &http.Client{Transport: checked(t, transport)}, &http.Client{Transport: transport}
 	driver, dsn := "pgx", c.database
 	if engine == "sqlite" {
-		driver, dsn = "sqlite", "file:"+c.database+"?_pragma=busy_timeout(5000)"
+		driver, dsn = "sqlite", "file:"+c.database+"?_pragma=busy_timeout(60000)"
 	}
 	if c.db, err = sql.Open(driver, dsn); err != nil {
 		t.Fatal(err)
@@ -199,13 +199,13 @@ func until(t *testing.T, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(again)
 	defer tick.Stop()
-	late := time.NewTimer(20 * time.Second)
+	late := time.NewTimer(patience)
 	defer late.Stop()
 	for !holds() {
 		select {
 		case <-tick.C:
 		case <-late.C:
-			t.Fatal("it did not come about within twenty seconds")
+			t.Fatalf("it did not come about within %s", patience)
 		}
 	}
 }

@@ -43,6 +43,9 @@ func TestContract(t *testing.T) {
 							if c.Parallel {
 								t.Parallel()
 							}
+							if c.InAMinute {
+								untilCalm(time.Minute, 15*time.Second)
+							}
 							p := shared[setup(c)]
 							if c.Alone {
 								p = start(t, engine, setup(c))
@@ -80,8 +83,12 @@ func run(t *testing.T, p *program, f contract.File, c contract.Case) {
 	}
 }
 
-// again is how often a step that may wait is repeated.
-const again = 50 * time.Millisecond
+// again is how often a step that may wait is repeated, and patience how long at least: how fast a thing comes about on a
+// busy machine is nothing that a case may depend on.
+const (
+	again    = 50 * time.Millisecond
+	patience = 90 * time.Second
+)
 
 // take takes one step: again and again until it holds, where it may wait.
 func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *contract.Vars) []string {
@@ -89,7 +96,7 @@ func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *cont
 	if s.After > 0 {
 		<-time.After(time.Duration(s.After))
 	}
-	deadline := time.NewTimer(time.Duration(s.Within))
+	deadline := time.NewTimer(max(time.Duration(s.Within), patience))
 	defer deadline.Stop()
 	tick := time.NewTicker(again)
 	defer tick.Stop()
@@ -101,7 +108,7 @@ func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *cont
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			return append(faults, fmt.Sprintf("after %s", time.Duration(s.Within)))
+			return append(faults, fmt.Sprintf("after %s", max(time.Duration(s.Within), patience)))
 		}
 	}
 }
@@ -123,7 +130,7 @@ func exchange(t *testing.T, p *program, f contract.File, s contract.Step, vars *
 // send sends a request on a connection of its own: the path as it is written, no redirect followed.
 func send(t *testing.T, p *program, built *contract.Request) (*http.Response, []byte) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, built.Method, p.url+built.Target, body(built))
 	if err != nil {

@@ -34,9 +34,10 @@ type File struct {
 type Case struct {
 	Name      string   `json:"name"`
 	Rows      []string `json:"rows"`
-	Provision string   `json:"provision"` // file of the set-up; provision.yaml when empty
-	Alone     bool     `json:"alone"`     // wants a program of its own
-	Parallel  bool     `json:"parallel"`  // waits long: runs beside the others
+	Provision string   `json:"provision"`   // file of the set-up; provision.yaml when empty
+	Alone     bool     `json:"alone"`       // wants a program of its own
+	Parallel  bool     `json:"parallel"`    // waits long: runs beside the others
+	InAMinute bool     `json:"in_a_minute"` // counts what a minute allows: no minute of the clock may end meanwhile
 	Steps     []Step   `json:"steps"`
 }
 

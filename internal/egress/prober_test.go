@@ -77,7 +77,7 @@ func check(t *testing.T, h http.HandlerFunc, kind egress.Kind) error {
 	t.Helper()
 	s, o := serve(t, h)
 	o.Resolver = names{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}
-	o.Timeout = 5 * time.Second
+	o.Timeout = time.Minute
 	p := egress.NewProber(o)
 	t.Cleanup(p.Close)
 	return p.Check(t.Context(), kind, named(t, s, "/file?token=hush"))

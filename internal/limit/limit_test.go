@@ -187,7 +187,7 @@ func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
 // takeAtOnce takes from 64 goroutines over the nodes; whole says that it was all in one window.
 func takeAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted int64, whole bool) {
 	t.Helper()
-	window := calmMinute()
+	window := calmMinute(3 * time.Second)
 	var n atomic.Int64
 	var all sync.WaitGroup
 	for i := range 64 {
@@ -212,9 +212,9 @@ func takeAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted 
 	return n.Load(), time.Now().Truncate(Window).Equal(window)
 }
 
-// calmMinute gives the present window, the next one when this one ends within three seconds.
-func calmMinute() time.Time {
-	if left := Window - time.Since(time.Now().Truncate(Window)); left < 3*time.Second {
+// calmMinute gives the present window, the next one when this one ends within the margin.
+func calmMinute(margin time.Duration) time.Time {
+	if left := Window - time.Since(time.Now().Truncate(Window)); left < margin {
 		<-time.After(left)
 	}
 	return time.Now().Truncate(Window)
@@ -223,7 +223,7 @@ func calmMinute() time.Time {
 func TestOldWindowsAreDeleted(t *testing.T) {
 	url := storetest.Postgres(t)
 	l := over(t, store.Options{DatabaseURL: url})
-	window := calmMinute()
+	window := calmMinute(15 * time.Second)
 	old := window.Add(-2 * Window)
 	if _, _, err := l.store.BorrowRate(t.Context(), "old", old, 1, 10); err != nil {
 		t.Fatal(err)

@@ -30,14 +30,31 @@ func TestCancelAndMoveNeverWinTogetherWithDelivery(t *testing.T) {
 			const n = 40
 			ids := make([]string, n)
 			for i := range ids {
-				due := time.Now().Add(time.Duration(rng.IntN(60)) * time.Millisecond).UTC()
 				numbers := []string{fmt.Sprintf("346%09d", seed*1000+i), fmt.Sprintf("347%09d", seed*1000+i)}
-				extra := `,"datetime_sending":"` + due.Add(30*time.Millisecond).Format("2006-01-02T15:04:05.000") + `"`
-				ids[i] = r.accept(body(extra, numbers...))
+				ids[i] = r.acceptSoon(time.Duration(30+rng.IntN(60))*time.Millisecond, numbers...)
 			}
 			raceAgainstDelivery(t, r, rng, ids)
 		}
 	})
+}
+
+// acceptSoon accepts a request that is due a moment from now. On a busy machine that moment may have passed before the
+// request is read, and is refused: then it is asked again.
+func (r *rig) acceptSoon(in time.Duration, numbers ...string) string {
+	r.t.Helper()
+	for {
+		extra := `,"datetime_sending":"` + time.Now().Add(in).UTC().Format("2006-01-02T15:04:05.000") + `"`
+		a, err := r.notify.Accept(r.t.Context(), &notify.Submission{
+			Company: r.company, Channel: carillon.Messaging, Body: body(extra, numbers...), Route: "notify",
+		})
+		if carillon.IsCode(err, carillon.ValidationFailed) {
+			continue
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return notificationIn(r.t, a)
+	}
 }
 
 // raceAgainstDelivery cancels or moves each notification around the moment it is due, and then holds what the callers
@@ -160,10 +177,12 @@ func repeatOnce(r *rig, key string, b []byte) (notify.Answer, error) {
 	return r.notify.Accept(ctx, sub)
 }
 
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
 func TestSendersTogetherNeverPassTheQuota(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		for seed := range seeds(t) {
-			limit := 20 + seed*7
+			limit, day := 20+seed*7, today()
 			r := newRig(t, o, func(r *rig) {
 				r.company.Name = fmt.Sprintf("Quota %d", seed)
 				r.company.Limits.DailyRecipients = limit
@@ -193,15 +212,15 @@ func TestSendersTogetherNeverPassTheQuota(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if accepted > limit {
-				t.Errorf("accepted %d of a quota of %d", accepted, limit)
-			}
-			if smallest < 1000 && limit-accepted >= smallest && smallest == 1 {
-				t.Errorf("refused one recipient with %d of %d used", accepted, limit)
-			}
-			used, err := r.store.Used(t.Context(), r.company.ID, time.Now().UTC().Format(time.DateOnly))
-			if err != nil || used != accepted {
+			used, err := r.store.Used(t.Context(), r.company.ID, day)
+			switch {
+			case today() != day: // two days had a part in it
+			case err != nil || used != accepted:
 				t.Errorf("charged %d for %d accepted, %v", used, accepted, err)
+			case accepted > limit:
+				t.Errorf("accepted %d of a quota of %d", accepted, limit)
+			case smallest == 1 && limit > accepted:
+				t.Errorf("refused one recipient with %d of %d used", accepted, limit)
 			}
 			if err := r.store.Close(); err != nil {
 				t.Error(err)

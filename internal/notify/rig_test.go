@@ -179,11 +179,17 @@ func (r *rig) accept(b []byte) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return notificationIn(r.t, a)
+}
+
+// notificationIn is the id that an answer gives.
+func notificationIn(t *testing.T, a notify.Answer) string {
+	t.Helper()
 	var v struct {
 		ID string `json:"notification_id"`
 	}
 	if err := json.Unmarshal(a.JSON, &v); err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return v.ID
 }
@@ -200,7 +206,7 @@ func (r *rig) view(id string) *notify.View {
 // await waits until the condition holds; the condition is asked again whenever the provider or the store may have moved.
 func await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {

@@ -329,7 +329,7 @@ func TestStandInPostsSignedStatusesUntilTheyAreTaken(t *testing.T) {
 	}
 	select {
 	case <-all:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 	}
 	mu.Lock()
 	defer mu.Unlock()

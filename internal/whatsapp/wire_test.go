@@ -77,7 +77,7 @@ func waitClosed(t *testing.T, c *Client, addr string) {
 	c.wire.mu.Lock()
 	l := c.wire.idle[addr][0]
 	c.wire.mu.Unlock()
-	if err := l.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := l.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {

@@ -36,11 +36,11 @@ cd "$dir" || exit 1
 cat >>"$data/postgresql.conf" <<-CONF &&
 	listen_addresses = ''
 	unix_socket_directories = '$dir'
-	max_connections = 300
+	max_connections = 600
 	max_prepared_transactions = 0
 	$3
 CONF
-"$bin/pg_ctl" -D "$data" -w -t 60 -l "$dir/log" start >/dev/null 2>&1 || { tail -n 20 log; exit 1; }
+"$bin/pg_ctl" -D "$data" -w -t 300 -l "$dir/log" start >/dev/null 2>&1 || { tail -n 20 log; exit 1; }
 echo ready
 exec 1>&-
 cat >/dev/null

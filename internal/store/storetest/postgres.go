@@ -69,13 +69,13 @@ func startServer() (*cluster, error) {
 	return startCluster(throwAway)
 }
 
-// execute runs one statement on its own connection. Each has a minute: creating a database waits for a checkpoint.
+// execute runs one statement on its own connection. Each has three minutes: creating a database waits for a checkpoint.
 func execute(dsn, statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	driver := "pgx"
 	if !strings.Contains(dsn, "://") {
-		driver, dsn = "sqlite", "file:"+dsn+"?_pragma=busy_timeout(5000)"
+		driver, dsn = "sqlite", "file:"+dsn+"?_pragma=busy_timeout(60000)"
 	}
 	db, err := sql.Open(driver, dsn)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestClusterEndsWithAKilledProcess(t *testing.T) {
 		select {}
 	}
 	Postgres(t) // skips where there is no PostgreSQL
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	dir := killedHelper(ctx, t)
 	tick := time.NewTicker(10 * time.Millisecond)

@@ -100,7 +100,7 @@ func TestAMessageTakenWithoutAnAnswerHasItsStatuses(t *testing.T) {
 			t.Fatal("it was answered")
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	select {
 	case b := <-bodies:
