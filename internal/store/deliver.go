@@ -267,7 +267,8 @@ func orZero(ms int64) any {
 }
 
 // Receive writes what a provider told later. Receipts come unordered and repeated: rank only rises, each time is
-// written once; a receipt of an earlier attempt takes a queued one out of the queue.
+// written once; a receipt of an earlier attempt takes a queued one out of the queue. What is held after a restore may have
+// had attempts that this database does not know of.
 func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error {
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
 		for i := range receipts {
@@ -284,7 +285,7 @@ const (
 		reason = CASE WHEN rank < $4 THEN NULL ELSE reason END, detail = CASE WHEN rank < $4 THEN NULL ELSE detail END,
 		ended_at = CASE WHEN rank < $4 THEN NULL ELSE ended_at END, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END,
 		provider_id = COALESCE(provider_id, $5), `
-	receiptWhere = ` WHERE notification_id = $1 AND n = $2 AND sender = $3 AND rank <> 10 AND (attempt > 0)`
+	receiptWhere = ` WHERE notification_id = $1 AND n = $2 AND sender = $3 AND rank <> 10 AND (attempt > 0 OR hold LIKE 'restored/%')`
 
 	receiptSent      = receiptUp + `sent_at = COALESCE(sent_at, $6)` + receiptWhere + ` AND (rank < $4 OR sent_at IS NULL)`
 	receiptDelivered = receiptUp + `delivered_at = COALESCE(delivered_at, $6)` + receiptWhere + ` AND (rank < $4 OR delivered_at IS NULL)`

@@ -74,3 +74,12 @@ func (q *Queries) Args(query string) []any { return q.all[query] }
 
 // DB is the database itself.
 func (s *Store) DB() *sql.DB { return s.read }
+
+// Stopping tells whether backups have been told to end.
+func (s *Store) Stopping() bool { return s.copyEnd.Load() }
+
+// Exec runs a statement of a test's own.
+func (t *Tx) Exec(ctx context.Context, query string) error {
+	_, err := t.exec(ctx, query)
+	return err
+}

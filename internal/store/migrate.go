@@ -87,3 +87,17 @@ func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), 
 		_ = conn.Close()
 	}, nil
 }
+
+// newestSchema is the version that migrate brings a database to.
+func newestSchema() (newest int64, err error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	for _, name := range files {
+		number, _, _ := strings.Cut(path.Base(name), "_")
+		version, perr := strconv.ParseInt(number, 10, 64)
+		if perr != nil {
+			return 0, fmt.Errorf("migration %s has no number: %w", name, perr)
+		}
+		newest = max(newest, version)
+	}
+	return newest, err
+}

@@ -51,6 +51,8 @@ type Store struct {
 	walSize atomic.Int64
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+	copying sync.Mutex  // held while a backup is made
+	copyEnd atomic.Bool // no more backups: the store closes
 }
 
 // ErrFolderInUse says that another process has the data folder.
@@ -105,6 +107,7 @@ func (s *Store) start(ctx context.Context, waiting int) {
 
 // Close finishes the writes that wait, then closes the database and gives up the folder.
 func (s *Store) Close() error {
+	s.endBackup()
 	s.accepts.close()
 	if s.starts != s.accepts {
 		s.starts.close()
@@ -168,7 +171,7 @@ func (s *Store) openSQLite(ctx context.Context, dir string) error {
 		return err
 	}
 	s.lock = lock
-	name := filepath.Join(dir, "carillon.db")
+	name := filepath.Join(dir, databaseFile)
 	if err := makePrivate(name); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}

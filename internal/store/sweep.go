@@ -5,20 +5,34 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// Holds are the names under which messages are held. It hops over the index from one to the next.
+// Holds are the names of templates under which messages are held. It hops over the index from one to the next, past what
+// is held after a restore.
 func (s *Store) Holds(ctx context.Context) ([]string, error) {
 	var all []string
-	name := ""
-	for {
-		err := s.row(ctx, []any{&name}, "SELECT hold FROM message WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
-		if errors.Is(err, sql.ErrNoRows) {
-			return all, nil
+	for name := ""; ; {
+		var err error
+		if name, err = s.holdAfter(ctx, name); err != nil || name == "" {
+			return all, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read holds: %w", err)
+		if strings.HasPrefix(name, restoredPrefix) {
+			name = restoredPast
+			continue
 		}
 		all = append(all, name)
 	}
+}
+
+// holdAfter is the next name under which messages are held; empty when there is none.
+func (s *Store) holdAfter(ctx context.Context, name string) (next string, err error) {
+	err = s.row(ctx, []any{&next}, "SELECT hold FROM message WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read holds: %w", err)
+	}
+	return next, nil
 }

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"carillon"
+)
+
+// A backup of SQLite is copied page by page by the connection that writes: what it writes meanwhile reaches the pages
+// already copied too, so the copy is the database as of its last step. No read is held from one step to the next, so the
+// write-ahead log does not grow; a copy from another connection would hold one from its begin to its end, or begin anew
+// with every commit.
+
+// Progress hears how many pages of how many are copied or verified.
+type Progress func(done, total int)
+
+// ErrBackupRunning says that a backup is being made already.
+var ErrBackupRunning = errors.New("a backup is being made already")
+
+// ErrNotSQLite says that the database is backed up and restored with PostgreSQL's own tools.
+var ErrNotSQLite = errors.New("this database is PostgreSQL: use pg_dump or continuous archiving (docs/guides/backup.md)")
+
+// Backup copies the database of a running store into the file `to`, which must not exist, beside all else that goes on.
+// The file is on disk when it returns; it has not been verified.
+func (s *Store) Backup(ctx context.Context, to string, told Progress) error {
+	if !s.d.sqlite {
+		return ErrNotSQLite
+	}
+	if !s.copying.TryLock() {
+		return ErrBackupRunning
+	}
+	defer s.copying.Unlock()
+	if s.copyEnd.Load() {
+		return overloaded("The service is stopping", nil)
+	}
+	if err := makeNew(to); err != nil {
+		return err
+	}
+	if err := s.copyTo(ctx, to, told); err != nil {
+		return errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(to))
+	}
+	return nil
+}
+
+// endBackup makes a running backup stop and waits for it: its handle must be gone before the writer's connection is.
+func (s *Store) endBackup() {
+	s.copyEnd.Store(true)
+	s.copying.Lock()
+	defer s.copying.Unlock()
+}
+
+func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
+	var b *sqlite.Backup
+	err := s.onWriter(ctx, func(conn *sql.Conn) (err error) {
+		b, err = beginCopy(conn, to)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p := copyPace{pages: copyBegin}
+	for more := true; more && err == nil; {
+		if err = ctx.Err(); err == nil && s.copyEnd.Load() {
+			err = errors.New("the program is stopping")
+		}
+		if err != nil {
+			break
+		}
+		var took time.Duration
+		err = s.onWriter(ctx, func(*sql.Conn) (err error) {
+			begin := time.Now()
+			more, err = b.Step(p.pages)
+			took = time.Since(begin)
+			return err
+		})
+		if err == nil {
+			told(b.PageCount()-b.Remaining(), b.PageCount())
+			p.rest(ctx, took)
+		}
+	}
+	// Whatever happened, the handle is given back by the writer.
+	err = errors.Join(err, s.onWriter(context.WithoutCancel(ctx), func(*sql.Conn) error { return b.Finish() }))
+	if err != nil {
+		return err
+	}
+	return syncFile(to)
+}
+
+// onWriter runs fn on the writer's connection, between two transactions. A full queue is waited for.
+func (s *Store) onWriter(ctx context.Context, fn func(conn *sql.Conn) error) error {
+	for {
+		err := s.accepts.do(context.WithoutCancel(ctx), &work{kind: workRaw, run: func(_ context.Context, tx *Tx) error { return fn(tx.conn) }})
+		if !carillon.IsCode(err, carillon.ServiceUnavailable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// beginCopy opens the file for the copy. It is synced once, at the end, and one that is not whole is deleted.
+func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
+	err = conn.Raw(func(c any) error {
+		from, ok := c.(interface {
+			NewBackup(to string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return errors.New("the driver cannot copy a database")
+		}
+		b, err = from.NewBackup(fileURI(to, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-4096)"))
+		return err
+	})
+	return b, err
+}
+
+// copyPace keeps the steps of a copy short and rests as long after each.
+type copyPace struct{ pages int32 }
+
+const (
+	copyBegin  = 64
+	copyLeast  = 16
+	copyMost   = 4096
+	copyTarget = 2 * time.Millisecond
+)
+
+func (p *copyPace) rest(ctx context.Context, took time.Duration) {
+	switch {
+	case took > 2*copyTarget:
+		p.pages = max(p.pages/2, copyLeast)
+	case took < copyTarget/2:
+		p.pages = min(2*p.pages, copyMost)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(max(took, time.Millisecond)):
+	}
+}
+
+// BackupFolder copies the database of a data folder that no program has into the file `to`. It changes nothing: the
+// schema stays as it is. Errors: ErrFolderInUse.
+func BackupFolder(ctx context.Context, dir, to string, told Progress) (err error) {
+	name := filepath.Join(dir, databaseFile)
+	if _, err := os.Stat(name); err != nil {
+		return fmt.Errorf("there is no database in %s: %w", dir, err)
+	}
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	db, err := sql.Open("sqlite", fileURI(name, "mode=rw&_pragma=busy_timeout(5000)&_pragma=wal_autocheckpoint(0)"))
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := makeNew(to); err != nil {
+		return err
+	}
+	if err := copyWhole(ctx, conn, to, told); err != nil {
+		return errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(to))
+	}
+	return nil
+}
+
+func copyWhole(ctx context.Context, conn *sql.Conn, to string, told Progress) error {
+	b, err := beginCopy(conn, to)
+	if err != nil {
+		return err
+	}
+	for more := true; more && err == nil; {
+		if more, err = b.Step(copyMost); err == nil {
+			told(b.PageCount()-b.Remaining(), b.PageCount())
+			err = ctx.Err()
+		}
+	}
+	if err = errors.Join(err, b.Finish()); err != nil {
+		return err
+	}
+	return syncFile(to)
+}
+
+// databaseFile is the name of SQLite's database in the data folder.
+const databaseFile = "carillon.db"
+
+// fileURI names a file to SQLite, whatever characters its path has.
+func fileURI(name, options string) string {
+	path := (&url.URL{Path: name}).EscapedPath()
+	return "file:" + strings.ReplaceAll(path, ";", "%3B") + "?" + options
+}
+
+// makeNew makes a file for its owner alone; one that is there is refused.
+func makeNew(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the file
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func syncFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0) //nolint:gosec // the operator names the file
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncFolder makes the names in a folder as durable as its files.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Manifest says what a backup's file holds, beside it in a file of its own.
+type Manifest struct {
+	Format    int       `json:"format"`
+	Program   string    `json:"program"` // the version that made it
+	Engine    string    `json:"engine"`
+	Schema    int64     `json:"schema"`
+	TakenAt   time.Time `json:"taken_at"` // what had been confirmed by then is in it
+	Bytes     int64     `json:"bytes"`
+	SHA256    string    `json:"sha256"`
+	MasterKey string    `json:"master_key"` // names the key that opens it, which is not in it
+	Counts    Counts    `json:"counts"`
+}
+
+// Counts are rows of a backup.
+type Counts struct {
+	Companies     int64 `json:"companies"`
+	Notifications int64 `json:"notifications"`
+	Open          int64 `json:"open_notifications"`
+	Messages      int64 `json:"messages"`
+}
+
+const manifestFormat = 1
+
+// ManifestFile is the name of a backup's manifest.
+func ManifestFile(backup string) string { return backup + ".json" }
+
+// Inspect verifies a copy of a database, a file that nobody writes: its structure whole, its tables ours. It gives the
+// manifest but for program and time.
+func Inspect(ctx context.Context, file string) (m Manifest, err error) {
+	m = Manifest{Format: manifestFormat, Engine: "sqlite"}
+	if m.SHA256, m.Bytes, err = digestFile(ctx, file); err != nil {
+		return m, fmt.Errorf("read the backup: %w", err)
+	}
+	db, err := sql.Open("sqlite", fileURI(file, "mode=ro&immutable=1&_pragma=cache_size(-16384)"))
+	if err != nil {
+		return m, fmt.Errorf("open the backup: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
+		return m, fmt.Errorf("check the backup: %w", err)
+	}
+	if verdict != "ok" {
+		return m, fmt.Errorf("the backup is damaged: %s", verdict)
+	}
+	if m.Schema, err = schemaOf(ctx, db); err != nil {
+		return m, err
+	}
+	var sealed string
+	for _, q := range []struct {
+		text string
+		to   any
+	}{
+		{"SELECT text FROM meta WHERE name = 'master-key'", &sealed},
+		{"SELECT count(*) FROM company", &m.Counts.Companies},
+		{"SELECT count(*) FROM notification", &m.Counts.Notifications},
+		{"SELECT count(*) FROM notification WHERE open > 0", &m.Counts.Open},
+		{"SELECT count(*) FROM message", &m.Counts.Messages},
+	} {
+		if err := db.QueryRowContext(ctx, q.text).Scan(q.to); err != nil {
+			return m, fmt.Errorf("read the backup: %w", err)
+		}
+	}
+	if parts := strings.SplitN(sealed, ":", 3); len(parts) == 3 {
+		m.MasterKey = parts[1]
+	}
+	return m, nil
+}
+
+func schemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
+	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version); err != nil {
+		return 0, fmt.Errorf("the file is no database of Carillon: %w", err)
+	}
+	return version, nil
+}
+
+// digestFile gives the SHA-256 and the size of a file.
+func digestFile(ctx context.Context, name string) (sum string, size int64, err error) {
+	f, err := os.Open(name) //nolint:gosec // the operator names the file
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	size, err = io.Copy(h, interruptible{ctx, f})
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+// interruptible is a reader that ends with its context.
+type interruptible struct {
+	ctx context.Context //nolint:containedctx // of the one call that reads
+	r   io.Reader
+}
+
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.r.Read(p)
+}
+
+// Publish writes the manifest beside the backup and gives the backup its name: `part` becomes `to`. A crash leaves the
+// backup under its own name only when both are whole.
+func (m *Manifest) Publish(part, to string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := ManifestFile(to)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the operator names the file
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(part, to); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(to))
+}
+
+// ReadManifest reads the manifest of a backup.
+func ReadManifest(backup string) (m Manifest, err error) {
+	text, err := os.ReadFile(ManifestFile(backup))
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil || m.Format != manifestFormat {
+		return m, fmt.Errorf("%s is no manifest of a backup that this version reads", ManifestFile(backup))
+	}
+	return m, nil
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon"
+)
+
+// Mark makes a restored database safe to start on (engine.md, section 4). Between the backup and now messages may have
+// been sent that this database does not know of. So what is due by now is held, until the operator says what becomes of it;
+// what was being sent when the backup was taken ends as failed with outcome_unknown and is never sent again. A receipt
+// lifts either. What is due later goes on as usual. No program may run on the database meanwhile. Marking again, after it
+// broke off or for a later time, only adds to what is held.
+func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restored, error) {
+	if err := s.setMark(ctx, now, markBroken); err != nil {
+		return nil, err
+	}
+	m := marking{s: s, now: now, told: told}
+	failed := 0
+	for shard := range carillon.Shards {
+		n, err := m.endFlights(ctx, shard)
+		if err != nil {
+			return nil, fmt.Errorf("end what was being sent: %w", err)
+		}
+		failed += n
+		if err := m.holdShard(ctx, shard); err != nil {
+			return nil, fmt.Errorf("hold what is due: %w", err)
+		}
+	}
+	if err := m.holdHeld(ctx); err != nil {
+		return nil, fmt.Errorf("hold what is due: %w", err)
+	}
+	if err := s.setMark(ctx, now, markDone); err != nil {
+		return nil, err
+	}
+	r, err := s.Restored(ctx)
+	if r != nil {
+		r.Failed = failed
+	}
+	return r, err
+}
+
+func (s *Store) setMark(ctx context.Context, now time.Time, text string) error {
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := tx.exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, millis(now), text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("mark the database as restored: %w", err)
+	}
+	return nil
+}
+
+type marking struct {
+	s    *Store
+	now  time.Time
+	told Progress
+	held int
+}
+
+// markRows bounds what one transaction of a marking changes.
+const markRows = 2000
+
+// steps runs a statement that changes at most markRows rows until it finds fewer.
+func (m *marking) steps(ctx context.Context, query string, args ...any) (total int, err error) {
+	for n := int64(markRows); n == markRows; {
+		err := m.s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
+			n, err = tx.exec(ctx, query, args...)
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		total += int(n)
+	}
+	return total, nil
+}
+
+func (m *marking) hold(ctx context.Context, query string, args ...any) error {
+	n, err := m.steps(ctx, query, args...)
+	if m.held += n; n > 0 {
+		m.told(m.held, 0)
+	}
+	return err
+}
+
+func (m *marking) endFlights(ctx context.Context, shard int) (int, error) {
+	return m.steps(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
+		detail = 'was being sent when the backup was taken', ended_at = $2 WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+		WHERE q >= 2 AND shard = $1 LIMIT $3) AND q + 0 >= 2`, shard, millis(m.now), markRows)
+}
+
+func (m *marking) holdShard(ctx context.Context, shard int) error {
+	lanes, err := m.s.Lanes(ctx, shard)
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		if l.Due.After(m.now) {
+			continue
+		}
+		company, err := m.s.companyOf(ctx, l.SenderUID)
+		if err != nil {
+			return err
+		}
+		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+			WHERE q = 1 AND hold = '' AND shard = $3 AND sender = $4 AND class = $5 AND due_at <= $6 LIMIT $7) AND q + 0 = 1 AND hold || '' = ''`,
+			restoredPrefix+company, heldDetail, shard, l.SenderUID, int(l.Class), millis(m.now), markRows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdHeld holds what waited for its template too: the template may have been approved since.
+func (m *marking) holdHeld(ctx context.Context) error {
+	holds, err := m.s.Holds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, hold := range holds {
+		company, _, _ := strings.Cut(hold, "/")
+		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+			WHERE q = 1 AND hold <> '' AND hold = $3 AND due_at <= $4 LIMIT $5) AND q + 0 = 1 AND hold || '' = $3`,
+			restoredPrefix+company, heldDetail, hold, millis(m.now), markRows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) companyOf(ctx context.Context, senderUID int64) (id string, err error) {
+	err = s.row(ctx, []any{&id}, "SELECT company_id FROM sender WHERE uid = $1", senderUID)
+	return id, err
+}

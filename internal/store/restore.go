@@ -1,0 +1,295 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// RestoreOptions say what a restore takes and where it puts it.
+type RestoreOptions struct {
+	From      string   // the backup's file, with its manifest beside it
+	Dir       string   // the data folder: new, or empty but for a master key
+	MasterKey [32]byte // the one that the backup's secrets are sealed with
+	Now       time.Time
+	Copied    Progress // bytes copied and verified
+	Held      Progress // messages held so far; the total is not known
+}
+
+// Restore puts a verified backup into a data folder and holds what was due (Mark). The database appears under its name
+// only when all of that is done and on disk; a restore that breaks off leaves the folder as one that may be tried again.
+func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, err error) {
+	if m, err = ReadManifest(o.From); err != nil {
+		return m, nil, fmt.Errorf("read the backup's manifest: %w", err)
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return m, nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := lockFolder(o.Dir)
+	if err != nil {
+		return m, nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := refuseUsed(o.Dir); err != nil {
+		return m, nil, err
+	}
+	work, err := os.MkdirTemp(o.Dir, restoring)
+	if err != nil {
+		return m, nil, fmt.Errorf("make a folder to restore in: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	name := filepath.Join(work, databaseFile)
+	if err := copyBackup(ctx, o, m, name); err != nil {
+		return m, nil, err
+	}
+	if err := verifyCopy(ctx, name, m); err != nil {
+		return m, nil, err
+	}
+	if r, err = markCopy(ctx, o, work); err != nil {
+		return m, nil, err
+	}
+	return m, r, settleInto(o.Dir, work)
+}
+
+// restoring begins the names of folders in which a restore works.
+const restoring = ".restore-"
+
+// refuseUsed refuses a folder that holds anything but a master key and what earlier restores left, which it deletes.
+func refuseUsed(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "master.key" || name == "carillon.lock":
+		case e.IsDir() && len(name) > len(restoring) && name[:len(restoring)] == restoring:
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("the data folder %s is not empty (%s): restore into a new one, which may hold the master key", dir, name)
+		}
+	}
+	return nil
+}
+
+func copyBackup(ctx context.Context, o RestoreOptions, m Manifest, to string) (err error) {
+	from, err := os.Open(o.From)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	const mebibyte = 1 << 20
+	for done, total := 0, int(m.Bytes/mebibyte)+1; err == nil; {
+		if _, err = io.CopyN(f, interruptible{ctx, from}, 16*mebibyte); err == nil {
+			done += 16
+			o.Copied(min(done, total), total)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("copy the backup: %w", err)
+	}
+	return nil
+}
+
+// verifyCopy holds the copy to the manifest: what the disk gave back, not what was read from the backup.
+func verifyCopy(ctx context.Context, name string, m Manifest) error {
+	sum, size, err := digestFile(ctx, name)
+	if err != nil {
+		return fmt.Errorf("verify the copy: %w", err)
+	}
+	if sum != m.SHA256 || size != m.Bytes {
+		return errors.New("the backup is not what its manifest says: it was damaged or replaced since it was made")
+	}
+	have, err := Inspect(ctx, name)
+	if err != nil {
+		return err
+	}
+	if have.Counts != m.Counts || have.Schema != m.Schema || have.MasterKey != m.MasterKey {
+		return errors.New("the backup does not hold what its manifest says")
+	}
+	newest, err := newestSchema()
+	if err != nil {
+		return err
+	}
+	if have.Schema > newest {
+		return fmt.Errorf("the backup was made by a newer version (%s, schema %d): this one knows schemas up to %d", m.Program, have.Schema, newest)
+	}
+	return nil
+}
+
+// markCopy opens the copy as the program would, which brings its schema up and checks the master key, and marks it.
+func markCopy(ctx context.Context, o RestoreOptions, dir string) (r *Restored, err error) {
+	s, err := Open(ctx, Options{Dir: dir, MasterKey: o.MasterKey})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.Mark(ctx, o.Now, o.Held)
+}
+
+// settleInto moves the database to its place.
+func settleInto(dir, work string) error {
+	from := filepath.Join(work, databaseFile)
+	if _, err := os.Stat(from + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return errors.New("the restored database could not be closed: its write-ahead log is left")
+	}
+	err := syncFile(from)
+	if err == nil {
+		err = os.Rename(from, filepath.Join(dir, databaseFile))
+	}
+	if err != nil {
+		return fmt.Errorf("put the database into its place: %w", err)
+	}
+	return syncFolder(dir)
+}
+
+// Restored is the state after a restore, until the operator has decided about all that is held.
+type Restored struct {
+	At     time.Time // of the restore: what was due by then is held
+	Broken bool      // the marking broke off: not all is held that must be
+	Held   []HeldBack
+	Failed int // messages that were being sent when the backup was taken; only Mark tells
+}
+
+// HeldBack is what is held of a company.
+type HeldBack struct {
+	CompanyID string
+	Messages  int
+}
+
+// Total is how many messages are held.
+func (r *Restored) Total() (n int) {
+	for _, h := range r.Held {
+		n += h.Messages
+	}
+	return n
+}
+
+const (
+	restoredPrefix = "restored/" // of the name under which a company's messages are held
+	restoredPast   = "restored0" // the first text after all of those
+	markBroken     = "holding"
+	markDone       = "held"
+	heldDetail     = "held after a restore: it may have been sent since the backup was taken"
+)
+
+// RestoredAt tells when this database was restored, while something is undecided, and whether the marking broke off;
+// zero when there is nothing to decide.
+func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err error) {
+	var ms int64
+	var text string
+	err = s.row(ctx, []any{&ms, &text}, "SELECT value, text FROM meta WHERE name = 'restored'")
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("read the mark of a restore: %w", err)
+	}
+	return instant(ms), text == markBroken, nil
+}
+
+// Restored counts what is held after a restore; nil when nothing is undecided.
+func (s *Store) Restored(ctx context.Context) (*Restored, error) {
+	r := &Restored{}
+	var err error
+	if r.At, r.Broken, err = s.RestoredAt(ctx); err != nil || r.At.IsZero() {
+		return nil, err
+	}
+	for name := restoredPrefix; ; {
+		if name, err = s.holdAfter(ctx, name); err != nil || name == "" || name >= restoredPast {
+			break
+		}
+		h := HeldBack{CompanyID: name[len(restoredPrefix):]}
+		if err = s.row(ctx, []any{&h.Messages}, "SELECT COUNT(*) FROM message WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
+			break
+		}
+		r.Held = append(r.Held, h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("count what is held after a restore: %w", err)
+	}
+	return r, nil
+}
+
+// Decide sends or fails up to limit of the messages that are held of a company after a restore. Those decided are told by
+// their notifications, and those to be sent by their lanes, each once.
+func (s *Store) Decide(ctx context.Context, companyID string, send bool, now time.Time, limit int) (d Decided, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		var rows *sql.Rows
+		d = Decided{}
+		if send {
+			rows, err = tx.query(ctx, `UPDATE message SET hold = '', detail = NULL WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+				WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1
+				RETURNING notification_id, sender, class`, restoredPrefix+companyID, limit)
+		} else {
+			rows, err = tx.query(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
+				detail = 'failed by the operator after a restore', ended_at = $3
+				WHERE (notification_id, n) IN (SELECT notification_id, n FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
+				AND q + 0 = 1 AND hold || '' = $1 RETURNING notification_id, sender, class`, restoredPrefix+companyID, limit, millis(now))
+		}
+		if err != nil {
+			return err
+		}
+		return d.scan(rows)
+	})
+	if err != nil {
+		return Decided{}, fmt.Errorf("decide after a restore: %w", err)
+	}
+	return d, nil
+}
+
+// Decided is what a step of Decide did.
+type Decided struct {
+	Messages      int
+	Notifications []string
+	Lanes         []Lane // without times
+}
+
+func (d *Decided) scan(rows *sql.Rows) error {
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		var l Lane
+		if err := rows.Scan(&id, &l.SenderUID, &l.Class); err != nil {
+			return err
+		}
+		d.Messages++
+		if len(d.Notifications) == 0 || d.Notifications[len(d.Notifications)-1] != id {
+			d.Notifications = append(d.Notifications, id)
+		}
+		if !slices.Contains(d.Lanes, l) {
+			d.Lanes = append(d.Lanes, l)
+		}
+	}
+	return rows.Err()
+}
+
+// Unmark ends the state after a restore once nothing is held any more, and tells whether it did.
+func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		n, err := tx.exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
+			AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
+		ended = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("end the state after a restore: %w", err)
+	}
+	return ended, nil
+}
