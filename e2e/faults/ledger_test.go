@@ -359,7 +359,10 @@ func (x *row) checkPosts(l *ledger, id string, r rules) {
 	var took time.Time
 	for _, attempt := range slices.Sorted(maps.Keys(x.byAttempt)) {
 		p := x.byAttempt[attempt]
-		if p.count > 1 {
+		switch {
+		case p.count > 1 && r.losses:
+			l.twice += p.count - 1
+		case p.count > 1:
 			l.fault("%s.%d: attempt %d was posted %d times", id, x.n, attempt, p.count)
 		}
 		if attempt > x.attempts && !r.losses {
