@@ -158,7 +158,7 @@ func (r *Request) addComponents(o *Object, prefix string) error {
 			seen[c.place] = true
 		}
 		if r.components == nil {
-			r.components = make([]component, 0, 8)
+			r.components = make([]component, 0, min(Value{o.doc, o.at}.len(), 8))
 		}
 		r.components = append(r.components, c)
 	}
@@ -171,10 +171,11 @@ func parseComponent(key string, v Value) (component, error) {
 	if c.place, c.n, ok = parseComponentKey(key); !ok {
 		return component{}, Invalid(c.field(), "Not a component key: {position}_{type}_{N}, or a header's without N")
 	}
-	var err error
-	if c.text, _, err = v.String(c.field()); err != nil {
+	if k := v.kind(); k != kindString && k != kindEscaped {
+		_, _, err := v.String(c.field())
 		return component{}, err
 	}
+	c.text = v.doc.text(v.at)
 	var reason string
 	if c.name, reason = parsePlaceholder(c.text); reason != "" {
 		return component{}, InvalidValue(c.field(), reason, shortened(c.text))

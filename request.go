@@ -29,6 +29,9 @@ type Request struct {
 	components []component
 }
 
+// Source is the body that the request was read from.
+func (r *Request) Source() string { return r.root.doc.src }
+
 // ParseRequest does every check of the step "body and fields" (decisions.md, section 1, order of the checks). flat is
 // the query's unflatten. now is the instant a schedule must lie behind; a zero now leaves that check out, for a stored
 // body that is read again at delivery.

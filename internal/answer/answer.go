@@ -53,12 +53,17 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 	return Raw(w, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
+// shortBody fits into net/http's buffer of an answer, 2048 bytes.
+const shortBody = 2000
+
 // Raw writes JSON that is already encoded.
 func Raw(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if len(body) > shortBody { // a shorter one's length is told by net/http, which has it all by then
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a caller that left is no error of ours
 	return nil

@@ -63,10 +63,11 @@ func (rt *Router) Routes() []Route { return rt.routes }
 // ServeHTTP answers one request and logs a line about it: no query string, no header, no body.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
-	st := &state{id: rt.newID()}
+	x := &exchange{state: state{id: rt.newID()}, recorder: recorder{ResponseWriter: w}}
+	st, rec := &x.state, &x.recorder
 	r = r.WithContext(context.WithValue(r.Context(), stateKey, st))
-	rec := &recorder{ResponseWriter: w}
-	w.Header()["X-Request-Id"] = []string{st.id}
+	x.ids[0] = st.id
+	w.Header()["X-Request-Id"] = x.ids[:]
 	defer rt.finish(rec, r, st, begin)
 	switch methods, exact := rt.literal[r.URL.Path]; {
 	case !strings.HasPrefix(r.URL.Path, "/") || path.Clean(r.URL.Path) != r.URL.Path:
@@ -76,6 +77,13 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		rt.mux.ServeHTTP(rec, r)
 	}
+}
+
+// exchange is what one request needs, in one allocation.
+type exchange struct {
+	state    state
+	recorder recorder
+	ids      [1]string // the value of X-Request-Id
 }
 
 func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.Time) {

@@ -115,11 +115,11 @@ func contentHash(q url.Values, body []byte) string {
 
 // unflatten reads the query parameter: exactly `true` or `false`, false when absent.
 func unflatten(r *http.Request) (bool, error) {
-	q := r.URL.Query()
-	if !q.Has("unflatten") {
+	v, present := answer.QueryValue(r.URL.RawQuery, "unflatten")
+	if !present {
 		return false, nil
 	}
-	switch v := q.Get("unflatten"); v {
+	switch v {
 	case "true":
 		return true, nil
 	case "false":

@@ -106,6 +106,6 @@ func (s *Server) principal(r *http.Request, scope auth.Scope) (*auth.Principal, 
 
 // accessKey reads the query parameter access_key. present distinguishes an empty one from none.
 func accessKey(r *http.Request) auth.PresentedKey {
-	q := r.URL.Query()
-	return auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}
+	key, present := answer.QueryValue(r.URL.RawQuery, "access_key")
+	return auth.PresentedKey{Key: key, Present: present}
 }

@@ -43,7 +43,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	}
 	a := &store.Accept{Notification: store.Notification{
 		ID: carillon.NewID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
-		Campaign: req.Campaign, Flat: s.Flat, Body: string(s.Body), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
+		Campaign: req.Campaign, Flat: s.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
 	}}
 	if req.Scheduled {
 		a.Notification.DueAt = req.At
@@ -169,8 +169,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *cari
 	}
 	a.Messages = make([]store.NewMessage, len(req.Contacts))
 	for i := range req.Contacts {
-		// The number aliases the request's body, which would live as long as the row waits.
-		m := store.NewMessage{Number: strings.Clone(req.Contacts[i].Number)}
+		m := store.NewMessage{Number: req.Contacts[i].Number}
 		switch {
 		case repeats != nil && repeats[i]:
 			m.Skip = carillon.ReasonDuplicate
