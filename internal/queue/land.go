@@ -10,6 +10,7 @@ type landed struct {
 	f    *flight
 	done Done
 	at   time.Time
+	hand chan *flight // that made the send, and waits for another
 }
 
 type committed struct {
@@ -46,7 +47,7 @@ func (p *pump) committed(c committed, now time.Time) {
 		}
 		f.job.Attempt = f.start.Attempt
 		p.flights[k] = f
-		p.send(f)
+		p.send(f, now)
 	}
 }
 
@@ -79,6 +80,7 @@ func (p *pump) unstart(f *flight, now time.Time) {
 // landed takes a response: its slot is free for the next start, its result goes with the next commit.
 func (p *pump) landed(r landed, now time.Time) {
 	l := r.f.lane
+	p.hands.idle = append(p.hands.idle, r.hand)
 	p.active--
 	l.flying--
 	l.pace.answered(r.at)

@@ -12,6 +12,9 @@ import (
 type pump struct {
 	q       *Queue
 	shards  map[int]*shardState
+	stirred bool      // something came that may concern a shard's tending
+	tendAt  time.Time // when a shard wants tending by itself
+	doubtAt time.Time // when the earliest unknown outcome is to be settled; zero: none
 	lanes   map[int64]*lane
 	ready   []*lane // lanes that may have something to start, served in turn
 	sleep   laneHeap
@@ -27,6 +30,7 @@ type pump struct {
 	committing bool
 	commitWait time.Time // after a failed commit: not before
 	backoff    time.Duration
+	hands      hands
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
 
@@ -62,7 +66,8 @@ func newPump(q *Queue) *pump {
 func (p *pump) run(ctx context.Context) {
 	sendCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	p.sendCtx = sendCtx
+	p.sendCtx, p.hands.over = sendCtx, make(chan struct{})
+	defer close(p.hands.over)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var deadline time.Time
@@ -102,10 +107,8 @@ func (p *pump) wait(now time.Time) time.Duration {
 	if !p.committing && (len(p.results) > 0 || len(p.later) > 0) {
 		d = min(d, p.commitWait.Sub(now))
 	}
-	for _, s := range p.shards {
-		if !s.doubtAt.IsZero() && !s.busy {
-			d = min(d, s.doubtAt.Sub(now))
-		}
+	if !p.doubtAt.IsZero() {
+		d = min(d, p.doubtAt.Sub(now))
 	}
 	return max(d, 0)
 }
@@ -113,6 +116,8 @@ func (p *pump) wait(now time.Time) time.Duration {
 // receive applies what has happened since the last turn.
 func (p *pump) receive(now time.Time) {
 	in := p.q.takeInbox()
+	p.stirred = p.stirred || in.rescan || in.shed != nil ||
+		len(in.gained)+len(in.lost)+len(in.commits)+len(in.audits)+len(in.doubts) > 0
 	if in.rescan {
 		for _, s := range p.shards {
 			s.scanAt = now
@@ -186,6 +191,36 @@ func (p *pump) wakeAnywhere(w Wake, now time.Time) {
 	p.wake(w, now)
 }
 
+// look tends the shards, and notes when they want it next: there are many of them, and a turn of the pump for every
+// few messages.
+func (p *pump) look(now time.Time, starting bool) {
+	if starting {
+		p.tend(now)
+	}
+	p.handOver(now)
+	p.stirred, p.tendAt, p.doubtAt = false, now.Add(slice), time.Time{}
+	for _, s := range p.shards {
+		switch {
+		case s.closing:
+			p.tendAt = now // until nothing of it is under way
+		case s.busy:
+			continue // its end stirs
+		case s.scanAt.Before(p.tendAt):
+			p.tendAt = s.scanAt
+		}
+		if !s.doubtAt.IsZero() && (p.doubtAt.IsZero() || s.doubtAt.Before(p.doubtAt)) {
+			p.doubtAt = s.doubtAt
+		}
+	}
+	switch {
+	case p.doubtAt.IsZero():
+	case !starting || !p.doubtAt.After(now):
+		p.doubtAt = time.Time{} // not now: others are under way, and their end stirs
+	case p.doubtAt.Before(p.tendAt):
+		p.tendAt = p.doubtAt
+	}
+}
+
 // step starts what may start, in one commit with the results that wait.
 func (p *pump) step(now time.Time, starting bool) {
 	for len(p.sleep) > 0 && !p.sleep[0].at.After(now) {
@@ -193,10 +228,10 @@ func (p *pump) step(now time.Time, starting bool) {
 		p.unsleep(l)
 		p.attend(l, now)
 	}
-	if starting {
-		p.tend(now)
+	p.restHands(now)
+	if p.stirred || !now.Before(p.tendAt) {
+		p.look(now, starting)
 	}
-	p.handOver(now)
 	if p.committing || now.Before(p.commitWait) {
 		return
 	}

@@ -210,6 +210,14 @@ func (q *Queue) post(put func(in *inbox)) {
 	q.poke()
 }
 
+// land is post for what comes once a message.
+func (q *Queue) land(l landed) {
+	q.mu.Lock()
+	q.in.landed = append(q.in.landed, l)
+	q.mu.Unlock()
+	q.poke()
+}
+
 func (q *Queue) takeInbox() inbox {
 	q.mu.Lock()
 	in := q.in

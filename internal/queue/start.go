@@ -115,11 +115,3 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, err}) })
 	}()
 }
-
-func (p *pump) send(f *flight) {
-	go func() {
-		d := p.q.o.Deliver(p.sendCtx, f.job)
-		at := time.Now()
-		p.q.post(func(in *inbox) { in.landed = append(in.landed, landed{f, d, at}) })
-	}()
-}
