@@ -68,7 +68,10 @@ func lines() []line {
 		{"growth", [2]float64{600, 260}, (*bench).measureGrowth},
 		{"fairness", [2]float64{240, 60}, (*bench).measureFairness},
 		{"pacing", [2]float64{70, 20}, (*bench).measurePacing},
-		{"sign-in", [2]float64{120, 50}, (*bench).measureSignIn},
+		{"sign-in", [2]float64{190, 85}, (*bench).measureSignIn},
+		{"purge", [2]float64{330, 170}, (*bench).measurePurge},
+		{"busy", [2]float64{65, 18}, (*bench).measureBusy},
+		{"overload", [2]float64{130, 70}, (*bench).measureOverload},
 		{"start", [2]float64{70, 25}, (*bench).measureStart},
 	}
 }

@@ -24,6 +24,7 @@ type nodeOptions struct {
 	database string // PostgreSQL; empty: SQLite
 	dir      string // data folder; empty: a new one
 	provider string // base address of the channel; empty: nothing is set up
+	ops      bool   // serves its operators' address
 }
 
 // node is the program under test, as an operator runs it: its own process, the default log in a file.
@@ -88,7 +89,7 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) (*node, error) {
 		}
 		env = append(env, "CARILLON_PROVISION="+name)
 	}
-	if b.profile != "" {
+	if b.profile != "" || o.ops {
 		var err error
 		if n.ops, err = freeAddress(); err != nil {
 			return nil, err

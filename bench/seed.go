@@ -169,7 +169,11 @@ func (b *bench) onCopy(ctx context.Context, from *stock, providerURL string) (*n
 	if err != nil {
 		return nil, err
 	}
-	o := nodeOptions{dir: s.dir, provider: providerURL}
+	return b.serveStock(ctx, s, nodeOptions{provider: providerURL})
+}
+
+func (b *bench) serveStock(ctx context.Context, s *stock, o nodeOptions) (*node, error) {
+	o.dir = s.dir
 	if s.e.postgres {
 		o.database = b.cluster.address(s.database)
 	}

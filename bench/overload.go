@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"carillon/internal/load"
+)
+
+// crowd is the connections of the overload: more than the program lets wait for a commit, fewer than it lets in.
+const crowd = 8000
+
+// measureOverload offers three times what the program can take, and looks at what it refuses and how, whether it
+// finishes what it accepted, and how soon it is itself again.
+func (b *bench) measureOverload(ctx context.Context) error {
+	for _, e := range engines() {
+		p, err := b.provider()
+		if err != nil {
+			return err
+		}
+		err = b.overloadOn(ctx, p, e)
+		p.stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
+	n, err := b.on(ctx, e, p.url)
+	if err != nil {
+		return err
+	}
+	defer n.stop()
+	req := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, time.Time{}))
+	capacity, err := closedLoop(ctx, n.addr, req, 64, pick(b, 4*time.Second, 2*time.Second))
+	if err != nil {
+		return err
+	}
+	if err := settle(ctx, n.child); err != nil {
+		return err
+	}
+	idle, err := b.probe(ctx, n, 4*time.Second)
+	if err != nil {
+		return err
+	}
+	from := time.Now()
+	var poor atomic.Int64 // refusals that are not what they should be
+	l := load.Load{
+		Addr: n.addr, Conns: crowd, For: time.Duration(pick(b, 20, 6)) * time.Second, Rate: 3 * capacity, Bounded: true, Tolerant: true,
+		Request: load.Always(req), Seen: func(_, _ int, a load.Answer) {
+			if a.Status != 200 && !proper(a) {
+				poor.Add(1)
+			}
+		},
+	}
+	result, err := l.Run(ctx)
+	if err != nil {
+		return err
+	}
+	ended := time.Now()
+	b.say("overload, %s: %s; %d not sent; idle p99 %.1f ms", e.name, statuses(result), result.Unsent, idle)
+	recovery, err := b.recovery(ctx, n, idle, ended)
+	if err != nil {
+		return err
+	}
+	accepted := result.Answers()[200]
+	lost, err := b.undelivered(ctx, p, from, accepted)
+	if err != nil {
+		return err
+	}
+	figure := fmt.Sprintf("Overload: %s offered, capacity %s, %s", show(3*capacity), show(capacity), e.name)
+	rows := []*row{
+		{figure: figure, how: "% answered 503 of what was sent; " + statuses(result) + fmt.Sprintf("; %d found no free connection of %d", result.Unsent, crowd)},
+		{figure: figure, how: "answers that are neither 200 nor a whole 503 with Retry-After", goal: "= 0", good: under(0)},
+		{figure: figure, how: "accepted/s during it, of the capacity", yard: "capacity"},
+		{figure: figure, how: "ms, p99 of what was accepted"},
+		{figure: figure, how: fmt.Sprintf("of %d accepted not delivered", accepted), goal: "= 0", good: under(0)},
+		{figure: figure, how: fmt.Sprintf("s until p99 is within 2 × idle (%s ms)", show(idle)), goal: "≤ 5 s", good: under(5)},
+	}
+	rows[0].add(100*float64(result.Answers()[503])/float64(result.OK.Count()+result.Other.Count()), 0)
+	rows[1].add(float64(poor.Load()+result.Broken.Load()), 0)
+	rows[2].add(float64(accepted)/l.For.Seconds(), capacity)
+	rows[3].add(result.OK.Milliseconds(0.99), 0)
+	rows[4].add(float64(lost), 0)
+	rows[5].add(recovery, 0)
+	b.table.add(rows...)
+	return nil
+}
+
+// proper tells whether an answer is a whole refusal as the interface has it.
+func proper(a load.Answer) bool {
+	return a.Status == 503 && a.RetryAfter && bytes.Contains(a.Body, []byte(`"service_unavailable"`)) &&
+		bytes.Contains(a.Body, []byte(`"request_id"`)) && bytes.HasSuffix(bytes.TrimSpace(a.Body), []byte("}"))
+}
+
+// probe sends a little, and gives the p99 in milliseconds.
+func (b *bench) probe(ctx context.Context, n *node, d time.Duration) (float64, error) {
+	l := load.Load{
+		Addr: n.addr, Conns: 8, For: d, Rate: 200, Tolerant: true,
+		Request: load.Always(request("POST", notifyPath("ck_bench_single"), body(1, 700000000, never))),
+	}
+	r, err := l.Run(ctx)
+	if err != nil {
+		return 0, err
+	}
+	r.OK.Merge(&r.Other) // a refusal is no recovery either: it counts with what it took, and below as none
+	if r.Other.Count()+r.Broken.Load() > 0 {
+		return 1e6, nil
+	}
+	return r.OK.Milliseconds(0.99), nil
+}
+
+// recovery is how many seconds after the load the probe's p99 is within twice the idle one, a minute at most.
+func (b *bench) recovery(ctx context.Context, n *node, idle float64, ended time.Time) (float64, error) {
+	for {
+		begin := time.Since(ended).Seconds()
+		p99, err := b.probe(ctx, n, time.Second)
+		if err != nil {
+			return 0, err
+		}
+		b.say("%.1f s after the load: p99 %.1f ms", begin, p99)
+		if p99 <= 2*idle || begin > 60 {
+			return begin, nil
+		}
+	}
+}
+
+// undelivered waits until the provider has all that was accepted and gives what is missing after two minutes without
+// anything new.
+func (b *bench) undelivered(ctx context.Context, p *provider, since time.Time, accepted int64) (int64, error) {
+	quiet := 0
+	for have := int64(-1); ; {
+		all, err := p.arrivals(since)
+		if err != nil {
+			return 0, err
+		}
+		now := int64(len(all))
+		if now >= accepted || quiet > 120 {
+			return max(0, accepted-now), nil
+		}
+		if quiet++; now > have {
+			quiet = 0
+		}
+		have = now
+		if err := rest(ctx, time.Second); err != nil {
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/internal/load"
+)
+
+// measurePurge accepts at 30 % of the maximum while 64 connections sign in and a million rows that have lived their time
+// are deleted.
+func (b *bench) measurePurge(ctx context.Context) error {
+	for _, e := range engines() {
+		rows, err := b.stock(ctx, e, b.behind(), closed)
+		if err != nil {
+			return err
+		}
+		r := &row{
+			figure: fmt.Sprintf("Accepting while 64 sign in and %d rows are purged, %s", b.behind(), e.name), how: "ms, p99 at 30 % of the maximum",
+			yard: "without:", goal: "≤ 2", good: atMost(2),
+		}
+		for range b.rounds {
+			if err := b.purgeRound(ctx, rows, r); err != nil {
+				return err
+			}
+		}
+		b.table.add(r)
+	}
+	return nil
+}
+
+func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row) error {
+	s, err := b.copyOf(ctx, rows)
+	if err != nil {
+		return err
+	}
+	n, err := b.serveStock(ctx, s, nodeOptions{provider: "http://127.0.0.1:9", ops: true})
+	if err != nil {
+		return err
+	}
+	defer n.stop()
+	// Purging begins some seconds after the start: until then all is idle.
+	send := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	most, err := closedLoop(ctx, n.addr, send, 64, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	if err := settle(ctx, n.child); err != nil {
+		return err
+	}
+	const d = 4 * time.Second
+	took, err := openLoop(ctx, n.addr, send, 16, 0.3*most, d)
+	if err != nil {
+		return err
+	}
+	alone := took.Milliseconds(0.99)
+	if purged, err := n.metric(ctx, purgedRows); err != nil || purged > 0 {
+		return errors.Join(err, errors.New("purging began before the idle measurement had ended"))
+	}
+	if err := b.awaitPurge(ctx, n); err != nil {
+		return err
+	}
+	crowd, err := b.besideSignIns(ctx, n, send, 0.3*most, d)
+	if err != nil {
+		return err
+	}
+	before, err := n.metric(ctx, purgedRows)
+	if err != nil {
+		return err
+	}
+	if err := rest(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	after, err := n.metric(ctx, purgedRows)
+	if err != nil {
+		return err
+	}
+	if after == before {
+		return fmt.Errorf("purging had ended after %.0f rows before the measurement had", after)
+	}
+	r.add(crowd.Milliseconds(0.99), alone)
+	b.shape("Accepting, 64 sign in, purge, "+rows.e.name, crowd)
+	b.say("%s: p99 %.1f ms, without %.1f ms, %.0f rows purged", r.figure, crowd.Milliseconds(0.99), alone, before)
+	n.stop()
+	return b.discard(ctx, n)
+}
+
+const purgedRows = `carillon_purged_rows_total{what="notifications"}`
+
+func (b *bench) awaitPurge(ctx context.Context, n *node) error {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		purged, err := n.metric(ctx, purgedRows)
+		if err != nil || purged > 0 {
+			return err
+		}
+		if err := rest(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return errors.New("nothing was purged within a minute")
+}
+
+// besideSignIns gives the latencies of accepting while 64 connections sign in.
+func (b *bench) besideSignIns(ctx context.Context, n *node, send []byte, rate float64, d time.Duration) (*load.Hist, error) {
+	signIn := request("POST", "/functions/v1/auth?grant_type=password", `{"email":"owner@bench.test","password":"correct-horse-battery"}`)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := closedLoop(ctx, n.addr, signIn, 64, d+time.Second)
+		ended <- err
+	}()
+	if err := rest(ctx, time.Second/2); err != nil {
+		return nil, err
+	}
+	took, err := openLoop(ctx, n.addr, send, 16, rate, d)
+	return took, errors.Join(err, <-ended)
+}
+
+// metric reads one sample of a node that serves its operators' address; 0 where there is none yet.
+func (n *node) metric(ctx context.Context, name string) (float64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.ops+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, nil
+}
