@@ -178,6 +178,7 @@ type Outcome struct {
 	Detail     string        // the provider's code and text for the operator; no secrets, no content
 	RetryAfter time.Duration // for RetryLater and PauseSender; 0: by backoff
 	MaxTries   int           // for RetryLater: give up after so many attempts; 0: the engine's limit
+	Fault      Fault         // what may keep the sender's next message from its end too; "": nothing of the kind
 }
 
 // Receipt is a provider's later word on a message: sent, delivered, read or failed.

@@ -39,7 +39,7 @@ func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 	if err != nil {
 		return n.later(j, fmt.Errorf("load: %w", err), now)
 	}
-	if j.Attempt > 1 && now.Sub(e.n.DueAt) > timeToLive {
+	if j.Attempt-j.Spared > 1 && now.Sub(e.n.DueAt) > timeToLive {
 		return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now)
 	}
 	if done, stop := n.unwanted(ctx, j, e, now); stop {
@@ -165,7 +165,7 @@ func (n *Notify) judge(ctx context.Context, j *queue.Job, e *entry, o carillon.O
 	case carillon.PauseSender:
 		r := result(j, store.MoveRetry, now)
 		r.Detail = o.Detail
-		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter}
+		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter, Fault: faultOf(o)}
 	case carillon.PauseTemplate:
 		t, d, stop := n.template(ctx, j, e, now)
 		if stop {
@@ -182,7 +182,7 @@ func (n *Notify) judge(ctx context.Context, j *queue.Job, e *entry, o carillon.O
 	case carillon.Unknown:
 		r := result(j, store.MoveUnknown, now.Add(j.Sender.Unknown.After))
 		r.Detail = o.Detail
-		return queue.Done{Result: r}
+		return queue.Done{Result: r, Fault: faultOf(o)}
 	case carillon.RetryLater:
 		return retried(j, e, o, now)
 	}
@@ -194,21 +194,38 @@ func retried(j *queue.Job, e *entry, o carillon.Outcome, now time.Time) queue.Do
 	if o.MaxTries > 0 {
 		limit = min(limit, o.MaxTries)
 	}
-	if j.Attempt >= limit {
+	tried := max(1, j.Attempt-j.Spared)
+	if tried >= limit && !(j.Probe && o.Fault != "") {
 		reason := o.Reason
 		if reason == "" {
 			reason = carillon.ReasonAttemptsExhausted
 		}
 		d := ended(j, reason, o.Detail, now)
-		d.Result.Rank, d.Answered = failedRank(e), true
+		d.Result.Rank, d.Answered, d.Fault = failedRank(e), true, o.Fault
 		return d
 	}
-	r := result(j, store.MoveRetry, now.Add(max(o.RetryAfter, backoff(j.Attempt))))
+	r := result(j, store.MoveRetry, now.Add(max(o.RetryAfter, backoff(tried))))
 	if o.RetryAfter > 0 {
 		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1)) //nolint:gosec // no secret
 	}
 	r.Detail = o.Detail
-	return queue.Done{Result: r}
+	d := queue.Done{Result: r, Fault: o.Fault}
+	if o.Fault == carillon.FaultThrottled {
+		d.PauseFor = o.RetryAfter
+	}
+	return d
+}
+
+// faultOf is the class of a fault that concerns more than the message; what the provider's part does not class goes by
+// its verdict.
+func faultOf(o carillon.Outcome) carillon.Fault {
+	switch {
+	case o.Fault != "":
+		return o.Fault
+	case o.Verdict == carillon.PauseSender:
+		return carillon.FaultAccount
+	}
+	return carillon.FaultUnknown
 }
 
 func sentRank(e *entry) carillon.Rank {

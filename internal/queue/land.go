@@ -27,6 +27,7 @@ func (p *pump) committed(c committed, now time.Time) {
 		return
 	}
 	p.backoff = 0
+	p.commits++
 	p.written(c.d.Results, now)
 	for _, x := range c.later {
 		x.w.forget(key{x.m.NotificationID, x.m.N})
@@ -84,16 +85,7 @@ func (p *pump) landed(r landed, now time.Time) {
 	p.active--
 	l.flying--
 	l.pace.answered(r.at)
-	switch {
-	case r.done.Pause:
-		l.rest(now, r.done.PauseFor)
-		p.q.o.Log.Warn("pause sender", "sender", l.uid, "until", l.pausedUntil, "detail", r.done.Result.Detail)
-		if d := l.pausedUntil; r.done.Result.Move == store.MoveRetry && r.done.Result.Due.Before(d) {
-			r.done.Result.Due = d
-		}
-	case r.done.Answered:
-		l.answered()
-	}
+	p.heed(l, &r, now)
 	p.results = append(p.results, r.done.Result)
 	if p.q.o.Observe != nil {
 		p.q.o.Observe(r.f.job, r.at.Sub(r.f.job.Due), &r.done)

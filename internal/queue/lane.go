@@ -26,11 +26,9 @@ type lane struct {
 	pace   pacer
 	space  spacer
 
-	off         bool // the sender's company is suspended
-	halt        bool // its shard is on its way to another node
-	pausedUntil time.Time
-	pause       time.Duration // the last pause; the next is twice as long
-	probing     bool          // after a pause one message at a time, until one is answered
+	off     bool     // the sender's company is suspended
+	halt    bool     // its shard is on its way to another node
+	breaker *breaker // nil: closed, and nothing to count
 
 	inReady bool
 	at      time.Time // in the heap: when to look again
@@ -203,14 +201,14 @@ func (l *lane) pick(now time.Time) (c int, ok bool) {
 
 // room is how many more requests the lane may start now.
 func (l *lane) room(now time.Time, laneCap int) int {
-	if l.sender == nil || l.off || l.halt || now.Before(l.pausedUntil) {
+	if l.sender == nil || l.off || l.halt || l.breaker.open(now) {
 		return 0
 	}
 	limit := laneCap
 	if l.sender.MaxConcurrent > 0 {
 		limit = min(limit, l.sender.MaxConcurrent)
 	}
-	if l.probing {
+	if l.breaker.probing() {
 		limit = 1
 	}
 	return min(limit-l.flying, l.pace.free(now))
@@ -243,8 +241,8 @@ func (l *lane) attention(now time.Time) time.Time {
 			sooner(latest(w.next.Add(-readAhead), w.resume))
 		}
 	}
-	if waiting && l.pausedUntil.After(now) {
-		sooner(l.pausedUntil)
+	if waiting && l.breaker.open(now) {
+		sooner(l.breaker.until)
 	} else if waiting && l.pace.free(now) == 0 {
 		sooner(l.pace.next(now))
 	}
@@ -266,29 +264,5 @@ func (l *lane) empty(now time.Time) bool {
 			return false
 		}
 	}
-	return l.flying == 0 && !l.pausedUntil.After(now) && !l.probing && l.pace.idle(now) && l.space.idle(now)
-}
-
-const (
-	pauseFirst = 5 * time.Second
-	pauseMost  = 10 * time.Minute
-)
-
-// rest pauses the lane: a fault of the sender's account concerns all its messages.
-func (l *lane) rest(now time.Time, d time.Duration) {
-	if now.Before(l.pausedUntil) {
-		return
-	}
-	if d == 0 {
-		d = min(max(2*l.pause, pauseFirst), pauseMost)
-		l.pause = d
-	}
-	l.pausedUntil = now.Add(d)
-	l.probing = true
-}
-
-// answered ends probing: the provider judges messages again.
-func (l *lane) answered() {
-	l.probing = false
-	l.pause = 0
+	return l.flying == 0 && l.breaker.quiet(now) && l.pace.idle(now) && l.space.idle(now)
 }

@@ -25,6 +25,7 @@ type pump struct {
 	later   []postponed
 	loads   int // reads under way
 
+	counts       // for metrics
 	auditing int // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
 
 	committing bool
@@ -126,6 +127,9 @@ func (p *pump) receive(now time.Time) {
 	for _, s := range in.gained {
 		p.gain(s, now)
 	}
+	if len(in.gained) > 0 {
+		p.recall()
+	}
 	for _, id := range in.lost {
 		p.lose(id)
 	}
@@ -147,16 +151,26 @@ func (p *pump) receive(now time.Time) {
 	for _, d := range in.doubts {
 		p.doubted(d, now)
 	}
+	for _, r := range in.recalls {
+		p.recalled(r, now)
+	}
 	for _, w := range in.wakes {
 		p.wake(w, now)
+	}
+	for _, to := range in.asks {
+		to <- p.stats(now)
 	}
 }
 
 func (p *pump) gain(s store.Shard, now time.Time) {
 	p.shards[s.ID] = &shardState{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, doubtAt: now}
+	p.gained++
 }
 
 func (p *pump) lose(id int) {
+	if p.shards[id] != nil {
+		p.lost++
+	}
 	delete(p.shards, id)
 	for uid, l := range p.lanes {
 		if l.shard == id {
@@ -173,13 +187,18 @@ func (p *pump) wake(w Wake, now time.Time) {
 	if s == nil {
 		return
 	}
-	l := p.lanes[w.SenderUID]
-	if l == nil {
-		l = &lane{uid: w.SenderUID, shard: shard, credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}, halt: s.closing}
-		p.lanes[w.SenderUID] = l
-	}
+	l := p.laneOf(w.SenderUID, s)
 	l.class[w.Class].wake(w.Due)
 	p.attend(l, now)
+}
+
+func (p *pump) laneOf(uid int64, s *shardState) *lane {
+	l := p.lanes[uid]
+	if l == nil {
+		l = &lane{uid: uid, shard: s.id, credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}, halt: s.closing}
+		p.lanes[uid] = l
+	}
+	return l
 }
 
 // wakeAnywhere is wake for a message whose shard may have gone to another node meanwhile.

@@ -24,6 +24,10 @@ type Job struct {
 	Class   carillon.Class
 	Shard   int
 	Attempt int
+	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go).
+	Spared int
+	// Probe: the breaker is half open and this message tries whether the fault is over; it does not fail by it.
+	Probe bool
 	// Valid tells whether this node may still start: asked right before the request leaves.
 	Valid func() bool
 }
@@ -36,6 +40,8 @@ type Done struct {
 	PauseFor time.Duration
 	// Answered: the provider was reached and judged the message itself.
 	Answered bool
+	// Fault is what may keep the sender's next message from its end too.
+	Fault carillon.Fault
 }
 
 // Wake says that a lane has a message due at an instant.
@@ -83,6 +89,7 @@ type Queue struct {
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
 	gives sync.WaitGroup
+	keeps keeper        // breakers on their way into the database
 	look  chan struct{} // another node gave shards back
 
 	beat  beat
@@ -100,6 +107,8 @@ type inbox struct {
 	lost    []int
 	audits  []audit
 	doubts  []doubted
+	recalls []recalled
+	asks    []chan<- Stats
 	rescan  bool
 	shed    *int // so many shards are to go to other nodes
 }
@@ -150,6 +159,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	newPump(q).run(pumpCtx)
 	close(drained)
 	q.gives.Wait()
+	q.keeps.wait()
 	owned.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	endSession()

@@ -77,9 +77,10 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		if w.more && len(w.queue) < refillBelow && !w.loading && p.loads < loadsMax {
 			p.load(l, c, now)
 		}
+		spared, probe := p.tried(l, m, now)
 		return &flight{
 			lane: l, class: carillon.Class(c), start: &store.Start{NotificationID: m.NotificationID, N: m.N, Shard: l.shard},
-			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid},
+			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid, Spared: spared, Probe: probe},
 		}
 	}
 	return nil

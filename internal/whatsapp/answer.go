@@ -69,7 +69,7 @@ func judge(a answer, attempt int) carillon.Outcome {
 	case a.status == http.StatusTooManyRequests:
 		return carillon.Outcome{
 			Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-			RetryAfter: retryAfter(a.header), Detail: "answer 429 without the channel's JSON",
+			RetryAfter: retryAfter(a.header), Detail: "answer 429 without the channel's JSON", Fault: carillon.FaultThrottled,
 		}
 	}
 	return unknown("answer " + strconv.Itoa(a.status) + " without the channel's JSON")
@@ -103,7 +103,7 @@ func taken(a answer) (id, status string) {
 }
 
 func unknown(detail string) carillon.Outcome {
-	return carillon.Outcome{Verdict: carillon.Unknown, Reason: carillon.ReasonOutcomeUnknown, Detail: detail}
+	return carillon.Outcome{Verdict: carillon.Unknown, Reason: carillon.ReasonOutcomeUnknown, Detail: detail, Fault: carillon.FaultUnknown}
 }
 
 // statusDetail tells the operator of a message that the channel took but holds. It is sent all the same: it has an id,
@@ -127,7 +127,7 @@ func (e *graphError) rule(status int) rule {
 
 func (e *graphError) outcome(a answer, attempt int) carillon.Outcome {
 	r := e.rule(a.status)
-	out := carillon.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries}
+	out := carillon.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, a.status)}
 	if r.verdict == carillon.RetryLater || r.verdict == carillon.PauseSender {
 		out.RetryAfter = e.wait(r, a.header, attempt)
 	}

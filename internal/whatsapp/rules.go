@@ -1,6 +1,7 @@
 package whatsapp
 
 import (
+	"net/http"
 	"time"
 
 	"carillon"
@@ -102,6 +103,30 @@ func unlisted(status int, transient bool) rule {
 		r.verdict, r.reason = carillon.Refused, carillon.ReasonProviderRefused
 	}
 	return r
+}
+
+// fault classes what may keep the sender's next message from its end too. Codes about one recipient, one template or one
+// file are none.
+func (r rule) fault(code, status int) carillon.Fault {
+	switch r.verdict {
+	case carillon.Sent, carillon.Refused, carillon.PauseTemplate:
+		return ""
+	case carillon.Unknown:
+		return carillon.FaultUnknown
+	case carillon.PauseSender:
+		if code == 131048 || code == 133016 {
+			return carillon.FaultThrottled
+		}
+		return carillon.FaultAccount
+	case carillon.RetryLater:
+	}
+	switch {
+	case code == 131052, code == 131053, code == 131056, code == 132069:
+		return ""
+	case code == 4, code == 80007, code == 80008, code == 130429, status == http.StatusTooManyRequests:
+		return carillon.FaultThrottled
+	}
+	return carillon.FaultProvider
 }
 
 // outcomeReason is what an attempt that ran into the rule says when it is the last.

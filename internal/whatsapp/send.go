@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"time"
 
 	"carillon"
 )
@@ -18,7 +17,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 	if err != nil {
 		return carillon.Outcome{
 			Verdict: carillon.PauseSender, Reason: carillon.ReasonProviderRefused,
-			Detail: clip(err.Error()),
+			Detail: clip(err.Error()), Fault: carillon.FaultAccount,
 		}
 	}
 	t, out, ok := prepare(m)
@@ -28,7 +27,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
 	got, err := c.exchange(ctx, a.messages, body)
 	if err != nil {
-		return judgeFault(err, m.Ref.Attempt)
+		return judgeFault(err)
 	}
 	return judge(got, m.Ref.Attempt)
 }
@@ -59,22 +58,17 @@ func changed(detail string) carillon.Outcome {
 // judgeFault tells what did not leave from what may have. A channel that cannot be reached at all concerns every message
 // of the sender: the lane rests and asks again with one message at a time, so that an outage of hours uses up no message's
 // attempts.
-func judgeFault(err error, attempt int) carillon.Outcome {
+func judgeFault(err error) carillon.Outcome {
 	var f *fault
 	if !errors.As(err, &f) || f.left {
 		return unknown("no whole answer: " + clip(err.Error()))
 	}
 	out := notSent(err)
 	if unreachable(err) {
-		out.Verdict, out.RetryAfter = carillon.PauseSender, min(unreachableFirst<<min(max(attempt, 1)-1, 10), unreachableMost)
+		out.Verdict = carillon.PauseSender
 	}
 	return out
 }
-
-const (
-	unreachableFirst = 2 * time.Second
-	unreachableMost  = time.Minute
-)
 
 // unreachable tells a channel that cannot be dialed or does not prove who it is from a connection that broke.
 func unreachable(err error) bool {
@@ -86,7 +80,7 @@ func unreachable(err error) bool {
 func notSent(err error) carillon.Outcome {
 	return carillon.Outcome{
 		Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-		Detail: "not sent: " + clip(err.Error()),
+		Detail: "not sent: " + clip(err.Error()), Fault: carillon.FaultUnreachable,
 	}
 }
 

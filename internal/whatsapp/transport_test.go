@@ -91,7 +91,7 @@ func senderAt(base string) *carillon.Sender {
 
 func wantNotSent(t *testing.T, verdict carillon.Verdict, out carillon.Outcome) {
 	t.Helper()
-	if out.Verdict != verdict || verdict == carillon.PauseSender && out.RetryAfter != unreachableFirst || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
+	if out.Verdict != verdict || out.Fault != carillon.FaultUnreachable || out.RetryAfter != 0 || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
 		t.Errorf("outcome %+v, want a message that was not sent", out)
 	}
 	if strings.Contains(out.Detail, "provider-token") || strings.Contains(out.Detail, "34600111222") {

@@ -168,6 +168,18 @@ CREATE TABLE shard (
   writes BIGINT NOT NULL
 ){hot};
 
+-- Circuit breakers that are not closed.
+CREATE TABLE breaker (
+  sender     BIGINT PRIMARY KEY REFERENCES sender (uid) ON DELETE CASCADE,
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  state      TEXT NOT NULL CHECK (state IN ('open', 'half_open')),
+  fault      TEXT NOT NULL,
+  detail     TEXT NOT NULL,
+  since      BIGINT NOT NULL,
+  until      BIGINT NOT NULL
+);
+CREATE INDEX breaker_company ON breaker (company_id, sender);
+
 CREATE TABLE quota (
   company_id TEXT NOT NULL,
   day        TEXT NOT NULL,

@@ -1,0 +1,65 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"carillon"
+)
+
+const keepTimeout = 5 * time.Second
+
+// keeper writes changes of breakers behind the pump, of each sender the last one alone.
+type keeper struct {
+	mu      sync.Mutex
+	waiting map[int64]carillon.Breaker
+	running bool
+	done    sync.WaitGroup
+}
+
+// put leaves a change to be written soon.
+func (k *keeper) put(q *Queue, b carillon.Breaker) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.waiting == nil {
+		k.waiting = map[int64]carillon.Breaker{}
+	}
+	k.waiting[b.SenderUID] = b
+	if !k.running {
+		k.running = true
+		k.done.Go(func() { k.run(q) })
+	}
+}
+
+func (k *keeper) wait() { k.done.Wait() }
+
+func (k *keeper) take() map[int64]carillon.Breaker {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	taken := k.waiting
+	k.waiting = nil
+	k.running = len(taken) > 0
+	return taken
+}
+
+// run writes until nothing waits. What cannot be written is let go: it tells, and nothing depends on it.
+func (k *keeper) run(q *Queue) {
+	for {
+		changes := k.take()
+		if len(changes) == 0 {
+			return
+		}
+		for _, b := range changes {
+			k.write(q, b)
+		}
+	}
+}
+
+func (k *keeper) write(q *Queue, b carillon.Breaker) {
+	ctx, cancel := context.WithTimeout(context.Background(), keepTimeout)
+	defer cancel()
+	if err := q.store.KeepBreaker(ctx, b); err != nil {
+		q.o.Log.Warn("keep the state of a breaker", "sender", b.SenderUID, "error", err)
+	}
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"carillon"
+)
+
+// KeepBreaker writes the state of a sender's circuit breaker; a closed one is forgotten. The last writer wins.
+func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
+	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		if b.State == carillon.BreakerClosed {
+			if _, err := tx.exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID); err != nil {
+				return fmt.Errorf("forget a breaker: %w", err)
+			}
+			return nil
+		}
+		_, err := tx.exec(ctx, `INSERT INTO breaker (sender, company_id, state, fault, detail, since, until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
+			state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
+			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), b.Detail, millis(b.Since), millis(b.Until))
+		if err != nil {
+			return fmt.Errorf("keep a breaker: %w", err)
+		}
+		return nil
+	})
+}
+
+const breakerColumns = "sender, company_id, state, fault, detail, since, until"
+
+// Breakers are all that are not closed.
+func (s *Store) Breakers(ctx context.Context) ([]carillon.Breaker, error) {
+	return s.breakers(ctx, "SELECT "+breakerColumns+" FROM breaker")
+}
+
+// CompanyBreakers are those of a company's senders that are not closed.
+func (s *Store) CompanyBreakers(ctx context.Context, companyID string) ([]carillon.Breaker, error) {
+	return s.breakers(ctx, "SELECT "+breakerColumns+" FROM breaker WHERE company_id = $1 ORDER BY sender", companyID)
+}
+
+func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]carillon.Breaker, error) {
+	rows, err := s.rows(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read breakers: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []carillon.Breaker
+	for rows.Next() {
+		var b carillon.Breaker
+		var since, until int64
+		if err := rows.Scan(&b.SenderUID, &b.CompanyID, &b.State, &b.Fault, &b.Detail, &since, &until); err != nil {
+			return nil, fmt.Errorf("read breakers: %w", err)
+		}
+		b.Since, b.Until = instant(since), instant(until)
+		all = append(all, b)
+	}
+	return all, rows.Err()
+}

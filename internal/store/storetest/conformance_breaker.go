@@ -1,0 +1,47 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+)
+
+func breaking() []sentence {
+	return []sentence{{"a breaker is kept while it is not closed, and shown to its company alone", keepingBreakers}}
+}
+
+func keepingBreakers(t *testing.T, r *rig) {
+	ctx := t.Context()
+	open := carillon.Breaker{
+		SenderUID: r.sender.UID, CompanyID: ours, State: carillon.BreakerOpen, Fault: carillon.FaultAccount, Detail: "190 token expired",
+		Since: r.now, Until: r.now.Add(time.Minute),
+	}
+	foreign := open
+	foreign.SenderUID, foreign.CompanyID = r.foreign.UID, theirs
+	halfOpen := open
+	halfOpen.State, halfOpen.Fault = carillon.BreakerHalfOpen, carillon.FaultUnknown
+	for _, b := range []carillon.Breaker{open, foreign, halfOpen} {
+		if err := r.KeepBreaker(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := r.CompanyBreakers(ctx, ours); err != nil || !cmp.Equal(got, []carillon.Breaker{halfOpen}) {
+		t.Error(got, err)
+	}
+	if got, err := r.Breakers(ctx); err != nil || len(got) != 2 {
+		t.Error(got, err)
+	}
+	halfOpen.State = carillon.BreakerClosed
+	if err := r.KeepBreaker(ctx, halfOpen); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.CompanyBreakers(ctx, ours); err != nil || len(got) != 0 {
+		t.Error(got, err)
+	}
+	if got, err := r.CompanyBreakers(ctx, theirs); err != nil || !cmp.Equal(got, []carillon.Breaker{foreign}) {
+		t.Error(got, err)
+	}
+}
