@@ -92,6 +92,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"DELETE /panel/v1/keys/{id}":                   panel(call{}),
 		"GET /panel/v1/users":                          panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["users"]}),
 		"POST /panel/v1/users":                         withBody(`{"email":"new@beta.test","name":"New","password":"long-enough-password"}`, panel(call{kind: own})),
+		"GET /panel/v1/senders":                        panel(call{kind: own}),
 		"GET /panel/v1/notifications/{id}/timeline":    panel(call{}),
 		"POST /panel/v1/templates/{id}/review":         withBody(`{"approve":true}`, panel(call{})),
 		"GET /panel/v1/maintenance":                    panel(call{kind: own}),

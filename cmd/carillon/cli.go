@@ -40,6 +40,7 @@ type commands struct {
 	Send          sendCommand          `cmd:"" help:"Send a template to one or many recipients."`
 	Notifications notificationsCommand `cmd:"" help:"List, show, cancel and watch notifications."`
 	Templates     templatesCommand     `cmd:"" help:"List, create and submit templates."`
+	Senders       sendersCommand       `cmd:"" help:"List senders and their circuit breakers."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"Add users."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`

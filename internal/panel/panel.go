@@ -39,6 +39,7 @@ func (p *Panel) Routes() []answer.Route {
 		p.route("DELETE "+prefix+"/keys/{id}", p.revokeKey),
 		p.route("GET "+prefix+"/users", p.listUsers),
 		{Pattern: "POST " + prefix + "/users", Access: "panel", Handle: p.addUser},
+		p.route("GET "+prefix+"/senders", p.listSenders),
 		p.route("GET "+prefix+"/notifications/{id}/timeline", p.timeline),
 		p.route("POST "+prefix+"/templates/{id}/review", p.reviewTemplate),
 		p.route("GET "+prefix+"/maintenance", p.showMaintenance),

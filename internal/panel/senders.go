@@ -1,0 +1,62 @@
+package panel
+
+import (
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+)
+
+// senderRow is a sender with the state of its circuit breaker. Its settings are not shown: secrets stand in them.
+type senderRow struct {
+	ID       string           `json:"id"`
+	Number   string           `json:"number"`
+	Channel  carillon.Channel `json:"channel"`
+	Provider string           `json:"provider"`
+	Default  bool             `json:"default"`
+	Breaker  breakerRow       `json:"breaker"`
+}
+
+// breakerRow tells why a sender rests. Class and what follows are null while the breaker is closed.
+type breakerRow struct {
+	State  carillon.BreakerState `json:"state"`
+	Class  *carillon.Fault       `json:"class"`
+	Detail *string               `json:"detail"`
+	Since  *string               `json:"since"`
+	Until  *string               `json:"until"`
+}
+
+// listSenders tells the company's senders, at most as many as its set-up names.
+func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by admin) error {
+	senders, err := p.Store.Senders(r.Context(), by.companyID)
+	if err != nil {
+		return err
+	}
+	breakers, err := p.Store.CompanyBreakers(r.Context(), by.companyID)
+	if err != nil {
+		return err
+	}
+	open := make(map[int64]carillon.Breaker, len(breakers))
+	for _, b := range breakers {
+		open[b.SenderUID] = b
+	}
+	rows := list[senderRow]{Data: make([]senderRow, 0, len(senders))}
+	now := time.Now()
+	for _, s := range senders {
+		rows.Data = append(rows.Data, senderRow{
+			ID: s.ID, Number: s.Number, Channel: s.Channel, Provider: s.Provider, Default: s.Default, Breaker: breakerOf(open[s.UID], now),
+		})
+	}
+	return answer.JSON(w, http.StatusOK, rows)
+}
+
+func breakerOf(b carillon.Breaker, now time.Time) breakerRow {
+	if b.State == "" {
+		return breakerRow{State: carillon.BreakerClosed}
+	}
+	if b.State == carillon.BreakerOpen && !b.Until.After(now) {
+		b.State = carillon.BreakerHalfOpen // nothing has been due since that would have tried it
+	}
+	return breakerRow{State: b.State, Class: &b.Fault, Detail: &b.Detail, Since: timeOrNull(b.Since), Until: timeOrNull(b.Until)}
+}
