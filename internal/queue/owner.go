@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -109,9 +110,10 @@ func (q *Queue) disown(shard int) {
 
 // own keeps the beat and this node's share of the shards until ctx ends, and from then on the beat alone until it is
 // drained: were it declared dead meanwhile, others would take its sends in flight for unknown.
-func (q *Queue) own(ctx context.Context, drained <-chan struct{}) {
+// Its error ends the queue: a newer program migrated the database in a way that this one cannot work with.
+func (q *Queue) own(ctx context.Context, drained <-chan struct{}) error {
 	if q.alone() {
-		return
+		return nil
 	}
 	c := caretaker{q: q, lapse: time.AfterFunc(startFor, q.lapsed)}
 	defer c.lapse.Stop()
@@ -120,11 +122,15 @@ func (q *Queue) own(ctx context.Context, drained <-chan struct{}) {
 	for {
 		select {
 		case <-drained:
-			return
+			return nil
 		case <-q.look:
 		case <-tick.C:
 		}
-		if err := c.turn(context.WithoutCancel(ctx), ctx.Err() != nil); err != nil {
+		err := c.turn(context.WithoutCancel(ctx), ctx.Err() != nil)
+		if errors.Is(err, store.ErrNewerSchema) {
+			return err
+		}
+		if err != nil {
 			q.o.Log.WarnContext(ctx, "keep the beat", "error", err)
 		}
 		if c.suspicious {
@@ -150,6 +156,9 @@ func (c *caretaker) turn(ctx context.Context, leaving bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startFor)
 	defer cancel()
 	q.settledGives()
+	if err := q.store.Served(ctx); err != nil {
+		return err
+	}
 	fit, err := c.fitness(ctx, leaving)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"sync/atomic"
 	"testing"
@@ -160,5 +161,26 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 			t.Fatalf("the node whose clock is right owns %d shards", owned(right))
 		}
 		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func TestNodeStopsWhenANewerProgramTookAwayWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	q := onPostgres(t, address, Options{})
+	done := make(chan error, 1)
+	go func() { done <- q.Run(context.Background()) }()
+	<-q.Ready()
+	storetest.Exec(t, address, "UPDATE meta SET value = 9999 WHERE name = 'schema'")
+	select {
+	case err := <-done:
+		if !errors.Is(err, store.ErrNewerSchema) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+	if _, shards, err := q.store.Cluster(t.Context()); err != nil || shards[0].Owner != "" {
+		t.Errorf("its shards belong to %q: %v", shards[0].Owner, err)
 	}
 }

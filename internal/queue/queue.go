@@ -151,10 +151,18 @@ func (q *Queue) Run(ctx context.Context) error {
 	if !q.alone() {
 		done.Go(func() { q.keepSession(sessionCtx) })
 	}
-	owned.Go(func() { q.own(ctx, drained) })
+	var failure error
+	owned.Go(func() {
+		if failure = q.own(ctx, drained); failure != nil {
+			stopPump()
+		}
+	})
 	done.Go(func() {
-		<-ctx.Done()
-		stopPump()
+		select {
+		case <-ctx.Done():
+			stopPump()
+		case <-sessionCtx.Done():
+		}
 	})
 	newPump(q).run(pumpCtx)
 	close(drained)
@@ -164,7 +172,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	q.leave(context.WithoutCancel(ctx))
 	endSession()
 	done.Wait()
-	return nil
+	return failure
 }
 
 // Wake tells the queue that messages are due. Wakes of shards that another node owns are published.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,43 +19,103 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema to the newest version. Each file is one transaction; a released file never changes. On
-// PostgreSQL nodes that start together wait for each other on an advisory lock.
-func migrate(ctx context.Context, db *sql.DB, d dialect) error {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
+// ErrNewerSchema says that the database was migrated by a newer program in a way that this one cannot work with.
+var ErrNewerSchema = errors.New("the database needs a newer carillon")
+
+// serves stands in a migration that takes something away: from which schema on a program can use the database then.
+// Without it every older program still can, as it must during an upgrade of several nodes (docs/adr/0008).
+var serves = regexp.MustCompile(`(?m)^-- serves: (\d+)$`) //nolint:gochecknoglobals // a constant pattern
+
+// schema is a program's migrations.
+type schema struct {
+	steps  []*goose.Migration
+	newest int64 // the number of the last one
+}
+
+// readSchema reads the migrations of a folder. Each file is one transaction; a released file never changes.
+func readSchema(files fs.FS, d dialect) (schema, error) {
+	names, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
-		return fmt.Errorf("list migrations: %w", err)
+		return schema{}, fmt.Errorf("list migrations: %w", err)
 	}
-	var steps []*goose.Migration
-	for _, name := range files {
-		text, err := migrations.ReadFile(name)
+	var c schema
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
-			return fmt.Errorf("read migration: %w", err)
+			return schema{}, fmt.Errorf("read migration: %w", err)
 		}
 		number, _, _ := strings.Cut(path.Base(name), "_")
 		version, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return fmt.Errorf("migration %s has no number: %w", name, err)
+			return schema{}, fmt.Errorf("migration %s has no number: %w", name, err)
+		}
+		from := int64(0)
+		if m := serves.FindSubmatch(text); m != nil {
+			if from, err = strconv.ParseInt(string(m[1]), 10, 64); err != nil {
+				return schema{}, fmt.Errorf("migration %s: %w", name, err)
+			}
 		}
 		query := d.schema.Replace(string(text))
-		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{
-			RunTx: func(ctx context.Context, tx *sql.Tx) error { return runScript(ctx, tx, query) },
+		c.steps = append(c.steps, goose.NewGoMigration(version, &goose.GoFunc{
+			RunTx: func(ctx context.Context, tx *sql.Tx) error {
+				if err := runScript(ctx, tx, query); err != nil {
+					return err
+				}
+				_, err := tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES ('schema', $1) ON CONFLICT (name) DO UPDATE
+					SET value = excluded.value WHERE meta.value < excluded.value`, from)
+				return err
+			},
 		}, nil))
+		c.newest = max(c.newest, version)
 	}
+	return c, nil
+}
+
+// migrate brings the database to the program's schema. On PostgreSQL nodes that start together wait for each other on an
+// advisory lock. A database that a newer program migrated is used as it is where that is possible, else refused.
+func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Logger) error {
 	unlock, err := lockMigrations(ctx, db, d)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	p, err := goose.NewProvider(d.goose, db, nil, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(d.goose, db, nil, goose.WithGoMigrations(c.steps...), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
+	}
+	version, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
+	}
+	if version > c.newest {
+		if err := c.served(ctx, db); err != nil {
+			return err
+		}
+		log.WarnContext(ctx, "the database was migrated by a newer program; going on with it", "schema", version, "own", c.newest)
+		return nil
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil
 }
+
+// served tells whether a program of this schema can use the database as it is now; ErrNewerSchema where it cannot.
+func (c schema) served(ctx context.Context, db *sql.DB) error {
+	var from int64
+	err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'schema'").Scan(&from)
+	if err != nil {
+		return fmt.Errorf("read what the schema serves: %w", err)
+	}
+	if from > c.newest {
+		return fmt.Errorf("%w: its schema serves programs from schema %d on, this one has %d", ErrNewerSchema, from, c.newest)
+	}
+	return nil
+}
+
+// Served tells whether this program can still use the database, which a newer one may have migrated meanwhile:
+// ErrNewerSchema where it cannot.
+func (s *Store) Served(ctx context.Context) error { return s.schema.served(ctx, s.read) }
 
 // runScript runs the statements of a file one by one, which both drivers allow inside a transaction.
 func runScript(ctx context.Context, tx *sql.Tx, text string) error {

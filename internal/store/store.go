@@ -35,6 +35,7 @@ type Options struct {
 // Store is a database of either engine. Its methods are safe for concurrent use.
 type Store struct {
 	d       dialect
+	schema  schema
 	write   *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
 	read    *sql.DB
 	url     string
@@ -78,7 +79,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		err = s.openPostgres(ctx, o.DatabaseURL)
 	}
 	if err == nil {
-		err = migrate(ctx, s.write, s.d)
+		s.schema, err = readSchema(migrations, s.d)
+	}
+	if err == nil {
+		err = s.schema.migrate(ctx, s.write, s.d, s.log)
 	}
 	if err == nil {
 		err = s.checkMasterKey(ctx)

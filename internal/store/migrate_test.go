@@ -1,0 +1,101 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+// Two releases to come: one that adds a column, and one past it that takes another away.
+func upgrades() (expand, contract store.Migration) {
+	return store.Migration{Name: "9001_greeting.sql", Text: "ALTER TABLE company ADD COLUMN greeting TEXT NOT NULL DEFAULT '';\n"},
+		store.Migration{Name: "9002_no_name.sql", Text: "-- serves: 9001\nALTER TABLE node DROP COLUMN name;\n"}
+}
+
+func onEngines(t *testing.T, test func(t *testing.T, o store.Options)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: t.TempDir()}) })
+	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
+}
+
+func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T) {
+	onEngines(t, func(t *testing.T, o store.Options) {
+		var log bytes.Buffer
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		open := func() (*store.Store, error) {
+			s, err := store.Open(t.Context(), o)
+			if err == nil {
+				t.Cleanup(func() {
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			return s, err
+		}
+		running, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		expand, contract := upgrades()
+		if err := running.MigrateAs(t.Context(), o.Logger, expand); err != nil {
+			t.Fatal(err)
+		}
+		// The old program runs on, and starts again.
+		if err := running.Served(t.Context()); err != nil {
+			t.Errorf("the running node: %v", err)
+		}
+		if err := running.Join(t.Context(), "old", "host"); err != nil {
+			t.Errorf("the running node cannot write: %v", err)
+		}
+		if err := running.MigrateAs(t.Context(), o.Logger); err != nil {
+			t.Errorf("a start on a newer schema that serves it: %v", err)
+		}
+		if !strings.Contains(log.String(), "newer program") {
+			t.Error("the log does not say that the database is newer")
+		}
+		// Its second migration takes away what the old program needs.
+		for range 2 { // again: nothing is done twice
+			if err := running.MigrateAs(t.Context(), o.Logger, expand, contract); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := running.Served(t.Context()); !errors.Is(err, store.ErrNewerSchema) {
+			t.Errorf("the running node is told %v", err)
+		}
+		err = running.MigrateAs(t.Context(), o.Logger)
+		if !errors.Is(err, store.ErrNewerSchema) || !strings.Contains(err.Error(), "serves programs from schema 9001 on") {
+			t.Errorf("a start is told %v", err)
+		}
+		if err := running.MigrateAs(t.Context(), o.Logger, expand); err != nil {
+			t.Errorf("the release between is told %v", err)
+		}
+	})
+}
+
+func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
+	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	var nodes sync.WaitGroup
+	for range 4 {
+		nodes.Go(func() {
+			s, err := store.Open(t.Context(), o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			expand, contract := upgrades()
+			if err := s.MigrateAs(t.Context(), slog.New(slog.DiscardHandler), expand, contract); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	nodes.Wait()
+}
