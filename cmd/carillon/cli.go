@@ -44,6 +44,9 @@ type commands struct {
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"Add users."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
+	Backup        backupCommand        `cmd:"" help:"Back up the SQLite database, also while the program runs on it."`
+	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; what was due is held."`
+	Restored      restoredCommand      `cmd:"" help:"Decide what becomes of the messages that are held after a restore."`
 	Health        healthCommand        `cmd:"" help:"Ask a running program whether it answers, or is ready."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 }
@@ -90,6 +93,9 @@ func newCommands() *commands {
 	cli := &commands{}
 	cli.Serve.Settings = newSettingFlags()
 	cli.Apply.Settings = newSettingFlags(applySettings...)
+	cli.Backup.Settings = newSettingFlags(backupSettings...)
+	cli.Restore.Settings = newSettingFlags(restoreSettings...)
+	cli.Restored.Mark.Settings = newSettingFlags(restoreSettings...)
 	return cli
 }
 

@@ -11,7 +11,8 @@ type progress struct {
 	out      io.Writer
 	terminal bool
 	total    int
-	shown    int // tenths told so far
+	shown    int    // tenths told so far
+	what     string // what is counted where nothing can fail; empty: recipients, and how many failed
 }
 
 const barWidth = 30
@@ -21,9 +22,13 @@ func (p *progress) at(done, failed int) {
 	if p.total == 0 {
 		return
 	}
+	tail := fmt.Sprintf(", %d failed", failed)
+	if p.what != "" {
+		tail = " " + p.what
+	}
 	if p.terminal {
 		full := done * barWidth / p.total
-		_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d/%d, %d failed", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, p.total, failed)
+		_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d/%d%s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, p.total, tail)
 		if done == p.total {
 			_, _ = fmt.Fprintln(p.out)
 		}
@@ -31,7 +36,7 @@ func (p *progress) at(done, failed int) {
 	}
 	if tenths := done * 10 / p.total; tenths > p.shown {
 		p.shown = tenths
-		_, _ = fmt.Fprintf(p.out, "%d/%d, %d failed\n", done, p.total, failed)
+		_, _ = fmt.Fprintf(p.out, "%d/%d%s\n", done, p.total, tail)
 	}
 }
 

@@ -23,10 +23,14 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // ready says whether requests should be sent here. What Ready returns as a *carillon.Error is shown, all else is for the
-// log alone: errors of the database name hosts and users.
+// log alone: errors of the database name hosts and users. A restored database, of which messages are held until an operator
+// decides, is ready, and said to be so.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	err := s.Ready(r.Context())
 	if err == nil {
+		if at, _, err := s.Store.RestoredAt(r.Context()); err == nil && !at.IsZero() {
+			return answer.Raw(w, http.StatusOK, []byte(`{"status":"ready","restored_at":"`+carillon.FormatTime(at)+`"}`))
+		}
 		return answer.Raw(w, http.StatusOK, []byte(`{"status":"ready"}`))
 	}
 	if _, ok := errors.AsType[*carillon.Error](err); ok {

@@ -24,6 +24,7 @@ import (
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
+	"carillon/internal/purge"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/sandbox"
@@ -53,6 +54,7 @@ type App struct {
 	whatsapp *whatsapp.Client
 	sandbox  *sandbox.Channel
 	media    *egress.Prober
+	purge    *purge.Purge
 	metrics  *metrics
 
 	router   *answer.Router
@@ -105,6 +107,9 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkRestored(ctx); err != nil {
+		return err
+	}
 	a.wire() //nolint:contextcheck // the gauges are read long after the start
 	if err := a.provision(ctx); err != nil {
 		return err
@@ -153,6 +158,7 @@ func (a *App) wire() {
 		o.Lapsed = a.whatsapp.CloseIdleConnections
 	}
 	a.queue = queue.New(a.store, o)
+	a.purge = a.newPurge()
 	a.bus = realtime.New(a.store, a.log, a.queue.Heard)
 	a.router = answer.NewRouter(a.log, a.metrics.answered, a.routes()...)
 }
@@ -184,7 +190,8 @@ func (a *App) run(ctx context.Context) {
 	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run, a.newPurge().Run} {
+	a.openControl(restCtx)
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run, a.purge.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	if a.store.Engine() == "postgres" {

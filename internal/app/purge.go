@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store"
 )
 
-// newPurge builds what deletes old data, with its metrics.
+// newPurge builds what deletes old data, with the metrics of the life of data.
 func (a *App) newPurge() *purge.Purge {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "carillon_purged_rows_total", Help: "Rows deleted because they had lived their time, by what they belonged to.",
@@ -21,7 +21,7 @@ func (a *App) newPurge() *purge.Purge {
 	backlog := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "carillon_purge_backlog_seconds", Help: "How far past its company's retention the oldest ended notification is.",
 	})
-	a.metrics.registry.MustRegister(rows, held, backlog)
+	a.metrics.registry.MustRegister(rows, held, backlog, a.restoredMetric())
 	return purge.New(a.store, purge.Options{
 		Step: func(what string, p store.Purged) {
 			rows.WithLabelValues(what).Add(float64(p.Rows))

@@ -45,6 +45,8 @@ func (p *Panel) Routes() []answer.Route {
 		p.route("GET "+prefix+"/maintenance", p.showMaintenance),
 		p.route("POST "+prefix+"/maintenance", p.startMaintenance),
 		p.route("DELETE "+prefix+"/maintenance", p.endMaintenance),
+		p.route("GET "+prefix+"/restored", p.showRestored),
+		p.route("POST "+prefix+"/restored", p.decideRestored),
 	}
 }
 

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/store"
+)
+
+// backupSettings are the settings that say where the data is.
+//
+//nolint:gochecknoglobals // read only
+var backupSettings = []string{"data", "database-url"}
+
+type backupCommand struct {
+	To       string       `required:"" placeholder:"FILE" help:"File to write, which must not exist; its manifest goes beside it as FILE.json. The running program writes it."`
+	Settings kong.Plugins `embed:""`
+	jsonFlag
+}
+
+const keyWarning = `The master key is not in the backup. Without it the backup cannot be used: keep a copy of it (key %s)
+somewhere else. It is the file that --master-key-file names, else %s.
+`
+
+// Run copies, verifies what was written, and only then gives it its name.
+func (c *backupCommand) Run(ctx context.Context, env *environment) error {
+	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
+	if err != nil {
+		return usageError{err}
+	}
+	if cfg.DatabaseURL != "" {
+		return usageError{store.ErrNotSQLite}
+	}
+	to, err := filepath.Abs(c.To)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{to, store.ManifestFile(to)} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is there already: a backup never replaces another", name)
+		}
+	}
+	part := to + ".part"
+	taken, err := c.copy(ctx, env, cfg.Data, part)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: another backup is being written there, or one broke off; in that case delete it", err)
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(env.Stderr, "verifying …")
+	m, err := store.Inspect(ctx, part)
+	if err == nil {
+		m.Program, m.TakenAt = app.Version(), taken
+		err = m.Publish(part, to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	_, _ = fmt.Fprintf(env.Stderr, keyWarning, m.MasterKey, filepath.Join(cfg.Data, "master.key"))
+	return done(env, c.JSON, m, fmt.Sprintf("%s: %d notifications, %d messages, %d bytes, verified", to, m.Counts.Notifications, m.Counts.Messages, m.Bytes))
+}
+
+// copy takes the folder when nobody has it; else the running program copies. It gives the time by which what was confirmed
+// is in the copy.
+func (c *backupCommand) copy(ctx context.Context, env *environment, dir, part string) (time.Time, error) {
+	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "pages"}
+	told := func(done, total int) {
+		bar.total = total
+		bar.at(done, 0)
+	}
+	begin := time.Now().UTC()
+	err := store.BackupFolder(ctx, dir, part, told)
+	if !errors.Is(err, store.ErrFolderInUse) {
+		return begin, err
+	}
+	if err := app.Backup(ctx, dir, part, told); err != nil {
+		bar.clear()
+		return begin, err
+	}
+	if _, err := os.Stat(part); err != nil {
+		return begin, fmt.Errorf("the running program wrote %s where this command does not see it: "+
+			"choose a folder that is the same for both (a systemd unit may hide folders from its service): %w", part, err)
+	}
+	return begin, nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"carillon/internal/config"
+	"carillon/internal/store"
+)
+
+// restoreSettings are the settings that say where the data goes and which key opens it.
+//
+//nolint:gochecknoglobals // read only
+var restoreSettings = []string{"data", "database-url", "master-key-file"}
+
+type restoreCommand struct {
+	From     string       `required:"" placeholder:"FILE" help:"Backup to restore, with its manifest FILE.json beside it."`
+	Settings kong.Plugins `embed:""`
+	jsonFlag
+}
+
+// restoredFolder is what a restore tells.
+type restoredFolder struct {
+	TakenAt time.Time `json:"taken_at"`
+	At      time.Time `json:"restored_at"`
+	Held    int       `json:"held"`
+	Failed  int       `json:"failed"`
+}
+
+const afterRestore = `restored what was confirmed by %s
+%d messages were due by now and are held: they may have been sent since. Start the program, then decide:
+  carillon restored status | send | fail
+%d messages were being sent when the backup was taken; they ended as failed, outcome_unknown.
+What is scheduled for later goes on by itself.`
+
+// Run restores into a new folder, which then holds what was due.
+func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
+	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
+	if err != nil {
+		return usageError{err}
+	}
+	if cfg.DatabaseURL != "" {
+		return usageError{store.ErrNotSQLite}
+	}
+	key, err := restoreKey(&cfg)
+	if err != nil {
+		return err
+	}
+	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "MiB"}
+	m, r, err := store.Restore(ctx, store.RestoreOptions{
+		From: c.From, Dir: cfg.Data, MasterKey: key, Now: time.Now().UTC(),
+		Copied: func(done, total int) {
+			bar.total = total
+			bar.at(done, 0)
+		},
+		Held: func(done, _ int) {
+			if done%100_000 < 2000 {
+				_, _ = fmt.Fprintf(env.Stderr, "%d messages held\n", done)
+			}
+		},
+	})
+	if err != nil {
+		bar.clear()
+		return err
+	}
+	told := restoredFolder{m.TakenAt, r.At, r.Total(), r.Failed}
+	return done(env, c.JSON, told, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), told.Held, told.Failed))
+}
+
+// restoreKey reads the master key that the backup was made under. None is made: it would open nothing.
+func restoreKey(cfg *config.Config) ([32]byte, error) {
+	name := filepath.Join(cfg.Data, "master.key")
+	if _, err := os.Stat(name); cfg.MasterKeyFile == "" && cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
+		return [32]byte{}, usage("the backup's master key is needed: put it at %s or name it with --master-key-file", name)
+	}
+	return cfg.MasterKey()
+}

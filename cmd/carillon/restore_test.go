@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/config"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// restoreSetup has two companies behind one channel.
+const restoreSetup = `companies:
+  - id: aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa1
+    name: Alpha
+    users: [{email: owner@alpha.test, password: correct-horse-battery, role: owner}]
+    keys: [{key: ck_alpha_live, label: live}]
+    senders: [{id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, per_second: PACE, per_recipient_interval: 0s, media_check: syntax, settings: GRAPH}]
+    templates: [{sender: main, name: hi, language: en, category: UTILITY, body: "Hi."}]
+  - id: bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1
+    name: Beta
+    users: [{email: owner@beta.test, password: correct-horse-battery, role: owner}]
+    keys: [{key: ck_beta_live, label: live}]
+    senders: [{id: main, number: "15555550200", channel: messaging, provider: whatsapp, default: true, per_second: PACE, per_recipient_interval: 0s, media_check: syntax, settings: GRAPH}]
+    templates: [{sender: main, name: hi, language: en, category: UTILITY, body: "Hi."}]
+`
+
+// served is a program run by the command line until stop.
+type served struct {
+	url  string
+	stop func()
+}
+
+func serveFolder(t *testing.T, dir, setup string, more ...string) served {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready.json")
+	ctx, cancel := context.WithCancel(t.Context())
+	var log bytes.Buffer
+	code := make(chan int, 1)
+	args := append([]string{
+		"serve", "--addr", "127.0.0.1:0", "--data", dir, "--provision", setup, "--ready-file", ready,
+		"--password-memory", "8", "--password-passes", "1", "--shutdown-timeout", "60s",
+	}, more...)
+	go func() {
+		code <- run(ctx, args, environment{Stdout: &bytes.Buffer{}, Stderr: &log, Lookup: nothing})
+	}()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		if c := <-code; c != exitOK {
+			t.Errorf("serve ended with %d:\n%s", c, log.String())
+		}
+	})
+	t.Cleanup(stop)
+	var r *config.Ready
+	eventually(t, "the program is ready", func() bool {
+		var err error
+		r, err = config.ReadReady(ready)
+		return err == nil
+	})
+	return served{r.BaseURL, stop}
+}
+
+func nothing(string) (string, bool) { return "", false }
+
+// eventually waits for what comes about by itself.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(2 * time.Minute)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("not in time: " + what)
+		}
+	}
+}
+
+// command runs a command and gives what it wrote.
+func command(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if got := run(t.Context(), args, environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lookup: nothing}); got != code {
+		t.Fatalf("%v: code %d, want %d\n%s%s", args, got, code, out.String(), errs.String())
+	}
+	return out.String() + errs.String()
+}
+
+// ask calls the interface and reads its answer.
+func (s served) ask(t *testing.T, method, path, key, body string, into any) {
+	t.Helper()
+	sep := "?"
+	if strings.Contains(path, "?") {
+		sep = "&"
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, s.url+"/functions/v1/"+path+sep+"access_key="+key, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %d, %v", method, path, answer.StatusCode, err)
+	}
+}
+
+func (s served) send(t *testing.T, key string, contacts int, more string) (id string) {
+	t.Helper()
+	var to []string
+	for i := range contacts {
+		to = append(to, fmt.Sprintf(`{"number":"346001%05d"}`, i))
+	}
+	var accepted struct {
+		ID string `json:"notification_id"`
+	}
+	s.ask(t, "POST", "notify", key, `{"contacts":[`+strings.Join(to, ",")+`],"recipient_id":"main","name_template":"hi","language_template":"en",`+
+		`"notification_type":"utility","campaign_name":"c","components_push":{}`+more+`}`, &accepted)
+	return accepted.ID
+}
+
+// counts are the states of a notification's messages.
+func (s served) counts(t *testing.T, key, id string) map[string]int {
+	t.Helper()
+	var n struct {
+		Counts map[string]int `json:"counts"`
+	}
+	s.ask(t, "GET", "notify/"+id, key, "", &n)
+	return n.Counts
+}
+
+// posts counts by message what the channel was sent.
+func posts(g *graphtest.Server, id string) map[string]int {
+	all := map[string]int{}
+	g.Each(func(ref string, posts, _ int) {
+		if strings.HasPrefix(ref, id) {
+			all[ref] += posts
+		}
+	})
+	return all
+}
+
+func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
+	graph, err := graphtest.New(graphtest.Options{Loose: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = graph.Close() })
+	settings := `{base_url: "` + graph.URL() + `", version: v23.0, phone_number_id: "1000001", waba_id: "2000001", ` +
+		`access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token}`
+	dirs := t.TempDir()
+	setup := filepath.Join(dirs, "setup.yaml")
+	pace := func(perSecond string) {
+		text := strings.NewReplacer("GRAPH", settings, "PACE", perSecond).Replace(restoreSetup)
+		if err := os.WriteFile(setup, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := filepath.Join(dirs, "first"), filepath.Join(dirs, "second")
+	file := filepath.Join(dirs, "backup.db")
+
+	// The first life: a queue on its way, a backup, and more of the queue sent after it.
+	pace("2")
+	s := serveFolder(t, first, setup)
+	alpha, beta := s.send(t, "ck_alpha_live", 60, ""), s.send(t, "ck_beta_live", 60, "")
+	later := s.send(t, "ck_alpha_live", 3, `,"datetime_sending":"2099-01-01T00:00:00"`)
+	told := command(t, exitOK, "backup", "--data", first, "--to", file)
+	if !strings.Contains(told, "123 messages") || !strings.Contains(told, "verified") || !strings.Contains(told, "The master key is not in the backup") {
+		t.Error(told)
+	}
+	if told := command(t, exitFailed, "backup", "--data", first, "--to", file); !strings.Contains(told, "is there already") {
+		t.Error(told)
+	}
+	taken := len(posts(graph, ""))
+	eventually(t, "more is sent after the backup", func() bool { return len(posts(graph, "")) >= taken+4 })
+	lost := s.send(t, "ck_alpha_live", 1, "") // nobody will know of it
+	s.stop()
+
+	// Refused: a folder that has something, and one without the key.
+	key := filepath.Join(first, "master.key")
+	if told := command(t, exitFailed, "restore", "--from", file, "--data", first); !strings.Contains(told, "is not empty") {
+		t.Error(told)
+	}
+	if told := command(t, exitUsage, "restore", "--from", file, "--data", second); !strings.Contains(told, "master key is needed") {
+		t.Error(told)
+	}
+
+	// The second life: nothing of the first is sent, new requests and later ones go on.
+	told = command(t, exitOK, "restore", "--from", file, "--data", second, "--master-key-file", key)
+	if !strings.Contains(told, "are held") {
+		t.Error(told)
+	}
+	before := posts(graph, "")
+	pace("0")
+	s = serveFolder(t, second, setup, "--master-key-file", key)
+	owner := []string{"--url", s.url, "--email", "owner@alpha.test", "--password", "correct-horse-battery"}
+	fresh := s.send(t, "ck_beta_live", 1, "")
+	eventually(t, "a new request is sent", func() bool { return len(posts(graph, fresh)) == 1 })
+	after := posts(graph, "")
+	maps.DeleteFunc(after, func(ref string, _ int) bool { return strings.HasPrefix(ref, fresh) })
+	if !maps.Equal(before, after) {
+		t.Errorf("the restored program sent again: %d posts, were %d", len(after), len(before))
+	}
+	if n := s.counts(t, "ck_alpha_live", later)["scheduled"]; n != 3 {
+		t.Errorf("%d of 3 are scheduled for later", n)
+	}
+	status := command(t, exitOK, append([]string{"restored", "status"}, owner...)...)
+	held := [2]int{s.counts(t, "ck_alpha_live", alpha)["queued"], s.counts(t, "ck_beta_live", beta)["queued"]}
+	if held[0] < 10 || held[1] < 10 || !strings.Contains(status, fmt.Sprintf("%d messages held", held[0]+held[1])) || !strings.Contains(status, "Alpha") {
+		t.Errorf("held are %v; status says\n%s", held, status)
+	}
+	if told := command(t, exitOK, "health", "--ready", "--json", "--url", s.url); !strings.Contains(told, "ready") {
+		t.Error(told)
+	}
+
+	// Beta's are failed, Alpha's sent.
+	if told := command(t, exitOK, append([]string{"restored", "fail", "--company", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"}, owner...)...); !strings.Contains(told, fmt.Sprintf("%d messages failed", held[1])) {
+		t.Error(told)
+	}
+	if c := s.counts(t, "ck_beta_live", beta); c["failed"] < held[1] || c["queued"] > 0 {
+		t.Errorf("Beta's are %v", c)
+	}
+	if told := command(t, exitFailed, "restored", "send", "--url", s.url, "--email", "owner@beta.test", "--password", "correct-horse-battery"); !strings.Contains(told, "owner of the installation") {
+		t.Error(told)
+	}
+	if told := command(t, exitOK, append([]string{"restored", "send"}, owner...)...); !strings.Contains(told, fmt.Sprintf("%d messages sent", held[0])) {
+		t.Error(told)
+	}
+	eventually(t, "what was held is sent", func() bool {
+		c := s.counts(t, "ck_alpha_live", alpha)
+		return c["sent"]+c["failed"] == 60 && c["sent"] >= held[0]
+	})
+	if status := command(t, exitOK, append([]string{"restored", "status"}, owner...)...); !strings.Contains(status, "nothing is held") {
+		t.Error(status)
+	}
+	if len(posts(graph, lost)) > 1 {
+		t.Error("a message that the backup does not know was sent twice")
+	}
+}
+
+func TestABackupOfAFolderThatNobodyHasIsTakenFromIt(t *testing.T) {
+	dirs := t.TempDir()
+	setup := filepath.Join(dirs, "setup.yaml")
+	if err := os.WriteFile(setup, []byte("companies: [{name: Acme}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir, file := filepath.Join(dirs, "data"), filepath.Join(dirs, "backup.db")
+	serveFolder(t, dir, setup).stop()
+	told := command(t, exitOK, "backup", "--data", dir, "--to", file, "--json")
+	var m struct {
+		SHA256 string `json:"sha256"`
+		Counts struct {
+			Companies int `json:"companies"`
+		} `json:"counts"`
+	}
+	if err := json.NewDecoder(strings.NewReader(told)).Decode(&m); err != nil || m.Counts.Companies != 1 || len(m.SHA256) != 64 {
+		t.Errorf("%s: %v", told, err)
+	}
+	command(t, exitFailed, "backup", "--data", filepath.Join(dirs, "missing"), "--to", file+"2")
+	command(t, exitUsage, "backup", "--database-url", "postgres://carillon@localhost/x", "--to", file+"2")
+	command(t, exitUsage, "restore", "--database-url", "postgres://carillon@localhost/x", "--from", file)
+	// Marking one by hand: the folder is free, nothing is due.
+	if told := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(told, "0 messages were due") {
+		t.Error(told)
+	}
+	if told := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(told, "master key is needed") {
+		t.Error(told)
+	}
+}

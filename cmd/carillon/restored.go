@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"carillon/internal/config"
+	"carillon/internal/store"
+)
+
+type restoredCommand struct {
+	Status restoredStatus `cmd:"" help:"Show what is held after a restore."`
+	Send   restoredSend   `cmd:"" help:"Send what is held, even if it was sent since the backup was taken."`
+	Fail   restoredFail   `cmd:"" help:"End what is held as failed, outcome_unknown; a late receipt lifts it."`
+	Mark   restoredMark   `cmd:"" help:"Hold what is due in a database that PostgreSQL's own tools have restored, before the program starts on it."`
+}
+
+// heldState is the state after a restore.
+type heldState struct {
+	At   *string `json:"restored_at"`
+	Held []struct {
+		Company  string `json:"company"`
+		Name     string `json:"name"`
+		Messages int    `json:"messages"`
+	} `json:"held"`
+}
+
+func (h heldState) of(company string) (n int) {
+	for _, x := range h.Held {
+		if company == "" || x.Company == company {
+			n += x.Messages
+		}
+	}
+	return n
+}
+
+func (h heldState) String() string {
+	if h.At == nil {
+		return "nothing is held: the database was not restored, or all has been decided"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "restored at %s, %d messages held", *h.At, h.of(""))
+	for _, x := range h.Held {
+		fmt.Fprintf(&b, "\n%8d  %s  %s", x.Messages, x.Company, x.Name)
+	}
+	return b.String()
+}
+
+type restoredStatus struct {
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run shows what is held, by company.
+func (c *restoredStatus) Run(ctx context.Context, env *environment) error {
+	to, err := c.connect(ctx, env, c.credentials)
+	if err != nil {
+		return err
+	}
+	var h heldState
+	call := c.panel(http.MethodGet, "restored")
+	call.Out = &h
+	if _, err := to.Do(ctx, call); err != nil {
+		return err
+	}
+	return done(env, c.JSON, h, h.String())
+}
+
+type restoredDecision struct {
+	Company string `placeholder:"COMPANY-ID" help:"Only what is held of this company; else of all."`
+	administered
+	credentials
+	jsonFlag
+}
+
+type restoredSend struct{ restoredDecision }
+
+// Run sends what is held.
+func (c *restoredSend) Run(ctx context.Context, env *environment) error {
+	return c.decide(ctx, env, "send", "sent to their lanes")
+}
+
+type restoredFail struct{ restoredDecision }
+
+// Run fails what is held.
+func (c *restoredFail) Run(ctx context.Context, env *environment) error {
+	return c.decide(ctx, env, "fail", "failed")
+}
+
+// decide asks until nothing is held any more: the program decides for some seconds a request.
+func (c *restoredDecision) decide(ctx context.Context, env *environment, decision, what string) error {
+	to, err := c.connect(ctx, env, c.credentials)
+	if err != nil {
+		return err
+	}
+	var h heldState
+	show := c.panel(http.MethodGet, "restored")
+	show.Out = &h
+	if _, err := to.Do(ctx, show); err != nil {
+		return err
+	}
+	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "messages", total: h.of(c.Company)}
+	total := 0
+	body := map[string]string{"decision": decision}
+	if c.Company != "" {
+		body["company"] = c.Company
+	}
+	for more := h.At != nil; more; {
+		var answer struct {
+			Decided int `json:"decided"`
+			Held    int `json:"held"`
+		}
+		call := c.panel(http.MethodPost, "restored")
+		call.Body, call.Out = body, &answer
+		if _, err := to.Do(ctx, call); err != nil {
+			bar.clear()
+			return err
+		}
+		total += answer.Decided
+		more = answer.Held > 0
+		bar.at(min(total, bar.total), 0)
+	}
+	return done(env, c.JSON, map[string]int{"decided": total}, fmt.Sprintf("%d messages %s", total, what))
+}
+
+type restoredMark struct {
+	Settings kong.Plugins `embed:""`
+	jsonFlag
+}
+
+// quietFor is how long the nodes of a database are watched: a living one beats every second.
+const quietFor = 3 * time.Second
+
+// Run marks the database, which no program may have.
+func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
+	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
+	if err != nil {
+		return usageError{err}
+	}
+	key, err := restoreKey(&cfg)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, store.Options{Dir: cfg.Data, DatabaseURL: cfg.DatabaseURL.Reveal(), MasterKey: key})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := quiet(ctx, s); err != nil {
+		return err
+	}
+	r, err := s.Mark(ctx, time.Now().UTC(), func(int, int) {})
+	if err != nil {
+		return err
+	}
+	return done(env, c.JSON, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed},
+		fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown", r.Total(), r.Failed))
+}
+
+// quiet refuses a database on which a node is alive. On SQLite the folder's lock has said so already.
+func quiet(ctx context.Context, s *store.Store) error {
+	if s.Engine() == "sqlite" {
+		return nil
+	}
+	before, _, err := s.Cluster(ctx)
+	if err != nil || len(before) == 0 {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(quietFor):
+	}
+	after, _, err := s.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	beats := map[string]int64{}
+	for _, n := range before {
+		beats[n.ID] = n.Beat
+	}
+	for _, n := range after {
+		if beat, known := beats[n.ID]; !known || beat != n.Beat {
+			return errors.New("a node runs on this database: stop all of them first")
+		}
+	}
+	return nil
+}

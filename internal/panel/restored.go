@@ -1,0 +1,128 @@
+package panel
+
+import (
+	"net/http"
+	"slices"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/store"
+)
+
+// restored is the state after a restore as answers show it; restored_at is null when there is nothing to decide.
+type restored struct {
+	At   *string    `json:"restored_at"`
+	Held []heldBack `json:"held"`
+}
+
+type heldBack struct {
+	Company  string `json:"company"`
+	Name     string `json:"name"`
+	Messages int    `json:"messages"`
+}
+
+func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by admin) error {
+	if err := p.operator(r, by); err != nil {
+		return err
+	}
+	x, err := p.Store.Restored(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := restored{Held: []heldBack{}}
+	if x != nil {
+		at := carillon.FormatTime(x.At)
+		shown.At = &at
+		for _, h := range x.Held {
+			c, err := p.Store.Company(r.Context(), h.CompanyID)
+			if err != nil {
+				return err
+			}
+			shown.Held = append(shown.Held, heldBack{h.CompanyID, c.Name, h.Messages})
+		}
+	}
+	return answer.JSON(w, http.StatusOK, shown)
+}
+
+// decideRestored sends or fails what is held, of one company or of all, for some seconds; `held` of the answer is what is
+// left to ask again for.
+func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by admin) error {
+	if err := p.operator(r, by); err != nil {
+		return err
+	}
+	body, err := answer.Body(w, r)
+	if err != nil {
+		return err
+	}
+	send, company, err := readRestoredDecision(body)
+	if err != nil {
+		return err
+	}
+	x, err := p.Store.Restored(r.Context())
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
+	}
+	decided, more := 0, false
+	for _, h := range of(x.Held, company) {
+		n, all, err := p.Notify.DecideRestored(r.Context(), h.CompanyID, send)
+		if err != nil {
+			return err
+		}
+		if decided += n; !all {
+			more = true
+			break
+		}
+	}
+	if !more {
+		if _, err := p.Store.Unmark(r.Context()); err != nil {
+			return err
+		}
+	}
+	left := 0
+	if x, err = p.Store.Restored(r.Context()); err != nil {
+		return err
+	}
+	if x != nil {
+		for _, h := range of(x.Held, company) {
+			left += h.Messages
+		}
+	}
+	return answer.JSON(w, http.StatusOK, struct {
+		Decided int `json:"decided"`
+		Held    int `json:"held"`
+	}{decided, left})
+}
+
+// of are the companies that a decision is about.
+func of(all []store.HeldBack, company string) []store.HeldBack {
+	if company == "" {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(h store.HeldBack) bool { return h.CompanyID != company })
+}
+
+func readRestoredDecision(body []byte) (send bool, company string, err error) {
+	o, err := carillon.ParseObject(body)
+	if err != nil {
+		return false, "", err
+	}
+	const field = "decision"
+	text, given, err := o.String(field, field)
+	if err == nil && !given {
+		err = carillon.Missing(field)
+	}
+	if err == nil && text != "send" && text != "fail" {
+		err = carillon.InvalidValue(field, "Must be send or fail", text)
+	}
+	if err != nil {
+		return false, "", err
+	}
+	company, given, err = o.String("company", "company")
+	if err == nil && given && !carillon.ValidUUID(company) {
+		err = carillon.InvalidValue("company", "Must be the id of a company", company)
+	}
+	return text == "send", company, err
+}
