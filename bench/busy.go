@@ -104,7 +104,7 @@ func (m *mixture) request(_, k int) []byte {
 	}
 }
 
-func (m *mixture) seen(_, k int, a load.Answer) {
+func (m *mixture) seen(_, k int, a load.Answer, _ time.Duration) {
 	if k%20 != 0 || a.Status != 200 {
 		return
 	}

@@ -6,6 +6,7 @@
 //	go run ./bench            every line, written to bench/results.md
 //	go run ./bench -quick     fewer rounds and rows; the table goes to standard output alone
 //	go run ./bench -only accept,drain
+//	go run ./bench -soak 30m  restarts nodes under load; bench/soak.md and soak.svg
 //
 // The server under test, the handler, the client and the provider run as processes of their own, so that each pays the
 // same for its neighbours; the load generator is this process. It is no test: nothing fails when a figure is poor.
@@ -91,6 +92,11 @@ func main() {
 	only := flag.String("only", "", "lines to measure, separated by commas: "+strings.Join(names(), ", "))
 	out := flag.String("out", "bench/results.md", "file for the table of a whole run; latency.svg goes beside it")
 	plot := flag.String("plot", "", "file for the plot of latencies of a run that is not whole")
+	s := &soak{bench: b}
+	flag.DurationVar(&s.lasts, "soak", 0, "soak for so long instead of measuring lines: nodes are restarted in turns under load")
+	flag.Float64Var(&s.rate, "soak-rate", 0, "requests a second of the soak; default: 60 % of what the nodes accept and deliver")
+	flag.StringVar(&s.out, "soak-out", "", "name of the soak's pages, without .md and .svg; default bench/soak or bench/soak-sqlite")
+	soakEngine := flag.String("soak-engine", "postgres", "postgres: two nodes; sqlite: one")
 	flag.Parse()
 	if b.rounds == 0 {
 		b.rounds = 5
@@ -100,6 +106,14 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	load := loadAverage()
+	if s.lasts > 0 {
+		err := s.choose(*soakEngine)
+		if err == nil {
+			err = b.inside(ctx, s.run)
+		}
+		stop()
+		exit(err)
+	}
 	err := b.run(ctx, *only)
 	stop()
 	b.table.print(os.Stdout)
@@ -127,7 +141,7 @@ func names() []string {
 	return all
 }
 
-// run measures the lines that were asked for. What it leaves behind is removed.
+// run measures the lines that were asked for.
 func (b *bench) run(ctx context.Context, only string) error {
 	wanted := names()
 	if only != "" {
@@ -138,6 +152,14 @@ func (b *bench) run(ctx context.Context, only string) error {
 			return fmt.Errorf("no line is called %q; there are %s", name, strings.Join(names(), ", "))
 		}
 	}
+	return b.inside(ctx, func(ctx context.Context) error {
+		b.disk = &yardF{dir: b.dir}
+		return b.measure(ctx, wanted)
+	})
+}
+
+// inside prepares what every run needs, does the work, and removes what it left behind.
+func (b *bench) inside(ctx context.Context, work func(context.Context) error) error {
 	var err error
 	if b.exe, err = os.Executable(); err != nil {
 		return err
@@ -153,8 +175,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 		return err
 	}
 	defer b.cluster.stop()
-	b.disk = &yardF{dir: b.dir}
-	return b.measure(ctx, wanted)
+	return work(ctx)
 }
 
 // measure goes through the lines and says how long the rest takes, if it goes on as it went so far.

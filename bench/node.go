@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type nodeOptions struct {
 	dir      string // data folder; empty: a new one
 	provider string // base address of the channel; empty: nothing is set up
 	ops      bool   // serves its operators' address
+	addr     string // empty: a free one
+	extra    string // further fields of every sender in the set-up
 }
 
 // node is the program under test, as an operator runs it: its own process, the default log in a file.
@@ -80,10 +83,11 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) (*node, error) {
 	}
 	n := &node{dir: o.dir, options: o}
 	ready := filepath.Join(b.dir, "ready"+strconv.Itoa(b.nth)+".json")
-	env := append(os.Environ(), "CARILLON_ADDR=127.0.0.1:0", "CARILLON_READY_FILE="+ready)
+	env := append(os.Environ(), "CARILLON_ADDR="+cmp.Or(o.addr, "127.0.0.1:0"), "CARILLON_READY_FILE="+ready)
 	if o.provider != "" {
 		name := filepath.Join(b.dir, "set-up"+strconv.Itoa(b.nth)+".yaml")
-		text := strings.ReplaceAll(strings.ReplaceAll(setUp, "TEMPLATE", template), "SETTINGS", strings.ReplaceAll(settings, "BASE", o.provider))
+		text := strings.NewReplacer("TEMPLATE", template, "settings: {SETTINGS}",
+			o.extra+"settings: {"+strings.ReplaceAll(settings, "BASE", o.provider)+"}").Replace(setUp)
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 	var poor atomic.Int64 // refusals that are not what they should be
 	l := load.Load{
 		Addr: n.addr, Conns: crowd, For: time.Duration(pick(b, 20, 6)) * time.Second, Rate: 3 * capacity, Bounded: true, Tolerant: true,
-		Request: load.Always(req), Seen: func(_, _ int, a load.Answer) {
+		Request: load.Always(req), Seen: func(_, _ int, a load.Answer, _ time.Duration) {
 			if a.Status != 200 && !proper(a) {
 				poor.Add(1)
 			}

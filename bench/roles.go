@@ -24,7 +24,7 @@ import (
 
 // roles are what this program does in the processes beside it.
 func roles() map[string]func(args []string) error {
-	return map[string]func([]string) error{"handler": handlerRole, "client": clientRole, "provider": providerRole, "hash": hashRole}
+	return map[string]func([]string) error{"handler": handlerRole, "client": clientRole, "provider": providerRole, "hash": hashRole, "sink": sinkRole}
 }
 
 // handlerRole is yardstick H: it decodes the body into a map and answers 200, and no more.

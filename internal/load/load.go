@@ -31,8 +31,11 @@ type Load struct {
 	Bounded bool
 	// Tolerant counts every answer and every broken connection; else anything but 200 ends the load with an error.
 	Tolerant bool
-	// Seen is told of every answer, from many goroutines.
-	Seen func(conn, k int, a Answer)
+	// Do sends the k-th request in place of the connection, for a client that does more than that, such as trying another
+	// node; Addr and Request are not needed then.
+	Do func(ctx context.Context, conn, k int) (Answer, error)
+	// Seen is told of every answer and its latency, from many goroutines.
+	Seen func(conn, k int, a Answer, took time.Duration)
 }
 
 // Result is what came of a load.
@@ -158,10 +161,7 @@ func (w *worker) run(ctx context.Context, begin time.Time, due <-chan time.Time)
 
 func (w *worker) one(ctx context.Context, k int, from time.Time) error {
 	l, r := w.load, w.result
-	a, err := Answer{}, w.dial(ctx)
-	if err == nil {
-		a, err = w.conn.Do(l.Request(w.n, k))
-	}
+	a, err := w.ask(ctx, k)
 	if err != nil {
 		w.hangUp()
 		if !l.Tolerant {
@@ -170,17 +170,18 @@ func (w *worker) one(ctx context.Context, k int, from time.Time) error {
 		r.Broken.Add(1)
 		return wait(ctx, 10*time.Millisecond) // whoever refuses connections refuses them fast
 	}
+	took := time.Since(from)
 	if a.Status < 200 || a.Status > 299 {
 		if !l.Tolerant {
 			return fmt.Errorf("answered %d: %s", a.Status, a.Body)
 		}
-		r.Other.Add(time.Since(from))
+		r.Other.Add(took)
 	} else {
-		r.OK.Add(time.Since(from))
+		r.OK.Add(took)
 	}
 	w.answers[a.Status]++
 	if l.Seen != nil {
-		l.Seen(w.n, k, a)
+		l.Seen(w.n, k, a, took)
 	}
 	if a.Close {
 		w.hangUp()
@@ -188,8 +189,18 @@ func (w *worker) one(ctx context.Context, k int, from time.Time) error {
 	return nil
 }
 
+func (w *worker) ask(ctx context.Context, k int) (Answer, error) {
+	if w.load.Do != nil {
+		return w.load.Do(ctx, w.n, k)
+	}
+	if err := w.dial(ctx); err != nil {
+		return Answer{}, err
+	}
+	return w.conn.Do(w.load.Request(w.n, k))
+}
+
 func (w *worker) dial(ctx context.Context) error {
-	if w.conn != nil {
+	if w.conn != nil || w.load.Do != nil {
 		return nil
 	}
 	var err error

@@ -123,7 +123,7 @@ func TestTolerantLoadCountsRefusalsApart(t *testing.T) {
 		_, _ = w.Write([]byte("ok"))
 	})
 	var retry atomic.Int64
-	l := Load{Addr: addr, Conns: 2, For: 300 * time.Millisecond, Tolerant: true, Request: Always(Request("POST", "/", "{}")), Seen: func(_, _ int, a Answer) {
+	l := Load{Addr: addr, Conns: 2, For: 300 * time.Millisecond, Tolerant: true, Request: Always(Request("POST", "/", "{}")), Seen: func(_, _ int, a Answer, _ time.Duration) {
 		if a.RetryAfter {
 			retry.Add(1)
 		}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/load"
+)
+
+// ledger is what became of everything that was accepted.
+type ledger struct {
+	told                     int // requests that were answered with 200
+	stored                   int // messages in the database
+	sent, unknown, failed    int
+	pending                  int
+	posts                    int // what the channel was sent
+	missing, doubled, untold int // of the told, never at the channel; at the channel more than once; not told
+	megabytes                float64
+}
+
+// adds tells whether the accounts agree: accepted = delivered + failed with a reason + pending, nothing lost, nothing
+// twice. A message whose outcome is unknown may or may not be at the channel.
+func (l *ledger) adds() bool {
+	return l.stored == l.sent+l.unknown+l.failed+l.pending && l.told <= l.stored && l.missing <= l.unknown+l.failed+l.pending && l.doubled == 0
+}
+
+// settleAccounts waits until nothing more is delivered, stops the nodes and counts.
+func (s *soak) settleAccounts(ctx context.Context) (*ledger, error) {
+	for last, quiet := -1, 0; quiet < 8; quiet++ {
+		now, _, err := s.counted()
+		if err != nil {
+			return nil, err
+		}
+		if now != last {
+			last, quiet = now, 0
+		}
+		if err := rest(ctx, time.Second); err != nil {
+			return nil, err
+		}
+	}
+	if err := rest(ctx, 50*time.Second); err != nil { // the unknown ones are decided after their wait
+		return nil, err
+	}
+	for _, n := range s.nodes {
+		n.stop()
+	}
+	l := &ledger{told: len(s.told)}
+	var err error
+	if _, l.posts, err = s.counted(); err != nil {
+		return nil, err
+	}
+	name, err := s.writeTold()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sink.tell("%s", name); err != nil {
+		return nil, err
+	}
+	text, err := s.sink.hear()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Sscan(text, &l.missing, &l.doubled, &l.untold); err != nil {
+		return nil, err
+	}
+	return l, s.count(ctx, l)
+}
+
+// count reads the states of all messages from the database.
+func (s *soak) count(ctx context.Context, l *ledger) error {
+	from := &stock{e: s.e, dir: s.options[0].dir, database: "soak"}
+	db, err := from.open(s.cluster)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, "SELECT CASE WHEN q > 0 THEN -1 ELSE rank END AS state, COUNT(*) FROM message GROUP BY 1")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var state, n int
+		if err := rows.Scan(&state, &n); err != nil {
+			return err
+		}
+		l.stored += n
+		switch carillon.Rank(state) {
+		case -1:
+			l.pending += n
+		case carillon.RankFailedUnknown:
+			l.unknown += n
+		case carillon.RankSent, carillon.RankDelivered, carillon.RankRead:
+			l.sent += n
+		default:
+			l.failed += n
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	var size int64
+	question := "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+	if s.e.postgres {
+		question = "SELECT pg_database_size(current_database())"
+	}
+	err = db.QueryRowContext(ctx, question).Scan(&size)
+	l.megabytes = float64(size) / 1e6
+	return err
+}
+
+// report writes the page and the plots.
+func (s *soak) report(r *load.Result, l *ledger) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Soak: %d nodes on %s, %s\n\nMade by `go run ./bench -soak %s`. %s, commit %s, %d cores.\n\n", len(s.options), s.e.name, s.lasts, s.lasts,
+		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU())
+	fmt.Fprintf(&b, "Requests to one recipient, due at once, each with its own Idempotency-Key, come at random instants with %.0f/s on average\n"+
+		"over %d connections", s.rate, soakConns)
+	if s.measured[0] > 0 {
+		fmt.Fprintf(&b, ": 60 %% of what the nodes, in a closed loop beforehand, accepted and delivered (%.0f/s; accepted alone %.0f/s)", s.measured[1], s.measured[0])
+	}
+	b.WriteString(".\nLatencies count from when a request was due to leave until it was accepted, with all its repeats on other nodes.\n" +
+		"Nodes are restarted in turns; the program, PostgreSQL, the clients and the channel share the machine.\n\n")
+	fmt.Fprintf(&b, "![Over time](%s.svg)\n\n## Latency\n\n| | ms |\n|---|---|\n", filepath.Base(s.out))
+	for _, q := range []struct {
+		name string
+		q    float64
+	}{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"most", 1}} {
+		fmt.Fprintf(&b, "| %s of all | %s |\n", q.name, show(r.OK.Milliseconds(q.q)))
+	}
+	var p99s []float64
+	for _, w := range s.windows {
+		p99s = append(p99s, w.p99)
+	}
+	if len(p99s) > 0 {
+		fmt.Fprintf(&b, "| p99 of ten seconds: median | %s |\n| p99 of ten seconds: worst | %s |\n", show(median(p99s)), show(slices.Max(p99s)))
+	}
+	fmt.Fprintf(&b, "\nAnswers: %s. On the way %d connections broke and %d answers were 503; all were repeated, %d requests were given up.\n",
+		statuses(r), s.client.broken.Load(), s.client.refused.Load(), s.client.given.Load())
+	s.reportLedger(&b, l)
+	s.reportFlatness(&b)
+	s.reportRestarts(&b)
+	fmt.Fprint(os.Stdout, b.String())
+	if err := os.WriteFile(s.out+".md", []byte(b.String()), 0o644); err != nil {
+		return err
+	}
+	return draw(s.out+".svg", s.charts()...)
+}
+
+func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
+	verdict := "The accounts agree: nothing is lost, nothing was sent twice."
+	if !l.adds() {
+		verdict = "**The accounts do not agree.**"
+	}
+	fmt.Fprintf(b, "\n## Ledger\n\n| | |\n|---|---|\n| told accepted to a client | %d |\n| messages stored | %d |\n| sent | %d |\n"+
+		"| failed, outcome unknown (in flight at a kill) | %d |\n| failed otherwise | %d |\n| pending | %d |\n| posts at the channel | %d |\n"+
+		"| told and never at the channel | %d |\n| at the channel more than once | %d |\n| at the channel and not told | %d |\n| database, MB | %.0f |\n\n%s\n",
+		l.told, l.stored, l.sent, l.unknown, l.failed, l.pending, l.posts, l.missing, l.doubled, l.untold, l.megabytes, verdict)
+}
+
+func (s *soak) reportFlatness(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## Flat\n\nGrowth over the run is the median slope between the levels of the nodes' lives (their last quarter); growth within a life\n"+
+		"is from its second to its last quarter. Flat is at most %d %% of each.\n\n| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxGrowth)
+	for i := range watched() {
+		f := s.judge(i)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %+.1f %% | %+.1f %% | %d | %s |\n", f.name, show(f.median), show(f.least), show(f.highest), f.overRun, f.withinLife,
+			f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
+	}
+}
+
+func (s *soak) reportRestarts(b *strings.Builder) {
+	away := map[bool][]float64{}
+	for _, r := range s.restarts {
+		away[r.killed] = append(away[r.killed], r.away.Seconds())
+	}
+	b.WriteString("\n## Restarts\n\n| By | Count | Away, s, median | Away, s, most |\n|---|---|---|---|\n")
+	for _, killed := range slices.SortedFunc(maps.Keys(away), func(a, _ bool) int { return map[bool]int{false: -1, true: 1}[a] }) {
+		fmt.Fprintf(b, "| %s | %d | %s | %s |\n", map[bool]string{false: "SIGTERM", true: "kill -9"}[killed], len(away[killed]), show(median(away[killed])), show(slices.Max(away[killed])))
+	}
+}
+
+// charts are the rate, the latency and what the nodes took, over time.
+func (s *soak) charts() []chart {
+	minutes := func(d time.Duration) float64 { return d.Minutes() }
+	rate := series{name: "accepted"}
+	half, most := series{name: "p50"}, series{name: "p99"}
+	for _, w := range s.windows {
+		at := minutes(w.at)
+		rate.x, rate.y = append(rate.x, at), append(rate.y, w.rate)
+		half.x, half.y = append(half.x, at), append(half.y, w.p50)
+		most.x, most.y = append(most.x, at), append(most.y, w.p99)
+	}
+	charts := []chart{
+		timeChart("Accepted, by ten seconds", "requests/s", s.lasts, rate),
+		timeChart("Latency, by ten seconds", "milliseconds", s.lasts, half, most),
+	}
+	for which, name := range watched() {
+		lines := make([]series, len(s.options))
+		for i := range lines {
+			lines[i].name = fmt.Sprintf("node %d", i+1)
+		}
+		for _, x := range s.samples {
+			line := &lines[x.node]
+			line.x, line.y = append(line.x, minutes(x.at)), append(line.y, x.values[which])
+		}
+		charts = append(charts, timeChart(name, strings.ToLower(name), s.lasts, lines...))
+	}
+	return charts
+}
+
+func timeChart(title, unit string, lasts time.Duration, lines ...series) chart {
+	end := series{x: []float64{lasts.Minutes()}}
+	return chart{
+		title: title, lines: lines,
+		x: linear("minutes", []series{end}, func(s series) []float64 { return s.x }),
+		y: linear(unit, lines, func(s series) []float64 { return s.y }),
+	}
+}

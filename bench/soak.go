@@ -1,0 +1,303 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"carillon/internal/load"
+)
+
+// soak keeps nodes under load for a long time while they are restarted one after the other, and keeps a ledger of every
+// message.
+type soak struct {
+	*bench
+	e        engine
+	lasts    time.Duration
+	rate     float64 // requests a second; 0: 60 % of what it measures
+	out      string  // name of the pages, without an ending
+	sink     *child
+	options  []nodeOptions
+	client   *failover
+	begin    time.Time
+	measured [2]float64 // accepted and sustained, a second
+
+	mu       sync.Mutex
+	nodes    []*soaked
+	samples  []sample
+	windows  []window
+	current  *load.Hist
+	restarts []restart
+	told     []uint64 // keys of what clients were told is accepted
+}
+
+// soaked is a node of the soak, as it is now.
+type soaked struct {
+	*node
+	since time.Time
+	life  int
+	down  bool
+}
+
+// restart is one: by a kill or a signal, and how long the node was away.
+type restart struct {
+	at     time.Duration
+	node   int
+	killed bool
+	away   time.Duration
+}
+
+// window is ten seconds of answers.
+type window struct {
+	at       time.Duration
+	rate     float64
+	p50, p99 float64 // ms
+}
+
+const (
+	restartEvery = time.Minute
+	killEvery    = 5 // every so many restarts are kills
+	windowOf     = 10 * time.Second
+	soakConns    = 64
+)
+
+// choose takes the engine, and the pages' name where none was given.
+func (s *soak) choose(name string) error {
+	switch name {
+	case "sqlite":
+		s.e, s.out = engines()[0], cmp.Or(s.out, "bench/soak-sqlite")
+	case "postgres":
+		s.e, s.out = engines()[1], cmp.Or(s.out, "bench/soak")
+	default:
+		return fmt.Errorf("no engine is called %q; there are postgres and sqlite", name)
+	}
+	return nil
+}
+
+// run soaks: measures what the nodes can take, loads them with a part of it, waits until all is delivered, and writes
+// what came of it.
+func (s *soak) run(ctx context.Context) error {
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if s.rate == 0 {
+		if err := s.calibrate(ctx); err != nil {
+			return err
+		}
+	}
+	s.say("soaking %d nodes on %s with %.0f requests/s for %s", len(s.options), s.e.name, s.rate, s.lasts)
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	var beside sync.WaitGroup
+	var failed atomic.Pointer[error]
+	s.begin = time.Now()
+	s.current = &load.Hist{}
+	for _, work := range []func(context.Context) error{s.watch, s.restartAll, s.window} {
+		beside.Go(func() {
+			if err := work(watched); err != nil && watched.Err() == nil {
+				failed.Store(&err)
+				stop()
+			}
+		})
+	}
+	l := load.Load{Conns: soakConns, For: s.lasts, Rate: s.rate, Poisson: true, Tolerant: true, Do: s.client.do, Seen: s.seen}
+	result, err := l.Run(watched)
+	stop()
+	beside.Wait()
+	if e := failed.Load(); e != nil {
+		return *e
+	}
+	if err != nil {
+		return err
+	}
+	s.say("the load is over: %s", statuses(result))
+	ledger, err := s.settleAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	return s.report(result, ledger)
+}
+
+// prepare starts the sink and the nodes.
+func (s *soak) prepare(ctx context.Context) error {
+	var err error
+	if s.sink, err = s.role("sink"); err != nil {
+		return err
+	}
+	address, err := s.sink.hear()
+	if err != nil {
+		return err
+	}
+	database := ""
+	if s.e.postgres {
+		if database, err = s.cluster.database(ctx, "soak"); err != nil {
+			return err
+		}
+	}
+	count := map[bool]int{false: 1, true: 2}[s.e.postgres]
+	var addrs []string
+	for i := range count {
+		addr, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		addrs = append(addrs, addr)
+		s.options = append(s.options, nodeOptions{
+			addr: addr, database: database, dir: filepath.Join(s.dir, "soak"+strconv.Itoa(i)), provider: address, ops: true,
+			extra: "unknown_outcome: {transactional: fail, utility: fail, marketing: fail, after: 45s}, ",
+		})
+	}
+	for i := range count {
+		n, err := s.serve(ctx, s.options[i])
+		if err != nil {
+			return err
+		}
+		s.nodes = append(s.nodes, &soaked{node: n, since: time.Now()})
+	}
+	s.client = newFailover(addrs, soakConns)
+	return rest(ctx, 4*time.Second) // the nodes share the shards
+}
+
+// calibrate measures what the nodes accept in a closed loop, and what they accept and deliver when they must do both.
+func (s *soak) calibrate(ctx context.Context) error {
+	d := pick(s.bench, 20*time.Second, 8*time.Second)
+	begin := time.Now()
+	l := load.Load{Conns: soakConns, For: d, Tolerant: true, Do: s.client.do, Seen: s.seen}
+	s.current = &load.Hist{}
+	r, err := l.Run(ctx)
+	if err != nil {
+		return err
+	}
+	all := int(r.OK.Count())
+	for done := 0; done < all; {
+		if err := rest(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+		if done, _, err = s.counted(); err != nil {
+			return err
+		}
+		if time.Since(begin) > 10*time.Minute {
+			return fmt.Errorf("%d of %d messages were delivered within ten minutes", done, all)
+		}
+	}
+	s.measured = [2]float64{r.Rate(), float64(all) / time.Since(begin).Seconds()}
+	s.rate = 0.6 * min(s.measured[0], s.measured[1])
+	s.say("accepted %.0f/s; accepted and delivered %.0f/s", s.measured[0], s.measured[1])
+	return nil
+}
+
+// counted asks the sink how many messages and posts came.
+func (s *soak) counted() (messages, posts int, err error) {
+	if err := s.sink.tell("count"); err != nil {
+		return 0, 0, err
+	}
+	text, err := s.sink.hear()
+	if err != nil {
+		return 0, 0, err
+	}
+	_, err = fmt.Sscan(text, &messages, &posts)
+	return messages, posts, err
+}
+
+func (s *soak) seen(_, _ int, a load.Answer, took time.Duration) {
+	id, found := notificationID(a.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.Status == 200 && found {
+		s.told = append(s.told, messageKey(id, "0"))
+		s.current.Add(took)
+	}
+}
+
+// window closes a window every ten seconds.
+func (s *soak) window(ctx context.Context) error {
+	for {
+		if err := rest(ctx, windowOf); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		h := s.current
+		s.current = &load.Hist{}
+		w := window{time.Since(s.begin), float64(h.Count()) / windowOf.Seconds(), h.Milliseconds(0.5), h.Milliseconds(0.99)}
+		s.windows = append(s.windows, w)
+		s.mu.Unlock()
+		if len(s.windows)%6 == 0 {
+			s.say("%s of %s: %.0f/s, p50 %.1f p99 %.1f ms", w.at.Round(time.Second), s.lasts, w.rate, w.p50, w.p99)
+		}
+		if err := s.roomLeft(); err != nil {
+			return err
+		}
+	}
+}
+
+// roomLeft refuses to fill the disk.
+func (s *soak) roomLeft() error {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(s.dir, &fs); err != nil {
+		return err
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < 4<<30 {
+		return errors.New("less than 4 GB are left on the disk")
+	}
+	return nil
+}
+
+// restartAll restarts a node every minute, one after the other; every fifth by a kill.
+func (s *soak) restartAll(ctx context.Context) error {
+	every := min(restartEvery, s.lasts/4)
+	for i := 0; ; i++ {
+		if err := rest(ctx, every); err != nil {
+			return err
+		}
+		if s.lasts-time.Since(s.begin) < every/2 {
+			continue // the end of the load shall find all nodes there
+		}
+		if err := s.restart(ctx, i); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *soak) restart(ctx context.Context, i int) error {
+	which := i % len(s.options)
+	s.mu.Lock()
+	old := s.nodes[which]
+	old.down = true
+	s.mu.Unlock()
+	r := restart{at: time.Since(s.begin), node: which, killed: (i+1)%killEvery == 0}
+	begin := time.Now()
+	if r.killed {
+		old.kill()
+	} else {
+		old.stop()
+	}
+	n, err := s.serve(ctx, s.options[which])
+	if err != nil {
+		return fmt.Errorf("restart: %w", err)
+	}
+	r.away = time.Since(begin)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[which] = &soaked{node: n, since: time.Now(), life: old.life + 1}
+	s.restarts = append(s.restarts, r)
+	return nil
+}
+
+// writeTold writes the keys for the sink.
+func (s *soak) writeTold() (string, error) {
+	name := filepath.Join(s.dir, "told")
+	bytes := make([]byte, 0, 8*len(s.told))
+	for _, key := range s.told {
+		bytes = binary.LittleEndian.AppendUint64(bytes, key)
+	}
+	return name, os.WriteFile(name, bytes, 0o600)
+}
