@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -52,7 +50,8 @@ type Result struct {
 	At             time.Time
 }
 
-// Delivery is one commit of a node's deliveries: the results since the last one and the next starts.
+// Delivery is one commit of a node's deliveries: the results since the last one and the next starts, each sorted by
+// notification and n.
 type Delivery struct {
 	Fences  []Fence // of the shards of the starts, sorted by shard
 	Starts  []*Start
@@ -111,21 +110,70 @@ func writeStarts(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]in
 		return nil
 	}
 	if tx.s.d.sqlite {
-		return startOneByOne(ctx, tx, starts, epochs, now)
+		return startInRuns(ctx, tx, starts, epochs, now)
 	}
 	return startTogether(ctx, tx, starts, epochs, now)
 }
 
-func startOneByOne(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
-	for _, st := range starts {
-		err := tx.one(ctx, []any{&st.Attempt}, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
-			WHERE notification_id = ?3 AND n = ?4 AND q = 1 AND hold = '' AND due_at <= ?2 RETURNING attempt`,
-			epochs[st.Shard], now, st.NotificationID, st.N)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+// startInRuns starts the neighbours among the recipients of a notification with one statement: what a statement costs
+// beside its rows is more than they cost.
+func startInRuns(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
+	for len(starts) > 0 {
+		n := 1
+		for n < len(starts) && follows(starts[n-1], starts[n]) {
+			n++
+		}
+		if err := startRun(ctx, tx, starts[:n], epochs[starts[0].Shard], now); err != nil {
 			return fmt.Errorf("start: %w", err)
 		}
+		starts = starts[n:]
 	}
 	return nil
+}
+
+func follows(a, b *Start) bool {
+	return b.NotificationID == a.NotificationID && b.N == a.N+1 && b.Shard == a.Shard
+}
+
+// runShort is when one statement that returns its rows costs less than two that do not.
+const runShort = 4
+
+// startRun fills the attempts of those that start, and of no other. Mostly all of a run may: when a look finds that they
+// all do, and were attempted as often as is known, their rows need not be returned one by one. Nothing comes between the
+// look and the start: there is one writer.
+func startRun(ctx context.Context, tx *Tx, run []*Start, epoch, now int64) error {
+	id, first, last := run[0].NotificationID, run[0].N, run[len(run)-1].N
+	if len(run) >= runShort {
+		var count, least, most int
+		if err := tx.one(ctx, []any{&count, &least, &most}, `SELECT COUNT(*), COALESCE(MIN(attempt), 0), COALESCE(MAX(attempt), 0)
+			FROM message WHERE notification_id = ?1 AND n BETWEEN ?2 AND ?3 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?4`,
+			id, first, last, now); err != nil {
+			return err
+		}
+		if count == len(run) && least == most {
+			_, err := tx.exec(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
+				WHERE notification_id = ?3 AND n BETWEEN ?4 AND ?5 AND q + 0 = 1`, epoch, now, id, first, last)
+			for _, st := range run {
+				st.Attempt = most + 1
+			}
+			return err
+		}
+	}
+	rows, err := tx.query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
+		WHERE notification_id = ?3 AND n BETWEEN ?4 AND ?5 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?2
+		RETURNING n, attempt`, epoch, now, id, first, last)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var n, attempt int
+		if err := rows.Scan(&n, &attempt); err != nil {
+			return err
+		}
+		run[n-first].Attempt = attempt
+	}
+	return rows.Err()
 }
 
 type messageKey struct {

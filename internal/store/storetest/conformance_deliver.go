@@ -17,6 +17,7 @@ func delivering() []sentence {
 		{"a lost fence drops the starts and writes the results", lostFenceDropsStarts},
 		{"only what is queued, not held and due is started", onlyDueIsStarted},
 		{"a start counts the attempt", startCountsTheAttempt},
+		{"neighbours start together, but for those that may not", neighboursStart},
 		{"a result is taken by message and attempt from anyone", resultByAttempt},
 		{"results do to a message what their move says", resultsMove},
 		{"many results at once do the same as one by one", resultsTogether},
@@ -98,6 +99,37 @@ func startCountsTheAttempt(t *testing.T, r *rig) {
 			t.Error(len(flights), err)
 		}
 		r.result(t, results...)
+	}
+}
+
+func neighboursStart(t *testing.T, r *rig) {
+	f := r.fence(t)
+	a := r.accepted(t, 30, func(a *store.Accept) { a.Messages[11].Skip = carillon.ReasonDuplicate })
+	id := a.Notification.ID
+	r.start(t, f, a, 3) // in flight
+	r.start(t, f, a, 22)
+	r.result(t, store.Result{NotificationID: id, N: 22, Attempt: 1, Move: store.MoveRetry, Due: r.now}) // tried before
+	d := &store.Delivery{Fences: []store.Fence{f}, Now: r.now}
+	for n := range 31 {
+		if n != 8 && n != 9 {
+			d.Starts = append(d.Starts, &store.Start{NotificationID: id, N: n, Shard: f.Shard})
+		}
+	}
+	r.deliver(t, d)
+	for _, st := range d.Starts {
+		want := map[int]int{3: 0, 11: 0, 22: 2, 30: 0}
+		attempt, odd := want[st.N]
+		if !odd {
+			attempt = 1
+		}
+		if st.Attempt != attempt {
+			t.Errorf("attempt %d of message %d, want %d", st.Attempt, st.N, attempt)
+		}
+	}
+	for n, want := range map[int]store.Message{0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1}} {
+		if m := r.message(t, a, n); m.Q != want.Q || m.Attempts != want.Attempts {
+			t.Errorf("message %d stands at %+v", n, m)
+		}
 	}
 }
 
