@@ -26,6 +26,7 @@ const stateKey contextKey = 0
 type state struct {
 	id      string
 	company string
+	code    string // of the error that was answered
 	err     error
 }
 
@@ -108,6 +109,7 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.As(err, &e) {
 		e = internalError(err)
 	}
+	st.code = e.Code.String()
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}

@@ -24,8 +24,16 @@ type Route struct {
 	Handle  Handler
 }
 
-// Observer hears of every answered request: metrics.
-type Observer func(pattern string, status int, took time.Duration)
+// Answered is what can be told of an answered request: nothing of its query, its headers or its body.
+type Answered struct {
+	Pattern string // of the route; "unknown" where there is none
+	Status  int
+	Code    string // of the error; "" where there is none
+	Took    time.Duration
+}
+
+// Observer hears of every answered request: metrics, traces.
+type Observer func(ctx context.Context, a Answered)
 
 // Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
 // the key in the query.
@@ -102,7 +110,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 		pattern = "unknown"
 	}
 	if rt.observe != nil {
-		rt.observe(pattern, rec.status, took)
+		rt.observe(r.Context(), Answered{pattern, rec.status, st.code, took})
 	}
 	level := slog.LevelInfo
 	if rec.status >= 500 {

@@ -172,7 +172,7 @@ func TestReadinessTellsTheReason(t *testing.T) {
 		}
 		return r.do(req)
 	}
-	if status, text := get("/readyz"); status != 200 || text != `{"status":"ready"}` {
+	if status, text := get("/readyz"); status != 200 || text != `{"status":"ready","checks":{"database":"ok"}}` {
 		t.Error(status, text)
 	}
 	r.ready = &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Not ready", Details: carillon.Details{{Key: "reason", Value: "the clock is wrong"}}}

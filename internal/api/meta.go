@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"carillon"
 	"carillon/internal/answer"
@@ -22,16 +24,25 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	return answer.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
-// ready says whether requests should be sent here. What Ready returns as a *carillon.Error is shown, all else is for the
+type readyAnswer struct {
+	Status     string           `json:"status"`
+	Checks     carillon.Details `json:"checks"`
+	RestoredAt string           `json:"restored_at,omitempty"`
+}
+
+// ready says whether requests should be sent here, check by check. What Ready returns as a *carillon.Error is shown, all else is for the
 // log alone: errors of the database name hosts and users. A restored database, of which messages are held until an operator
 // decides, is ready, and said to be so.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
-	err := s.Ready(r.Context())
+	checks, err := s.Ready(r.Context())
 	if err == nil {
-		if at, _, err := s.Store.RestoredAt(r.Context()); err == nil && !at.IsZero() {
-			return answer.Raw(w, http.StatusOK, []byte(`{"status":"ready","restored_at":"`+carillon.FormatTime(at)+`"}`))
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		told := readyAnswer{Status: "ready", Checks: checks}
+		if at, _, err := s.Store.RestoredAt(ctx); err == nil && !at.IsZero() {
+			told.RestoredAt = carillon.FormatTime(at)
 		}
-		return answer.Raw(w, http.StatusOK, []byte(`{"status":"ready"}`))
+		return answer.JSON(w, http.StatusOK, told)
 	}
 	if _, ok := errors.AsType[*carillon.Error](err); ok {
 		return err

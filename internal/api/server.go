@@ -29,7 +29,7 @@ type Deps struct {
 	Catalog   *catalog.Catalog
 	Limits    *limit.Limits
 	Callbacks map[string]Callback // by provider
-	Ready     func(ctx context.Context) error
+	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
 	Proxies   []netip.Prefix // trusted proxies
 }

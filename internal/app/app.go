@@ -44,18 +44,19 @@ type App struct {
 	o   Options
 	log *slog.Logger
 
-	store    *store.Store
-	limits   *limit.Limits
-	auth     *auth.Auth
-	catalog  *catalog.Catalog
-	notify   *notify.Notify
-	queue    *queue.Queue
-	bus      *realtime.Bus
-	whatsapp *whatsapp.Client
-	sandbox  *sandbox.Channel
-	media    *egress.Prober
-	purge    *purge.Purge
-	metrics  *metrics
+	store     *store.Store
+	limits    *limit.Limits
+	auth      *auth.Auth
+	catalog   *catalog.Catalog
+	notify    *notify.Notify
+	queue     *queue.Queue
+	bus       *realtime.Bus
+	whatsapp  *whatsapp.Client
+	sandbox   *sandbox.Channel
+	media     *egress.Prober
+	purge     *purge.Purge
+	metrics   *metrics
+	readiness readiness
 
 	router   *answer.Router
 	listener net.Listener
@@ -97,12 +98,13 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
+	a.metrics, a.readiness.look = newMetrics(a), a.look //nolint:contextcheck // read and asked long after the start
 	key, err := a.cfg.MasterKey()
 	if err != nil {
 		return err
 	}
 	a.store, err = store.Open(ctx, store.Options{
-		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: a.log,
+		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: a.log, Committed: a.metrics.committed,
 	})
 	if err != nil {
 		return err
@@ -110,7 +112,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.checkRestored(ctx); err != nil {
 		return err
 	}
-	a.wire() //nolint:contextcheck // the gauges are read long after the start
+	a.wire()
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
@@ -131,7 +133,6 @@ func (a *App) start(ctx context.Context) error {
 
 // wire builds the parts, from the store up.
 func (a *App) wire() {
-	a.metrics = newMetrics(a)
 	a.limits = limit.New(a.store, a.log)
 	a.auth = auth.New(a.store, a.limits, a.authOptions())
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
@@ -145,7 +146,7 @@ func (a *App) wire() {
 			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
 		},
 		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
-		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Received: a.metrics.received, Log: a.log,
+		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.metrics.stored, Received: a.metrics.received, Log: a.log,
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{
@@ -259,31 +260,6 @@ func (a *App) stop(ctx context.Context) error {
 		errs = append(errs, a.store.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// Ready tells the truth about whether requests should be sent here.
-func (a *App) Ready(ctx context.Context) error {
-	select {
-	case <-a.stopping:
-		return unready("The program is stopping")
-	default:
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	if err := a.store.Ping(ctx); err != nil {
-		return fmt.Errorf("reach the database: %w", err)
-	}
-	offset, err := a.store.ClockOffset(ctx)
-	if err != nil {
-		return err
-	}
-	if offset.Abs() > queue.ClockTolerance {
-		return unready("The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String())
-	}
-	if !a.queue.Holds() {
-		return unready("This node has not been able to tell the others that it is alive")
-	}
-	return nil
 }
 
 // Routes is the route map, for tests that walk it.

@@ -3,80 +3,175 @@ package app
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/config"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 )
 
-// metrics are what Prometheus reads. Labels are routes, statuses and closed lists: never a key, a number or an id.
+// metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
+// or an id; the one exception is the senders whose breaker is not closed, of which at most a hundred are named. What is
+// counted once a request or a message has its series looked up beforehand.
 type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec
-	latency  *prometheus.HistogramVec
-	ended    *prometheus.CounterVec
-	late     prometheus.Histogram
-	receipts prometheus.Counter
+	registry  *prometheus.Registry
+	answers   children[answerSeries, answered]
+	refused   children[string, prometheus.Counter]
+	callbacks children[string, prometheus.Counter]
+	accepted  children[carillon.Channel, acceptance]
+	ended     children[attemptSeries, prometheus.Counter]
+	late      prometheus.Histogram
+	receipts  children[receiptSeries, prometheus.Counter]
+	writes    prometheus.Histogram
+	commit    prometheus.Histogram
 }
 
-func newMetrics(a *App) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carillon_http_requests_total", Help: "Answered requests by route and status.",
-		}, []string{"route", "status"}),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "carillon_http_request_seconds", Help: "Time from the request's header to the end of its answer.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
-		}, []string{"route"}),
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carillon_attempts_total", Help: "Delivery attempts by how they ended (sent, failed, retry, unknown, held) and reason.",
-		}, []string{"outcome", "reason"}),
-		late: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "carillon_delivery_lateness_seconds", Help: "Time from when a message was due to the provider's answer.",
-			Buckets: prometheus.ExponentialBuckets(0.001, 2, 18),
-		}),
-		receipts: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carillon_receipts_total", Help: "Receipts taken from providers.",
-		}),
+type (
+	answerSeries struct {
+		route  string
+		status int
 	}
-	wal := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "carillon_sqlite_wal_bytes", Help: "Size of SQLite's write-ahead log.",
-	}, func() float64 { return float64(a.store.LogSize()) })
-	ready := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "carillon_ready", Help: "1 when /readyz answers 200.",
-	}, func() float64 {
-		if a.Ready(context.Background()) == nil {
-			return 1
-		}
-		return 0
-	})
-	m.registry.MustRegister(m.requests, m.latency, m.ended, m.late, m.receipts, wal, ready,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	answered struct {
+		count   prometheus.Counter
+		latency prometheus.Observer
+	}
+	acceptance    struct{ notifications, messages prometheus.Counter }
+	attemptSeries struct {
+		outcome string
+		reason  carillon.Reason
+	}
+	receiptSeries struct {
+		state  carillon.State
+		reason carillon.Reason
+	}
+)
+
+func newMetrics(a *App) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry()}
+	m.ofRequests()
+	m.ofMessages()
+	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	build := m.vec("carillon_build_info", "Always 1; its labels tell the program's version, Go's and the database's engine.", "version", "go", "engine")
+	build.WithLabelValues(Version(), runtime.Version(), engineOf(a.cfg)).Inc()
 	return m
+}
+
+func (m *metrics) vec(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	m.registry.MustRegister(v)
+	return v
+}
+
+func (m *metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	m.registry.MustRegister(h)
+	return h
+}
+
+func (m *metrics) ofRequests() {
+	requests := m.vec("carillon_http_requests_total", "Answered requests by route and status.", "route", "status")
+	latency := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "carillon_http_request_seconds", Help: "Time from the request's header to the end of its answer.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
+	}, []string{"route"})
+	m.registry.MustRegister(latency)
+	m.answers.make = func(k answerSeries) answered {
+		return answered{requests.WithLabelValues(k.route, strconv.Itoa(k.status)), latency.WithLabelValues(k.route)}
+	}
+	refused := m.vec("carillon_http_refused_total",
+		"Requests answered with an error, by its code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
+	m.refused.make = func(code string) prometheus.Counter { return refused.WithLabelValues(code) }
+	callbacks := m.vec("carillon_callbacks_total", "Providers' callbacks: taken; rejected, their signature was wrong; failed, they will come again.", "result")
+	m.callbacks.make = func(result string) prometheus.Counter { return callbacks.WithLabelValues(result) }
+}
+
+func (m *metrics) ofMessages() {
+	notifications := m.vec("carillon_accepted_notifications_total", "Notifications accepted, that is durably stored.", "channel")
+	messages := m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
+	m.accepted.make = func(c carillon.Channel) acceptance {
+		return acceptance{notifications.WithLabelValues(string(c)), messages.WithLabelValues(string(c))}
+	}
+	ended := m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, retry, unknown, held) and reason.", "outcome", "reason")
+	m.ended.make = func(k attemptSeries) prometheus.Counter { return ended.WithLabelValues(k.outcome, string(k.reason)) }
+	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's answer.",
+		prometheus.ExponentialBuckets(0.001, 2, 18))
+	receipts := m.vec("carillon_receipts_total", "What providers told later of messages, by state and reason; repeats count.", "state", "reason")
+	m.receipts.make = func(k receiptSeries) prometheus.Counter {
+		return receipts.WithLabelValues(string(k.state), string(k.reason))
+	}
+	m.writes = m.histogram("carillon_commit_writes", "Writes that shared one group commit.", prometheus.ExponentialBuckets(1, 2, 10))
+	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
 }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) answered(pattern string, status int, took time.Duration) {
-	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
-	m.latency.WithLabelValues(pattern).Observe(took.Seconds())
+func (m *metrics) answered(_ context.Context, a answer.Answered) {
+	s := m.answers.of(answerSeries{a.Pattern, a.Status})
+	s.count.Inc()
+	s.latency.Observe(a.Took.Seconds())
+	if a.Code != "" {
+		m.refused.of(a.Code).Inc()
+	}
+	if strings.HasPrefix(a.Pattern, "POST /callbacks/") {
+		m.callbacks.of(callbackResult(a.Status)).Inc()
+	}
 }
 
-func (m *metrics) received(n int) { m.receipts.Add(float64(n)) }
+func callbackResult(status int) string {
+	switch {
+	case status < 300:
+		return "taken"
+	case status < 500:
+		return "rejected"
+	}
+	return "failed"
+}
+
+func (m *metrics) stored(_ context.Context, n *store.Notification, _ time.Time) {
+	s := m.accepted.of(n.Channel)
+	s.notifications.Inc()
+	s.messages.Add(float64(n.Total))
+}
+
+func (m *metrics) received(_ context.Context, rs []carillon.Receipt) {
+	for i := range rs {
+		m.receipts.of(receiptSeries{rs[i].State, rs[i].Reason}).Inc()
+	}
+}
+
+func (m *metrics) committed(writes int, took time.Duration) {
+	m.writes.Observe(float64(writes))
+	m.commit.Observe(took.Seconds())
+}
 
 func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
 	m.late.Observe(late.Seconds())
-	outcome := [...]string{store.MoveDone: "sent", store.MoveRetry: "retry", store.MoveUnknown: "unknown", store.MoveHold: "held"}[d.Result.Move]
+	m.ended.of(attemptSeries{outcomeOf(d), d.Result.Reason}).Inc()
+}
+
+func outcomeOf(d *queue.Done) string {
 	if d.Result.Move == store.MoveDone && d.Result.Reason != "" {
-		outcome = "failed"
+		return "failed"
 	}
-	m.ended.WithLabelValues(outcome, string(d.Result.Reason)).Inc()
+	return [...]string{store.MoveDone: "sent", store.MoveRetry: "retry", store.MoveUnknown: "unknown", store.MoveHold: "held"}[d.Result.Move]
+}
+
+// engineOf is the database's engine, known before it is opened.
+func engineOf(cfg config.Config) string {
+	if cfg.DatabaseURL == "" {
+		return "sqlite"
+	}
+	return "postgres"
 }

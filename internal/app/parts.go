@@ -18,13 +18,6 @@ import (
 
 // What joins two parts that must not know each other.
 
-func unready(reason string) error {
-	return &carillon.Error{
-		Code: carillon.ServiceUnavailable, Message: "Not ready", RetryAfter: 1,
-		Details: carillon.Details{{Key: "reason", Value: reason}},
-	}
-}
-
 // sender tells the queue about a lane's sender; that of a suspended company rests.
 func (a *App) sender(ctx context.Context, uid int64) (*carillon.Sender, bool, error) {
 	s, err := a.store.Sender(ctx, uid)

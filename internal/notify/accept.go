@@ -68,6 +68,9 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	if a.Replay != "" {
 		return Answer{JSON: []byte(a.Replay), Replayed: true}, nil
 	}
+	if n.o.Accepted != nil {
+		n.o.Accepted(ctx, &a.Notification, now)
+	}
 	if a.Notification.Open > 0 {
 		n.o.Wake(queue.Wake{SenderUID: sender.UID, Class: req.Class, Due: a.Notification.DueAt})
 	}

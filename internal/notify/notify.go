@@ -35,8 +35,10 @@ type Options struct {
 	Media func(ctx context.Context, format, url string) (rejected bool, err error)
 	// PauseTemplate hears that the channel paused or disabled a template.
 	PauseTemplate func(ctx context.Context, t *carillon.Template, reason string) error
-	// Received hears of receipts, for metrics.
-	Received func(n int)
+	// Accepted hears of a notification that has been stored, for metrics and traces; begin is when its request was taken up.
+	Accepted func(ctx context.Context, n *store.Notification, begin time.Time)
+	// Received hears of receipts that have been stored, for metrics and traces.
+	Received func(ctx context.Context, rs []carillon.Receipt)
 	Log      *slog.Logger
 }
 

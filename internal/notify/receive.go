@@ -26,7 +26,7 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.
 		return err
 	}
 	if n.o.Received != nil {
-		n.o.Received(len(rs))
+		n.o.Received(ctx, rs)
 	}
 	n.Closed(ids)
 	return nil

@@ -115,7 +115,7 @@ func (c *committer) loop() {
 		}
 		c.linger()
 		batch, next = c.gather(append(batch, w))
-		c.execute(tx, batch)
+		c.timed(tx, batch)
 	}
 }
 

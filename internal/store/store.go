@@ -30,30 +30,35 @@ type Options struct {
 	Logger      *slog.Logger
 	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable.
 	MaxWaiting int
+	// Committed hears of every group commit, however it ended: how many writes shared it and how long it took.
+	Committed func(writes int, took time.Duration)
 }
 
 // Store is a database of either engine. Its methods are safe for concurrent use.
 type Store struct {
-	d       dialect
-	schema  schema
-	write   *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
-	read    *sql.DB
-	url     string
-	lock    *os.File
-	seal    *sealer
-	log     *slog.Logger
-	accepts *committer // accepted requests and receipts
-	starts  *committer // starts and results; the same as accepts on SQLite
-	dir     directory
-	noKeys  unknownKeys
-	stmts   stmtCache
-	watch   atomic.Pointer[watcher] // nil but in tests
-	dirty   chan struct{}
-	walSize atomic.Int64
-	stop    context.CancelFunc
-	done    sync.WaitGroup
-	copying sync.Mutex  // held while a backup is made
-	copyEnd atomic.Bool // no more backups: the store closes
+	d        dialect
+	schema   schema
+	write    *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
+	read     *sql.DB
+	url      string
+	lock     *os.File
+	seal     *sealer
+	log      *slog.Logger
+	accepts  *committer // accepted requests and receipts
+	starts   *committer // starts and results; the same as accepts on SQLite
+	dir      directory
+	noKeys   unknownKeys
+	stmts    stmtCache
+	watch    atomic.Pointer[watcher] // nil but in tests
+	dirty    chan struct{}
+	walSize  atomic.Int64
+	timeline atomic.Uint32
+	wroteAt  atomic.Int64 // when the last transaction was committed, in milliseconds
+	heard    func(writes int, took time.Duration)
+	stop     context.CancelFunc
+	done     sync.WaitGroup
+	copying  sync.Mutex  // held while a backup is made
+	copyEnd  atomic.Bool // no more backups: the store closes
 }
 
 // ErrFolderInUse says that another process has the data folder.
@@ -72,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{seal: seal, log: o.Logger, url: o.DatabaseURL, dirty: make(chan struct{}, 1)}
+	s := &Store{seal: seal, log: o.Logger, heard: o.Committed, url: o.DatabaseURL, dirty: make(chan struct{}, 1)}
 	if o.DatabaseURL == "" {
 		err = s.openSQLite(ctx, o.Dir)
 	} else {

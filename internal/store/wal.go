@@ -14,6 +14,7 @@ const (
 
 // committed notes that there is something to checkpoint. An idle store sets no timers.
 func (s *Store) committed() {
+	s.wroteAt.Store(time.Now().UnixMilli())
 	select {
 	case s.dirty <- struct{}{}:
 	default:

@@ -10,7 +10,10 @@ import (
 )
 
 func breaking() []sentence {
-	return []sentence{{"a breaker is kept while it is not closed, and shown to its company alone", keepingBreakers}}
+	return []sentence{
+		{"a breaker is kept while it is not closed, and shown to its company alone", keepingBreakers},
+		{"a store that can be written to says so, again and again", writing},
+	}
 }
 
 func keepingBreakers(t *testing.T, r *rig) {
@@ -43,5 +46,24 @@ func keepingBreakers(t *testing.T, r *rig) {
 	}
 	if got, err := r.CompanyBreakers(ctx, theirs); err != nil || !cmp.Equal(got, []carillon.Breaker{foreign}) {
 		t.Error(got, err)
+	}
+}
+
+func writing(t *testing.T, r *rig) {
+	for range 2 {
+		if err := r.Probe(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := r.Writable(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for name, pool := range r.Pools() {
+		if pool.MaxOpenConnections < 1 {
+			t.Errorf("the pool %s has no bound", name)
+		}
+	}
+	if n := r.Waiting(); n != 0 {
+		t.Errorf("%d writes wait", n)
 	}
 }

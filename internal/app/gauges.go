@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon"
+	"carillon/internal/queue"
+)
+
+// gauges are the metrics that are asked for when Prometheus asks: nobody counts them before.
+type gauges struct{ app *App }
+
+// statsTimeout bounds the wait for the queue's figures; without them the others are told.
+const statsTimeout = time.Second
+
+//nolint:gochecknoglobals // descriptions, read only
+var (
+	readyDesc     = desc("carillon_ready", "1 when /readyz answers 200.")
+	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
+	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
+	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit.")
+	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
+	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
+	waitedDesc    = desc("carillon_db_wait_seconds_total", "How long connections of a pool were waited for.", "pool")
+	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
+	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node took.")
+	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node gave back or lost.")
+	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting or under way.")
+	deepDesc      = desc("carillon_lanes_deep", "Lanes with more messages due than they have read ahead.")
+	dueDesc       = desc("carillon_lane_due_messages", "Messages due and read ahead by class; a lane reads at most 512 of a class, see carillon_lanes_deep.", "class")
+	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest message that is due has been so.")
+	sendingDesc   = desc("carillon_sends_in_flight", "Sends whose answer is awaited.")
+	unwrittenDesc = desc("carillon_results_unwritten", "Results of sends that wait for their commit.")
+	deliveryDesc  = desc("carillon_delivery_commits_total", "Commits of starts and results.")
+	brokenDesc    = desc("carillon_breakers", "Senders of this node whose circuit breaker is not closed, by class of fault and state.", "class", "state")
+	changesDesc   = desc("carillon_breaker_changes_total", "Changes of circuit breakers, by class of fault and the state they came to.", "class", "state")
+	breakerDesc   = desc("carillon_breaker_state", "2: open, 1: half open; closed ones are left out, and at most 100 are named.", "sender", "class")
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		readyDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		dueDesc, oldestDesc, sendingDesc, unwrittenDesc, deliveryDesc, brokenDesc, changesDesc, breakerDesc,
+	} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(to chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	count := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyWait)
+	defer cancel()
+	checks, err := g.app.readiness.ask(ctx)
+	gauge(readyDesc, oneIf(err == nil))
+	for _, c := range checks {
+		gauge(checkDesc, oneIf(c.fault == ""), c.name)
+	}
+	gauge(walDesc, float64(g.app.store.LogSize()))
+	gauge(waitingDesc, float64(g.app.store.Waiting()))
+	for name, p := range g.app.store.Pools() {
+		gauge(openDesc, float64(p.InUse), name, "in_use")
+		gauge(openDesc, float64(p.Idle), name, "idle")
+		count(waitsDesc, float64(p.WaitCount), name)
+		count(waitedDesc, p.WaitDuration.Seconds(), name)
+	}
+	g.ofQueue(gauge, count)
+}
+
+type emit func(d *prometheus.Desc, v float64, labels ...string)
+
+func (g *gauges) ofQueue(gauge, count emit) {
+	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+	defer cancel()
+	s, err := g.app.queue.Stats(ctx)
+	if err != nil {
+		return // the queue has stopped
+	}
+	gauge(shardsDesc, float64(s.Shards))
+	count(gainedDesc, float64(s.Gained))
+	count(lostDesc, float64(s.Lost))
+	gauge(lanesDesc, float64(s.Lanes))
+	gauge(deepDesc, float64(s.Deep))
+	for c, n := range s.Waiting {
+		gauge(dueDesc, float64(n), carillon.Class(c).String())
+	}
+	gauge(oldestDesc, s.Oldest.Seconds())
+	gauge(sendingDesc, float64(s.Sending))
+	gauge(unwrittenDesc, float64(s.Unwritten))
+	count(deliveryDesc, float64(s.Commits))
+	for _, f := range carillon.Faults() {
+		for _, state := range []carillon.BreakerState{carillon.BreakerOpen, carillon.BreakerHalfOpen, carillon.BreakerClosed} {
+			k := queue.BreakerCount{Fault: f, State: state}
+			count(changesDesc, float64(s.Changes[k]), string(f), string(state))
+			if state != carillon.BreakerClosed {
+				gauge(brokenDesc, float64(s.Broken[k]), string(f), string(state))
+			}
+		}
+	}
+	for _, b := range s.Breakers {
+		gauge(breakerDesc, 1+oneIf(b.State == carillon.BreakerOpen), strconv.FormatInt(b.SenderUID, 10), string(b.Fault))
+	}
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
