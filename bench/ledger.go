@@ -169,8 +169,8 @@ func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
 func (s *soak) reportFlatness(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Flat\n\nGrowth over the run is the median slope between the levels of the nodes' lives (their last quarter); growth within a life\n"+
 		"is from its second to its last quarter. Flat is at most %d %% of each.\n\n| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxGrowth)
-	for i := range watched() {
-		f := s.judge(i)
+	for i, name := range watched() {
+		f := s.judge(i, name)
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %+.1f %% | %+.1f %% | %d | %s |\n", f.name, show(f.median), show(f.least), show(f.highest), f.overRun, f.withinLife,
 			f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
 	}

@@ -100,7 +100,7 @@ func (s *sink) compare(name string) (missing, doubled, untold int, err error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	for {
 		var key uint64
-		if err := binary.Read(in, binary.LittleEndian, &key); err == io.EOF {
+		if err := binary.Read(in, binary.LittleEndian, &key); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return 0, 0, 0, err

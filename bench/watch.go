@@ -68,8 +68,8 @@ type flatness struct {
 const maxGrowth = 10 // %; what a few restarts' noise makes
 
 // judge looks at one of the values, whose index in watched is which.
-func (s *soak) judge(which int) flatness {
-	f := flatness{name: watched()[which]}
+func (s *soak) judge(which int, name string) flatness {
+	f := flatness{name: name}
 	type life struct{ node, life int }
 	byLife := map[life][]sample{}
 	var all []float64

@@ -38,6 +38,18 @@ sent. Every request carries an ` + "`Idempotency-Key`" + ` made from the file an
 connection the same command goes on where it stopped and sends nothing twice, for 24 hours. ` + "`--run-id`" + ` names the run
 yourself: give each campaign day its own to send the same file again.
 
+## Measuring an installation
+
+    carillon bench --data /var/lib/carillon --for 1m
+
+tells what this machine and this database can take: how long the smallest durable write takes, how many requests and
+messages a second are accepted and delivered, and how long one waits for it. The program that it measures is its own, on
+loopback, with a provider that takes everything; its database is a schema made in the database of ` + "`--database-url`" + ` (named
+` + "`carillon_bench_`" + ` and a random number; the user must be allowed to create one), or a folder ` + "`bench-…`" + ` in the data folder, and both
+are removed at the end, also after a first ` + "`Ctrl-C`" + `. What a kill leaves behind can be dropped by hand. It uses processors and disk in
+full: run it when nobody waits for them. Program, load and provider share the machine, so that a node which only serves
+takes more than the figures say.
+
 `
 
 // commandsDoc is docs/cli.md: the commands as kong knows them.

@@ -143,7 +143,7 @@ func (w *worker) run(ctx context.Context, begin time.Time, due <-chan time.Time)
 	for k := 0; ctx.Err() == nil; k++ {
 		from := time.Now()
 		if due == nil {
-			if from.Sub(begin) >= w.load.For {
+			if k > 0 && from.Sub(begin) >= w.load.For { // each connection has one at least
 				return nil
 			}
 		} else {
