@@ -63,7 +63,11 @@ type Delivery struct {
 
 // Deliver commits results and starts together.
 func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
-	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error { return d.commit(ctx, tx) }})
+	w := &work{kind: workStart, run: d.commit}
+	if !s.d.sqlite {
+		w = &work{kind: workRaw, run: d.inOneFlush}
+	}
+	return s.starts.do(ctx, w)
 }
 
 func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
@@ -182,18 +186,8 @@ type messageKey struct {
 }
 
 func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
-	byKey := make(map[messageKey]*Start, len(starts))
-	ids, ns, es := make([]string, len(starts)), make([]int64, len(starts)), make([]int64, len(starts))
-	for i, st := range starts {
-		ids[i], ns[i], es[i] = st.NotificationID, int64(st.N), epochs[st.Shard]
-		byKey[messageKey{st.NotificationID, st.N}] = st
-	}
-	// The conditions are written so that no partial index serves them: a planner without fresh statistics takes the due
-	// index for empty and reads all that is due, once a batch. By the primary key each row is found.
-	rows, err := tx.query(ctx, `UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $4
-		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS epoch) AS u
-		WHERE m.notification_id = u.id AND m.n = u.n AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= $4
-		RETURNING m.notification_id, m.n, m.attempt`, ids, ns, es, now)
+	st, byKey := startsTogether(starts, epochs, now)
+	rows, err := tx.query(ctx, st.query, st.args...)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
@@ -209,8 +203,24 @@ func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]
 	return rows.Err()
 }
 
+// startsTogether is the statement that starts messages on PostgreSQL, and whom its rows concern. Its conditions are
+// written so that no partial index serves them: a planner without fresh statistics takes the due index for empty and
+// reads all that is due, once a batch. By the primary key each row is found.
+func startsTogether(starts []*Start, epochs map[int]int64, now int64) (statement, map[messageKey]*Start) {
+	byKey := make(map[messageKey]*Start, len(starts))
+	ids, ns, es := make([]string, len(starts)), make([]int64, len(starts)), make([]int64, len(starts))
+	for i, st := range starts {
+		ids[i], ns[i], es[i] = st.NotificationID, int64(st.N), epochs[st.Shard]
+		byKey[messageKey{st.NotificationID, st.N}] = st
+	}
+	return statement{`UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $4
+		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS epoch) AS u
+		WHERE m.notification_id = u.id AND m.n = u.n AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= $4
+		RETURNING m.notification_id, m.n, m.attempt`, []any{ids, ns, es, now}}, byKey
+}
+
 // The statements of results, by move, in the order of Move. A result may come after a receipt that knew more: rank only
-// rises, a time once written stays. `q + 0` keeps them to the primary key, as startTogether says.
+// rises, a time once written stays. `q + 0` keeps them to the primary key, as startsTogether says.
 const (
 	resultDone = `UPDATE message SET q = 0,
 		reason = CASE WHEN rank < $3 THEN $4 ELSE reason END, detail = CASE WHEN rank < $3 THEN $5 ELSE detail END,
@@ -229,34 +239,40 @@ const (
 )
 
 func writeResults(ctx context.Context, tx *Tx, results []Result) error {
-	if tx.s.d.sqlite || len(results) < 4 {
-		for i := range results {
-			if err := writeResult(ctx, tx, &results[i]); err != nil {
-				return fmt.Errorf("write result: %w", err)
+	if !tx.s.d.sqlite {
+		for _, st := range resultsTogether(results) {
+			if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
+				return fmt.Errorf("write results: %w", err)
 			}
 		}
 		return nil
 	}
-	return writeResultsTogether(ctx, tx, results)
+	for i := range results {
+		st := results[i].statement()
+		if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
+			return fmt.Errorf("write result: %w", err)
+		}
+	}
+	return nil
 }
 
-func writeResult(ctx context.Context, tx *Tx, r *Result) error {
-	var err error
+func (r *Result) statement() statement {
 	switch r.Move {
-	case MoveDone:
-		sent, ended := doneTimes(r)
-		_, err = tx.exec(ctx, resultDone, r.NotificationID, r.N, int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
-			orZero(ended), orNil(r.ProviderID), orZero(sent), r.Attempt)
 	case MoveRetry:
-		_, err = tx.exec(ctx, resultRetry, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
+		return statement{resultRetry, []any{r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail)}}
 	case MoveUnknown:
-		_, err = tx.exec(ctx, resultUnknown, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
+		return statement{resultUnknown, []any{r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail)}}
 	case MoveUnsent:
-		_, err = tx.exec(ctx, resultUnsent, r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail))
+		return statement{resultUnsent, []any{r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail)}}
 	case MoveHold:
-		_, err = tx.exec(ctx, resultHold, r.NotificationID, r.N, r.Attempt, r.Hold, orNil(r.Detail))
+		return statement{resultHold, []any{r.NotificationID, r.N, r.Attempt, r.Hold, orNil(r.Detail)}}
+	case MoveDone:
 	}
-	return err
+	sent, ended := doneTimes(r)
+	return statement{resultDone, []any{
+		r.NotificationID, r.N, int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
+		orZero(ended), orNil(r.ProviderID), orZero(sent), r.Attempt,
+	}}
 }
 
 func doneTimes(r *Result) (sent, ended int64) {
@@ -266,26 +282,26 @@ func doneTimes(r *Result) (sent, ended int64) {
 	return 0, millis(r.At)
 }
 
-// writeResultsTogether is the same as resultDone, in one statement for all successes of a batch; the rest goes one by one.
-func writeResultsTogether(ctx context.Context, tx *Tx, results []Result) error {
+// resultsTogether are the statements of results on PostgreSQL: one, the same as resultDone, for all successes of a batch
+// when there are several; the rest goes one by one.
+func resultsTogether(results []Result) []statement {
+	var all []statement
 	var ids, providers []string
 	var ns, attempts, ranks, sents []int64
 	for i := range results {
 		r := &results[i]
-		if sent, _ := doneTimes(r); r.Move == MoveDone && sent > 0 {
+		if sent, _ := doneTimes(r); r.Move == MoveDone && sent > 0 && len(results) >= togetherLeast {
 			ids, providers = append(ids, r.NotificationID), append(providers, r.ProviderID)
 			ns, attempts = append(ns, int64(r.N)), append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(r.Rank)), append(sents, sent)
 			continue
 		}
-		if err := writeResult(ctx, tx, r); err != nil {
-			return fmt.Errorf("write result: %w", err)
-		}
+		all = append(all, r.statement())
 	}
 	if len(ids) == 0 {
-		return nil
+		return all
 	}
-	_, err := tx.exec(ctx, `UPDATE message AS m SET q = 0,
+	return append(all, statement{`UPDATE message AS m SET q = 0,
 		reason = CASE WHEN m.rank < u.rank THEN NULL ELSE m.reason END,
 		detail = CASE WHEN m.rank < u.rank THEN NULL ELSE m.detail END,
 		ended_at = CASE WHEN m.rank < u.rank THEN NULL ELSE m.ended_at END,
@@ -293,12 +309,11 @@ func writeResultsTogether(ctx context.Context, tx *Tx, results []Result) error {
 		provider_id = COALESCE(m.provider_id, NULLIF(u.provider, '')), sent_at = COALESCE(m.sent_at, u.sent)
 		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS attempt,
 			unnest($4::bigint[]) AS rank, unnest($5::text[]) AS provider, unnest($6::bigint[]) AS sent) AS u
-		WHERE m.notification_id = u.id AND m.n = u.n AND m.attempt = u.attempt`, ids, ns, attempts, ranks, providers, sents)
-	if err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	return nil
+		WHERE m.notification_id = u.id AND m.n = u.n AND m.attempt = u.attempt`, []any{ids, ns, attempts, ranks, providers, sents}})
 }
+
+// togetherLeast is how many results are worth a statement of their own.
+const togetherLeast = 4
 
 func orNil(s string) any {
 	if s == "" {

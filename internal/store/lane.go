@@ -85,15 +85,23 @@ func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	return instant(due), nil
 }
 
-// postpone moves queued messages to later times. They are found by their key, as in startTogether.
+// postpone moves queued messages to later times.
 func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
 	for i := range qs {
-		if _, err := tx.exec(ctx, "UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3",
-			qs[i].NotificationID, qs[i].N, millis(qs[i].Due)); err != nil {
+		st := qs[i].postponed()
+		if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
 			return fmt.Errorf("postpone: %w", err)
 		}
 	}
 	return nil
+}
+
+// postponed finds the message by its key, as startsTogether does.
+func (q *Queued) postponed() statement {
+	return statement{
+		"UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3",
+		[]any{q.NotificationID, q.N, millis(q.Due)},
+	}
 }
 
 // Flight is a message that the database says is being sent.
