@@ -298,8 +298,8 @@ func notificationBulk(suffix string) *bulk {
 }
 
 func (n *Notification) addTo(b *bulk) {
-	b.add(n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
-		n.Total, n.Open, n.Scheduled, millis(n.CreatedAt), millis(n.DueAt), millis(n.DoneAt))
+	b.add(n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
+		int64(n.Total), int64(n.Open), n.Scheduled, millis(n.CreatedAt), millis(n.DueAt), millis(n.DoneAt))
 }
 
 func insertNotifications(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
@@ -335,29 +335,41 @@ func unaccept(ctx context.Context, tx *Tx, a *Accept) error {
 	return nil
 }
 
-func messageBulk() *bulk {
-	return newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
-		"q:bigint", "rank:bigint", "due_at:bigint", "reason:text?", "ended_at:bigint?")
+// messages are the rows of a batch: those to be sent, which are nearly all and take the fewest values, and those that
+// are skipped.
+type messages struct{ queued, skipped *bulk }
+
+func newMessages() messages {
+	return messages{
+		queued: newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+			"due_at:bigint", "q=1"),
+		skipped: newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+			"due_at:bigint", "rank:bigint", "reason:text", "ended_at:bigint", "q=0"),
+	}
 }
 
-func (a *Accept) addMessages(b *bulk) {
+func (a *Accept) addTo(b messages) {
 	n := &a.Notification
-	shard := n.SenderUID % carillon.Shards
+	// Boxed once for all of the rows.
+	var id, shard, sender, class, due any = n.ID, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)
 	for i, m := range a.Messages {
-		q, rank, ended := 1, carillon.RankNone, int64(0)
-		if m.Skip != "" {
-			q, rank, ended = 0, carillon.RankSkipped, millis(n.CreatedAt)
+		if m.Skip == "" {
+			b.queued.add(id, int64(i), shard, sender, class, m.Number, due)
+		} else {
+			b.skipped.add(id, int64(i), shard, sender, class, m.Number, due, int64(carillon.RankSkipped), string(m.Skip), millis(n.CreatedAt))
 		}
-		b.add(n.ID, i, shard, n.SenderUID, int(n.Class), m.Number, q, int(rank), millis(n.DueAt), string(m.Skip), ended)
 	}
 }
 
 func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
-	b := messageBulk()
+	b := newMessages()
 	for _, a := range accepts {
 		if a.admitted() {
-			a.addMessages(b)
+			a.addTo(b)
 		}
 	}
-	return b.write(ctx, tx)
+	if err := b.queued.write(ctx, tx); err != nil {
+		return err
+	}
+	return b.skipped.write(ctx, tx)
 }

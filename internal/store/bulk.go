@@ -2,27 +2,27 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
 // bulk writes many rows of one table. It is one of the few places where the statement differs by engine: on SQLite a
-// prepared INSERT of 64, 8 or 1 rows with `?` (long statements with `$n` cost quadratic time in its driver), on
-// PostgreSQL one INSERT from arrays.
+// prepared INSERT of some rows with `?` (long statements with `$n` cost quadratic time in its driver), on PostgreSQL one
+// INSERT from arrays.
 type bulk struct {
 	table  string
 	suffix string // ON CONFLICT …, or empty
-	names  []string
-	types  []string // PostgreSQL's array element types
 	cols   []column
+	fixed  []string // columns that have one value in all rows, as `name`, `value`
+	values []any    // row after row
 }
 
 type column struct {
-	text  []string
-	ints  []int64
-	bools []bool
-	null  bool // zero values are stored as NULL
+	name string
+	kind string // PostgreSQL's type of it
+	null bool   // zero values are stored as NULL
 }
 
 const (
@@ -31,36 +31,27 @@ const (
 	typeBool = "boolean"
 )
 
-// newBulk takes columns as `name:type`, with `?` after the type where a zero value means NULL.
+// newBulk takes columns as `name:type`, with `?` after the type where a zero value means NULL, or as `name=value` where
+// all rows have the same.
 func newBulk(table, suffix string, columns ...string) *bulk {
-	b := &bulk{table: table, suffix: suffix, cols: make([]column, len(columns))}
-	for i, c := range columns {
-		name, kind, _ := strings.Cut(c, ":")
-		kind, b.cols[i].null = strings.CutSuffix(kind, "?")
-		b.names = append(b.names, name)
-		b.types = append(b.types, kind)
+	b := &bulk{table: table, suffix: suffix, cols: make([]column, 0, len(columns))}
+	for _, c := range columns {
+		if name, value, same := strings.Cut(c, "="); same {
+			b.fixed = append(b.fixed, name, value)
+			continue
+		}
+		var col column
+		col.name, col.kind, _ = strings.Cut(c, ":")
+		col.kind, col.null = strings.CutSuffix(col.kind, "?")
+		b.cols = append(b.cols, col)
 	}
 	return b
 }
 
-// add takes one row: string, int, int64 or bool by the column's type.
-func (b *bulk) add(values ...any) {
-	for i, v := range values {
-		c := &b.cols[i]
-		switch v := v.(type) {
-		case string:
-			c.text = append(c.text, v)
-		case int:
-			c.ints = append(c.ints, int64(v))
-		case int64:
-			c.ints = append(c.ints, v)
-		case bool:
-			c.bools = append(c.bools, v)
-		}
-	}
-}
+// add takes one row: string, int64 or bool by the column's type.
+func (b *bulk) add(values ...any) { b.values = append(b.values, values...) }
 
-func (b *bulk) rows() int { return max(len(b.cols[0].text), len(b.cols[0].ints)) }
+func (b *bulk) rows() int { return len(b.values) / len(b.cols) }
 
 func (b *bulk) write(ctx context.Context, tx *Tx) error {
 	if b.rows() == 0 {
@@ -70,7 +61,8 @@ func (b *bulk) write(ctx context.Context, tx *Tx) error {
 	if tx.s.d.sqlite {
 		err = b.writeSQLite(ctx, tx)
 	} else {
-		err = b.writePostgres(ctx, tx)
+		st := b.postgres()
+		_, err = tx.exec(ctx, st.query, st.args...)
 	}
 	if err != nil {
 		return fmt.Errorf("insert into %s: %w", b.table, err)
@@ -78,90 +70,93 @@ func (b *bulk) write(ctx context.Context, tx *Tx) error {
 	return nil
 }
 
+// mostRows is the size of the longest INSERT on SQLite; the others are its halves, down to one row.
+const mostRows = 64
+
 func (b *bulk) writeSQLite(ctx context.Context, tx *Tx) error {
-	args := make([]any, 0, 64*len(b.cols))
-	for at, left := 0, b.rows(); left > 0; {
-		n := 1
-		switch {
-		case left >= 64:
-			n = 64
-		case left >= 8:
-			n = 8
+	for i := range b.values {
+		if b.cols[i%len(b.cols)].null && (b.values[i] == "" || b.values[i] == int64(0)) {
+			b.values[i] = nil
+		}
+	}
+	args := make([]driver.NamedValue, 0, min(mostRows, b.rows())*len(b.cols))
+	for left, n := b.values, mostRows; len(left) > 0; {
+		if n*len(b.cols) > len(left) {
+			n /= 2
+			continue
 		}
 		args = args[:0]
-		for i := at; i < at+n; i++ {
-			for k := range b.cols {
-				args = append(args, b.cols[k].value(i, b.types[k]))
-			}
+		for i, v := range left[:n*len(b.cols)] {
+			args = append(args, driver.NamedValue{Ordinal: i + 1, Value: v})
 		}
-		if _, err := tx.exec(ctx, b.sqlite(n), args...); err != nil {
+		left = left[len(args):]
+		if err := tx.insert(ctx, b.sqlite(n), args); err != nil {
 			return err
 		}
-		at, left = at+n, left-n
 	}
 	return nil
 }
 
-func (c *column) value(i int, kind string) any {
-	switch kind {
-	case typeText:
-		if c.null && c.text[i] == "" {
-			return nil
-		}
-		return c.text[i]
-	case typeBool:
-		return c.bools[i]
-	default:
-		if c.null && c.ints[i] == 0 {
-			return nil
-		}
-		return c.ints[i]
-	}
-}
-
 func (b *bulk) sqlite(n int) string {
-	row := "(" + strings.Repeat("?,", len(b.names)-1) + "?)"
-	return "INSERT INTO " + b.table + " (" + strings.Join(b.names, ", ") + ") VALUES " +
-		strings.Repeat(row+",", n-1) + row + " " + b.suffix
+	row := "(" + strings.Repeat("?,", len(b.cols)-1) + "?"
+	for i := 1; i < len(b.fixed); i += 2 {
+		row += "," + b.fixed[i]
+	}
+	row += ")"
+	return b.into() + " VALUES " + strings.Repeat(row+",", n-1) + row + " " + b.suffix
 }
 
-func (b *bulk) writePostgres(ctx context.Context, tx *Tx) error {
-	st := b.postgres()
-	_, err := tx.exec(ctx, st.query, st.args...)
-	return err
+// into names the table and its columns, those with one value last.
+func (b *bulk) into() string {
+	names := make([]string, 0, len(b.cols)+len(b.fixed)/2)
+	for i := range b.cols {
+		names = append(names, b.cols[i].name)
+	}
+	for i := 0; i < len(b.fixed); i += 2 {
+		names = append(names, b.fixed[i])
+	}
+	return "INSERT INTO " + b.table + " (" + strings.Join(names, ", ") + ")"
 }
 
 // postgres is the statement that writes all rows; more are the arguments that the suffix names behind the columns.
 func (b *bulk) postgres(more ...any) statement {
-	var q strings.Builder
-	q.WriteString("INSERT INTO " + b.table + " (" + strings.Join(b.names, ", ") + ") SELECT ")
-	args := make([]any, len(b.cols), len(b.cols)+len(more))
+	places := make([]string, 0, len(b.cols)+len(b.fixed)/2)
+	args := make([]any, 0, len(b.cols)+len(more))
 	for i := range b.cols {
-		if i > 0 {
-			q.WriteString(", ")
-		}
-		place := "$" + strconv.Itoa(i+1) + "::" + b.types[i] + "[]"
+		c := &b.cols[i]
+		place := "unnest($" + strconv.Itoa(i+1) + "::" + c.kind + "[])"
 		switch {
-		case b.cols[i].null && b.types[i] == typeText:
-			q.WriteString("NULLIF(unnest(" + place + "), '')")
-		case b.cols[i].null:
-			q.WriteString("NULLIF(unnest(" + place + "), 0)")
-		default:
-			q.WriteString("unnest(" + place + ")")
+		case c.null && c.kind == typeText:
+			place = "NULLIF(" + place + ", '')"
+		case c.null:
+			place = "NULLIF(" + place + ", 0)"
 		}
-		args[i] = b.cols[i].array(b.types[i])
+		places = append(places, place)
+		args = append(args, b.array(i))
 	}
-	q.WriteString(" " + b.suffix)
-	return statement{q.String(), append(args, more...)}
+	for i := 1; i < len(b.fixed); i += 2 {
+		places = append(places, b.fixed[i])
+	}
+	return statement{b.into() + " SELECT " + strings.Join(places, ", ") + " " + b.suffix, append(args, more...)}
 }
 
-func (c *column) array(kind string) any {
-	switch kind {
+// array is one column of all rows.
+func (b *bulk) array(col int) any {
+	switch b.cols[col].kind {
 	case typeText:
-		return c.text
+		return gather[string](b, col)
 	case typeBool:
-		return c.bools
+		return gather[bool](b, col)
 	default:
-		return c.ints
+		return gather[int64](b, col)
 	}
+}
+
+func gather[T any](b *bulk, col int) []T {
+	all := make([]T, 0, b.rows())
+	for i := col; i < len(b.values); i += len(b.cols) {
+		v, _ := b.values[i].(T)
+		all = append(all, v)
+	}
+	return all
 }

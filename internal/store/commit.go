@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -313,7 +314,7 @@ func (t *Tx) acquire(ctx context.Context) error {
 	}
 	t.conn = conn
 	if t.s.d.sqlite {
-		t.stmts = map[string]*sql.Stmt{}
+		t.stmts, t.plain = map[string]*sql.Stmt{}, map[string]driver.Stmt{}
 	}
 	return nil
 }
@@ -322,7 +323,15 @@ func (t *Tx) release() {
 	for _, st := range t.stmts {
 		_ = st.Close()
 	}
-	t.stmts = nil
+	if len(t.plain) > 0 {
+		_ = t.conn.Raw(func(any) error {
+			for _, st := range t.plain {
+				_ = st.Close()
+			}
+			return nil
+		})
+	}
+	t.stmts, t.plain = nil, nil
 	if t.conn != nil {
 		_ = t.conn.Close()
 		t.conn = nil

@@ -113,14 +113,15 @@ func flushOf(accepts []*Accept, quotas []quotaSum) []statement {
 	if keys := keysOf(accepts); keys.rows() > 0 {
 		all = append(all, keys.postgres(earliest(accepts)))
 	}
-	notifications, messages := notificationBulk(""), messageBulk()
+	notifications, messages := notificationBulk(""), newMessages()
 	for _, a := range accepts {
 		a.Notification.addTo(notifications)
-		a.addMessages(messages)
+		a.addTo(messages)
 	}
-	all = append(all, notifications.postgres())
-	if messages.rows() > 0 {
-		all = append(all, messages.postgres())
+	for _, b := range []*bulk{notifications, messages.queued, messages.skipped} {
+		if b.rows() > 0 {
+			all = append(all, b.postgres())
+		}
 	}
 	for _, q := range quotas {
 		all = append(all, statement{
