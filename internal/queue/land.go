@@ -48,7 +48,7 @@ func (p *pump) committed(c committed, now time.Time) {
 		}
 		f.job.Attempt = f.start.Attempt
 		p.flights[k] = f
-		p.send(f, now)
+		p.put(f, now)
 	}
 }
 
@@ -84,6 +84,7 @@ func (p *pump) landed(r landed, now time.Time) {
 	p.hands.idle = append(p.hands.idle, r.hand)
 	p.active--
 	l.flying--
+	p.out(l, now)
 	l.pace.answered(r.at)
 	p.heed(l, &r, now)
 	p.results = append(p.results, r.done.Result)

@@ -22,7 +22,8 @@ type lane struct {
 	sender *carillon.Sender
 	class  [carillon.Classes]window
 	credit [carillon.Classes]int
-	flying int
+	flying int // from the start's commit to the response
+	outs   outs
 	pace   pacer
 	space  spacer
 
@@ -211,7 +212,7 @@ func (l *lane) room(now time.Time, laneCap int) int {
 	if l.breaker.probing() {
 		limit = 1
 	}
-	return min(limit-l.flying, l.pace.free(now))
+	return min(limit+l.ahead(limit)-l.flying, l.pace.free(now))
 }
 
 // attention is the next instant at which the lane can do something by itself; zero: only an event can move it.

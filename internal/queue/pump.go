@@ -32,6 +32,7 @@ type pump struct {
 	commitWait time.Time // after a failed commit: not before
 	backoff    time.Duration
 	hands      hands
+	landing    []*lane         // lanes with responses since the commit under way began
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
 

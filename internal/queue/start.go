@@ -28,6 +28,8 @@ type postponed struct {
 
 // choose takes messages from the ready lanes in turn, one a turn, as long as there is room.
 func (p *pump) choose(now time.Time) []*flight {
+	p.foresee(now)
+	defer p.forget()
 	var flights []*flight
 	for len(p.ready) > 0 && p.active+len(flights) < p.q.o.ProcessCap {
 		l := p.ready[0]
