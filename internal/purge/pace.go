@@ -6,8 +6,8 @@ import (
 	"carillon/internal/store"
 )
 
-// pace keeps steps near a length by changing how many rows they delete, and rests after each so that purging has at most
-// a fifth of the writer's time.
+// pace keeps steps near a length by changing how many rows they delete, and rests after each so that purging works at most
+// a fifth of the time, and less the longer its steps wait for other writes.
 type pace struct {
 	rows   int // of the next step
 	target time.Duration
@@ -32,13 +32,13 @@ func newPace(oneWriter bool) pace {
 	return pace{rows: 4 * begin, target: 20 * time.Millisecond}
 }
 
-// after learns from a step and tells how long to rest.
-func (p *pace) after(x store.Purged) time.Duration {
+// after learns from a step, which took so long with what it looked up and waited for, and tells how long to rest.
+func (p *pace) after(x store.Purged, whole time.Duration) time.Duration {
 	switch {
 	case x.Took > p.target:
 		p.rows = max(int(int64(p.rows)*int64(p.target)/int64(x.Took)), p.rows/4, fewest)
 	case x.Took < p.target/2 && x.Rows >= p.rows/2:
 		p.rows = min(2*p.rows, most)
 	}
-	return min(max(restsPerStep*x.Took, leastRest), longestRest)
+	return min(max(restsPerStep*whole, leastRest), longestRest)
 }

@@ -15,10 +15,10 @@ func TestPaceKeepsStepsShortAndRestsFourTimesAsLong(t *testing.T) {
 		rows int
 		rest time.Duration
 	}{
-		{500 * time.Microsecond, true, 128, 2 * time.Millisecond},
-		{500 * time.Microsecond, false, 128, 2 * time.Millisecond}, // it had nothing to do
-		{1500 * time.Microsecond, true, 128, 6 * time.Millisecond},
-		{4 * time.Millisecond, true, 64, 16 * time.Millisecond},
+		{500 * time.Microsecond, true, 128, 6 * time.Millisecond},
+		{500 * time.Microsecond, false, 128, 6 * time.Millisecond}, // it had nothing to do
+		{1500 * time.Microsecond, true, 128, 10 * time.Millisecond},
+		{4 * time.Millisecond, true, 64, 20 * time.Millisecond},
 		{time.Minute, true, 16, time.Second},
 		{time.Minute, true, fewest, time.Second},
 		{time.Minute, true, fewest, time.Second},
@@ -27,12 +27,12 @@ func TestPaceKeepsStepsShortAndRestsFourTimesAsLong(t *testing.T) {
 		if tt.full {
 			x.Rows = p.rows
 		}
-		if rest := p.after(x); rest != tt.rest || p.rows != tt.rows {
+		if rest := p.after(x, tt.took+time.Millisecond); rest != tt.rest || p.rows != tt.rows {
 			t.Errorf("after %s: rests %s, then %d rows; want %s and %d", tt.took, rest, p.rows, tt.rest, tt.rows)
 		}
 	}
 	for range 20 {
-		p.after(store.Purged{Rows: p.rows})
+		p.after(store.Purged{Rows: p.rows}, 0)
 	}
 	if p.rows != most {
 		t.Errorf("steps grow to %d rows", p.rows)

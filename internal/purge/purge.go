@@ -111,11 +111,12 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 	before := now.Add(-time.Duration(company.RetentionDays) * day)
 	for from := c.Oldest; from.Before(before); {
 		p.o.Backlog(before.Sub(from))
+		begin := time.Now()
 		x, err := p.store.Purge(ctx, c.CompanyID, from, before, p.pace.rows)
 		if err != nil || x.Busy {
 			return x.Busy, err
 		}
-		p.done(ctx, Notifications, x)
+		p.done(ctx, Notifications, x, time.Since(begin))
 		if !x.More || x.Notifications == 0 && !x.Next.After(from) {
 			return false, nil
 		}
@@ -126,11 +127,12 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {
 	for more := true; more; {
+		begin := time.Now()
 		x, err := p.store.DropKeys(ctx, now, p.pace.rows)
 		if err != nil || x.Busy {
 			return x.Busy, err
 		}
-		p.done(ctx, Keys, x)
+		p.done(ctx, Keys, x, time.Since(begin))
 		more = x.More
 	}
 	return false, nil
@@ -146,18 +148,19 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 		if id = company; oldest >= keep {
 			continue
 		}
+		begin := time.Now()
 		x, err := p.store.DropQuotas(ctx, company, keep)
 		if err != nil || x.Busy {
 			return x.Busy, err
 		}
-		p.done(ctx, Quotas, x)
+		p.done(ctx, Quotas, x, time.Since(begin))
 	}
 }
 
 // done tells of a step and rests after it.
-func (p *Purge) done(ctx context.Context, what string, x store.Purged) {
+func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) {
 	p.o.Step(what, x)
-	p.rest(ctx, p.pace.after(x))
+	p.rest(ctx, p.pace.after(x, whole))
 }
 
 // rest waits, and tells whether to go on.
