@@ -68,7 +68,9 @@ func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 	if err != nil {
 		return err
 	}
-	p := copyPace{pages: copyBegin}
+	file, ferr := os.OpenFile(to, os.O_RDWR, 0) //nolint:gosec // the operator names the file
+	p := copyPace{pages: copyBegin, file: file}
+	err = ferr
 	for more := true; more && err == nil; {
 		if err = ctx.Err(); err == nil && s.copyEnd.Load() {
 			err = errors.New("the program is stopping")
@@ -85,15 +87,15 @@ func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 		})
 		if err == nil {
 			told(b.PageCount()-b.Remaining(), b.PageCount())
-			p.rest(ctx, took)
+			err = p.rest(ctx, took)
 		}
 	}
 	// Whatever happened, the handle is given back by the writer.
 	err = errors.Join(err, s.onWriter(context.WithoutCancel(ctx), func(*sql.Conn) error { return b.Finish() }))
-	if err != nil {
-		return err
+	if ferr == nil {
+		err = errors.Join(err, file.Sync(), file.Close())
 	}
-	return syncFile(to)
+	return err
 }
 
 // onWriter runs fn on the writer's connection, between two transactions. A full queue is waited for.
@@ -120,23 +122,37 @@ func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
 		if !ok {
 			return errors.New("the driver cannot copy a database")
 		}
-		b, err = from.NewBackup(fileURI(to, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-4096)"))
+		b, err = from.NewBackup(fileURI(to, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-1024)"))
 		return err
 	})
 	return b, err
 }
 
-// copyPace keeps the steps of a copy short and rests as long after each.
-type copyPace struct{ pages int32 }
+// copyPace keeps the steps of a copy short and rests as long after each. What is written goes to disk a little at a time:
+// much of it at once would make the commits beside it wait.
+type copyPace struct {
+	pages    int32
+	file     *os.File
+	unsynced int32 // pages
+}
 
 const (
 	copyBegin  = 64
 	copyLeast  = 16
-	copyMost   = 4096
+	copyMost   = 512
+	copyAtOnce = 4096 // where nobody else writes
+	copySync   = 512
 	copyTarget = 2 * time.Millisecond
 )
 
-func (p *copyPace) rest(ctx context.Context, took time.Duration) {
+func (p *copyPace) rest(ctx context.Context, took time.Duration) error {
+	begin := time.Now()
+	if p.unsynced += p.pages; p.unsynced >= copySync {
+		p.unsynced = 0
+		if err := p.file.Sync(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case took > 2*copyTarget:
 		p.pages = max(p.pages/2, copyLeast)
@@ -145,8 +161,9 @@ func (p *copyPace) rest(ctx context.Context, took time.Duration) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(max(took, time.Millisecond)):
+	case <-time.After(max(took, time.Since(begin), time.Millisecond)):
 	}
+	return nil
 }
 
 // BackupFolder copies the database of a data folder that no program has into the file `to`. It changes nothing: the
@@ -186,7 +203,7 @@ func copyWhole(ctx context.Context, conn *sql.Conn, to string, told Progress) er
 		return err
 	}
 	for more := true; more && err == nil; {
-		if more, err = b.Step(copyMost); err == nil {
+		if more, err = b.Step(copyAtOnce); err == nil {
 			told(b.PageCount()-b.Remaining(), b.PageCount())
 			err = ctx.Err()
 		}
