@@ -115,9 +115,11 @@ func TestFaultsNoNotificationArrives(t *testing.T) {
 	scenario{
 		name: "every NOTIFY suppressed", engines: []string{"postgres"}, setup: func(s *site) {
 			two(s)
-			s.proxy.deaf.Store(true)
+			s.a.proxy.deaf.Store(true)
+			s.b.proxy.deaf.Store(true)
 		},
 		round: func(s *site, name string) {
+			s.choose()
 			s.front.set(s.b)
 			before := s.proxy.dropped.Load()
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})

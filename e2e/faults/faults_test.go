@@ -32,6 +32,7 @@ type site struct {
 	proxy   *proxy
 	kills   int
 	made    atomic.Int64             // faults, by a provider
+	paused  atomic.Bool              // the channel holds the template back
 	notes   map[string]time.Duration // the worst of what was measured
 }
 

@@ -18,7 +18,8 @@ type node struct {
 	t     *testing.T
 	addr  string
 	args  []string
-	id    string   // in the table of nodes, when somebody looked
+	id    string   // in the table of nodes, of one that was never started again
+	proxy *proxy   // its way to the database, where there is one
 	env   []string // beside PATH and HOME
 	exe   string   // default: the program that people run
 	ready string
@@ -40,9 +41,14 @@ func newNode(t *testing.T, dir string, flags ...string) *node {
 	return n
 }
 
+// freeAddress is an address of loopback on which nobody listens. Where loopback is a network, as on Linux, it is one that no
+// connection goes out from: the port stays free while its node is dead.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.41:0")
+	if err != nil {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +93,7 @@ func (n *node) start() {
 
 func (n *node) awaitReady() {
 	n.t.Helper()
-	ok := await(n.t.Context(), 40*time.Second, func() bool {
+	ok := await(n.t.Context(), 2*time.Minute, func() bool {
 		_, err := os.Stat(n.ready)
 		return err == nil || n.dead()
 	})

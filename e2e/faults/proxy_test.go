@@ -152,6 +152,7 @@ type session struct {
 	client, server net.Conn
 	texts          map[string]string // of prepared statements
 	seen           point             // what the open transaction did
+	explicit       bool              // it was opened by BEGIN
 	lost           atomic.Bool       // the answer to a COMMIT is not to come through
 	committing     atomic.Int64      // the point to tell of once a COMMIT is answered
 }
@@ -207,16 +208,16 @@ func (s *session) back() {
 		if err != nil {
 			return
 		}
-		committed := kind == 'C' && string(raw[5:len(raw)-1]) == "COMMIT"
+		idle := kind == 'Z' && raw[5] == 'I' // no transaction is open
 		switch {
-		case s.lost.Load() && (committed || kind == 'E'):
+		case s.lost.Load() && (idle || kind == 'E'):
 			return
 		case s.lost.Load():
 			continue
 		case kind == 'A' && s.p.deaf.Load():
 			s.p.dropped.Add(1)
 			continue
-		case committed:
+		case idle:
 			if was := point(s.committing.Swap(int64(nowhere))); was == startsUncommitted {
 				s.p.reach(startsCommitted)
 			}
@@ -239,10 +240,8 @@ func (s *session) forth() {
 		if err != nil {
 			return
 		}
-		if typed {
-			if text, ok := s.text(kind, raw[5:]); ok && !s.follow(text, w) {
-				return
-			}
+		if typed && !s.follow(kind, raw[5:], w) {
+			return
 		}
 		typed = true
 		if c := s.p.frozen.Load(); c != nil {
@@ -273,23 +272,27 @@ func (s *session) text(kind byte, body []byte) (string, bool) {
 	return "", false
 }
 
-// follow keeps account of the transaction. What came before a COMMIT is passed on first, then the node may be held up at
-// it. False: the connection is broken.
-func (s *session) follow(text string, w *bufio.Writer) bool {
-	switch text = strings.ToUpper(strings.TrimSpace(text)); {
+// follow keeps account of the transaction. What came before its COMMIT, or before the Sync that ends one without BEGIN, is
+// passed on first, then the node may be held up at it. False: the connection is broken.
+func (s *session) follow(kind byte, body []byte, w *bufio.Writer) bool {
+	text, _ := s.text(kind, body)
+	text = strings.ToUpper(strings.TrimSpace(text))
+	switch {
 	case strings.HasPrefix(text, "BEGIN"):
-		s.seen = nowhere
+		s.seen, s.explicit = nowhere, true
 	case strings.Contains(text, "SET Q = 2"):
 		s.seen = startsUncommitted
 	case strings.Contains(text, "INSERT INTO NOTIFICATION") && s.seen == nowhere:
 		s.seen = acceptUncommitted
-	case text == "COMMIT":
+	case text == "ROLLBACK":
+		s.seen, s.explicit = nowhere, false
+	case text == "COMMIT", kind == 'S' && !s.explicit && s.seen != nowhere:
 		if w.Flush() != nil {
 			return false
 		}
-		s.committing.Store(int64(s.seen))
 		s.p.reach(s.seen)
-		s.seen = nowhere
+		s.committing.Store(int64(s.seen))
+		s.seen, s.explicit = nowhere, false
 		if decide := s.p.swallow.Load(); decide != nil && (*decide)() {
 			s.lost.Store(true)
 			s.p.swallowed.Add(1)

@@ -16,6 +16,7 @@ type scenario struct {
 	short   bool     // a short run has two rounds of it; else only `make faults` runs it
 	engines []string // default: both
 	most    int      // rounds at most; 0: as many as are asked for
+	wide    bool     // its rounds are beside each other, in one
 	rules   rules
 	open    func(t *testing.T, name, engine string) *site // default: newSite
 	setup   func(s *site)                                 // starts the nodes
@@ -57,6 +58,9 @@ func (c scenario) on(t *testing.T, engine string) {
 	if c.most > 0 {
 		n = min(n, c.most)
 	}
+	if c.wide {
+		n = 1
+	}
 	row := result{scenario: c.name, engine: engine, notes: s.notes}
 	defer func() { results.put(row, time.Since(begin), t.Failed()) }()
 	for i := range n {
@@ -69,6 +73,9 @@ func (c scenario) on(t *testing.T, engine string) {
 		}
 		s.report(l)
 		row.rounds, row.ledger = i+1, l
+		if c.wide {
+			row.rounds = max(*rounds, 3)
+		}
 		if t.Failed() {
 			return
 		}
