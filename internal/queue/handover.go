@@ -68,7 +68,7 @@ func (p *pump) closeAll() {
 }
 
 func (p *pump) close(s *shardState, until time.Time) {
-	s.closing, s.until = true, until
+	s.closing, s.until, p.stirred = true, until, true
 	p.halt(s, true)
 }
 

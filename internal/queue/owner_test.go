@@ -125,7 +125,7 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 	} {
 		storetest.Exec(t, address, statement)
 	}
-	wrong := onPostgres(t, withSearchPath(t, address, "skewed,pg_catalog,public"), Options{})
+	wrong := onPostgres(t, withSearchPath(t, address, "public,skewed,pg_catalog"), Options{})
 	run := func(q *Queue) func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)

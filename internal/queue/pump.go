@@ -32,7 +32,8 @@ type pump struct {
 	commitWait time.Time // after a failed commit: not before
 	backoff    time.Duration
 	hands      hands
-	landing    []*lane         // lanes with responses since the commit under way began
+	landing    []*lane // lanes with responses since the commit under way began
+	echoes     echoes
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
 
@@ -61,7 +62,9 @@ const (
 )
 
 func newPump(q *Queue) *pump {
-	return &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[key]*flight{}, orphans: map[key]Wake{}}
+	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[key]*flight{}, orphans: map[key]Wake{}}
+	p.echoes.timeline = q.store.Timeline()
+	return p
 }
 
 // run pumps until ctx ends and everything in flight has landed and been written, or draining took too long.
@@ -95,7 +98,9 @@ func (p *pump) run(ctx context.Context) {
 	}
 }
 
-func (p *pump) drained() bool { return p.active == 0 && !p.committing && len(p.results) == 0 }
+func (p *pump) drained() bool {
+	return p.active == 0 && !p.committing && !p.echoes.replaying && len(p.results) == 0
+}
 
 // wait is how long nothing needs doing, at most a slice.
 func (p *pump) wait(now time.Time) time.Duration {
@@ -139,6 +144,9 @@ func (p *pump) receive(now time.Time) {
 	}
 	for _, c := range in.commits {
 		p.committed(c, now)
+	}
+	for _, r := range in.replays {
+		p.replayed(r, now)
 	}
 	for _, l := range in.landed {
 		p.landed(l, now)
@@ -251,6 +259,10 @@ func (p *pump) step(now time.Time, starting bool) {
 	p.restHands(now)
 	if p.stirred || !now.Before(p.tendAt) {
 		p.look(now, starting)
+	}
+	if p.holdBack(now) {
+		p.commitWait = now.Add(invalidWait)
+		return
 	}
 	if p.committing || now.Before(p.commitWait) {
 		return

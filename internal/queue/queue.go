@@ -110,6 +110,7 @@ type inbox struct {
 	recalls []recalled
 	asks    []chan<- Stats
 	rescan  bool
+	replays []replayed
 	shed    *int // so many shards are to go to other nodes
 }
 

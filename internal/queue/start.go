@@ -89,7 +89,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 }
 
 func (p *pump) commit(flights []*flight, now time.Time) {
-	d := &store.Delivery{Results: p.results, Now: now}
+	d := &store.Delivery{Results: p.results, Now: now, Timeline: p.echoes.timeline}
 	later := p.later
 	for _, x := range later {
 		d.Later = append(d.Later, x.m)

@@ -58,7 +58,9 @@ type Delivery struct {
 	Results []Result
 	Later   []Queued // moved to their Due without an attempt: a recipient's interval
 	Now     time.Time
-	Lost    []int // filled: shards whose fence no longer held; their starts were dropped
+	// Timeline is the one that the results were made for; on another one nothing is written (ErrFailover).
+	Timeline uint32
+	Lost     []int // filled: shards whose fence no longer held; their starts were dropped
 }
 
 // Deliver commits results and starts together.
@@ -71,6 +73,9 @@ func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
 }
 
 func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
+	if t := tx.s.Timeline(); t != d.Timeline && d.Timeline != 0 {
+		return ErrFailover
+	}
 	d.Lost = d.Lost[:0]
 	epochs := map[int]int64{}
 	for _, f := range d.Fences {

@@ -100,13 +100,18 @@ func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Lo
 	return nil
 }
 
-// served tells whether a program of this schema can use the database as it is now; ErrNewerSchema where it cannot.
+// servesFrom is the first schema whose programs can use the database.
+const servesFrom = "SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'schema'"
+
 func (c schema) served(ctx context.Context, db *sql.DB) error {
 	var from int64
-	err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'schema'").Scan(&from)
-	if err != nil {
+	if err := db.QueryRowContext(ctx, servesFrom).Scan(&from); err != nil {
 		return fmt.Errorf("read what the schema serves: %w", err)
 	}
+	return c.fits(from)
+}
+
+func (c schema) fits(from int64) error {
 	if from > c.newest {
 		return fmt.Errorf("%w: its schema serves programs from schema %d on, this one has %d", ErrNewerSchema, from, c.newest)
 	}
@@ -115,7 +120,13 @@ func (c schema) served(ctx context.Context, db *sql.DB) error {
 
 // Served tells whether this program can still use the database, which a newer one may have migrated meanwhile:
 // ErrNewerSchema where it cannot.
-func (s *Store) Served(ctx context.Context) error { return s.schema.served(ctx, s.read) }
+func (s *Store) Served(ctx context.Context) error {
+	var from int64
+	if err := s.row(ctx, []any{&from}, servesFrom); err != nil {
+		return fmt.Errorf("read what the schema serves: %w", err)
+	}
+	return s.schema.fits(from)
+}
 
 // runScript runs the statements of a file one by one, which both drivers allow inside a transaction.
 func runScript(ctx context.Context, tx *sql.Tx, text string) error {

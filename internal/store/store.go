@@ -241,7 +241,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
-	s.write = stdlib.OpenDB(*c)
+	s.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.readTimeline))
 	s.write.SetMaxOpenConns(24)
 	s.write.SetMaxIdleConns(16)
 	s.write.SetConnMaxIdleTime(5 * time.Minute)

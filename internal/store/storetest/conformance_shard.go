@@ -18,6 +18,7 @@ func sharding() []sentence {
 		{"a node that leaves frees its shards", leaving},
 		{"the one process of a folder takes all shards", takingAll},
 		{"recovery makes what earlier owners began unknown and begins every wait anew", recovering},
+		{"a replay tells what a failover lost, and leaves what is there", replaying},
 	}
 }
 
@@ -61,6 +62,9 @@ func joining(t *testing.T, r *rig) {
 	}
 	if alive, err := r.Beat(t.Context(), "a", store.ClockOff); !alive || err != nil {
 		t.Error(alive, err)
+	}
+	if err := r.Served(t.Context()); err != nil {
+		t.Error(err)
 	}
 	if alive, err := r.Beat(t.Context(), "nobody", store.Fit); alive || err != nil {
 		t.Error(alive, err)
@@ -209,5 +213,41 @@ func recovering(t *testing.T, r *rig) {
 	}
 	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, waits); n != 0 || err != nil {
 		t.Error(n, err)
+	}
+}
+
+func replaying(t *testing.T, r *rig) {
+	if r.Engine() == "sqlite" {
+		return // nothing fails over
+	}
+	f, a, canceled := r.fence(t), r.accepted(t, 4), r.accepted(t, 1)
+	sent := func(a *store.Accept, n, attempt int) store.Result {
+		return store.Result{NotificationID: a.Notification.ID, N: n, Attempt: attempt, Rank: carillon.RankSent, ProviderID: "p", At: r.now}
+	}
+	// The database has: 0 sent, 1 being sent; of 2 and 3 it has heard nothing.
+	for n := range 2 {
+		r.start(t, f, a, n)
+	}
+	r.result(t, sent(a, 0, 1))
+	if _, _, err := r.Cancel(t.Context(), canceled.Notification.CompanyID, canceled.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := r.Replay(t.Context(), []store.Flight{{NotificationID: a.Notification.ID, N: 2, Attempt: 1}},
+			[]store.Result{sent(a, 0, 1), sent(a, 1, 1), sent(a, 3, 2), sent(canceled, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, want := range []struct {
+		q, attempt int
+		provider   string
+	}{{0, 1, "p"}, {0, 1, "p"}, {2, 1, ""}, {0, 2, "p"}} {
+		if m := r.message(t, a, n); m.Q != want.q || m.Attempts != want.attempt || m.ProviderID != want.provider {
+			t.Errorf("message %d: %+v", n, m)
+		}
+	}
+	if m := r.message(t, canceled, 0); m.Q != 0 || m.Attempts != 0 || m.Rank != carillon.RankCanceled {
+		t.Errorf("canceled: %+v", m)
 	}
 }
