@@ -37,11 +37,13 @@ type bench struct {
 	server  string // the program under test
 	table   table
 	shapes  []shape
-	disk    *yardF
-	cluster *cluster
-	nth     int
-	stocks  map[string]*stock
-	keep    bool
+	// failures are of lines that could not be measured to their end.
+	failures []error
+	disk     *yardF
+	cluster  *cluster
+	nth      int
+	stocks   map[string]*stock
+	keep     bool
 
 	children []*child
 }
@@ -115,13 +117,16 @@ func main() {
 		exit(err)
 	}
 	err := b.run(ctx, *only)
-	stop()
 	b.table.print(os.Stdout)
-	if err == nil && !b.quick && *only == "" {
-		err = b.results(*out, load)
+	if *only == "" {
+		fmt.Print("\n" + b.sizing())
+	}
+	if len(b.table.rows) > 0 && ctx.Err() == nil && !b.quick && *only == "" {
+		err = errors.Join(err, b.results(*out, load))
 	} else if *plot != "" && len(b.shapes) > 0 {
 		err = errors.Join(err, draw(*plot, latencyChart(b.shapes)))
 	}
+	stop()
 	exit(err)
 }
 
@@ -198,23 +203,34 @@ func (b *bench) measure(ctx context.Context, wanted []string) error {
 		b.say("%s … (about %s left)", l.name, left.Round(5*time.Second))
 		from := time.Now()
 		if err := l.measure(b, ctx); err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+			b.failures = append(b.failures, fmt.Errorf("%s: %w", l.name, err)) // the other lines are worth their time
+			b.say("%v", b.failures[len(b.failures)-1])
+			b.killAll()
+		}
+		if ctx.Err() != nil {
+			break
 		}
 		past += l.share(b)
 		b.say("%s took %s", l.name, time.Since(from).Round(time.Second))
 	}
-	return nil
+	return errors.Join(b.failures...)
 }
 
 func (b *bench) leave() {
-	for _, c := range b.children {
-		c.kill() // where an error left it running
-	}
+	b.killAll()
 	if b.keep {
 		b.say("kept %s", b.dir)
 		return
 	}
 	_ = os.RemoveAll(b.dir) // a temporary folder
+}
+
+// killAll ends what an error has left running.
+func (b *bench) killAll() {
+	for _, c := range b.children {
+		c.kill()
+	}
+	b.children = nil
 }
 
 // build makes the program under test unless one was named.

@@ -93,11 +93,8 @@ const dueMessages = 10_000
 
 // dueAtOnce has ten thousand messages due at one instant and gives the p99 of their lateness in milliseconds.
 func (b *bench) dueAtOnce(ctx context.Context, p *provider, n *node, name string) (float64, error) {
-	at := time.Now().Add(5 * time.Second).Truncate(time.Second)
-	if err := b.bulk(ctx, n, "ck_bench_much", dueMessages, at); err != nil {
-		return 0, err
-	}
-	if err := rest(ctx, time.Until(at)); err != nil {
+	at, err := b.queued(ctx, n, dueMessages, 4*time.Second)
+	if err != nil {
 		return 0, err
 	}
 	wait := b.profileFor(n, name, time.Second)

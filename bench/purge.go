@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,17 @@ func (b *bench) measurePurge(ctx context.Context) error {
 			figure: fmt.Sprintf("Accepting while 64 sign in and %d rows are purged, %s", b.behind(), e.name), how: "ms, p99 at 30 % of the maximum",
 			yard: "without:", goal: "≤ 2", good: atMost(2),
 		}
-		for range b.rounds {
-			if err := b.purgeRound(ctx, rows, r); err != nil {
+		most, err := b.acceptMost(ctx, e)
+		if err != nil {
+			return err
+		}
+		for tries := 0; len(r.values) < b.rounds; tries++ {
+			err := b.purgeRound(ctx, rows, r, 0.3*most)
+			if errors.Is(err, errTooEarly) && tries < 3*b.rounds {
+				b.say("%v; once more", err)
+				continue
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -35,7 +45,20 @@ func (b *bench) measurePurge(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row) error {
+// errTooEarly says that a round has to be taken again.
+var errTooEarly = errors.New("purging began before the idle measurement had ended")
+
+// acceptMost is what a node with an empty database accepts a second, over 64 connections.
+func (b *bench) acceptMost(ctx context.Context, e engine) (float64, error) {
+	n, err := b.on(ctx, e, "http://127.0.0.1:9")
+	if err != nil {
+		return 0, err
+	}
+	defer n.stop()
+	return closedLoop(ctx, n.addr, request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never)), 64, 3*time.Second)
+}
+
+func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row, rate float64) error {
 	s, err := b.copyOf(ctx, rows)
 	if err != nil {
 		return err
@@ -47,26 +70,22 @@ func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row) error {
 	defer n.stop()
 	// Purging begins some seconds after the start: until then all is idle.
 	send := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
-	most, err := closedLoop(ctx, n.addr, send, 64, 2*time.Second)
-	if err != nil {
-		return err
-	}
 	if err := settle(ctx, n.child); err != nil {
 		return err
 	}
 	const d = 4 * time.Second
-	took, err := openLoop(ctx, n.addr, send, 16, 0.3*most, d)
+	took, err := openLoop(ctx, n.addr, send, 16, rate, d)
 	if err != nil {
 		return err
 	}
 	alone := took.Milliseconds(0.99)
 	if purged, err := n.metric(ctx, purgedRows); err != nil || purged > 0 {
-		return errors.Join(err, errors.New("purging began before the idle measurement had ended"))
+		return cmp.Or(err, errTooEarly)
 	}
 	if err := b.awaitPurge(ctx, n); err != nil {
 		return err
 	}
-	crowd, err := b.besideSignIns(ctx, n, send, 0.3*most, d)
+	crowd, err := b.besideSignIns(ctx, n, load.Always(send), rate, d)
 	if err != nil {
 		return err
 	}
@@ -107,7 +126,7 @@ func (b *bench) awaitPurge(ctx context.Context, n *node) error {
 }
 
 // besideSignIns gives the latencies of accepting while 64 connections sign in.
-func (b *bench) besideSignIns(ctx context.Context, n *node, send []byte, rate float64, d time.Duration) (*load.Hist, error) {
+func (b *bench) besideSignIns(ctx context.Context, n *node, requests func(conn, k int) []byte, rate float64, d time.Duration) (*load.Hist, error) {
 	signIn := request("POST", "/functions/v1/auth?grant_type=password", `{"email":"owner@bench.test","password":"correct-horse-battery"}`)
 	ended := make(chan error, 1)
 	go func() {
@@ -117,8 +136,9 @@ func (b *bench) besideSignIns(ctx context.Context, n *node, send []byte, rate fl
 	if err := rest(ctx, time.Second/2); err != nil {
 		return nil, err
 	}
-	took, err := openLoop(ctx, n.addr, send, 16, rate, d)
-	return took, errors.Join(err, <-ended)
+	l := load.Load{Addr: n.addr, Conns: 16, For: d, Rate: rate, Request: requests}
+	took, err := l.Run(ctx)
+	return &took.OK, errors.Join(err, <-ended)
 }
 
 // metric reads one sample of a node that serves its operators' address; 0 where there is none yet.

@@ -33,8 +33,12 @@ func (b *bench) results(name, load string) error {
 	fmt.Fprintf(&text, "# Measured figures\n\nMade by `make bench`. %s, commit %s, %d cores, %s, %d rounds, load average before the run %s.\n%s",
 		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), b.rounds, load, notes)
 	b.table.markdown(&text)
-	if rows := b.sizing(); rows != "" {
-		text.WriteString("\n## Sizing\n\n" + rows)
+	text.WriteString("\n## Sizing\n\n" + b.sizing())
+	if len(b.failures) > 0 {
+		text.WriteString("\n## Not measured to the end\n\n")
+		for _, err := range b.failures {
+			fmt.Fprintf(&text, "- %v\n", err)
+		}
 	}
 	if err := os.WriteFile(name, []byte(text.String()), 0o644); err != nil {
 		return err
@@ -42,7 +46,7 @@ func (b *bench) results(name, load string) error {
 	return draw(filepath.Join(filepath.Dir(name), "latency.svg"), latencyChart(b.shapes))
 }
 
-// sizing is the rows for docs/guides/scale.md, from what this run has measured on both engines; empty when it has not.
+// sizing is the rows for docs/guides/scale.md, from what this run has measured on both engines.
 func (b *bench) sizing() string {
 	find := func(figure, how string) string {
 		for _, r := range b.table.rows {
