@@ -55,6 +55,7 @@ var layers = map[string]int{
 	"internal/egress": 6,
 	"internal/answer": 6,
 
+	"internal/tracing": 7,
 	"internal/config": 7,
 	"internal/load":   7,
 	"web":             7,

@@ -29,6 +29,7 @@ import (
 	"carillon/internal/realtime"
 	"carillon/internal/sandbox"
 	"carillon/internal/store"
+	"carillon/internal/tracing"
 	"carillon/internal/whatsapp"
 )
 
@@ -57,6 +58,7 @@ type App struct {
 	purge     *purge.Purge
 	metrics   *metrics
 	readiness readiness
+	tracing   *tracing.Tracing // nil: off
 
 	router   *answer.Router
 	listener net.Listener
@@ -103,6 +105,9 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.tracing, err = a.newTracing(ctx); err != nil {
+		return err
+	}
 	a.store, err = store.Open(ctx, store.Options{
 		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: a.log, Committed: a.metrics.committed,
 	})
@@ -142,15 +147,15 @@ func (a *App) wire() {
 		catalog.Options{OnApproved: a.release, Logger: a.log})
 	calls := &pretended{to: a.sandbox, log: a.log}
 	a.notify = notify.New(a.store, notify.Options{
-		Senders: map[string]notify.Sender{
+		Senders: a.traced(map[string]notify.Sender{
 			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
-		},
+		}),
 		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
-		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.metrics.stored, Received: a.metrics.received, Log: a.log,
+		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted, Received: a.received, Log: a.log,
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{
-		Deliver: a.notify.Deliver, Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered,
+		Deliver: a.deliverer(), Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered,
 		Log: a.log, Name: host, Drain: a.cfg.ShutdownTimeout * 4 / 5,
 	}
 	if a.store.Engine() == "postgres" {
@@ -161,7 +166,7 @@ func (a *App) wire() {
 	a.queue = queue.New(a.store, o)
 	a.purge = a.newPurge()
 	a.bus = realtime.New(a.store, a.log, a.queue.Heard)
-	a.router = answer.NewRouter(a.log, a.metrics.answered, a.routes()...)
+	a.router = answer.NewRouter(a.log, a.answered, a.routes()...)
 }
 
 func (a *App) routes() []answer.Route {
@@ -256,6 +261,7 @@ func (a *App) stop(ctx context.Context) error {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
 	}
+	errs = append(errs, a.tracing.Close(ctx))
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
 	}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -117,7 +116,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) answered(_ context.Context, a answer.Answered) {
+func (m *metrics) answered(a answer.Answered) {
 	s := m.answers.of(answerSeries{a.Pattern, a.Status})
 	s.count.Inc()
 	s.latency.Observe(a.Took.Seconds())
@@ -139,13 +138,13 @@ func callbackResult(status int) string {
 	return "failed"
 }
 
-func (m *metrics) stored(_ context.Context, n *store.Notification, _ time.Time) {
+func (m *metrics) stored(n *store.Notification) {
 	s := m.accepted.of(n.Channel)
 	s.notifications.Inc()
 	s.messages.Add(float64(n.Total))
 }
 
-func (m *metrics) received(_ context.Context, rs []carillon.Receipt) {
+func (m *metrics) received(rs []carillon.Receipt) {
 	for i := range rs {
 		m.receipts.of(receiptSeries{rs[i].State, rs[i].Reason}).Inc()
 	}

@@ -59,7 +59,7 @@ func reachable(addr net.Addr) string {
 }
 
 func (a *App) serve() {
-	a.server = newServer(a.router, a.log)
+	a.server = newServer(a.tracing.Handler(a.router), a.log)
 	a.rest.Go(func() { a.report(ignoreClosed(a.server.Serve(a.listener))) })
 	if a.cfg.OpsAddr == "" {
 		return

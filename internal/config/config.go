@@ -21,6 +21,7 @@ type Config struct {
 	LogFormat         string // text or json
 	LogLevel          slog.Level
 	OpsAddr           string // empty: off
+	TracesURL         string // empty: by the standard variables, else off
 	TrustedProxies    []netip.Prefix
 	MaxConnections    int
 	ShutdownTimeout   time.Duration

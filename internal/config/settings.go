@@ -84,6 +84,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(address, func(c *Config) *string { return &c.OpsAddr }),
 		},
 		{
+			Name: "traces-url", Unit: "url",
+			Doc: "An OpenTelemetry collector that takes OTLP over HTTP, as http://127.0.0.1:4318; /v1/traces is added. Empty: the standard variables OTEL_EXPORTER_OTLP_ENDPOINT and others count; without those, off.",
+			set: one(baseURL, func(c *Config) *string { return &c.TracesURL }),
+		},
+		{
 			Name: "trusted-proxies", Unit: "cidr", List: true,
 			Doc: "The networks of reverse proxies whose X-Forwarded-For is believed. May be repeated.",
 			set: many(prefix, prefixesOfProxies),

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/notify"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+	"carillon/internal/tracing"
+)
+
+// What metrics and traces hear of. Without a collector for traces nothing stands between the parts.
+
+func (a *App) newTracing(ctx context.Context) (*tracing.Tracing, error) {
+	return tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Lookup: os.LookupEnv, Log: a.log})
+}
+
+func (a *App) answered(ctx context.Context, x answer.Answered) {
+	a.metrics.answered(x)
+	a.tracing.Answered(ctx, x.Pattern, x.Status, x.Code)
+}
+
+func (a *App) accepted(ctx context.Context, n *store.Notification, begin time.Time) {
+	a.metrics.stored(n)
+	a.tracing.Accepted(ctx, n.ID, n.CompanyID, n.Total, begin)
+}
+
+func (a *App) received(ctx context.Context, rs []carillon.Receipt) {
+	a.metrics.received(rs)
+	a.tracing.Received(ctx, rs)
+}
+
+// deliverer is notify's, told to the collector where there is one.
+func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
+	if a.tracing == nil {
+		return a.notify.Deliver
+	}
+	return func(ctx context.Context, j *queue.Job) queue.Done {
+		begin := time.Now()
+		d := a.notify.Deliver(ctx, j)
+		ref := carillon.Ref{NotificationID: j.NotificationID, N: j.N, Attempt: j.Attempt}
+		a.tracing.Attempt(ref, j.Sender.UID, j.Due, begin, outcomeOf(&d), d.Result.Reason)
+		return d
+	}
+}
+
+// traced puts the collector's ear between notify and the providers, where there is a collector.
+func (a *App) traced(senders map[string]notify.Sender) map[string]notify.Sender {
+	if a.tracing == nil {
+		return senders
+	}
+	for provider, s := range senders {
+		senders[provider] = tracedSender{s, provider, a.tracing}
+	}
+	return senders
+}
+
+type tracedSender struct {
+	notify.Sender
+	provider string
+	tracing  *tracing.Tracing
+}
+
+// Send implements notify.Sender.
+func (t tracedSender) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+	begin := time.Now()
+	o := t.Sender.Send(ctx, s, m)
+	t.tracing.Sent(m.Ref, t.provider, begin, o)
+	return o
+}

@@ -1,0 +1,105 @@
+package tracing
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+type contextKey int
+
+const (
+	idsKey contextKey = iota
+	requestKey
+)
+
+// ids gives a span the ids that its context names, else random ones.
+type ids struct{}
+
+// NewIDs implements sdk.IDGenerator.
+func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	if own, ok := ctx.Value(idsKey).(trace.SpanContext); ok && own.IsValid() {
+		return own.TraceID(), own.SpanID()
+	}
+	return randomTrace(), randomSpan()
+}
+
+// NewSpanID implements sdk.IDGenerator.
+func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	if own, ok := ctx.Value(idsKey).(trace.SpanContext); ok && own.HasSpanID() {
+		return own.SpanID()
+	}
+	return randomSpan()
+}
+
+func randomTrace() (id trace.TraceID) {
+	_, _ = rand.Read(id[:])
+	return id
+}
+
+func randomSpan() (id trace.SpanID) {
+	_, _ = rand.Read(id[:])
+	return id
+}
+
+// spanID follows from the trace and what the span is.
+func spanID(t trace.TraceID, what []byte) (id trace.SpanID) {
+	h := sha256.Sum256(append(t[:len(t):len(t)], what...))
+	copy(id[:], h[:])
+	return id
+}
+
+// sampledBy chooses traces by their id alone, so that every node chooses the same ones. Ids of notifications are not
+// random in every bit, hence the hash.
+func sampledBy(ratio float64) func(trace.TraceID) bool {
+	switch {
+	case ratio >= 1:
+		return func(trace.TraceID) bool { return true }
+	case ratio <= 0:
+		return func(trace.TraceID) bool { return false }
+	}
+	bound := uint64(ratio * math.MaxUint64)
+	return func(id trace.TraceID) bool {
+		h := sha256.Sum256(id[:])
+		return binary.BigEndian.Uint64(h[:]) < bound
+	}
+}
+
+// rootSampler decides about spans without a parent.
+type rootSampler struct{ sampled func(trace.TraceID) bool }
+
+// ShouldSample implements sdk.Sampler.
+func (s rootSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+	if s.sampled(p.TraceID) {
+		return sdk.SamplingResult{Decision: sdk.RecordAndSample}
+	}
+	return sdk.SamplingResult{Decision: sdk.Drop}
+}
+
+// Description implements sdk.Sampler.
+func (rootSampler) Description() string { return "by the trace's id" }
+
+// ratioOf reads the standard variables: always_on, always_off, traceidratio, and the same by parent, which always counts.
+func ratioOf(env func(string) string) (float64, error) {
+	switch name := env("OTEL_TRACES_SAMPLER"); name {
+	case "", "always_on", "parentbased_always_on":
+		return 1, nil
+	case "always_off", "parentbased_always_off":
+		return 0, nil
+	case "traceidratio", "parentbased_traceidratio":
+		ratio, err := strconv.ParseFloat(env("OTEL_TRACES_SAMPLER_ARG"), 64)
+		if err != nil || ratio < 0 || ratio > 1 {
+			return 0, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, as 0.05")
+		}
+		return ratio, nil
+	default:
+		return 0, fmt.Errorf("OTEL_TRACES_SAMPLER is %q; it may be always_on, always_off or traceidratio, each with parentbased_ before it", name)
+	}
+}

@@ -1,0 +1,150 @@
+package tracing
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"carillon"
+)
+
+// request is what a request gathers for its span, in its context.
+type request struct {
+	method string
+	begin  time.Time
+	caller trace.SpanContext // of its traceparent header; not valid: it had none
+	self   trace.SpanContext
+	links  []trace.Link
+	plain  bool // in nobody's trace: its own
+}
+
+// Handler takes the caller's trace from a request and remembers when it began.
+func (t *Tracing) Handler(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := &request{method: r.Method, begin: time.Now()}
+		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		q.caller = trace.SpanContextFromContext(ctx)
+		if q.caller.IsValid() {
+			q.self = trace.NewSpanContext(trace.SpanContextConfig{
+				TraceID: q.caller.TraceID(), SpanID: randomSpan(), TraceFlags: q.caller.TraceFlags(), Remote: true,
+			})
+		} else {
+			q.plain, q.self = true, t.contextOf(randomTrace(), randomSpan())
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, q)))
+	})
+}
+
+// Answered tells of a request that was answered. code is that of the error, if it was one.
+func (t *Tracing) Answered(ctx context.Context, route string, status int, code string) {
+	q, ok := ctx.Value(requestKey).(*request)
+	if t == nil || !ok || strings.HasSuffix(route, "z") { // the probes are no news
+		return
+	}
+	s := span{
+		name: route, kind: trace.SpanKindServer, begin: q.begin, end: time.Now(), id: q.self, parent: q.caller, links: q.links,
+		attributes: []attribute.KeyValue{
+			attribute.String("http.request.method", q.method), attribute.String("http.route", route[strings.IndexByte(route, ' ')+1:]),
+			attribute.Int("http.response.status_code", status),
+		},
+	}
+	if code != "" {
+		s.attributes = append(s.attributes, attribute.String("error.type", code))
+	}
+	if status >= http.StatusInternalServerError {
+		s.failed = code
+	}
+	t.tell(s)
+}
+
+// Accepted tells of a notification that was stored: from when its request was taken up to the end of the commit.
+func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string, messages int, begin time.Time) {
+	if t == nil {
+		return
+	}
+	s := span{
+		name: "accept", kind: trace.SpanKindProducer, begin: begin, end: time.Now(), id: t.context(notificationID, ofAccept),
+		attributes: []attribute.KeyValue{
+			attribute.String("carillon.notification_id", notificationID), attribute.String("carillon.company_id", companyID),
+			attribute.Int("carillon.messages", messages),
+		},
+	}
+	if q, ok := ctx.Value(requestKey).(*request); ok && q.plain {
+		q.self = t.context(notificationID, ofRequest)
+		s.parent = q.self
+	} else if ok {
+		q.links = append(q.links, trace.Link{SpanContext: s.id})
+		s.links = []trace.Link{{SpanContext: q.self}}
+	}
+	t.tell(s)
+}
+
+// Attempt tells of an attempt at a message: how long it waited in its lane from when it was due, and how the attempt
+// ended.
+func (t *Tracing) Attempt(r carillon.Ref, sender int64, due, begin time.Time, outcome string, reason carillon.Reason) {
+	if t == nil {
+		return
+	}
+	accept := t.context(r.NotificationID, ofAccept)
+	which := []attribute.KeyValue{
+		attribute.Int("carillon.message", r.N), attribute.Int("carillon.attempt", r.Attempt), attribute.Int64("carillon.sender", sender),
+	}
+	if due.Before(begin) {
+		t.tell(span{name: "lane", kind: trace.SpanKindInternal, begin: due, end: begin, parent: accept, attributes: which})
+	}
+	s := span{
+		name: "attempt", kind: trace.SpanKindConsumer, begin: begin, end: time.Now(), id: t.of(r, ofAttempt), parent: accept,
+		attributes: append(which, attribute.String("carillon.outcome", outcome)),
+	}
+	if reason != "" {
+		s.attributes = append(s.attributes, attribute.String("carillon.reason", string(reason)))
+		s.failed = string(reason)
+	}
+	t.tell(s)
+}
+
+// Sent tells of the provider's answer to an attempt.
+func (t *Tracing) Sent(r carillon.Ref, provider string, begin time.Time, o carillon.Outcome) {
+	if t == nil {
+		return
+	}
+	s := span{
+		name: "send " + provider, kind: trace.SpanKindClient, begin: begin, end: time.Now(), id: t.of(r, ofSend), parent: t.of(r, ofAttempt),
+		attributes: []attribute.KeyValue{
+			attribute.String("carillon.provider", provider), attribute.String("carillon.verdict", o.Verdict.String()),
+		},
+	}
+	if o.Verdict != carillon.Sent {
+		s.failed = o.Verdict.String()
+		s.attributes = append(s.attributes, attribute.String("carillon.fault", string(o.Fault)))
+	}
+	t.tell(s)
+}
+
+// Received tells of receipts that were stored: each belongs to the attempt that it is about, and is linked to the
+// callback that brought it.
+func (t *Tracing) Received(ctx context.Context, rs []carillon.Receipt) {
+	if t == nil {
+		return
+	}
+	var links []trace.Link
+	if q, ok := ctx.Value(requestKey).(*request); ok {
+		links = []trace.Link{{SpanContext: q.self}}
+	}
+	now := time.Now()
+	for i := range rs {
+		r := &rs[i]
+		t.tell(span{
+			name: "receipt " + string(r.State), kind: trace.SpanKindConsumer, begin: now, end: now, parent: t.of(r.Ref, ofSend), links: links,
+			attributes: []attribute.KeyValue{attribute.String("carillon.state", string(r.State)), attribute.String("carillon.reason", string(r.Reason))},
+		})
+	}
+}
