@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -120,7 +122,8 @@ func (s *soak) count(ctx context.Context, l *ledger) error {
 // report writes the page and the plots.
 func (s *soak) report(r *load.Result, l *ledger) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Soak: %d nodes on %s, %s\n\nMade by `go run ./bench -soak %s`. %s, commit %s, %d cores.\n\n", len(s.options), s.e.name, s.lasts, s.lasts,
+	fmt.Fprintf(&b, "# Soak: %s on %s, %s\n\nMade by `go run ./bench -soak %s`. %s, commit %s, %d cores.\n\n",
+		map[bool]string{false: "one node", true: "two nodes"}[s.e.postgres], s.e.name, s.lasts, s.lasts,
 		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU())
 	fmt.Fprintf(&b, "Requests to one recipient, due at once, each with its own Idempotency-Key, come at random instants with %.0f/s on average\n"+
 		"over %d connections", s.rate, soakConns)
@@ -168,7 +171,7 @@ func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
 
 func (s *soak) reportFlatness(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Flat\n\nGrowth over the run is the median slope between the levels of the nodes' lives (their last quarter); growth within a life\n"+
-		"is from its second to its last quarter. Flat is at most %d %% of each.\n\n| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxGrowth)
+		"is from its second to its last quarter, which begins with empty caches. Flat is at most %d %% over the run and %d %% within a life.\n\n| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
 	for i, name := range watched() {
 		f := s.judge(i, name)
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %+.1f %% | %+.1f %% | %d | %s |\n", f.name, show(f.median), show(f.least), show(f.highest), f.overRun, f.withinLife,
@@ -203,15 +206,20 @@ func (s *soak) charts() []chart {
 		timeChart("Latency, by ten seconds", "milliseconds", s.lasts, half, most),
 	}
 	for which, name := range watched() {
-		lines := make([]series, len(s.options))
+		lines, lives := make([]series, len(s.options)), make([]int, len(s.options))
 		for i := range lines {
 			lines[i].name = fmt.Sprintf("node %d", i+1)
 		}
 		for _, x := range s.samples {
 			line := &lines[x.node]
+			if x.life != lives[x.node] { // the node was away
+				lives[x.node] = x.life
+				line.x, line.y = append(line.x, minutes(x.at)), append(line.y, math.NaN())
+			}
 			line.x, line.y = append(line.x, minutes(x.at)), append(line.y, x.values[which])
 		}
-		charts = append(charts, timeChart(name, strings.ToLower(name), s.lasts, lines...))
+		title, unit, _ := strings.Cut(name, ", ")
+		charts = append(charts, timeChart(title, cmp.Or(unit, "open"), s.lasts, lines...))
 	}
 	return charts
 }

@@ -28,7 +28,7 @@ func (b *bench) shape(name string, h *load.Hist) {
 	b.shapes = append(b.shapes, s)
 }
 
-// series is a line of a chart, with its values where the axes want them.
+// series is a line of a chart, with its values where the axes want them; NaN breaks it.
 type series struct {
 	name string
 	x, y []float64
@@ -106,7 +106,9 @@ func linear(label string, values []series, of func(series) []float64) axis {
 	most := 0.0
 	for _, s := range values {
 		for _, v := range of(s) {
-			most = max(most, v)
+			if v > most { // never of NaN
+				most = v
+			}
 		}
 	}
 	step := math.Pow(10, math.Floor(math.Log10(max(most, 1e-3))))
@@ -175,11 +177,17 @@ func (c chart) draw(b *strings.Builder) {
 
 func (c chart) line(b *strings.Builder, i int, s series) {
 	colour := colours()[i%len(colours())]
-	var points strings.Builder
+	var path strings.Builder
+	pen := "M"
 	for k := range s.x {
-		fmt.Fprintf(&points, "%.1f,%.1f ", plotLeft+c.x.share(s.x[k])*plotInner, plotTop+(1-c.y.share(min(s.y[k], c.y.to)))*plotDepth)
+		if math.IsNaN(s.y[k]) { // the line is broken here
+			pen = "M"
+			continue
+		}
+		fmt.Fprintf(&path, "%s%.1f %.1f", pen, plotLeft+min(c.x.share(s.x[k]), 1)*plotInner, plotTop+(1-c.y.share(min(s.y[k], c.y.to)))*plotDepth)
+		pen = "L"
 	}
-	fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.8" points="%s"/>`+"\n", colour, strings.TrimSpace(points.String()))
+	fmt.Fprintf(b, `<path fill="none" stroke="%s" stroke-width="1.6" stroke-linejoin="round" d="%s"/>`+"\n", colour, path.String())
 	if len(c.lines) < 2 {
 		return
 	}

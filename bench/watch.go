@@ -65,7 +65,11 @@ type flatness struct {
 	least, highest float64
 }
 
-const maxGrowth = 10 // %; what a few restarts' noise makes
+// What counts as flat, in %. A life begins with empty caches and pools, so that it may grow more than the run may.
+const (
+	maxOverRun = 10
+	maxInLife  = 25
+)
 
 // judge looks at one of the values, whose index in watched is which.
 func (s *soak) judge(which int, name string) flatness {
@@ -101,7 +105,7 @@ func (s *soak) judge(which int, name string) flatness {
 		f.overRun = 100 * medianSlope(ats, levels) * (slices.Max(ats) - slices.Min(ats)) / median(levels)
 		f.withinLife = median(within)
 	}
-	f.flat = f.lives >= 2 && f.overRun <= maxGrowth && f.withinLife <= maxGrowth
+	f.flat = f.lives >= 2 && f.overRun <= maxOverRun && f.withinLife <= maxInLife
 	return f
 }
 
