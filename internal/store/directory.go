@@ -57,13 +57,16 @@ func (s *Store) Generation() uint64 {
 
 const generationEvery = 500 * time.Millisecond
 
-// followGeneration empties the caches when another node wrote configuration.
+// followGeneration empties the caches when another node wrote configuration. On its way it ends sessions that stalled.
 func (s *Store) followGeneration(ctx context.Context) {
 	var seen int64
 	for {
 		var now int64
 		rctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 		err := s.row(rctx, []any{&now}, "SELECT value FROM meta WHERE name = 'generation'")
+		if n, err := s.endStalled(rctx); err == nil && n > 0 {
+			s.log.WarnContext(ctx, "ended sessions that held locks and waited for a node that had stopped", "sessions", n)
+		}
 		cancel()
 		// A database that does not answer may have changed: what is cached is not to be trusted past it.
 		if err != nil || now != seen {
