@@ -30,29 +30,59 @@ func (e *entry) fits(t *carillon.Template) bool {
 	return e.checked == t
 }
 
-// entryCache keeps the last bulk notifications: their recipients are delivered one after the other.
+// entryCache keeps the last bulk notifications: their recipients are delivered one after the other, many at once, and
+// the first of them reads it for all.
 type entryCache struct {
-	mu    sync.Mutex
-	m     map[string]*entry
-	order []string
+	mu      sync.Mutex
+	m       map[string]*entry
+	order   []string
+	reading map[string]*reading
+}
+
+// reading is a notification being read.
+type reading struct {
+	done chan struct{}
+	e    *entry
+	err  error
 }
 
 const entriesMax = 64
 
-func (c *entryCache) find(id string) *entry {
+// find gives a notification that is kept, or the reading under way, or a new one for the caller to lead.
+func (c *entryCache) find(id string) (e *entry, r *reading, lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.m[id]
+	if e := c.m[id]; e != nil {
+		return e, nil, false
+	}
+	if r := c.reading[id]; r != nil {
+		return nil, r, false
+	}
+	if c.reading == nil {
+		c.reading = map[string]*reading{}
+	}
+	r = &reading{done: make(chan struct{})}
+	c.reading[id] = r
+	return nil, r, true
+}
+
+// end tells those who wait what was read, and keeps it where it will be asked for again. What was dropped meanwhile is
+// for those who asked before.
+func (c *entryCache) end(id string, r *reading) {
+	c.mu.Lock()
+	if c.reading[id] == r {
+		delete(c.reading, id)
+		if r.err == nil && r.e.n.Total > 1 {
+			c.keep(id, r.e)
+		}
+	}
+	c.mu.Unlock()
+	close(r.done)
 }
 
 func (c *entryCache) keep(id string, e *entry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.m == nil {
 		c.m = map[string]*entry{}
-	}
-	if c.m[id] != nil {
-		return
 	}
 	if len(c.order) == entriesMax {
 		delete(c.m, c.order[0])
@@ -63,9 +93,27 @@ func (c *entryCache) keep(id string, e *entry) {
 }
 
 func (n *Notify) load(ctx context.Context, id string) (*entry, error) {
-	if e := n.entries.find(id); e != nil {
+	e, r, lead := n.entries.find(id)
+	switch {
+	case e != nil:
 		return e, nil
+	case lead:
+		r.e, r.err = n.read(ctx, id)
+		n.entries.end(id, r)
+		return r.e, r.err
 	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if r.err != nil {
+		return n.read(ctx, id) // the fault may have been the leader's alone
+	}
+	return r.e, nil
+}
+
+func (n *Notify) read(ctx context.Context, id string) (*entry, error) {
 	row, err := n.store.LoadNotification(ctx, id)
 	if err != nil {
 		return nil, err
@@ -74,17 +122,14 @@ func (n *Notify) load(ctx context.Context, id string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{n: row, req: req}
-	if row.Total > 1 {
-		n.entries.keep(id, e)
-	}
-	return e, nil
+	return &entry{n: row, req: req}, nil
 }
 
 func (c *entryCache) drop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.m, id)
+	delete(c.reading, id)
 	for i := range c.order {
 		if c.order[i] == id {
 			c.order = append(c.order[:i], c.order[i+1:]...)

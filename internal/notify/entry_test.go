@@ -1,0 +1,69 @@
+package notify
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"carillon/internal/store"
+)
+
+func bulkEntry(total int) *entry { return &entry{n: &store.Notification{Total: total}} }
+
+func TestANotificationIsReadOnceForAllItsRecipients(t *testing.T) {
+	var c entryCache
+	_, first, lead := c.find("a")
+	if !lead {
+		t.Fatal("nobody reads")
+	}
+	if _, r, lead := c.find("a"); lead || r != first {
+		t.Error("the second recipient reads too")
+	}
+	first.e = bulkEntry(2)
+	c.end("a", first)
+	<-first.done
+	if e, _, _ := c.find("a"); e != first.e {
+		t.Error("it is not kept")
+	}
+	_, single, _ := c.find("b")
+	single.e = bulkEntry(1)
+	c.end("b", single)
+	if e, _, lead := c.find("b"); e != nil || !lead {
+		t.Error("a notification of one recipient is kept")
+	}
+	_, failed, _ := c.find("c")
+	failed.err = errors.New("no database")
+	c.end("c", failed)
+	if _, _, lead := c.find("c"); !lead {
+		t.Error("a failed reading is kept")
+	}
+}
+
+func TestAnEntryThatWasDroppedWhileItWasReadIsNotKept(t *testing.T) {
+	var c entryCache
+	_, old, _ := c.find("a")
+	c.drop("a") // it has changed
+	_, anew, lead := c.find("a")
+	if !lead {
+		t.Fatal("what was read before the change is waited for")
+	}
+	old.e, anew.e = bulkEntry(2), bulkEntry(2)
+	c.end("a", anew)
+	c.end("a", old)
+	if e, _, _ := c.find("a"); e != anew.e {
+		t.Error("what was read before the change is kept")
+	}
+}
+
+func TestOnlyTheLastEntriesAreKept(t *testing.T) {
+	var c entryCache
+	for i := range 2 * entriesMax {
+		id := strconv.Itoa(i)
+		_, r, _ := c.find(id)
+		r.e = bulkEntry(2)
+		c.end(id, r)
+	}
+	if len(c.m) != entriesMax || len(c.order) != entriesMax || len(c.reading) != 0 {
+		t.Errorf("%d entries, %d in order, %d being read", len(c.m), len(c.order), len(c.reading))
+	}
+}
