@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +23,10 @@ const (
 // check is one of the things that must hold; fault is empty when it does, else a text that anyone may read. What the
 // database said is for the log alone: it names hosts and users.
 type check struct {
-	name  string
-	fault string
-	err   error
+	name    string
+	fault   string
+	err     error
+	warning string // what does not keep the program from serving, but should be mended
 }
 
 // readiness shares one look among all who ask.
@@ -41,7 +43,7 @@ type readiness struct {
 func (r *readiness) ask(ctx context.Context) ([]check, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	done := r.begin()
+	done := r.begin() //nolint:contextcheck // shared: whoever asked first may leave
 	if done != nil {
 		select {
 		case <-done:
@@ -105,7 +107,7 @@ func (a *App) look(ctx context.Context) []check {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
-	return append(checks, database, a.checkWrites(ctx), a.checkSchema(ctx), a.checkClock(ctx), a.checkLease())
+	return append(checks, database, a.checkWrites(ctx), a.checkSchema(ctx), a.checkClock(ctx), a.checkLease(), a.checkFailover(ctx))
 }
 
 func (a *App) checkDraining() check {
@@ -119,7 +121,7 @@ func (a *App) checkDraining() check {
 
 func (a *App) checkWrites(ctx context.Context) check {
 	if err := a.store.Writable(ctx); err != nil {
-		return check{"writes", "The database takes no writes", err}
+		return check{name: "writes", fault: "The database takes no writes", err: err}
 	}
 	return check{name: "writes"}
 }
@@ -128,9 +130,9 @@ func (a *App) checkSchema(ctx context.Context) check {
 	err := a.store.Served(ctx)
 	switch {
 	case errors.Is(err, store.ErrNewerSchema):
-		return check{"schema", "The database was changed by a newer program; this one must be upgraded", err}
+		return check{name: "schema", fault: "The database was changed by a newer program; this one must be upgraded", err: err}
 	case err != nil:
-		return check{"schema", "The database's schema cannot be read", err}
+		return check{name: "schema", fault: "The database's schema cannot be read", err: err}
 	}
 	return check{name: "schema"}
 }
@@ -139,26 +141,40 @@ func (a *App) checkClock(ctx context.Context) check {
 	offset, err := a.store.ClockOffset(ctx)
 	switch {
 	case err != nil:
-		return check{"clock", "The database's clock cannot be read", err}
+		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
 	case offset.Abs() > queue.ClockTolerance:
-		return check{"clock", "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String(), nil}
+		return check{name: "clock", fault: "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String()}
 	}
 	return check{name: "clock"}
 }
 
 func (a *App) checkLease() check {
 	if !a.queue.Holds() {
-		return check{"lease", "This node has not been able to tell the others that it is alive", nil}
+		return check{name: "lease", fault: "This node has not been able to tell the others that it is alive"}
 	}
 	return check{name: "lease"}
+}
+
+// checkFailover never keeps the program from serving: a server that cannot be asked says nothing about the others.
+func (a *App) checkFailover(ctx context.Context) check {
+	c := check{name: "failover"}
+	warnings, err := a.store.FailoverWarnings(ctx)
+	if err != nil {
+		warnings = []string{"The database does not tell how it is replicated"}
+	}
+	c.warning = strings.Join(warnings, "; ")
+	return c
 }
 
 func detailsOf(checks []check) carillon.Details {
 	d := make(carillon.Details, 0, len(checks))
 	for _, c := range checks {
 		text := "ok"
-		if c.fault != "" {
+		switch {
+		case c.fault != "":
 			text = c.fault
+		case c.warning != "":
+			text = "warning: " + c.warning
 		}
 		d = append(d, carillon.Detail{Key: c.name, Value: text})
 	}

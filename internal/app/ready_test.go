@@ -65,3 +65,17 @@ func TestReadinessNeverHangsAndTellsWhatDoesNotHold(t *testing.T) {
 		}
 	})
 }
+
+func TestReadinessWarnsAndServesAllTheSame(t *testing.T) {
+	r := readiness{look: func(context.Context) []check {
+		return []check{{name: "database"}, {name: "failover", warning: "Replication is asynchronous"}}
+	}}
+	checks, err := r.ask(t.Context())
+	if err != nil {
+		t.Errorf("a warning makes it unready: %v", err)
+	}
+	text, err := json.Marshal(detailsOf(checks))
+	if string(text) != `{"database":"ok","failover":"warning: Replication is asynchronous"}` || err != nil {
+		t.Errorf("%s, %v", text, err)
+	}
+}

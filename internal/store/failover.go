@@ -86,3 +86,43 @@ func (s *Store) Replay(ctx context.Context, flying []Flight, results []Result) e
 	}
 	return nil
 }
+
+// servers is what the database URL says about failover.
+type servers struct {
+	several bool // it names more than one
+	chooses bool // and asks each whether it takes writes
+}
+
+func serversOf(c *pgx.ConnConfig) servers {
+	s := servers{chooses: c.ValidateConnect != nil}
+	for _, f := range c.Fallbacks { // beside other servers the same one with and without TLS
+		s.several = s.several || f.Host != c.Host || f.Port != c.Port
+	}
+	return s
+}
+
+// FailoverWarnings are what would make a failover of the database lose accepted messages or not succeed at all, each a
+// sentence; none on SQLite, and where there is one server only.
+func (s *Store) FailoverWarnings(ctx context.Context) ([]string, error) {
+	if s.d.sqlite {
+		return nil, nil
+	}
+	var synchronous, commit string
+	var standbys int
+	err := s.row(ctx, []any{&synchronous, &commit, &standbys}, `SELECT current_setting('synchronous_standby_names'),
+		current_setting('synchronous_commit'), (SELECT COUNT(*) FROM pg_stat_replication)`)
+	if err != nil {
+		return nil, fmt.Errorf("ask how the database is replicated: %w", err)
+	}
+	var all []string
+	if commit == "off" || commit == "local" && standbys > 0 {
+		all = append(all, "synchronous_commit is "+commit+": a crash or a failover loses messages that were accepted")
+	}
+	if (standbys > 0 || s.servers.several) && synchronous == "" {
+		all = append(all, "The database is not replicated synchronously: a failover loses the last messages that were accepted")
+	}
+	if s.servers.several && !s.servers.chooses {
+		all = append(all, "The database URL names several servers without target_session_attrs=read-write")
+	}
+	return all, nil
+}

@@ -15,7 +15,7 @@ const nodeLocks = 0x6361_726c
 func sessionKey(id string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
-	return int32(h.Sum32()) //nolint:gosec // any 32 bits do
+	return int32(h.Sum32())
 }
 
 // KeepSession holds a session of its own open, under a lock that names the node, until it breaks or ctx ends. When the
@@ -61,7 +61,7 @@ func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
 		if err := rows.Scan(&key); err != nil {
 			return nil, err
 		}
-		keys[int32(uint32(key))] = true //nolint:gosec // an oid has 32 bits
+		keys[int32(uint32(key))] = true
 	}
 	return keys, rows.Err()
 }

@@ -53,6 +53,7 @@ type Store struct {
 	dirty    chan struct{}
 	walSize  atomic.Int64
 	timeline atomic.Uint32
+	servers  servers
 	wroteAt  atomic.Int64 // when the last transaction was committed, in milliseconds
 	heard    func(writes int, took time.Duration)
 	stop     context.CancelFunc
@@ -241,6 +242,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
+	s.servers = serversOf(c)
 	s.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.readTimeline))
 	s.write.SetMaxOpenConns(24)
 	s.write.SetMaxIdleConns(16)
