@@ -36,6 +36,9 @@ const idempotencyHeader = "Idempotency-Key"
 // send accepts a notification: `POST notify` and `POST notify/voice`.
 func (s *Server) send(ch carillon.Channel, name string) func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	return func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+		if err := s.Store.Full(); err != nil {
+			return err
+		}
 		key, err := idempotencyKey(r)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -98,15 +99,17 @@ func (b *bulk) writeSQLite(ctx context.Context, tx *Tx) error {
 }
 
 func (b *bulk) sqlite(n int) string {
-	row := "(" + strings.Repeat("?,", len(b.cols)-1) + "?"
+	places := slices.Repeat([]string{"?"}, len(b.cols))
 	for i := 1; i < len(b.fixed); i += 2 {
-		row += "," + b.fixed[i]
+		places = append(places, b.fixed[i])
 	}
-	row += ")"
-	return b.into() + " VALUES " + strings.Repeat(row+",", n-1) + row + " " + b.suffix
+	row := "(" + strings.Join(places, ",") + ")"
+	// OR FAIL: what fails ends the whole transaction, so that SQLite need not copy each page it changes to undo half of a
+	// statement.
+	return "INSERT OR FAIL" + b.into() + " VALUES " + strings.Repeat(row+",", n-1) + row + " " + b.suffix
 }
 
-// into names the table and its columns, those with one value last.
+// into names the table and its columns, those with one value last, behind an INSERT.
 func (b *bulk) into() string {
 	names := make([]string, 0, len(b.cols)+len(b.fixed)/2)
 	for i := range b.cols {
@@ -115,7 +118,7 @@ func (b *bulk) into() string {
 	for i := 0; i < len(b.fixed); i += 2 {
 		names = append(names, b.fixed[i])
 	}
-	return "INSERT INTO " + b.table + " (" + strings.Join(names, ", ") + ")"
+	return " INTO " + b.table + " (" + strings.Join(names, ", ") + ")"
 }
 
 // postgres is the statement that writes all rows; more are the arguments that the suffix names behind the columns.
@@ -137,7 +140,7 @@ func (b *bulk) postgres(more ...any) statement {
 	for i := 1; i < len(b.fixed); i += 2 {
 		places = append(places, b.fixed[i])
 	}
-	return statement{b.into() + " SELECT " + strings.Join(places, ", ") + " " + b.suffix, append(args, more...)}
+	return statement{"INSERT" + b.into() + " SELECT " + strings.Join(places, ", ") + " " + b.suffix, append(args, more...)}
 }
 
 // array is one column of all rows.

@@ -45,15 +45,16 @@ const (
 )
 
 type committer struct {
-	s      *Store
-	in     chan *work
+	s  *Store
+	in chan *work // room for all that the backlog lets in
+	backlog
 	mu     sync.RWMutex // held for reading while sending into in
 	closed bool
 	done   sync.WaitGroup
 }
 
 func newCommitter(s *Store, workers, waiting int) *committer {
-	c := &committer{s: s, in: make(chan *work, waiting)}
+	c := &committer{s: s, in: make(chan *work, 2*waiting), backlog: backlog{most: int64(waiting)}}
 	for range workers {
 		c.done.Go(c.loop)
 	}
@@ -77,7 +78,7 @@ func overloaded(reason string, err error) *carillon.Error {
 	}
 }
 
-// do hands a write to the committer and waits for its end. A full queue refuses at once.
+// do hands a write to the committer and waits for its end. A full backlog refuses at once.
 func (c *committer) do(ctx context.Context, w *work) error {
 	w.done = make(chan error, 1)
 	c.mu.RLock()
@@ -85,16 +86,15 @@ func (c *committer) do(ctx context.Context, w *work) error {
 		c.mu.RUnlock()
 		return overloaded("The service is stopping", nil)
 	}
-	select {
-	case c.in <- w:
+	if err := c.enter(w); err != nil {
 		c.mu.RUnlock()
-	default:
-		c.mu.RUnlock()
-		return overloaded("Too many requests are waiting to be stored", nil)
+		return err
 	}
+	c.in <- w
+	c.mu.RUnlock()
 	select {
 	case err := <-w.done:
-		return err
+		return unavailable(err)
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the commit: %w", ctx.Err())
 	}
@@ -114,9 +114,14 @@ func (c *committer) loop() {
 		if !ok {
 			return
 		}
+		if next == nil {
+			c.leave(w)
+		}
 		c.linger()
 		batch, next = c.gather(append(batch, w))
+		begin := time.Now()
 		c.timed(tx, batch)
+		c.note(time.Since(begin))
 	}
 }
 
@@ -140,6 +145,7 @@ func (c *committer) gather(batch []*work) ([]*work, *work) {
 			if !ok {
 				return batch, nil
 			}
+			c.leave(w)
 			if w.kind >= workAlone {
 				return batch, w
 			}

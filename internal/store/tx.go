@@ -120,10 +120,10 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx)
 	}
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("take a connection: %w", err)
+		return unavailable(fmt.Errorf("take a connection: %w", err))
 	}
 	defer func() { _ = conn.Close() }()
-	return runTx(ctx, &Tx{s: s, conn: conn}, fn)
+	return unavailable(runTx(ctx, &Tx{s: s, conn: conn}, fn))
 }
 
 // Configure is Update for what the caches hold: companies, keys, senders, templates, suppressions. Once it has
@@ -232,26 +232,28 @@ func (c *stmtCache) close() {
 func (s *Store) rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s.watched(query, args)
 	if !s.d.sqlite {
-		return s.read.QueryContext(ctx, query, args...)
+		rows, err := s.read.QueryContext(ctx, query, args...)
+		return rows, unavailable(err)
 	}
 	st, err := s.stmts.on(ctx, s.read, query)
 	if err != nil {
-		return nil, err
+		return nil, unavailable(err)
 	}
-	return st.QueryContext(ctx, args...)
+	rows, err := st.QueryContext(ctx, args...)
+	return rows, unavailable(err)
 }
 
 // row scans the only row of a read; sql.ErrNoRows when there is none.
 func (s *Store) row(ctx context.Context, dest []any, query string, args ...any) error {
 	s.watched(query, args)
 	if !s.d.sqlite {
-		return s.read.QueryRowContext(ctx, query, args...).Scan(dest...)
+		return unavailable(s.read.QueryRowContext(ctx, query, args...).Scan(dest...))
 	}
 	st, err := s.stmts.on(ctx, s.read, query)
 	if err != nil {
-		return err
+		return unavailable(err)
 	}
-	return st.QueryRowContext(ctx, args...).Scan(dest...)
+	return unavailable(st.QueryRowContext(ctx, args...).Scan(dest...))
 }
 
 // absent turns sql.ErrNoRows into the caller's 404.
