@@ -217,7 +217,12 @@ func (a *App) report(err error) {
 
 // Run starts, serves until ctx ends or a part fails, and stops.
 func (a *App) Run(ctx context.Context) error {
-	if err := a.Start(ctx); err != nil {
+	err := a.Start(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		a.log.Info("stop while starting", "error", err)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	var failure error
