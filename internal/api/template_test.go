@@ -70,9 +70,11 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	limits := limit.New(st, log)
 	s := New(Deps{
 		Store: st, Auth: auth.New(st, limits, auth.Options{}), Limits: limits, Log: log,
-		Notify:    notify.New(st, notify.Options{Wake: func(...queue.Wake) {}}),
-		Catalog:   catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
-		Ready:     func(context.Context) (carillon.Details, error) { return carillon.Details{{Key: "database", Value: "ok"}}, r.ready },
+		Notify:  notify.New(st, notify.Options{Wake: func(...queue.Wake) {}}),
+		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
+		Ready: func(context.Context) (carillon.Details, error) {
+			return carillon.Details{{Key: "database", Value: "ok"}}, r.ready
+		},
 		Callbacks: map[string]Callback{"whatsapp": graphCallback()},
 	})
 	server := httptest.NewServer(answer.NewRouter(log, nil, s.Routes()...))

@@ -100,7 +100,7 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
-	a.metrics, a.readiness.look = newMetrics(a), a.look //nolint:contextcheck // read and asked long after the start
+	a.metrics, a.readiness.look = newMetrics(a), a.look
 	key, err := a.cfg.MasterKey()
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.checkRestored(ctx); err != nil {
 		return err
 	}
-	a.wire()
+	a.wire() //nolint:contextcheck // the gauges are read long after the start
 	if err := a.provision(ctx); err != nil {
 		return err
 	}

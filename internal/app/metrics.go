@@ -60,8 +60,11 @@ func newMetrics(a *App) *metrics {
 	m.ofMessages()
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	build := m.vec("carillon_build_info", "Always 1; its labels tell the program's version, Go's and the database's engine.", "version", "go", "engine")
-	build.WithLabelValues(Version(), runtime.Version(), engineOf(a.cfg)).Inc()
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "carillon_build_info", Help: "Always 1; its labels tell the program's version, Go's and the database's engine.",
+	}, []string{"version", "go", "engine"})
+	m.registry.MustRegister(build)
+	build.WithLabelValues(Version(), runtime.Version(), engineOf(a.cfg)).Set(1)
 	return m
 }
 

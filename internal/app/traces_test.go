@@ -91,7 +91,7 @@ func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 		if traceparent != "" {
 			req.Header.Set("Traceparent", traceparent)
 		}
-		resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // a test
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

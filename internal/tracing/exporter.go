@@ -196,10 +196,10 @@ func kindOf(k trace.SpanKind) int {
 func attributesOf(all []attribute.KeyValue) []otlpAttribute {
 	out := make([]otlpAttribute, 0, len(all))
 	for _, a := range all {
-		value := map[string]any{"stringValue": a.Value.Emit()}
+		value := map[string]any{"stringValue": a.Value.String()}
 		switch a.Value.Type() { //nolint:exhaustive // all else is told as text
 		case attribute.INT64:
-			value = map[string]any{"intValue": a.Value.Emit()}
+			value = map[string]any{"intValue": a.Value.String()}
 		case attribute.BOOL:
 			value = map[string]any{"boolValue": a.Value.AsBool()}
 		}

@@ -1,0 +1,147 @@
+package app
+
+import (
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"carillon"
+	"carillon/internal/answer"
+	"carillon/internal/config"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+)
+
+var update = flag.Bool("update", false, "write docs/metrics.md anew")
+
+const (
+	metricsPage = "../../docs/metrics.md"
+	pageHead    = `# Metrics
+
+Written by ` + "`go test ./internal/app -run TestMetricsPage -update`" + `; a test keeps it true. Prometheus reads them at /metrics on the private
+address (` + "`--ops-addr`" + `), each node's its own, beside those of the Go runtime (` + "`go_…`" + `) and of the process (` + "`process_…`" + `).
+A counter begins anew with its process. See [the operator's guide](guides/operate.md) for what to do about them,
+[deploy/grafana](../deploy/grafana) for a dashboard and [deploy/prometheus](../deploy/prometheus) for alerts.
+
+| Metric | Labels | What it tells |
+|---|---|---|
+`
+)
+
+// described are the metrics of the whole program by name: help and labels.
+func described(t *testing.T) map[string][2]string {
+	t.Helper()
+	a, err := New(config.Config{Addr: "127.0.0.1:0", Data: t.TempDir()}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	ch := make(chan *prometheus.Desc)
+	go func() { a.metrics.registry.Describe(ch); close(ch) }()
+	form := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", unit: "[^"]*", constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
+	all := map[string][2]string{}
+	for d := range ch {
+		m := form.FindStringSubmatch(d.String())
+		if m == nil {
+			t.Fatalf("cannot read %s", d)
+		}
+		all[m[1]] = [2]string{m[2], m[3]}
+	}
+	return all
+}
+
+func TestMetricsPageIsComplete(t *testing.T) {
+	all := described(t)
+	var rows []string
+	for name, x := range all {
+		if !strings.HasPrefix(name, "carillon_") {
+			continue
+		}
+		labels := strings.ReplaceAll(x[1], ",", ", ")
+		rows = append(rows, "| `"+name+"` | "+labels+" | "+x[0]+" |\n")
+	}
+	slices.Sort(rows)
+	want := pageHead + strings.Join(rows, "")
+	if *update {
+		if err := os.WriteFile(metricsPage, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(metricsPage)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/metrics.md is stale; run: go test ./internal/app -run TestMetricsPage -update (%v)", err)
+	}
+}
+
+func TestMetricsKeepToTheConventions(t *testing.T) {
+	a, err := New(config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	a.answered(t.Context(), answer.Answered{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
+	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
+	a.metrics.received([]carillon.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
+	a.metrics.delivered(nil, 0, &queue.Done{Result: store.Result{Move: store.MoveDone, Reason: carillon.ReasonProviderRefused}})
+	families, err := a.metrics.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := promlint.NewWithMetricFamilies(families).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if strings.HasPrefix(p.Metric, "carillon_") {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+	want := map[string]string{
+		"carillon_accepted_messages_total": `{channel="messaging"} 3`,
+		"carillon_callbacks_total":         `{result="rejected"} 1`,
+		"carillon_http_refused_total":      `{code="unauthorized"} 1`,
+		"carillon_attempts_total":          `{outcome="failed",reason="provider_refused"} 1`,
+		"carillon_ready":                   ` 1`,
+		"carillon_shards_owned":            ` 64`,
+	}
+	text := exposed(t, a)
+	for name, value := range want {
+		if !strings.Contains(text, "\n"+name+value+"\n") {
+			t.Errorf("no %s%s", name, value)
+		}
+	}
+	for _, check := range []string{"running", "database", "writes", "schema", "clock", "lease"} {
+		if !strings.Contains(text, "\ncarillon_ready_check{check=\""+check+"\"} 1\n") {
+			t.Errorf("no check %s", check)
+		}
+	}
+}
+
+func exposed(t *testing.T, a *App) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	a.metrics.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	return w.Body.String()
+}
