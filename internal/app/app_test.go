@@ -135,6 +135,32 @@ func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
 	}
 }
 
+func TestASignalWhileStartingIsAStop(t *testing.T) {
+	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+	ctx, signal := context.WithCancel(t.Context())
+	a, err := app.New(cfg, app.Options{Stdout: writerFunc(func() { signal() })}) // it has begun to say that it is ready
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Run(ctx); err != nil {
+		t.Errorf("while it was getting ready: %v", err)
+	}
+	if a, err = app.New(cfg, app.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Run(ctx); err != nil {
+		t.Errorf("from the first moment on: %v", err)
+	}
+}
+
+// writerFunc is called at each write.
+type writerFunc func()
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f()
+	return len(b), nil
+}
+
 func TestStopEndsTheOperatorsAddressToo(t *testing.T) {
 	a, _ := demo(t, func(c *config.Config) { c.OpsAddr = "127.0.0.1:0" })
 	done := make(chan error, 1)
