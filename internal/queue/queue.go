@@ -122,6 +122,7 @@ func New(s *store.Store, o Options) *Queue {
 	if o.ProcessCap == 0 {
 		o.ProcessCap = 1024
 	}
+	o.LaneCap = min(o.LaneCap, max(1, o.ProcessCap/8)) // a provider that hangs stops no one
 	if o.Drain == 0 {
 		o.Drain = 20 * time.Second
 	}

@@ -10,7 +10,7 @@ import (
 // observer's own time; or it stood still for goneAfter while the session that every node keeps open was gone, which the
 // database notices at once when a process dies. A node that is stopped or cut off keeps its session for a while, and one
 // that merely lost it goes on beating. Declaring a living node dead never sends anything twice, because starts are
-// fenced: it makes unknown what that node had in flight. See docs/adr.
+// fenced: it makes unknown what that node had in flight. See docs/adr/0007.
 const (
 	deadAfter = 6 * time.Second
 	goneAfter = 2 * time.Second
