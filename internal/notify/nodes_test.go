@@ -369,3 +369,54 @@ func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
 	}()
 	reader.once(ids)
 }
+
+func TestNodesTogetherMeetTheQuotaAndAcceptAKeyOnce(t *testing.T) {
+	t.Parallel()
+	const limit, recipients, requests = 100, 3, 60
+	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	first := newRig(t, o, func(r *rig) { r.company.Limits.DailyRecipients = limit })
+	nodes := []*rig{first, first.joined(o, false)}
+	defer func() {
+		for _, n := range nodes {
+			if err := n.store.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	day := time.Now().UTC().YearDay()
+	var mu sync.Mutex
+	ids, refused := map[string]int{}, 0
+	var all sync.WaitGroup
+	for i := range requests {
+		for j, n := range nodes { // every key at both nodes at once
+			all.Go(func() {
+				a, err := n.notify.Accept(t.Context(), &notify.Submission{
+					Company: n.company, Channel: carillon.Messaging, Route: "notify", IdempotencyKey: fmt.Sprintf("key-%d", i),
+					Body: body("", strconv.Itoa(34600100000+i), strconv.Itoa(34600200000+i), strconv.Itoa(34600300000+i)),
+				})
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					ids[string(a.JSON)]++
+				case carillon.IsCode(err, carillon.QuotaExceeded):
+					refused++
+				default:
+					t.Errorf("node %d: %v", j, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if time.Now().UTC().YearDay() != day {
+		return // a new day has a new quota
+	}
+	if len(ids) != limit/recipients || refused != 2*(requests-len(ids)) {
+		t.Errorf("%d requests of %d recipients were accepted, %d refused; the quota is %d", len(ids), recipients, refused, limit)
+	}
+	for id, n := range ids {
+		if n != 2 {
+			t.Errorf("%s was answered %d times, want the same answer at both nodes", id, n)
+		}
+	}
+}
