@@ -14,7 +14,7 @@ import (
 // smallDisk mounts a file system of its own for the test, of so many mebibytes.
 func smallDisk(t *testing.T, mebibytes string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "carillon-faults-disk-")
+	dir, err := os.MkdirTemp("/tmp", "carillon-faults-disk-") //nolint:usetesting // open to the user who runs PostgreSQL
 	if err != nil {
 		t.Fatal(err)
 	}

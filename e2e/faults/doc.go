@@ -1,9 +1,12 @@
-// Package faults breaks the whole program on purpose and counts what became of every message: kill -9 at random moments
-// of accepting and delivering, nodes that stop or are cut off, a database that ends connections or swallows a COMMIT's
-// answer, a provider that fails in every way. After each run a ledger must balance (check in ledger_test.go): what was
-// answered 200 has ended with a state or a reason, was posted to the provider once, or is named as of unknown outcome.
+// Package faults breaks the whole program on purpose and counts what became of every message. Its scenarios kill, stop
+// and cut off nodes, at random and at named points of their transactions; stop, restart, fill and fail over databases;
+// step clocks; have a provider fail in every way and its callbacks come in every order; restore an old backup. After
+// each round a ledger must balance (ledger_test.go): what was answered 200 has ended with a state or a reason, was
+// posted to the provider once, or is named as of unknown outcome.
 //
-//	go test ./e2e/faults -run TestFaults -count=1 -faults.rounds=20 -v -timeout 40m
+//	make faults ROUNDS=20
+//	go test ./e2e/faults -run TestFaultsDiskFull -count=1 -faults.rounds=3 -v
 //
-// Each run prints its seed; -faults.seed repeats its choices, though not the machine's timing.
+// Each run prints its seed; -faults.seed repeats its choices, though not the machine's timing. A short run of two rounds
+// is part of `go test ./...`. The summary of the last whole run is in ledger.md.
 package faults

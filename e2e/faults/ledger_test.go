@@ -25,7 +25,7 @@ func openBooks(t *testing.T, dir, url string) *books {
 	t.Helper()
 	driver, dsn := "pgx", url
 	if url == "" {
-		driver, dsn = "sqlite", "file:"+filepath.Join(dir, "carillon.db")+"?_pragma=busy_timeout(5000)&_pragma=query_only(1)"
+		driver, dsn = "sqlite", sqliteFile(dir)
 	}
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
@@ -33,6 +33,10 @@ func openBooks(t *testing.T, dir, url string) *books {
 	}
 	db.SetMaxOpenConns(1)
 	return &books{db}
+}
+
+func sqliteFile(dir string) string {
+	return "file:" + filepath.Join(dir, "carillon.db") + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)"
 }
 
 // open is how many messages have not ended, or, unless the providers are mute, not been told delivered though sent.
@@ -234,6 +238,9 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*provider, r rules) 
 func (l *ledger) take(a *ask, stored []*entry, r rules) {
 	l.asked++
 	for _, c := range a.complaints {
+		if r.losses && !strings.Contains(c, "500") {
+			continue // what the database lost cannot be found again
+		}
 		l.fault("%s: %s", a.token, c)
 	}
 	if len(stored) > 1 {

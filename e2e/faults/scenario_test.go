@@ -152,7 +152,11 @@ func (s *summary) table() string {
 func worst(notes map[string]time.Duration) string {
 	parts := make([]string, 0, len(notes))
 	for what, d := range notes {
-		parts = append(parts, fmt.Sprintf("%s ≤ %s", what, d.Round(time.Millisecond)))
+		unit := time.Millisecond
+		if d < 10*unit {
+			unit = time.Microsecond
+		}
+		parts = append(parts, fmt.Sprintf("%s ≤ %s", what, d.Round(unit)))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")

@@ -1,0 +1,129 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// spent is the processor time that the node and its PostgreSQL have used: unlike the clock's it does not depend on what
+// else the machine does.
+func (s *site) spent() (d time.Duration) {
+	s.t.Helper()
+	const tick = 10 * time.Millisecond // of the kernel's account
+	of := func(pid int, ended bool) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return // it has ended, and its parent has its time
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest)
+		for i, f := range fields[11:15] { // user, system, and of its ended children
+			if n, err := strconv.Atoi(f); err == nil && (i < 2 || ended) {
+				d += time.Duration(n) * tick
+			}
+		}
+	}
+	of(s.x.cmd.Process.Pid, false)
+	master := s.cluster.cmd.Process.Pid
+	of(master, true)
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(master) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // a number, as it was found
+			of(pid, false)
+		}
+	}
+	return d
+}
+
+// TestFaultsSnapshotHeldForLong keeps a snapshot open while messages are accepted and sent: no row that ends can be cleaned
+// away, and yet what comes later must not cost more than 1.3 times as much.
+func TestFaultsSnapshotHeldForLong(t *testing.T) {
+	scenario{
+		name: "snapshot held for long under load", engines: []string{"postgres"}, open: onCluster, setup: func(s *site) {
+			p := s.providers[0]
+			p.perSecond = 5000
+			s.mute = true
+			s.providers = s.providers[:1]
+			p.begin(s.t, s.front, false)
+			alone(s)
+			for range 3 {
+				s.batch("warm")
+			}
+		},
+		round: func(s *site, name string) {
+			hold := 15 * time.Second
+			if *rounds >= 20 && strings.HasSuffix(name, " 1") {
+				hold = 10 * time.Minute
+			}
+			before := s.cheapest()
+			release := s.snapshot()
+			for begin := time.Now(); time.Since(begin) < hold; {
+				s.batch("meanwhile")
+				pause(s.t.Context(), 2*time.Second)
+			}
+			after := s.cheapest()
+			release()
+			s.kills++
+			s.note(fmt.Sprintf("a message's processor time after %s", hold), after/batchSize)
+			s.note("a message's processor time without", before/batchSize)
+			if float64(after) > 1.3*float64(before) {
+				s.t.Errorf("%d messages took %s of processor time, after a snapshot held for %s they take %s", batchSize, before, hold, after)
+			}
+		},
+	}.run(t)
+}
+
+const batchSize = 2000
+
+// batch accepts and sends a number of messages and gives the processor time they took.
+func (s *site) batch(name string) time.Duration {
+	s.t.Helper()
+	begin := s.spent()
+	s.flood(fmt.Sprintf("%s %d", name, len(s.asks)), s.providers[0].id, "hello_utility", "utility", batchSize, s.nextNumber, 0)
+	if !settle(s.t.Context(), s.books, s.patience, true) {
+		s.t.Fatal("not everything ended in time")
+	}
+	return s.spent() - begin
+}
+
+// cheapest is the least that a batch takes.
+func (s *site) cheapest() time.Duration {
+	least := s.batch("measured")
+	for range 4 {
+		least = min(least, s.batch("measured"))
+	}
+	return least
+}
+
+// snapshot opens a transaction that sees the database as it is now, and keeps it so.
+func (s *site) snapshot() (release func()) {
+	s.t.Helper()
+	db, err := sql.Open("pgx", s.url)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	tx, err := db.BeginTx(context.WithoutCancel(s.t.Context()), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err == nil {
+		_, err = tx.ExecContext(s.t.Context(), "SELECT COUNT(*) FROM shard")
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return func() {
+		_ = tx.Rollback()
+		_ = db.Close()
+	}
+}
