@@ -10,7 +10,7 @@ import (
 )
 
 // failover is the clients of the soak with their load balancer: each connection has a node, and turns to the next when
-// that one breaks the connection or is stopping. A request is repeated with its Idempotency-Key until it is answered, so
+// that one breaks the connection or is stopping; some seconds later it goes home. A request is repeated with its Idempotency-Key until it is answered, so
 // that it is neither lost nor accepted twice.
 type failover struct {
 	addrs  []string
@@ -24,14 +24,19 @@ type failover struct {
 }
 
 type balanced struct {
-	conn *load.Conn
-	node int
+	conn       *load.Conn
+	home, node int
+	turned     time.Time // when it left the node before
 }
+
+// homesick is how long a connection stays with another node than its own.
+const homesick = 3 * time.Second
 
 func newFailover(addrs []string, conns int) *failover {
 	f := &failover{addrs: addrs, conns: make([]balanced, conns), run: fmt.Sprintf("%x", time.Now().UnixNano())}
 	for i := range f.conns {
-		f.conns[i].node = i % len(addrs)
+		f.conns[i].home = i % len(addrs)
+		f.conns[i].node = f.conns[i].home
 	}
 	return f
 }
@@ -41,6 +46,9 @@ func (f *failover) do(ctx context.Context, conn, _ int) (load.Answer, error) {
 	n := f.number.Add(1)
 	req := request("POST", notifyPath("ck_bench_much"), body(1, int(n%900_000_000), time.Time{}), fmt.Sprintf("Idempotency-Key: %s-%d", f.run, n))
 	c := &f.conns[conn]
+	if c.node != c.home && time.Since(c.turned) > homesick {
+		c.turn(c.home)
+	}
 	var last error
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		a, err := f.once(ctx, c, req)
@@ -53,11 +61,11 @@ func (f *failover) do(ctx context.Context, conn, _ int) (load.Answer, error) {
 			f.refused.Add(1)
 		default:
 			if a.Close {
-				c.turn(len(f.addrs))
+				c.hangUp()
 			}
 			return a, nil
 		}
-		c.turn(len(f.addrs))
+		c.turn((c.node + 1) % len(f.addrs))
 		if err := rest(ctx, 20*time.Millisecond); err != nil {
 			return load.Answer{}, err
 		}
@@ -77,11 +85,15 @@ func (f *failover) once(ctx context.Context, c *balanced, req []byte) (load.Answ
 	return c.conn.Do(req)
 }
 
-// turn takes the connection to the next node.
-func (c *balanced) turn(nodes int) {
+// turn takes the connection to another node.
+func (c *balanced) turn(to int) {
+	c.hangUp()
+	c.node, c.turned = to, time.Now()
+}
+
+func (c *balanced) hangUp() {
 	if c.conn != nil {
-		_ = c.conn.Close()
+		_ = c.conn.Close() // nothing is under way
 		c.conn = nil
 	}
-	c.node = (c.node + 1) % nodes
 }
