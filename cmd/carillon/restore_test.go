@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -251,14 +252,46 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	}
 }
 
-func TestABackupOfAFolderThatNobodyHasIsTakenFromIt(t *testing.T) {
+func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testing.T) {
 	dirs := t.TempDir()
 	setup := filepath.Join(dirs, "setup.yaml")
-	if err := os.WriteFile(setup, []byte("companies: [{name: Acme}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(setup, []byte("companies: [{name: Acme, retention_days: 7}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dir, file := filepath.Join(dirs, "data"), filepath.Join(dirs, "backup.db")
-	serveFolder(t, dir, setup).stop()
+	// A folder with a name too long for a socket, and a socket that a killed program left.
+	dir, file := filepath.Join(dirs, strings.Repeat("long", 30)), filepath.Join(dirs, "backup.db")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "carillon.sock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serveFolder(t, dir, setup)
+	backedUp(t, dir, file)
+	if info, err := os.Stat(filepath.Join(dir, "carillon.sock")); err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("the socket is %v, %v", info.Mode(), err)
+	}
+	if told := command(t, exitFailed, "backup", "--data", dir, "--to", filepath.Join(dirs, "no", "such", "folder")); !strings.Contains(told, "no such file or directory") {
+		t.Error(told)
+	}
+	s.stop()
+	file += "2"
+	backedUp(t, dir, file)
+	command(t, exitFailed, "backup", "--data", filepath.Join(dirs, "missing"), "--to", file+"3")
+	command(t, exitUsage, "backup", "--database-url", "postgres://carillon@localhost/x", "--to", file+"3")
+	command(t, exitUsage, "restore", "--database-url", "postgres://carillon@localhost/x", "--from", file)
+	// Marking one by hand: the folder is free, nothing is due.
+	if told := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(told, "0 messages were due") {
+		t.Error(told)
+	}
+	if told := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(told, "master key is needed") {
+		t.Error(told)
+	}
+}
+
+// backedUp makes a backup and looks at its manifest.
+func backedUp(t *testing.T, dir, file string) {
+	t.Helper()
 	told := command(t, exitOK, "backup", "--data", dir, "--to", file, "--json")
 	var m struct {
 		SHA256 string `json:"sha256"`
@@ -268,15 +301,5 @@ func TestABackupOfAFolderThatNobodyHasIsTakenFromIt(t *testing.T) {
 	}
 	if err := json.NewDecoder(strings.NewReader(told)).Decode(&m); err != nil || m.Counts.Companies != 1 || len(m.SHA256) != 64 {
 		t.Errorf("%s: %v", told, err)
-	}
-	command(t, exitFailed, "backup", "--data", filepath.Join(dirs, "missing"), "--to", file+"2")
-	command(t, exitUsage, "backup", "--database-url", "postgres://carillon@localhost/x", "--to", file+"2")
-	command(t, exitUsage, "restore", "--database-url", "postgres://carillon@localhost/x", "--from", file)
-	// Marking one by hand: the folder is free, nothing is due.
-	if told := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(told, "0 messages were due") {
-		t.Error(told)
-	}
-	if told := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(told, "master key is needed") {
-		t.Error(told)
 	}
 }
