@@ -23,7 +23,7 @@ var migrations embed.FS
 var ErrNewerSchema = errors.New("the database needs a newer carillon")
 
 // serves stands in a migration that takes something away: from which schema on a program can use the database then.
-// Without it every older program still can, as it must during an upgrade of several nodes (docs/adr/0011).
+// Without it every older program still can, as it must during an upgrade of several nodes (docs/adr/0013).
 var serves = regexp.MustCompile(`(?m)^-- serves: (\d+)$`)
 
 // schema is a program's migrations.
