@@ -56,9 +56,9 @@ var layers = map[string]int{
 	"internal/answer": 6,
 
 	"internal/tracing": 7,
-	"internal/config": 7,
-	"internal/load":   7,
-	"web":             7,
+	"internal/config":  7,
+	"internal/load":    7,
+	"web":              7,
 
 	".": 8, // the root package
 }
