@@ -46,7 +46,7 @@ func newImage(t *testing.T) *image {
 			t.Errorf("remove the image: %v", err)
 		}
 	})
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "carillon"), "../cmd/carillon")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "carillon"), "../cmd/carillon")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
