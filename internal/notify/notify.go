@@ -172,21 +172,42 @@ func (n *Notify) sweepOpen(ctx context.Context) {
 	}
 }
 
+// The search table is filled calmly: on SQLite each step takes the writer's turn. A node under load gives it a fifth of
+// the time, until it has lagged for so long that searches would look through too much that is not in it yet.
+const (
+	searchIdle   = 2 * time.Second
+	searchPause  = 20 * time.Millisecond
+	searchShare  = 4 // pauses are so many times as long as steps
+	searchMaxLag = 2 * time.Minute
+)
+
 func (n *Notify) fillSearch(ctx context.Context) {
+	caughtUp := time.Now()
 	for ctx.Err() == nil {
-		more, err := n.store.FillSearch(ctx, time.Now())
+		begin := time.Now()
+		more, err := n.store.FillSearch(ctx, begin)
 		if err != nil && ctx.Err() == nil {
 			n.o.Log.WarnContext(ctx, "fill search", "error", err)
 		}
-		wait := 2 * time.Second
+		wait := searchIdle
 		if more && err == nil {
-			wait = 20 * time.Millisecond
+			wait = searchWait(time.Since(begin), begin.Sub(caughtUp))
+		} else {
+			caughtUp = begin
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
 	}
+}
+
+// searchWait is the pause behind a step that took so long, after having lagged for so long.
+func searchWait(took, lag time.Duration) time.Duration {
+	if lag > searchMaxLag {
+		return searchPause
+	}
+	return min(max(searchShare*took, searchPause), searchIdle)
 }
 
 func (n *Notify) chores(ctx context.Context) {
