@@ -109,13 +109,8 @@ func (s *soak) count(ctx context.Context, l *ledger) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	var size int64
-	question := "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-	if s.e.postgres {
-		question = "SELECT pg_database_size(current_database())"
-	}
-	err = db.QueryRowContext(ctx, question).Scan(&size)
-	l.megabytes = float64(size) / 1e6
+	size, err := from.size(ctx, s.cluster)
+	l.megabytes = size / 1e6
 	return err
 }
 

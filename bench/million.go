@@ -13,6 +13,8 @@ func (b *bench) memoryFigure(e engine) string {
 	return fmt.Sprintf("Memory, %d scheduled, %s", b.behind(), e.name)
 }
 
+func diskFigure(e engine) string { return "Disk, " + e.name }
+
 // measureMillion has very many messages scheduled. With them behind: ten thousand due at one instant, memory, a start.
 func (b *bench) measureMillion(ctx context.Context) error {
 	p, err := b.provider()
@@ -36,6 +38,13 @@ func (b *bench) millionOn(ctx context.Context, p *provider, e engine) error {
 	if err != nil {
 		return err
 	}
+	size, err := rows.size(ctx, b.cluster)
+	if err != nil {
+		return err
+	}
+	disk := &row{figure: diskFigure(e), how: fmt.Sprintf("MB a million messages, from %d, a hundred a request", rows.rows)}
+	disk.add(size/float64(rows.rows), 0) // bytes a message are megabytes a million
+	b.table.add(disk)
 	n, err := b.onCopy(ctx, rows, p.url)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -46,24 +47,32 @@ func (b *bench) results(name, load string) error {
 	return draw(filepath.Join(filepath.Dir(name), "latency.svg"), latencyChart(b.shapes))
 }
 
-// sizing is the rows for docs/guides/scale.md, from what this run has measured on both engines.
+// sizing is the table of docs/guides/scale.md, from what this run has measured on both engines.
 func (b *bench) sizing() string {
-	find := func(figure, how string) string {
+	find := func(figure, unit string) string {
 		for _, r := range b.table.rows {
-			if r.figure == figure && strings.HasPrefix(r.how, how) && len(r.values) > 0 {
-				return show(median(r.values))
+			if r.figure == figure && len(r.values) > 0 {
+				return show(median(r.values)) + unit
 			}
 		}
 		return "–"
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "| One node, %d cores, load generator and provider on the same machine | Requests/s, 1 recipient | Messages/s, 100 a request | "+
-		"p99 of accepting at 30 %%, ms | Delivered/s | Accept to provider, idle p50, ms | MB with the rows behind |\n|---|---|---|---|---|---|---|\n", runtime.NumCPU())
+	fmt.Fprintf(&s, "| Engine | Nodes | Cores a node | Accept, requests/s | Accept p99 | Deliver, messages/s | Memory, %s scheduled | Disk a million messages |\n|%s\n",
+		thousands(b.behind()), strings.Repeat("---|", 8))
 	for _, e := range engines() {
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s | %s | %s |\n", e.name,
-			find("Accept, 1 recipient, "+e.name, ""), find("Accept, 100 recipients, "+e.name, ""),
-			find("Accept latency, 16 connections, "+e.name, ""), find(b.drainFigure(e), ""),
-			find("Accept to provider, idle, "+e.name, "ms, p50"), find(b.memoryFigure(e), ""))
+		fmt.Fprintf(&s, "| %s | 1 | %d, shared with load and provider | %s | %s | %s | %s | %s |\n", e.name, runtime.NumCPU(),
+			find("Accept, 1 recipient, "+e.name, ""), find("Accept latency, 16 connections, "+e.name, " ms"), find(b.drainFigure(e), ""),
+			find(b.memoryFigure(e), " MB"), find(diskFigure(e), " MB"))
 	}
 	return s.String()
+}
+
+// thousands writes a number as people read it.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

@@ -117,6 +117,22 @@ func (s *stock) open(c *cluster) (*sql.DB, error) {
 	return sql.Open("sqlite", "file:"+filepath.Join(s.dir, "carillon.db")+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)")
 }
 
+// size is the bytes that the database of a node that is not running takes.
+func (s *stock) size(ctx context.Context, c *cluster) (float64, error) {
+	db, err := s.open(c)
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	question := "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+	if s.e.postgres {
+		question = "SELECT pg_database_size(current_database())"
+	}
+	var bytes float64
+	err = db.QueryRowContext(ctx, question).Scan(&bytes)
+	return bytes, err
+}
+
 // copyOf makes a copy that a node may change.
 func (b *bench) copyOf(ctx context.Context, from *stock) (*stock, error) {
 	b.nth++

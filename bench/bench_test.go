@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon/internal/load"
+)
+
+func TestAccountsAgreeOnlyWhenNothingIsLostOrTwice(t *testing.T) {
+	good := ledger{told: 10, stored: 10, sent: 8, unknown: 1, pending: 1, missing: 2}
+	for name, c := range map[string]struct {
+		change func(l *ledger)
+		want   bool
+	}{
+		"all is there":        {func(*ledger) {}, true},
+		"one is not stored":   {func(l *ledger) { l.stored, l.sent = 9, 7 }, false},
+		"one has no state":    {func(l *ledger) { l.sent-- }, false},
+		"sent and never came": {func(l *ledger) { l.missing = 3 }, false},
+		"came twice":          {func(l *ledger) { l.doubled = 1 }, false},
+		"stored and not told": {func(l *ledger) { l.stored, l.sent = 11, 9 }, true},
+	} {
+		l := good
+		c.change(&l)
+		if l.adds() != c.want {
+			t.Errorf("%s: %v", name, l.adds())
+		}
+	}
+}
+
+// lived makes a soak whose node had so many lives of two minutes, with a value at each second.
+func lived(lives int, value func(life, second int) float64) *soak {
+	s := &soak{}
+	for l := range lives {
+		for sec := range 120 {
+			v := value(l, sec)
+			s.samples = append(s.samples, sample{
+				at: time.Duration(l*125+sec) * time.Second, age: time.Duration(sec) * time.Second, life: l, values: [3]float64{v, v, v},
+			})
+		}
+	}
+	return s
+}
+
+func TestALeakIsNotFlat(t *testing.T) {
+	noise := func(sec int) float64 { return float64(sec%7) - 3 }
+	for name, c := range map[string]struct {
+		value func(life, second int) float64
+		flat  bool
+	}{
+		"noise":                   {func(_, sec int) float64 { return 100 + noise(sec) }, true},
+		"a start from little":     {func(_, sec int) float64 { return 100 + noise(sec) - 60*math.Exp(-float64(sec)/8) }, true},
+		"more with every life":    {func(l, sec int) float64 { return 100 + noise(sec) + 3*float64(l) }, false},
+		"more with every second":  {func(_, sec int) float64 { return 100 + noise(sec) + float64(sec) }, false},
+		"one life that was worse": {func(l, sec int) float64 { return 100 + noise(sec) + 40*float64(l%9/8) }, true},
+	} {
+		if f := lived(9, c.value).judge(0, "x"); f.flat != c.flat {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestPlotsAreWholeDocuments(t *testing.T) {
+	h := &load.Hist{}
+	for i := range 1000 {
+		h.Add(time.Duration(i) * time.Millisecond)
+	}
+	broken := series{name: "node 1", x: []float64{0, 1, 2}, y: []float64{5, math.NaN(), 7}}
+	name := filepath.Join(t.TempDir(), "plot.svg")
+	if err := draw(name, latencyChart([]shape{{"one", h}, {"two", h}}), timeChart("Memory", "MB", 3*time.Minute, broken)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(string(text))); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"99.9 %", "milliseconds", ">one<", ">two<", "Memory", "prefers-color-scheme: dark"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in the plot", want)
+		}
+	}
+	if strings.Contains(string(text), "NaN") {
+		t.Error("the plot has a point that is none")
+	}
+}
+
+func TestSinkTellsWhatIsMissingTwiceAndUntold(t *testing.T) {
+	s := &sink{times: map[uint64]uint8{}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, ref := range []string{"a.0.1", "b.0.1", "b.0.2", "d.0.1"} {
+		resp, err := http.Post(server.URL, "application/json", strings.NewReader(`{"biz_opaque_callback_data":"`+ref+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", ref, resp.StatusCode)
+		}
+	}
+	keeper := &soak{bench: &bench{dir: t.TempDir()}, told: []uint64{messageKey("a", "0"), messageKey("b", "0"), messageKey("c", "0")}}
+	name, err := keeper.writeTold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing, doubled, untold, err := s.compare(name)
+	if err != nil || missing != 1 || doubled != 1 || untold != 1 || s.posts != 4 {
+		t.Errorf("%d missing, %d doubled, %d untold of %d posts, %v", missing, doubled, untold, s.posts, err)
+	}
+}
+
+func TestClientsRepeatTheSameRequestAtTheOtherNode(t *testing.T) {
+	var keys [2]atomic.Value
+	nodes := make([]string, 2)
+	for i, status := range []int{http.StatusServiceUnavailable, http.StatusOK} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			keys[i].Store(r.Header.Get("Idempotency-Key"))
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "{}")
+		}))
+		defer server.Close()
+		nodes[i] = strings.TrimPrefix(server.URL, "http://")
+	}
+	f := newFailover(nodes, 1)
+	a, err := f.do(t.Context(), 0, 0)
+	if err != nil || a.Status != http.StatusOK {
+		t.Fatalf("answered %d, %v", a.Status, err)
+	}
+	if first, second := keys[0].Load(), keys[1].Load(); first != second || first == "" || f.refused.Load() != 1 {
+		t.Errorf("keys %q and %q, %d refused", first, second, f.refused.Load())
+	}
+}
+
+func TestDensestSecondOfArrivals(t *testing.T) {
+	begin := time.Now()
+	var all []arrival
+	for _, ms := range []int{0, 500, 999, 1000, 1100, 1499, 2600} {
+		all = append(all, arrival{at: begin.Add(time.Duration(ms) * time.Millisecond)})
+	}
+	if n := densest(all); n != 5 { // from 500 to 1499
+		t.Errorf("%d in one second", n)
+	}
+}
