@@ -106,6 +106,12 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 	if full {
 		w.tail = rows[len(rows)-1].Due
 	}
+	w.take(rows)
+	w.catchUp()
+}
+
+// take adds what was read to the queue.
+func (w *window) take(rows []store.Queued) {
 	for _, m := range rows {
 		k := key{m.NotificationID, m.N}
 		if due, ok := w.known[k]; ok {
@@ -121,7 +127,6 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 		w.queue = append(w.queue, m)
 	}
 	slices.SortStableFunc(w.queue, byDue)
-	w.catchUp()
 }
 
 // putOff ends a read that gave nothing to go by: it is repeated later, from where it began.

@@ -16,6 +16,7 @@ type loaded struct {
 	next  time.Time
 	from  *carillon.Sender
 	off   bool // the sender may not send now
+	early bool // what is due, before it is known what comes next: the read goes on
 	err   error
 }
 
@@ -76,6 +77,11 @@ func (p *pump) load(l *lane, c int, now time.Time) {
 			res.rows, res.err = p.q.store.Window(ctx, shard, id, floor, until, windowRows)
 		}
 		res.full = len(res.rows) == windowRows
+		if res.err == nil && !res.full && len(res.rows) > 0 {
+			early := res
+			early.early, res.rows = true, nil
+			p.q.post(func(in *inbox) { in.loads = append(in.loads, early) })
+		}
 		if res.err == nil && !res.full {
 			res.next, res.err = p.q.store.NextDue(ctx, shard, id, until.Add(time.Millisecond))
 		}
@@ -84,7 +90,9 @@ func (p *pump) load(l *lane, c int, now time.Time) {
 }
 
 func (p *pump) loaded(r loaded, now time.Time) {
-	p.loads--
+	if !r.early {
+		p.loads--
+	}
 	l := r.lane
 	w := &l.class[r.class]
 	if p.lanes[l.uid] != l {
@@ -98,9 +106,13 @@ func (p *pump) loaded(r loaded, now time.Time) {
 	}
 	l.sender, l.off = r.from, r.off
 	l.pace.rate, l.space.every = r.from.PerSecond, r.from.PerRecipient
-	if r.off {
+	switch {
+	case r.off && r.early: // the end of the read puts it off
+	case r.off:
 		w.putOff(now)
-	} else {
+	case r.early:
+		w.take(r.rows)
+	default:
 		w.fill(r.rows, r.full, r.next)
 	}
 	p.attend(l, now)
