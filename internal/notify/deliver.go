@@ -74,11 +74,20 @@ func within(ctx context.Context, s *carillon.Sender) (context.Context, context.C
 	return ctx, func() {}
 }
 
-// unwanted ends a message whose recipient was suppressed after it had been accepted.
+// suspendedWait is when a message of a suspended company is looked at again.
+const suspendedWait = 5 * time.Second
+
+// unwanted ends a message whose recipient was suppressed after it had been accepted, and puts off one whose company was
+// suspended.
 func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.Time) (queue.Done, bool) {
 	c, err := n.store.Company(ctx, e.n.CompanyID)
 	if err != nil {
 		return n.later(j, err, now), true
+	}
+	if c.Suspended { // since the message was read ahead: the lane reads no more until the company may send again
+		r := result(j, store.MoveRetry, now.Add(suspendedWait))
+		r.Detail = "the company is suspended"
+		return queue.Done{Result: r}, true
 	}
 	if !c.Suppresses {
 		return queue.Done{}, false
