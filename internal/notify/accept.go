@@ -72,6 +72,9 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		n.o.Accepted(ctx, &a.Notification, now)
 	}
 	if a.Notification.Open > 0 {
+		if !req.Scheduled {
+			n.entries.offer(a.Notification, req)
+		}
 		n.o.Wake(queue.Wake{SenderUID: sender.UID, Class: req.Class, Due: a.Notification.DueAt})
 	}
 	return Answer{JSON: body}, nil

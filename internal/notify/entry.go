@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"sync"
+	"time"
 
 	"carillon"
 	"carillon/internal/store"
@@ -37,6 +38,10 @@ type entryCache struct {
 	m       map[string]*entry
 	order   []string
 	reading map[string]*reading
+
+	fresh map[string]*entry // just accepted, of one recipient, due now: each is asked for once
+	ring  [freshMax]string  // their ids
+	at    int
 }
 
 // reading is a notification being read.
@@ -46,13 +51,21 @@ type reading struct {
 	err  error
 }
 
-const entriesMax = 64
+const (
+	entriesMax = 64
+	freshMax   = 256
+	freshBody  = 8 << 10 // bytes of a body worth keeping for one recipient
+)
 
 // find gives a notification that is kept, or the reading under way, or a new one for the caller to lead.
 func (c *entryCache) find(id string) (e *entry, r *reading, lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.m[id]; e != nil {
+		return e, nil, false
+	}
+	if e := c.fresh[id]; e != nil {
+		delete(c.fresh, id)
 		return e, nil, false
 	}
 	if r := c.reading[id]; r != nil {
@@ -84,12 +97,36 @@ func (c *entryCache) keep(id string, e *entry) {
 	if c.m == nil {
 		c.m = map[string]*entry{}
 	}
+	if c.m[id] != nil {
+		return
+	}
 	if len(c.order) == entriesMax {
 		delete(c.m, c.order[0])
 		c.order = append(c.order[:0], c.order[1:]...)
 	}
 	c.m[id] = e
 	c.order = append(c.order, id)
+}
+
+// offer spares the delivery of what was just accepted, and is due now, the reading of what is at hand.
+func (c *entryCache) offer(n store.Notification, req *carillon.Request) {
+	if n.Total == 1 && len(n.Body) > freshBody {
+		return
+	}
+	n.CreatedAt, n.DueAt = n.CreatedAt.Truncate(time.Millisecond), n.DueAt.Truncate(time.Millisecond) // as they are stored
+	e := &entry{n: &n, req: req}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n.Total > 1 {
+		c.keep(n.ID, e)
+		return
+	}
+	if c.fresh == nil {
+		c.fresh = make(map[string]*entry, freshMax)
+	}
+	delete(c.fresh, c.ring[c.at])
+	c.fresh[n.ID], c.ring[c.at] = e, n.ID
+	c.at = (c.at + 1) % freshMax
 }
 
 func (n *Notify) load(ctx context.Context, id string) (*entry, error) {
@@ -129,6 +166,7 @@ func (c *entryCache) drop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.m, id)
+	delete(c.fresh, id)
 	delete(c.reading, id)
 	for i := range c.order {
 		if c.order[i] == id {

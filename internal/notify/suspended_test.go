@@ -1,0 +1,41 @@
+package notify_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/store"
+)
+
+func TestNothingOfASuspendedCompanyLeavesThoughItWasReadAhead(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir}, nil) // whose queue does not know of suspensions
+		defer r.start()()
+		suspend := func(suspended bool) {
+			r.company.Suspended = suspended
+			if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				return tx.PutCompany(ctx, r.company, time.Now())
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		due := time.Now().Add(10 * time.Second).UTC()
+		r.accept(body(`,"datetime_sending":"`+due.Format("2006-01-02T15:04:05.000")+`"`, "34600111222", "34600111223"))
+		time.Sleep(9500 * time.Millisecond) // it is read ahead
+		suspend(true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := r.provider.count(); n != 0 {
+			t.Errorf("%d messages left", n)
+		}
+		suspend(false)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := r.provider.count(); n != 2 {
+			t.Errorf("%d messages left in the end, want 2", n)
+		}
+	})
+}
