@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+// relay stands between a store and its database, and can be cut.
+type relay struct {
+	net.Listener
+	network, to string
+
+	mu   sync.Mutex
+	cut  bool
+	open []net.Conn
+}
+
+func (r *relay) run() {
+	for {
+		c, err := r.Accept()
+		if err != nil {
+			return
+		}
+		d, err := net.Dial(r.network, r.to)
+		r.mu.Lock()
+		if r.cut || err != nil {
+			r.mu.Unlock()
+			_ = c.Close()
+			if d != nil {
+				_ = d.Close()
+			}
+			continue
+		}
+		r.open = append(r.open, c, d)
+		r.mu.Unlock()
+		go func() { _, _ = io.Copy(d, c); _ = d.Close() }()
+		go func() { _, _ = io.Copy(c, d); _ = c.Close() }()
+	}
+}
+
+func (r *relay) set(cut bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut = cut
+	for _, c := range r.open {
+		_ = c.Close()
+	}
+	r.open = nil
+}
+
+func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	to, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{Listener: l}
+	r.network, r.to = pgconn.NetworkAddress(to.Host, to.Port)
+	go r.run()
+	q := u.Query()
+	q.Del("host")
+	q.Del("port")
+	q.Set("sslmode", "disable")
+	u.Host, u.RawQuery = l.Addr().String(), q.Encode()
+	s, err := store.Open(t.Context(), store.Options{DatabaseURL: u.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accept := func() error {
+		a := keyed(&carillon.Sender{CompanyID: "ours", UID: 1}, carillon.NewID(time.Now()), "h", 1, 100)
+		return s.Accept(t.Context(), a)
+	}
+	asked := map[string]func() error{
+		"a key's look-up": func() error { _, err := s.AccessKey(t.Context(), "ck_nobody"); return err },
+		"a list": func() error {
+			_, err := s.Notifications(t.Context(), "ours", store.Filter{Limit: 1}, time.Now())
+			return err
+		},
+		"an accept": accept,
+		"a change":  func() error { return s.Update(t.Context(), func(context.Context, *store.Tx) error { return nil }) },
+	}
+	for what, ask := range asked {
+		if err := ask(); err != nil {
+			t.Errorf("%s, while the database is there: %v", what, err)
+		}
+	}
+	r.set(true)
+	// A look-up that found nobody stays in the caches until the next look at the generation fails, in half a second.
+	deadline := time.Now().Add(30 * time.Second)
+	for what, ask := range asked {
+		err := ask()
+		for ; err == nil && time.Now().Before(deadline); err = ask() {
+			<-time.After(20 * time.Millisecond)
+		}
+		var e *carillon.Error
+		if !errors.As(err, &e) || e.Code != carillon.ServiceUnavailable || e.RetryAfter < 1 {
+			t.Errorf("%s, without the database: %v", what, err)
+		}
+	}
+	r.set(false)
+	for err = accept(); err != nil && time.Now().Before(deadline.Add(30*time.Second)); err = accept() {
+		<-time.After(20 * time.Millisecond)
+	}
+	if err != nil {
+		t.Errorf("when the database is back: %v", err)
+	}
+	if err := errors.Join(s.Close(), l.Close()); err != nil {
+		t.Error(err)
+	}
+	r.set(true)
+}
