@@ -37,7 +37,7 @@ func (b *bench) acceptSize(ctx context.Context, h *child, bare string, recipient
 		if err != nil {
 			return err
 		}
-		defer n.stop()
+		defer b.retire(n)
 		n.pause()
 		nodes = append(nodes, n)
 		rows = append(rows, &row{figure: figure + e.name, how: how, yard: "H", goal: "≥ " + show(goals[e.postgres])[:4], good: atLeast(goals[e.postgres])})
@@ -105,7 +105,7 @@ func (b *bench) measureLatency(ctx context.Context) error {
 		if err == nil {
 			err = b.latencyOf(ctx, e, n, bare, req, 0.3*most)
 		}
-		n.stop()
+		b.retire(n)
 		if err != nil {
 			return err
 		}

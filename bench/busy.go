@@ -26,7 +26,7 @@ func (b *bench) measureBusy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer n.stop()
+	defer b.retire(n)
 	seconds := pick(b, 60, 15)
 	mix, err := b.mixture(ctx, n)
 	if err != nil {

@@ -30,7 +30,7 @@ func (b *bench) measureDrain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer n.stop()
+		defer b.retire(n)
 		nodes = append(nodes, n)
 		rows = append(rows, &row{
 			figure: b.drainFigure(e), how: "messages/s, 64 workers, states written",
@@ -181,7 +181,7 @@ func (b *bench) measureIdle(ctx context.Context) error {
 			b.shape("Accept to provider, idle, "+e.name, &took.Hist)
 			b.say("%s: p50 %.2f p99 %.2f ms, F %.2f ms", half.figure, took.Milliseconds(0.5), took.Milliseconds(0.99), f)
 		}
-		n.stop()
+		b.retire(n)
 		b.table.add(half, most)
 	}
 	return nil

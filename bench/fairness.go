@@ -28,7 +28,7 @@ func (b *bench) fairnessOn(ctx context.Context, p *provider, e engine) error {
 		return err
 	}
 	alone, err := b.singles(ctx, p, n, 200, spacing)
-	n.stop()
+	b.retire(n)
 	if err != nil {
 		return err
 	}

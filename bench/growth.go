@@ -54,7 +54,7 @@ func (b *bench) growthOn(ctx context.Context, p *provider, e engine) error {
 		if err != nil {
 			return err
 		}
-		defer n.stop()
+		defer b.retire(n)
 		nodes = append(nodes, n)
 	}
 	figures := b.growingFigures(p, e)

@@ -49,7 +49,7 @@ func (b *bench) millionOn(ctx context.Context, p *provider, e engine) error {
 	if err != nil {
 		return err
 	}
-	defer func() { n.stop() }()
+	defer b.retire(n)
 	r := &row{
 		figure: fmt.Sprintf("10,000 due at once, %d behind, %s", rows.rows, e.name), how: "ms late, p99", yard: "10,000 ÷ C:",
 		goal: "≤ 1.5", good: atMost(1.5),

@@ -35,7 +35,7 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 	if err != nil {
 		return err
 	}
-	defer n.stop()
+	defer b.retire(n)
 	req := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, time.Time{}))
 	capacity, err := closedLoop(ctx, n.addr, req, 64, pick(b, 4*time.Second, 2*time.Second))
 	if err != nil {

@@ -54,7 +54,7 @@ func (b *bench) acceptMost(ctx context.Context, e engine) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer n.stop()
+	defer b.retire(n)
 	return closedLoop(ctx, n.addr, request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never)), 64, 3*time.Second)
 }
 
@@ -67,7 +67,7 @@ func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row, rate float6
 	if err != nil {
 		return err
 	}
-	defer n.stop()
+	defer b.retire(n)
 	// Purging begins some seconds after the start: until then all is idle.
 	send := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
 	if err := settle(ctx, n.child); err != nil {
@@ -106,8 +106,7 @@ func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row, rate float6
 	r.add(crowd.Milliseconds(0.99), alone)
 	b.shape("Accepting, 64 sign in, purge, "+rows.e.name, crowd)
 	b.say("%s: p99 %.1f ms, without %.1f ms, %.0f rows purged", r.figure, crowd.Milliseconds(0.99), alone, before)
-	n.stop()
-	return b.discard(ctx, n)
+	return nil
 }
 
 const purgedRows = `carillon_purged_rows_total{what="notifications"}`

@@ -201,6 +201,14 @@ func (b *bench) serveStock(ctx context.Context, s *stock, o nodeOptions) (*node,
 	return n, err
 }
 
+// retire stops a node and removes what it has kept: its rows would cost the disk, and PostgreSQL's vacuum the next line.
+func (b *bench) retire(n *node) {
+	n.stop()
+	if err := b.discard(context.Background(), n); err != nil {
+		b.say("%v", err)
+	}
+}
+
 // discard removes what a stopped node has kept, where nothing needs it any more.
 func (b *bench) discard(ctx context.Context, n *node) error {
 	if n.database != "" {

@@ -23,7 +23,7 @@ func (b *bench) signInOn(ctx context.Context, e engine) error {
 	if err != nil {
 		return err
 	}
-	defer n.stop()
+	defer b.retire(n)
 	send := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
 	most, err := closedLoop(ctx, n.addr, send, 64, 2*time.Second)
 	if err != nil {
