@@ -61,11 +61,11 @@ func plans(t *testing.T, s *store.Store, q *store.Queries) {
 // written are the parts of queries that stand in the package's source and that the engine may be asked.
 func written(t *testing.T, engine string) []string {
 	t.Helper()
-	other := `\?` // what is asked of SQLite alone, of PostgreSQL alone, and of the database as it is opened
+	other := `\?` // what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
 	if engine == "sqlite" {
 		other = `unnest\(|ANY\(|'generation'$|/ CASE WHEN`
 	}
-	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1`)
+	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	files, err := filepath.Glob("*.go")
 	if err != nil {
