@@ -78,7 +78,7 @@ func TestMetricsPageIsComplete(t *testing.T) {
 	slices.Sort(rows)
 	want := pageHead + strings.Join(rows, "")
 	if *update {
-		if err := os.WriteFile(metricsPage, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(metricsPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
