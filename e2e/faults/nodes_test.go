@@ -88,6 +88,7 @@ func TestFaultsStopInFullLoadDrains(t *testing.T) {
 	scenario{
 		name: "drained", setup: func(s *site) {
 			for _, p := range s.providers {
+				p.after = 20 * time.Second // no answer is waited for longer than an unknown outcome
 				p.graph.FailBy(slowly(s.t, s.d.child(), 2*time.Second, nil))
 			}
 			alone(s)
@@ -118,6 +119,7 @@ func TestFaultsDrainingNodeStaysAlive(t *testing.T) {
 	scenario{
 		name: "drained slowly, two nodes", engines: []string{"postgres"}, setup: func(s *site) {
 			for _, p := range s.providers {
+				p.after = 20 * time.Second // no answer is waited for longer than an unknown outcome
 				p.graph.FailBy(slowly(s.t, s.d.child(), 9*time.Second, nil))
 			}
 			two(s)
