@@ -123,7 +123,7 @@ func TestTolerantLoadCountsRefusalsApart(t *testing.T) {
 		_, _ = w.Write([]byte("ok"))
 	})
 	var retry atomic.Int64
-	l := Load{Addr: addr, Conns: 2, For: 300 * time.Millisecond, Tolerant: true, Request: Always(Request("POST", "/", "{}")), Seen: func(_, _ int, a Answer, _ time.Duration) {
+	l := Load{Addr: addr, Conns: 2, For: 1500 * time.Millisecond, Tolerant: true, Request: Always(Request("POST", "/", "{}")), Seen: func(_, _ int, a Answer, _ time.Duration) {
 		if a.RetryAfter {
 			retry.Add(1)
 		}
@@ -157,7 +157,7 @@ func TestBrokenConnectionsAreCountedAndMadeAnew(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("ok"))
 	})
-	l := Load{Addr: addr, Conns: 1, For: 500 * time.Millisecond, Tolerant: true, Request: Always(Request("GET", "/", ""))}
+	l := Load{Addr: addr, Conns: 1, For: 1500 * time.Millisecond, Tolerant: true, Request: Always(Request("GET", "/", ""))}
 	r, err := l.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
