@@ -32,7 +32,7 @@ func TestAcceptAsTheLaneGoesToSleepIsDeliveredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
-		seed := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+		seed := rand.New(rand.NewPCG(1, 2))
 		for i := range n {
 			gap := time.Duration(seed.IntN(3)) * time.Duration(seed.IntN(int(1100*time.Millisecond)))
 			if seed.IntN(2) == 0 {
