@@ -24,8 +24,6 @@ type site struct {
 	asks      []*ask
 	mute      bool          // providers do not tell of everything that they took
 	patience  time.Duration // for everything to end; default 90 s
-	flags     []string      // more of the nodes'
-	env       []string      // more of the nodes'
 
 	x, a, b *node    // the node, or the two of them
 	cluster *cluster // the scenario's own PostgreSQL
@@ -85,9 +83,7 @@ func (s *site) node(url string) *node {
 		}
 		flags = append(flags, "--database-url="+url, "--master-key-file="+storetest.MasterKey(s.t))
 	}
-	n := newNode(s.t, dir, append(flags, s.flags...)...)
-	n.env = s.env
-	return n
+	return newNode(s.t, dir, flags...)
 }
 
 // draw makes n asks.

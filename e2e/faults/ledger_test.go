@@ -169,7 +169,6 @@ type rules struct {
 	errorsStored bool // a 503 may have been stored: the database did not confirm in time
 	shortWaits   bool // the clock stepped: a wait for an unknown outcome may end at once
 	losses       bool // the database itself lost commits that it had confirmed: an asynchronous replica, an old backup
-	pending      bool // not everything is waited for
 }
 
 // balance holds the asks against the database and the provider.
@@ -339,9 +338,7 @@ func (x *row) check(l *ledger, id string, r rules) {
 	}
 	if x.q > 0 {
 		l.pending++
-		if !r.pending {
-			l.fault("%s.%d has not ended: q %d, rank %d, attempts %d, %s", id, x.n, x.q, x.rank, x.attempts, x.detail)
-		}
+		l.fault("%s.%d has not ended: q %d, rank %d, attempts %d, %s", id, x.n, x.q, x.rank, x.attempts, x.detail)
 	} else if x.rank == 0 {
 		l.fault("%s.%d has ended with nothing to say", id, x.n)
 	}
