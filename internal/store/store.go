@@ -195,7 +195,8 @@ func (s *Store) openSQLite(ctx context.Context, dir string) error {
 	if err := s.write.PingContext(ctx); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
+	// A reader's cache is smaller than the writer's: there are many of them, and the system keeps the file's pages too.
+	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)&_pragma=cache_size(-4096)"); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
