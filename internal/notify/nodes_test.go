@@ -33,7 +33,7 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 		Senders: map[string]notify.Sender{"test": n.provider}, Wake: func(ws ...queue.Wake) { n.queue.Wake(ws...) }, Log: log,
 	})
 	q := queue.Options{
-		Deliver: n.notify.Deliver, Closed: n.notify.Closed, Log: log,
+		Deliver: n.notify.Deliver, Closed: n.notify.Closed, Deposed: n.notify.Sweep, Log: log,
 		Sender: func(ctx context.Context, uid int64) (*carillon.Sender, bool, error) {
 			x, err := s.Sender(ctx, uid)
 			return x, true, err
@@ -368,6 +368,12 @@ func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
 		}
 	}()
 	reader.once(ids)
+	await(t, "their notifications are closed again", func() bool {
+		return !slices.ContainsFunc(ids, func(id string) bool {
+			x, err := reader.store.LoadNotification(t.Context(), id)
+			return err != nil || x.Open != 0
+		})
+	})
 }
 
 func TestNodesTogetherMeetTheQuotaAndAcceptAKeyOnce(t *testing.T) {

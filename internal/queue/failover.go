@@ -125,6 +125,9 @@ func (p *pump) replayed(r replayed, now time.Time) {
 	}
 	p.echoes.timeline, p.echoes.rest = r.timeline, now.Add(replayWait)
 	p.written(r.waiting, now)
+	if p.q.o.Deposed != nil {
+		p.q.o.Deposed() // what followed the results may be lost as well
+	}
 	for _, s := range p.shards {
 		s.scanAt = now // what was queued again is found
 	}

@@ -60,7 +60,8 @@ type Options struct {
 	Publish func(ws []Wake)
 	// Closed hears the notifications of which a message ended.
 	Closed func(notificationIDs []string)
-	// Deposed hears that this node declared another one dead, which may have left work behind its deliveries undone.
+	// Deposed hears that work behind deliveries may have been left undone: this node declared another one dead, or the
+	// database failed over.
 	Deposed func()
 	// Moved tells the other nodes that this one gave shards back; they look at once. nil on one node.
 	Moved func()
