@@ -4,31 +4,18 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// NewID is a UUIDv7 (RFC 9562, section 5.7). The twelve bits behind its milliseconds are the fraction of the
-// millisecond (section 6.2, method 3), so that ids rise with the clock of one node; the rest is random.
+// NewID is a UUIDv7 (RFC 9562, section 5.7). The sixteen bits behind its milliseconds, but for the version and the
+// variant, are the fraction of the millisecond (section 6.2, method 3), so that ids rise with the clock of one node; the
+// rest is random.
 func NewID(now time.Time) string {
-	var id [16]byte
-	rand.Read(id[8:]) // never fails: crypto/rand ends the program instead
-	ms := uint64(now.UnixMilli())
-	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) << 12 / uint64(time.Millisecond)
-	binary.BigEndian.PutUint64(id[:8], ms<<16|7<<12|fraction)
-	id[8] = id[8]&0x3f | 0x80
-
-	var text [36]byte
-	hex.Encode(text[:8], id[:4])
-	hex.Encode(text[9:13], id[4:6])
-	hex.Encode(text[14:18], id[6:8])
-	hex.Encode(text[19:23], id[8:10])
-	hex.Encode(text[24:], id[10:])
-	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
-	return string(text[:])
+	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) << 16 / uint64(time.Millisecond)
+	return uuid7(uint64(now.UnixMilli()), fraction)
 }
 
 // NewRequestID is `req_` and 22 random characters of `[A-Za-z0-9_-]` (decisions.md, section 1).

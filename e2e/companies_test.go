@@ -180,7 +180,7 @@ func (c *companies) state(t *testing.T) string {
 		"declared":   "SELECT * FROM declared WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
 		"quota": "SELECT * FROM quota WHERE company_id = $1", "idempotency": "SELECT * FROM idempotency WHERE company_id = $1",
 		"notification": "SELECT * FROM notification WHERE company_id = $1",
-		"message":      "SELECT m.* FROM message m JOIN notification n ON n.id = m.notification_id WHERE n.company_id = $1",
+		"message":      "SELECT m.* FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1",
 	} {
 		rows := c.table(t, query, alphaID)
 		if len(rows) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon"
 	"carillon/internal/answer"
 	"carillon/internal/app"
 	"carillon/internal/whatsapp/graphtest"
@@ -71,7 +72,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		})
 	}
 	until(t, func() bool { // the sandbox's last word
-		return slices.Equal(c.column(t, "SELECT rank FROM message WHERE notification_id = $1", first), []string{"70"})
+		return slices.Equal(c.column(t, "SELECT rank FROM message WHERE id >> 7 = $1", int64(carillon.SeqOf(first))), []string{"70"})
 	})
 	status, answered := c.ask(t, "POST", withKey("/functions/v1/notify/templates", "ck_alpha_live"),
 		`{"name":"alpha_made","language":"en_US","content":"Alphatext","variables":[],"category":"UTILITY","submit":true}`)
@@ -95,7 +96,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM declared WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
-		"SELECT m.provider_id FROM message m JOIN notification n ON n.id = m.notification_id WHERE n.company_id = $1 AND m.provider_id IS NOT NULL",
+		"SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS NOT NULL",
 	} {
 		found := c.column(t, query, alphaID)
 		if len(found) == 0 {
@@ -228,7 +229,7 @@ func (c *companies) callbacks(t *testing.T, a *belongings) {
 	}
 	post(c.alpha, "alpha_cloud", c.statuses(a, c.alpha), 200)
 	post(c.alpha, "alpha_cloud", string(c.alpha.TemplateBody("alpha_cloudy", "en_US", "DISABLED", "")), 200)
-	if d := cmp.Diff([]string{"70"}, c.column(t, "SELECT rank FROM message WHERE notification_id = $1", a.cloudy)); d != "" {
+	if d := cmp.Diff([]string{"70"}, c.column(t, "SELECT rank FROM message WHERE id >> 7 = $1", int64(carillon.SeqOf(a.cloudy)))); d != "" {
 		t.Errorf("its own callback:\n%s", d)
 	}
 	if d := cmp.Diff([]string{"disabled"}, c.column(t, "SELECT status FROM template WHERE name = 'alpha_cloudy'")); d != "" {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/app"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -340,7 +341,7 @@ func (s *secrets) deliveries(t *testing.T) {
 		s.alpha.Fail(1, f)
 		send("alpha_cloud", fmt.Sprintf("3461155%04d", i), "alpha_cloudy", `{}`)
 		until(t, func() bool {
-			return slices.Equal(s.column(t, "SELECT 1 FROM message WHERE notification_id = $1 AND q <> 2 AND attempt > 0", ids[len(ids)-1]), []string{"1"})
+			return slices.Equal(s.column(t, "SELECT 1 FROM message WHERE id >> 7 = $1 AND q <> 2 AND attempt > 0", int64(carillon.SeqOf(ids[len(ids)-1]))), []string{"1"})
 		})
 	}
 	until(t, func() bool { return len(s.column(t, "SELECT 1 FROM message WHERE attempt > 0")) >= len(ids) })

@@ -120,7 +120,7 @@ func (s *site) settleAndBalance(name string, r rules) *ledger {
 	closed := await(s.t.Context(), 30*time.Second, func() bool {
 		var n int
 		err := s.books.db.QueryRowContext(s.t.Context(), `SELECT COUNT(*) FROM notification WHERE open > 0 AND NOT EXISTS
-			(SELECT 1 FROM message WHERE notification_id = notification.id AND q > 0)`).Scan(&n)
+			(SELECT 1 FROM message WHERE message.id >> 7 = notification.seq AND q > 0)`).Scan(&n)
 		return err == nil && n == 0
 	})
 	if !await(s.t.Context(), 30*time.Second, func() bool { return s.books.db.PingContext(s.t.Context()) == nil }) {

@@ -74,7 +74,7 @@ type post struct {
 }
 
 func (b *books) read(ctx context.Context) (byCampaign map[string][]*entry, used int, err error) {
-	byID := map[string]*entry{}
+	bySeq := map[carillon.Seq]*entry{}
 	byCampaign = map[string][]*entry{}
 	rows, err := b.db.QueryContext(ctx, "SELECT id, campaign, total, open, done_at FROM notification")
 	if err != nil {
@@ -86,35 +86,36 @@ func (b *books) read(ctx context.Context) (byCampaign map[string][]*entry, used 
 		if err := rows.Scan(&e.id, &e.campaign, &e.total, &e.open, &e.doneAt); err != nil {
 			return nil, 0, err
 		}
-		byID[e.id] = e
+		bySeq[carillon.SeqOf(e.id)] = e
 		byCampaign[e.campaign] = append(byCampaign[e.campaign], e)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, 0, err
 	}
-	if err := b.readRows(ctx, byID); err != nil {
+	if err := b.readRows(ctx, bySeq); err != nil {
 		return nil, 0, err
 	}
 	err = b.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(used), 0) FROM quota").Scan(&used)
 	return byCampaign, used, err
 }
 
-func (b *books) readRows(ctx context.Context, byID map[string]*entry) error {
-	rows, err := b.db.QueryContext(ctx, `SELECT notification_id, n, q, rank, attempt, COALESCE(reason, ''), COALESCE(detail, '')
-		FROM message ORDER BY notification_id, n`)
+func (b *books) readRows(ctx context.Context, bySeq map[carillon.Seq]*entry) error {
+	rows, err := b.db.QueryContext(ctx, `SELECT id, q, rank, attempt, COALESCE(reason, ''), COALESCE(detail, '')
+		FROM message ORDER BY id`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id string
+		var key carillon.MessageKey
 		var r row
-		if err := rows.Scan(&id, &r.n, &r.q, &r.rank, &r.attempts, &r.reason, &r.detail); err != nil {
+		if err := rows.Scan(&key, &r.q, &r.rank, &r.attempts, &r.reason, &r.detail); err != nil {
 			return err
 		}
-		e := byID[id]
+		r.n = key.N()
+		e := bySeq[key.Seq()]
 		if e == nil {
-			return fmt.Errorf("message of a notification that is not there: %s", id)
+			return fmt.Errorf("message of a notification that is not there: %d", key)
 		}
 		e.rows = append(e.rows, r)
 	}

@@ -211,7 +211,7 @@ func (s *site) holds(a *ask) {
 	s.t.Helper()
 	if !await(s.t.Context(), 30*time.Second, func() bool {
 		var n int
-		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND hold <> ''", a.id).Scan(&n)
+		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM message WHERE id >> 7 = $1 AND hold <> ''", int64(carillon.SeqOf(a.id))).Scan(&n)
 		return err == nil && n == 1
 	}) {
 		s.t.Error("the message is not held back")

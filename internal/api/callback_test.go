@@ -102,7 +102,7 @@ func (r *channelRig) accepted(number string) carillon.Ref {
 	}
 	d := &store.Delivery{
 		Fences: []store.Fence{{Shard: shard, Owner: "node", Epoch: shards[shard].Epoch}},
-		Starts: []*store.Start{{NotificationID: id, Shard: shard}}, Now: now.Add(time.Millisecond),
+		Starts: []*store.Start{{Key: carillon.SeqOf(id).Message(0), Shard: shard}}, Now: now.Add(time.Millisecond),
 	}
 	if err := r.store.Deliver(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
 		r.t.Fatal(err, d.Starts[0].Attempt)

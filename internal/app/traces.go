@@ -42,7 +42,10 @@ func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
 	return func(ctx context.Context, j *queue.Job) queue.Done {
 		begin := time.Now()
 		d := a.notify.Deliver(ctx, j)
-		ref := carillon.Ref{NotificationID: j.NotificationID, N: j.N, Attempt: j.Attempt}
+		if j.NotificationID == "" { // it could not be read: the trace that this belongs to is not known
+			return d
+		}
+		ref := carillon.Ref{NotificationID: j.NotificationID, N: j.Key.N(), Attempt: j.Attempt}
 		a.tracing.Attempt(ref, j.Sender.UID, j.Due, begin, outcomeOf(&d), d.Result.Reason)
 		return d
 	}

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		return Answer{}, err
 	}
 	a := &store.Accept{Notification: store.Notification{
-		ID: carillon.NewID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
+		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
 		Campaign: req.Campaign, Flat: s.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
 	}}
 	if req.Scheduled {
@@ -55,14 +56,14 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	if err := n.addMessages(ctx, s.Company, req, repeats, a); err != nil {
 		return Answer{}, err
 	}
-	body := answerJSON(&a.Notification)
 	if s.IdempotencyKey != "" {
 		a.Idempotency = &store.Idempotency{
-			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, Answer: string(body), ExpiresAt: now.Add(keepAnswers),
+			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(keepAnswers),
 		}
 	}
 	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
-	if err := n.store.Accept(context.WithoutCancel(ctx), a); err != nil {
+	body, err := n.keep(context.WithoutCancel(ctx), a)
+	if err != nil {
 		return Answer{}, err
 	}
 	if a.Replay != "" {
@@ -78,6 +79,25 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		n.o.Wake(queue.Wake{SenderUID: sender.UID, Class: req.Class, Due: a.Notification.DueAt})
 	}
 	return Answer{JSON: body}, nil
+}
+
+// idTries is how many ids a notification is given, one after the other. Where two nodes have one slot, for a moment or
+// because there are more nodes than slots, a number may be taken.
+const idTries = 5
+
+// keep stores a notification and gives its answer.
+func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err error) {
+	for range idTries {
+		body = answerJSON(&a.Notification)
+		if a.Idempotency != nil {
+			a.Idempotency.Answer = string(body)
+		}
+		if err = n.store.Accept(ctx, a); !errors.Is(err, store.ErrIDTaken) {
+			break
+		}
+		a.Notification.ID = carillon.NewStrayID(a.Notification.CreatedAt)
+	}
+	return body, err
 }
 
 // answerJSON has the key order of decisions.md, section 1; every value is ours, so that nothing needs escaping.

@@ -35,10 +35,11 @@ func backoff(attempt int) time.Duration {
 // Deliver makes one attempt. The queue has committed its start.
 func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 	now := time.Now()
-	e, err := n.load(ctx, j.NotificationID)
+	e, err := n.load(ctx, j.Key.Seq())
 	if err != nil {
 		return n.later(j, fmt.Errorf("load: %w", err), now)
 	}
+	j.NotificationID = e.n.ID
 	if j.Attempt-j.Spared > 1 && now.Sub(e.n.DueAt) > timeToLive {
 		return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now)
 	}
@@ -107,18 +108,18 @@ func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.
 // compose fills the template's places, or the call's fields, and checks media.
 func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
 	m := &carillon.Outgoing{
-		Ref:    carillon.Ref{NotificationID: j.NotificationID, N: j.N, Attempt: j.Attempt},
+		Ref:    carillon.Ref{NotificationID: j.NotificationID, N: j.Key.N(), Attempt: j.Attempt},
 		Number: j.Number, Class: j.Class,
 	}
 	if e.n.Channel == carillon.Voice {
-		m.AgentID, m.Contact = e.req.AgentID, e.req.Contacts[j.N].Fields()
+		m.AgentID, m.Contact = e.req.AgentID, e.req.Contacts[j.Key.N()].Fields()
 		return m, queue.Done{}, false
 	}
 	t, done, stop := n.template(ctx, j, e, now)
 	if stop {
 		return nil, done, true
 	}
-	content, err := e.req.Content(t, j.N)
+	content, err := e.req.Content(t, j.Key.N())
 	if err != nil {
 		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
 	}
@@ -252,7 +253,7 @@ func failedRank(e *entry) carillon.Rank {
 }
 
 func result(j *queue.Job, m store.Move, due time.Time) store.Result {
-	return store.Result{NotificationID: j.NotificationID, N: j.N, Attempt: j.Attempt, Move: m, Due: due, At: due}
+	return store.Result{Key: j.Key, Attempt: j.Attempt, Move: m, Due: due, At: due}
 }
 
 // ended is a message that fails for good.
@@ -268,7 +269,7 @@ func ended(j *queue.Job, reason carillon.Reason, detail string, now time.Time) q
 // later is a message that a fault of our own side keeps back: the database, a missing provider.
 func (n *Notify) later(j *queue.Job, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
-		n.o.Log.Warn("put off message", "notification", j.NotificationID, "n", j.N, "error", err)
+		n.o.Log.Warn("put off message", "message", int64(j.Key), "notification", j.NotificationID, "error", err)
 	}
 	r := result(j, store.MoveRetry, now.Add(backoff(j.Attempt)))
 	r.Detail = "put off by a fault on our side"

@@ -254,7 +254,7 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		shard := r.sender.Shard()
-		start := &store.Start{NotificationID: id, N: 0, Shard: shard}
+		start := &store.Start{Key: carillon.SeqOf(id).Message(0), Shard: shard}
 		d := &store.Delivery{Fences: []store.Fence{{Shard: shard, Owner: "dead", Epoch: 1}}, Starts: []*store.Start{start}, Now: time.Now().Add(time.Second)}
 		if err := r.store.Deliver(t.Context(), d); err != nil || start.Attempt != 1 {
 			t.Fatalf("start gave attempt %d, %v", start.Attempt, err)
@@ -268,7 +268,7 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 		if v.Recipients[0].State != carillon.StateSending {
 			t.Errorf("the one in flight stands at %s", v.Recipients[0].State)
 		}
-		stale := &store.Start{NotificationID: id, N: 1, Shard: shard}
+		stale := &store.Start{Key: carillon.SeqOf(id).Message(1), Shard: shard}
 		d = &store.Delivery{Fences: d.Fences, Starts: []*store.Start{stale}, Now: time.Now()}
 		if err := r.store.Deliver(t.Context(), d); err != nil || stale.Attempt != 0 || len(d.Lost) != 1 {
 			t.Errorf("a node without the shard started a message: attempt %d, lost %v, %v", stale.Attempt, d.Lost, err)

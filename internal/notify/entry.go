@@ -35,12 +35,12 @@ func (e *entry) fits(t *carillon.Template) bool {
 // the first of them reads it for all.
 type entryCache struct {
 	mu      sync.Mutex
-	m       map[string]*entry
-	order   []string
-	reading map[string]*reading
+	m       map[carillon.Seq]*entry
+	order   []carillon.Seq
+	reading map[carillon.Seq]*reading
 
-	fresh map[string]*entry // just accepted, of one recipient, due now: each is asked for once
-	ring  [freshMax]string  // their ids
+	fresh map[carillon.Seq]*entry // just accepted, of one recipient, due now: each is asked for once
+	ring  [freshMax]carillon.Seq  // their numbers
 	at    int
 }
 
@@ -58,54 +58,54 @@ const (
 )
 
 // find gives a notification that is kept, or the reading under way, or a new one for the caller to lead.
-func (c *entryCache) find(id string) (e *entry, r *reading, lead bool) {
+func (c *entryCache) find(seq carillon.Seq) (e *entry, r *reading, lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.m[id]; e != nil {
+	if e := c.m[seq]; e != nil {
 		return e, nil, false
 	}
-	if e := c.fresh[id]; e != nil {
-		delete(c.fresh, id)
+	if e := c.fresh[seq]; e != nil {
+		delete(c.fresh, seq)
 		return e, nil, false
 	}
-	if r := c.reading[id]; r != nil {
+	if r := c.reading[seq]; r != nil {
 		return nil, r, false
 	}
 	if c.reading == nil {
-		c.reading = map[string]*reading{}
+		c.reading = map[carillon.Seq]*reading{}
 	}
 	r = &reading{done: make(chan struct{})}
-	c.reading[id] = r
+	c.reading[seq] = r
 	return nil, r, true
 }
 
 // end tells those who wait what was read, and keeps it where it will be asked for again. What was dropped meanwhile is
 // for those who asked before.
-func (c *entryCache) end(id string, r *reading) {
+func (c *entryCache) end(seq carillon.Seq, r *reading) {
 	c.mu.Lock()
-	if c.reading[id] == r {
-		delete(c.reading, id)
+	if c.reading[seq] == r {
+		delete(c.reading, seq)
 		if r.err == nil && r.e.n.Total > 1 {
-			c.keep(id, r.e)
+			c.keep(seq, r.e)
 		}
 	}
 	c.mu.Unlock()
 	close(r.done)
 }
 
-func (c *entryCache) keep(id string, e *entry) {
+func (c *entryCache) keep(seq carillon.Seq, e *entry) {
 	if c.m == nil {
-		c.m = map[string]*entry{}
+		c.m = map[carillon.Seq]*entry{}
 	}
-	if c.m[id] != nil {
+	if c.m[seq] != nil {
 		return
 	}
 	if len(c.order) == entriesMax {
 		delete(c.m, c.order[0])
 		c.order = append(c.order[:0], c.order[1:]...)
 	}
-	c.m[id] = e
-	c.order = append(c.order, id)
+	c.m[seq] = e
+	c.order = append(c.order, seq)
 }
 
 // offer spares the delivery of what was just accepted, and is due now, the reading of what is at hand.
@@ -118,25 +118,26 @@ func (c *entryCache) offer(n store.Notification, req *carillon.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n.Total > 1 {
-		c.keep(n.ID, e)
+		c.keep(n.Seq(), e)
 		return
 	}
 	if c.fresh == nil {
-		c.fresh = make(map[string]*entry, freshMax)
+		c.fresh = make(map[carillon.Seq]*entry, freshMax)
 	}
 	delete(c.fresh, c.ring[c.at])
-	c.fresh[n.ID], c.ring[c.at] = e, n.ID
+	seq := n.Seq()
+	c.fresh[seq], c.ring[c.at] = e, seq
 	c.at = (c.at + 1) % freshMax
 }
 
-func (n *Notify) load(ctx context.Context, id string) (*entry, error) {
-	e, r, lead := n.entries.find(id)
+func (n *Notify) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
+	e, r, lead := n.entries.find(seq)
 	switch {
 	case e != nil:
 		return e, nil
 	case lead:
-		r.e, r.err = n.read(ctx, id)
-		n.entries.end(id, r)
+		r.e, r.err = n.read(ctx, seq)
+		n.entries.end(seq, r)
 		return r.e, r.err
 	}
 	select {
@@ -145,13 +146,13 @@ func (n *Notify) load(ctx context.Context, id string) (*entry, error) {
 		return nil, ctx.Err()
 	}
 	if r.err != nil {
-		return n.read(ctx, id) // the fault may have been the leader's alone
+		return n.read(ctx, seq) // the fault may have been the leader's alone
 	}
 	return r.e, nil
 }
 
-func (n *Notify) read(ctx context.Context, id string) (*entry, error) {
-	row, err := n.store.LoadNotification(ctx, id)
+func (n *Notify) read(ctx context.Context, seq carillon.Seq) (*entry, error) {
+	row, err := n.store.LoadNotification(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -162,14 +163,14 @@ func (n *Notify) read(ctx context.Context, id string) (*entry, error) {
 	return &entry{n: row, req: req}, nil
 }
 
-func (c *entryCache) drop(id string) {
+func (c *entryCache) drop(seq carillon.Seq) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.m, id)
-	delete(c.fresh, id)
-	delete(c.reading, id)
+	delete(c.m, seq)
+	delete(c.fresh, seq)
+	delete(c.reading, seq)
 	for i := range c.order {
-		if c.order[i] == id {
+		if c.order[i] == seq {
 			c.order = append(c.order[:i], c.order[i+1:]...)
 			return
 		}

@@ -41,7 +41,7 @@ func attempt(t *testing.T, after time.Duration, holds bool) (*channel, queue.Don
 		Senders: map[string]notify.Sender{"test": c}, Wake: func(...queue.Wake) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	return c, n.Deliver(t.Context(), &queue.Job{
-		Queued: store.Queued{NotificationID: id, Number: "34600111222"}, Sender: r.sender, Class: carillon.Utility,
+		Queued: store.Queued{Key: carillon.SeqOf(id).Message(0), Number: "34600111222"}, Sender: r.sender, Class: carillon.Utility,
 		Shard: r.sender.Shard(), Attempt: 1, Valid: func() bool { return holds },
 	})
 }

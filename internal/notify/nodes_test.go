@@ -370,7 +370,7 @@ func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
 	reader.once(ids)
 	await(t, "their notifications are closed again", func() bool {
 		return !slices.ContainsFunc(ids, func(id string) bool {
-			x, err := reader.store.LoadNotification(t.Context(), id)
+			x, err := reader.store.LoadNotification(t.Context(), carillon.SeqOf(id))
 			return err != nil || x.Open != 0
 		})
 	})

@@ -50,7 +50,7 @@ type Notify struct {
 	running keys // idempotency keys being worked on by this node
 
 	mu     sync.Mutex
-	closed map[string]bool // notifications of which a message ended
+	closed map[carillon.Seq]bool // notifications of which a message ended
 	signal chan struct{}
 	sweep  chan struct{}
 }
@@ -60,7 +60,7 @@ func New(s *store.Store, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Notify{store: s, o: o, closed: map[string]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
+	return &Notify{store: s, o: o, closed: map[carillon.Seq]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
 }
 
 const (
@@ -98,10 +98,10 @@ func (n *Notify) Run(ctx context.Context) error {
 }
 
 // Closed hears from the queue which notifications had a message end.
-func (n *Notify) Closed(ids []string) {
+func (n *Notify) Closed(seqs []carillon.Seq) {
 	n.mu.Lock()
-	for _, id := range ids {
-		n.closed[id] = true
+	for _, seq := range seqs {
+		n.closed[seq] = true
 	}
 	n.mu.Unlock()
 	select {
@@ -114,7 +114,7 @@ func (n *Notify) Closed(ids []string) {
 func (n *Notify) closeDone(ctx context.Context) error {
 	n.mu.Lock()
 	all := slices.Sorted(maps.Keys(n.closed)) // in the order of locks
-	n.closed = map[string]bool{}
+	n.closed = map[carillon.Seq]bool{}
 	n.mu.Unlock()
 	for len(all) > 0 {
 		part := all[:min(len(all), closeAtOnce)]
@@ -152,18 +152,18 @@ func (n *Notify) sweeps(ctx context.Context) {
 // sweepOpen looks once through all open notifications: a crash may have come between a message's end and its
 // notification's.
 func (n *Notify) sweepOpen(ctx context.Context) {
-	company, id := "", ""
+	company, seq := "", carillon.NoSeq
 	for ctx.Err() == nil {
-		ids, lastCompany, lastID, err := n.store.OpenAfter(ctx, company, id, time.Now(), 1000)
-		if err != nil || lastID == "" {
+		seqs, lastCompany, last, err := n.store.OpenAfter(ctx, company, seq, time.Now(), 1000)
+		if err != nil || lastCompany == "" {
 			if err != nil && ctx.Err() == nil {
 				n.o.Log.WarnContext(ctx, "sweep open notifications", "error", err)
 			}
 			return
 		}
-		company, id = lastCompany, lastID
-		if len(ids) > 0 {
-			n.Closed(ids)
+		company, seq = lastCompany, last
+		if len(seqs) > 0 {
+			n.Closed(seqs)
 		}
 		select {
 		case <-ctx.Done():

@@ -15,11 +15,11 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.
 	if len(rs) == 0 {
 		return nil
 	}
-	ids := make([]string, 0, len(rs))
+	seqs := make([]carillon.Seq, 0, len(rs))
 	for i := range rs {
 		rs[i].SenderUID, rs[i].Channel = s.UID, s.Channel
-		if len(ids) == 0 || ids[len(ids)-1] != rs[i].Ref.NotificationID {
-			ids = append(ids, rs[i].Ref.NotificationID)
+		if seq := carillon.SeqOf(rs[i].Ref.NotificationID); len(seqs) == 0 || seqs[len(seqs)-1] != seq {
+			seqs = append(seqs, seq)
 		}
 	}
 	if err := n.store.Receive(ctx, rs); err != nil {
@@ -28,7 +28,7 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.
 	if n.o.Received != nil {
 		n.o.Received(ctx, rs)
 	}
-	n.Closed(ids)
+	n.Closed(seqs)
 	return nil
 }
 

@@ -70,7 +70,7 @@ func (n *Notify) viewOf(ctx context.Context, x *store.Notification, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	tallies, err := n.store.Standings(ctx, x.ID)
+	tallies, err := n.store.Standings(ctx, x.Seq())
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	if v, err = n.viewOf(ctx, x, now); err != nil {
 		return nil, 0, err
 	}
-	rows, err := n.store.Messages(ctx, id, first, limit+1)
+	rows, err := n.store.Messages(ctx, x.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -231,7 +231,7 @@ func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	n.entries.drop(id)
+	n.entries.drop(x.Seq())
 	n.wakeAt(x)
 	return &Moved{id, carillon.FormatTime(due)}, nil
 }

@@ -136,19 +136,19 @@ func (w *world) deliver(ctx context.Context, a *store.Accept, ended time.Time) e
 	f := w.epochs[a.Notification.CompanyID]
 	d := &store.Delivery{Fences: []store.Fence{f}, Now: a.Notification.DueAt}
 	for n := range a.Messages {
-		d.Starts = append(d.Starts, &store.Start{NotificationID: a.Notification.ID, N: n, Shard: f.Shard})
+		d.Starts = append(d.Starts, &store.Start{Key: a.Notification.Seq().Message(n), Shard: f.Shard})
 	}
 	if err := w.Deliver(ctx, d); err != nil {
 		return err
 	}
 	r := &store.Delivery{Now: d.Now}
 	for n := range a.Messages {
-		r.Results = append(r.Results, store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Rank: carillon.RankSent, At: ended})
+		r.Results = append(r.Results, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Rank: carillon.RankSent, At: ended})
 	}
 	if err := w.Deliver(ctx, r); err != nil {
 		return err
 	}
-	return w.CloseDone(ctx, []string{a.Notification.ID}, ended)
+	return w.CloseDone(ctx, []carillon.Seq{a.Notification.Seq()}, ended)
 }
 
 // searchable fills the search table with all there is.
@@ -169,11 +169,11 @@ func (w *world) check(t *testing.T) {
 	for _, k := range w.all {
 		id, company := k.Notification.ID, k.Notification.CompanyID
 		used[company] += len(k.Messages)
-		n, err := w.LoadNotification(t.Context(), id)
+		n, err := w.LoadNotification(t.Context(), carillon.SeqOf(id))
 		if k.kept != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("%s of %s: %v, to be kept: %v", id, company, err, k.kept)
 		}
-		messages, err := w.Messages(t.Context(), id, 0, 10)
+		messages, err := w.Messages(t.Context(), carillon.SeqOf(id), 0, 10)
 		want := 0
 		if k.kept {
 			want = len(k.Messages)

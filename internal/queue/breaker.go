@@ -40,13 +40,13 @@ type breaker struct {
 	wait    time.Duration // how long it was open the last time; the next is twice as long
 	last    [breakerWindow]strike
 	next    int
-	spared  map[key]int // attempts that count for nothing
+	spared  map[carillon.MessageKey]int // attempts that count for nothing
 }
 
 // strike is one answer; without a fault it was a good one.
 type strike struct {
 	fault carillon.Fault
-	k     key
+	k     carillon.MessageKey
 	at    time.Time
 }
 
@@ -69,7 +69,7 @@ func waits(f carillon.Fault) (first, most time.Duration) {
 
 // fail counts a fault and tells whether the breaker opened by it. whole: it concerns the whole sender. d is how long the
 // channel itself wants to be left alone, 0: it does not say.
-func (b *breaker) fail(k key, f carillon.Fault, whole bool, d time.Duration, now time.Time) bool {
+func (b *breaker) fail(k carillon.MessageKey, f carillon.Fault, whole bool, d time.Duration, now time.Time) bool {
 	switch {
 	case b.open(now): // it had started before
 		if until := now.Add(d); whole && until.After(b.until) {
@@ -100,8 +100,8 @@ func (b *breaker) note(s strike) {
 }
 
 // struck are the different messages that met a fault lately.
-func (b *breaker) struck(f carillon.Fault, now time.Time) []key {
-	var all []key
+func (b *breaker) struck(f carillon.Fault, now time.Time) []carillon.MessageKey {
+	var all []carillon.MessageKey
 	for _, s := range b.last {
 		if s.fault != f || now.Sub(s.at) > breakerWithin {
 			continue
@@ -142,9 +142,9 @@ func (b *breaker) answered(now time.Time) bool {
 	return true
 }
 
-func (b *breaker) spare(k key) {
+func (b *breaker) spare(k carillon.MessageKey) {
 	if b.spared == nil {
-		b.spared = map[key]int{}
+		b.spared = map[carillon.MessageKey]int{}
 	}
 	if _, known := b.spared[k]; known || len(b.spared) < sparedMost {
 		b.spared[k]++
@@ -167,7 +167,7 @@ func (b *breaker) quiet(now time.Time) bool {
 // heed takes what an answer says about the sender as a whole.
 func (p *pump) heed(l *lane, r *landed, now time.Time) {
 	d := &r.done
-	k := key{r.f.job.NotificationID, r.f.job.N}
+	k := r.f.job.Key
 	if d.Pause && d.Fault == "" {
 		d.Fault = carillon.FaultAccount
 	}
@@ -214,7 +214,7 @@ func (p *pump) tried(l *lane, m store.Queued, now time.Time) (spared int, probe 
 		b.tried = true
 		p.changed(l, carillon.BreakerHalfOpen, now)
 	}
-	return b.spared[key{m.NotificationID, m.N}], b.tripped
+	return b.spared[m.Key], b.tripped
 }
 
 // changed tells of a change: the log, the metrics, the database.

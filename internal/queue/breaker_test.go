@@ -1,14 +1,13 @@
 package queue
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"carillon"
 )
 
-func message(i int) key { return key{fmt.Sprint("m", i), 0} }
+func message(i int) carillon.MessageKey { return carillon.MessageKey(i) }
 
 func TestBreakerOpensByDifferentMessagesAlone(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

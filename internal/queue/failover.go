@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"carillon"
 	"carillon/internal/store"
 )
 
@@ -67,17 +68,17 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 	p.q.o.Log.Warn("the database has failed over; telling it again what may be lost", "timeline", timeline,
 		"results", len(p.echoes.recent)+len(p.results), "in_flight", len(p.flights))
 	p.echoes.replaying = true
-	last := map[key]store.Result{} // a later attempt's result supersedes an earlier one's
+	last := map[carillon.MessageKey]store.Result{} // a later attempt's result supersedes an earlier one's
 	for _, rs := range [][]store.Result{p.echoes.recent, p.results} {
 		for _, r := range rs {
-			last[key{r.NotificationID, r.N}] = r
+			last[r.Key] = r
 		}
 	}
 	var flying []store.Flight
 	for k, f := range p.flights {
 		if r, ended := last[k]; !ended || r.Attempt < f.job.Attempt {
 			delete(last, k)
-			flying = append(flying, store.Flight{NotificationID: k.id, N: k.n, Attempt: f.job.Attempt})
+			flying = append(flying, store.Flight{Key: k, Attempt: f.job.Attempt})
 		}
 	}
 	results := make([]store.Result, 0, len(last))
@@ -85,10 +86,10 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 		results = append(results, r)
 	}
 	slices.SortFunc(results, func(a, b store.Result) int {
-		return cmp.Or(cmp.Compare(a.NotificationID, b.NotificationID), cmp.Compare(a.N, b.N))
+		return cmp.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(flying, func(a, b store.Flight) int {
-		return cmp.Or(cmp.Compare(a.NotificationID, b.NotificationID), cmp.Compare(a.N, b.N))
+		return cmp.Compare(a.Key, b.Key)
 	})
 	done := replayed{timeline: timeline, waiting: p.results}
 	p.results = nil

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ func due(now time.Time, perClass ...int) *lane {
 	for c, n := range perClass {
 		rows := make([]store.Queued, n)
 		for i := range rows {
-			rows[i] = store.Queued{NotificationID: fmt.Sprintf("%d-%d", c, i), Number: "34600111222", Due: now.Add(-time.Second)}
+			rows[i] = store.Queued{Key: carillon.Seq(c).Message(i), Number: "34600111222", Due: now.Add(-time.Second)}
 		}
 		l.class[c].fill(rows, false, time.Time{})
 	}

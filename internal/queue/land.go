@@ -3,6 +3,7 @@ package queue
 import (
 	"time"
 
+	"carillon"
 	"carillon/internal/store"
 )
 
@@ -30,7 +31,7 @@ func (p *pump) committed(c committed, now time.Time) {
 	p.commits++
 	p.written(c.d.Results, now)
 	for _, x := range c.later {
-		x.w.forget(key{x.m.NotificationID, x.m.N})
+		x.w.forget(x.m.Key)
 		x.w.wake(x.m.Due)
 		p.attendLater(x.lane, now)
 	}
@@ -39,7 +40,7 @@ func (p *pump) committed(c committed, now time.Time) {
 		p.lose(id)
 	}
 	for _, f := range c.flights {
-		k := key{f.job.NotificationID, f.job.N}
+		k := f.job.Key
 		f.lane.class[f.class].forget(k)
 		if f.start.Attempt == 0 { // canceled, moved, or started by another owner
 			f.lane.class[f.class].wake(now)
@@ -61,7 +62,7 @@ func (p *pump) commitFailed(c committed, now time.Time) {
 	p.results = append(c.d.Results, p.results...)
 	p.later = append(c.later, p.later...)
 	for _, f := range c.flights {
-		f.lane.class[f.class].forget(key{f.job.NotificationID, f.job.N})
+		f.lane.class[f.class].forget(f.job.Key)
 		f.lane.class[f.class].wake(f.job.Due)
 		p.unstart(f, now)
 		if s := p.shards[f.start.Shard]; s != nil {
@@ -99,10 +100,10 @@ func (p *pump) written(results []store.Result, now time.Time) {
 	if !p.q.alone() {
 		p.echoes.remember(results, now)
 	}
-	var closed []string
+	var closed []carillon.Seq
 	for i := range results {
 		r := &results[i]
-		k := key{r.NotificationID, r.N}
+		k := r.Key
 		f := p.flights[k]
 		if f != nil && f.job.Attempt == r.Attempt {
 			delete(p.flights, k)
@@ -110,7 +111,7 @@ func (p *pump) written(results []store.Result, now time.Time) {
 		}
 		switch r.Move {
 		case store.MoveDone:
-			closed = append(closed, r.NotificationID)
+			closed = append(closed, r.Key.Seq())
 		case store.MoveRetry:
 			if f != nil {
 				p.wakeAnywhere(Wake{f.lane.uid, f.class, r.Due}, now)

@@ -9,12 +9,6 @@ import (
 	"carillon/internal/store"
 )
 
-// key names a message.
-type key struct {
-	id string
-	n  int
-}
-
 // lane is one sender's queue in the memory of its shard's owner. All fields belong to the pump.
 type lane struct {
 	uid    int64
@@ -38,16 +32,16 @@ type lane struct {
 
 // window is what has been read ahead of one class.
 type window struct {
-	queue   []store.Queued // by due time
-	known   map[key]int64  // due, of those in queue or on their way to a commit
-	next    time.Time      // when the earliest message not in queue is due; zero: none known
-	more    bool           // there is more from tail on, to be read when the queue runs low
+	queue   []store.Queued                // by due time
+	known   map[carillon.MessageKey]int64 // due, of those in queue or on their way to a commit
+	next    time.Time                     // when the earliest message not in queue is due; zero: none known
+	more    bool                          // there is more from tail on, to be read when the queue runs low
 	tail    time.Time
 	loading bool
-	again   bool      // something came while loading
-	low     time.Time // the lowest due time that came while loading
-	gone    []key     // forgotten while loading: the read may still show them as they were
-	resume  time.Time // nothing is read before: the last read gave nothing to go by
+	again   bool                  // something came while loading
+	low     time.Time             // the lowest due time that came while loading
+	gone    []carillon.MessageKey // forgotten while loading: the read may still show them as they were
+	resume  time.Time             // nothing is read before: the last read gave nothing to go by
 }
 
 // weights serve transactional before utility before marketing without starving any: turns not used pass on.
@@ -113,7 +107,7 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 // take adds what was read to the queue.
 func (w *window) take(rows []store.Queued) {
 	for _, m := range rows {
-		k := key{m.NotificationID, m.N}
+		k := m.Key
 		if due, ok := w.known[k]; ok {
 			if due != m.Due.UnixMilli() {
 				w.retime(k, m.Due)
@@ -121,7 +115,7 @@ func (w *window) take(rows []store.Queued) {
 			continue
 		}
 		if w.known == nil {
-			w.known = map[key]int64{}
+			w.known = map[carillon.MessageKey]int64{}
 		}
 		w.known[k] = m.Due.UnixMilli()
 		w.queue = append(w.queue, m)
@@ -152,9 +146,9 @@ func (w *window) catchUp() {
 
 // retime follows a message that was moved after it had been read ahead. One that is on its way to a commit is not in
 // the queue: its start finds the new time and is refused.
-func (w *window) retime(k key, due time.Time) {
+func (w *window) retime(k carillon.MessageKey, due time.Time) {
 	for i := range w.queue {
-		if w.queue[i].NotificationID == k.id && w.queue[i].N == k.n {
+		if w.queue[i].Key == k {
 			w.queue[i].Due = due
 			w.known[k] = due.UnixMilli()
 			return
@@ -175,7 +169,7 @@ func (w *window) push(m store.Queued) {
 func (w *window) due(now time.Time) bool { return len(w.queue) > 0 && !w.queue[0].Due.After(now) }
 
 // forget lets a message be read again, by a read that begins from now on.
-func (w *window) forget(k key) {
+func (w *window) forget(k carillon.MessageKey) {
 	if w.loading {
 		w.gone = append(w.gone, k)
 		return

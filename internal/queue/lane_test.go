@@ -36,7 +36,7 @@ func TestReadThatFailedIsRepeatedFromWhereItBegan(t *testing.T) {
 func TestSuspendedSenderStartsNothingOfWhatWasReadAhead(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	l := &lane{sender: &carillon.Sender{}}
-	l.class[0].fill([]store.Queued{{NotificationID: "a", Due: now}}, false, time.Time{})
+	l.class[0].fill([]store.Queued{{Key: 1, Due: now}}, false, time.Time{})
 	if l.room(now, 64) == 0 {
 		t.Fatal("no room before")
 	}
@@ -48,12 +48,12 @@ func TestSuspendedSenderStartsNothingOfWhatWasReadAhead(t *testing.T) {
 
 func TestReadThatBeganBeforeAMessageMovedDoesNotBringItBack(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	moved := store.Queued{NotificationID: "a", Due: now}
+	moved := store.Queued{Key: 1, Due: now}
 	var w window
 	w.fill([]store.Queued{moved}, false, time.Time{})
 	w.queue = nil // on its way to a later time
 	w.loading = true
-	w.forget(key{"a", 0}) // the later time is committed
+	w.forget(1) // the later time is committed
 	w.wake(now.Add(time.Minute))
 	w.fill([]store.Queued{moved}, false, time.Time{})
 	if len(w.queue) > 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"carillon"
 	"carillon/internal/store"
 )
 
@@ -18,9 +19,9 @@ type pump struct {
 	lanes   map[int64]*lane
 	ready   []*lane // lanes that may have something to start, served in turn
 	sleep   laneHeap
-	flights map[key]*flight // started, result not yet committed
-	active  int             // sends whose response is awaited
-	orphans map[key]Wake    // to wake once their result is committed
+	flights map[carillon.MessageKey]*flight // started, result not yet committed
+	active  int                             // sends whose response is awaited
+	orphans map[carillon.MessageKey]Wake    // to wake once their result is committed
 	results []store.Result
 	later   []postponed
 	loads   int // reads under way
@@ -62,7 +63,7 @@ const (
 )
 
 func newPump(q *Queue) *pump {
-	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[key]*flight{}, orphans: map[key]Wake{}}
+	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]Wake{}}
 	p.echoes.timeline = q.store.Timeline()
 	return p
 }

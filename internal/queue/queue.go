@@ -20,10 +20,11 @@ import (
 // Job is one attempt that has been committed as started.
 type Job struct {
 	store.Queued
-	Sender  *carillon.Sender
-	Class   carillon.Class
-	Shard   int
-	Attempt int
+	NotificationID string // the public id; Deliver fills it once it has read the notification
+	Sender         *carillon.Sender
+	Class          carillon.Class
+	Shard          int
+	Attempt        int
 	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go).
 	Spared int
 	// Probe: the breaker is half open and this message tries whether the fault is over; it does not fail by it.
@@ -59,7 +60,7 @@ type Options struct {
 	// Publish carries wakes of shards that other nodes own; nil on one node.
 	Publish func(ws []Wake)
 	// Closed hears the notifications of which a message ended.
-	Closed func(notificationIDs []string)
+	Closed func(notifications []carillon.Seq)
 	// Deposed hears that work behind deliveries may have been left undone: this node declared another one dead, or the
 	// database failed over.
 	Deposed func()

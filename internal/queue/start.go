@@ -81,7 +81,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		}
 		spared, probe := p.tried(l, m, now)
 		return &flight{
-			lane: l, class: carillon.Class(c), start: &store.Start{NotificationID: m.NotificationID, N: m.N, Shard: l.shard},
+			lane: l, class: carillon.Class(c), start: &store.Start{Key: m.Key, Shard: l.shard},
 			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid, Spared: spared, Probe: probe},
 		}
 	}
@@ -106,10 +106,10 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 	}
 	slices.SortFunc(d.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
 	slices.SortFunc(d.Results, func(a, b store.Result) int {
-		return cmp.Or(cmp.Compare(a.NotificationID, b.NotificationID), cmp.Compare(a.N, b.N))
+		return cmp.Compare(a.Key, b.Key)
 	})
 	slices.SortFunc(d.Starts, func(a, b *store.Start) int {
-		return cmp.Or(cmp.Compare(a.NotificationID, b.NotificationID), cmp.Compare(a.N, b.N))
+		return cmp.Compare(a.Key, b.Key)
 	})
 	p.active += len(flights)
 	p.committing = true

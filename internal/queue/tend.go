@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carillon"
 	"carillon/internal/store"
 )
 
@@ -21,7 +22,7 @@ type audit struct {
 type doubted struct {
 	shard int
 	wakes []Wake
-	ended []string
+	ended []carillon.Seq
 	next  time.Time
 	err   error
 }
@@ -114,13 +115,13 @@ func (p *pump) audited(a audit, now time.Time) {
 		p.wake(w, now)
 	}
 	for _, f := range a.flights {
-		k := key{f.NotificationID, f.N}
+		k := f.Key
 		if _, again := p.orphans[k]; again || p.flights[k] != nil {
 			continue
 		}
-		p.q.o.Log.Warn("queue again what was never sent", "notification", f.NotificationID, "n", f.N)
+		p.q.o.Log.Warn("queue again what was never sent", "message", int64(k))
 		p.results = append(p.results, store.Result{
-			NotificationID: f.NotificationID, N: f.N, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now,
+			Key: k, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now,
 			Detail: "an attempt was not made: the database did not confirm its start",
 		})
 		p.orphans[k] = Wake{f.SenderUID, f.Class, now}
@@ -145,7 +146,7 @@ func (p *pump) settle(shard int, now time.Time) {
 			d.wakes = append(d.wakes, Wake{x.SenderUID, x.Class, now})
 		} else {
 			fail = append(fail, x)
-			d.ended = append(d.ended, x.NotificationID)
+			d.ended = append(d.ended, x.Key.Seq())
 		}
 	}
 	if err == nil && len(due) > 0 {

@@ -49,6 +49,9 @@ type Notification struct {
 	DoneAt     time.Time
 }
 
+// Seq is the key that the notification is stored under.
+func (n *Notification) Seq() carillon.Seq { return carillon.SeqOf(n.ID) }
+
 // NewMessage is one recipient's row. Skip is empty for a message to be sent.
 type NewMessage struct {
 	Number string
@@ -69,9 +72,21 @@ type Idempotency struct {
 	ExpiresAt        time.Time
 }
 
-// Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable.
+// ErrIDTaken says that another notification has the number that this one's id carries: it is stored with another id.
+//
+//nolint:errname // no failure: the caller has an answer to it
+var ErrIDTaken = errors.New("the notification's number is taken")
+
+// NewNotificationID is the id of a notification accepted now by this node.
+func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now) }
+
+// Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
+// ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
 	if err := s.accepts.do(ctx, &work{kind: workAccept, accept: a}); err != nil {
+		if duplicate(err) { // all other keys have their ON CONFLICT
+			return ErrIDTaken
+		}
 		return err
 	}
 	return a.err
@@ -289,16 +304,16 @@ func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, has
 	return answer, nil
 }
 
-const notificationConflict = "ON CONFLICT (id) DO NOTHING"
+const notificationConflict = "ON CONFLICT (seq) DO NOTHING"
 
 func notificationBulk(suffix string) *bulk {
-	return newBulk("notification", suffix, "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
+	return newBulk("notification", suffix, "seq:bigint", "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
 		"class:bigint", "campaign:text", "flat:boolean", "body:text", "notes:text", "total:bigint", "open:bigint",
 		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint")
 }
 
 func (n *Notification) addTo(b *bulk) {
-	b.add(n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
+	b.add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
 		int64(n.Total), int64(n.Open), n.Scheduled, millis(n.CreatedAt), millis(n.DueAt), millis(n.DoneAt))
 }
 
@@ -322,14 +337,20 @@ func accepted(ctx context.Context, tx *Tx, a *Accept) (bool, error) {
 	if err := b.write(ctx, tx); err != nil {
 		return false, err
 	}
+	var id string
 	var messages int
-	err := tx.one(ctx, []any{&messages}, "SELECT COUNT(*) FROM message WHERE notification_id = $1", a.Notification.ID)
+	seq := a.Notification.Seq()
+	err := tx.one(ctx, []any{&id, &messages}, `SELECT id, (SELECT COUNT(*) FROM message WHERE id BETWEEN $2 AND $3)
+		FROM notification WHERE seq = $1`, int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()))
+	if err == nil && id != a.Notification.ID {
+		err = ErrIDTaken
+	}
 	return messages > 0, err
 }
 
 // unaccept takes back the notification that accepted had inserted for a request which turned out to be refused.
 func unaccept(ctx context.Context, tx *Tx, a *Accept) error {
-	if _, err := tx.exec(ctx, "DELETE FROM notification WHERE id = $1", a.Notification.ID); err != nil {
+	if _, err := tx.exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq())); err != nil {
 		return fmt.Errorf("take back notification: %w", err)
 	}
 	return nil
@@ -341,9 +362,9 @@ type messages struct{ queued, skipped *bulk }
 
 func newMessages() messages {
 	return messages{
-		queued: newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+		queued: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "q=1"),
-		skipped: newBulk("message", "", "notification_id:text", "n:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+		skipped: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "rank:bigint", "reason:text", "ended_at:bigint", "q=0"),
 	}
 }
@@ -351,12 +372,13 @@ func newMessages() messages {
 func (a *Accept) addTo(b messages) {
 	n := &a.Notification
 	// Boxed once for all of the rows.
-	var id, shard, sender, class, due any = n.ID, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)
+	seq := n.Seq()
+	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)
 	for i, m := range a.Messages {
 		if m.Skip == "" {
-			b.queued.add(id, int64(i), shard, sender, class, m.Number, due)
+			b.queued.add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
 		} else {
-			b.skipped.add(id, int64(i), shard, sender, class, m.Number, due, int64(carillon.RankSkipped), string(m.Skip), millis(n.CreatedAt))
+			b.skipped.add(int64(seq.Message(i)), shard, sender, class, m.Number, due, int64(carillon.RankSkipped), string(m.Skip), millis(n.CreatedAt))
 		}
 	}
 }

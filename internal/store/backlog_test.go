@@ -85,7 +85,7 @@ func TestACrowdOfRequestsLeavesRoomForOwnWrites(t *testing.T) {
 		all.Go(func() {
 			now := time.Now()
 			told <- s.Accept(context.WithoutCancel(t.Context()), &Accept{
-				Notification: Notification{ID: carillon.NewID(now), CompanyID: "c", Channel: carillon.Messaging, SenderUID: 1, Total: 1, Open: 1, CreatedAt: now, DueAt: now},
+				Notification: Notification{ID: s.NewNotificationID(now), CompanyID: "c", Channel: carillon.Messaging, SenderUID: 1, Total: 1, Open: 1, CreatedAt: now, DueAt: now},
 				Messages:     []NewMessage{{Number: "34600111222"}}, Quota: Quota{Day: "2027-01-15", Charge: 1},
 			})
 		})

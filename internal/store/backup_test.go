@@ -53,7 +53,7 @@ func (l *lively) accept(ctx context.Context) error {
 	now := time.Now()
 	a := &store.Accept{
 		Notification: store.Notification{
-			ID: carillon.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: l.sender.UID, TemplateID: "1",
+			ID: l.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: l.sender.UID, TemplateID: "1",
 			Class: carillon.Utility, Campaign: "c", Body: strings.Repeat("b", 400), Total: 2, Open: 2, CreatedAt: now, DueAt: now,
 		},
 		Messages: []store.NewMessage{{Number: "34600000001"}, {Number: "34600000002"}},
@@ -206,7 +206,7 @@ func TestBackupUnderLoadHoldsWhatWasConfirmedAndRestoresHeld(t *testing.T) {
 	}
 	s := open(t, store.Options{Dir: dir})
 	for _, id := range before {
-		if _, err := s.LoadNotification(t.Context(), id); err != nil {
+		if _, err := s.LoadNotification(t.Context(), carillon.SeqOf(id)); err != nil {
 			t.Fatalf("%s was confirmed before the backup: %v", id, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,11 +47,11 @@ func ends(t *testing.T, st *store.Store, all []*store.Accept, errs []error) stri
 			}
 		}
 		told = append(told, end)
-		_, err := st.LoadNotification(t.Context(), a.Notification.ID)
+		_, err := st.LoadNotification(t.Context(), a.Notification.Seq())
 		if there := err == nil; there != (end == "stored") {
 			t.Errorf("request %d: %s, its notification is there: %v", i, end, there)
 		}
-		messages, err := st.Messages(t.Context(), a.Notification.ID, 0, 10)
+		messages, err := st.Messages(t.Context(), a.Notification.Seq(), 0, 10)
 		if err != nil || len(messages) > 0 != (end == "stored") {
 			t.Errorf("request %d: %s, %d messages, %v", i, end, len(messages), err)
 		}
@@ -126,6 +127,11 @@ func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
 		run(true, second, "stored")
 		if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 10 {
 			t.Errorf("%d charged, %v", used, err)
+		}
+		twin := keyed(sender, "d", "h", 0, 10) // with a number that is taken
+		twin.Notification.ID = first.Notification.ID[:24] + second.Notification.ID[24:]
+		if _, err := st.AcceptInOneBatch(t.Context(), true, twin); !errors.Is(err, store.ErrIDTaken) {
+			t.Error(err)
 		}
 		run(true, keyed(sender, "c", "h", 1, 10), "quota_exceeded") // it had not, and there is no room any more
 		run(true, keyed(sender, "a", "h", 1, 10), "replay")

@@ -19,10 +19,9 @@ type Fence struct {
 
 // Start is a message that is about to be sent. The store fills Attempt; 0: the row was not ours to start any more.
 type Start struct {
-	NotificationID string
-	N              int
-	Shard          int
-	Attempt        int
+	Key     carillon.MessageKey
+	Shard   int
+	Attempt int
 }
 
 // Move says what a result does to the message's place in the queue.
@@ -39,21 +38,20 @@ const (
 
 // Result is what became of one attempt. It is accepted from anyone, by message and attempt.
 type Result struct {
-	NotificationID string
-	N              int
-	Attempt        int
-	Move           Move
-	Rank           carillon.Rank
-	Due            time.Time
-	Hold           string
-	ProviderID     string
-	Reason         carillon.Reason
-	Detail         string
-	At             time.Time
+	Key        carillon.MessageKey
+	Attempt    int
+	Move       Move
+	Rank       carillon.Rank
+	Due        time.Time
+	Hold       string
+	ProviderID string
+	Reason     carillon.Reason
+	Detail     string
+	At         time.Time
 }
 
 // Delivery is one commit of a node's deliveries: the results since the last one and the next starts, each sorted by
-// notification and n.
+// key.
 type Delivery struct {
 	Fences  []Fence // of the shards of the starts, sorted by shard
 	Starts  []*Start
@@ -143,7 +141,7 @@ func startInRuns(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]in
 }
 
 func follows(a, b *Start) bool {
-	return b.NotificationID == a.NotificationID && b.N == a.N+1 && b.Shard == a.Shard
+	return b.Key == a.Key+1 && b.Shard == a.Shard
 }
 
 // runShort is when one statement that returns its rows costs less than two that do not.
@@ -153,17 +151,17 @@ const runShort = 4
 // all do, and were attempted as often as is known, their rows need not be returned one by one. Nothing comes between the
 // look and the start: there is one writer.
 func startRun(ctx context.Context, tx *Tx, run []*Start, epoch, now int64) error {
-	id, first, last := run[0].NotificationID, run[0].N, run[len(run)-1].N
+	first, last := run[0].Key, run[len(run)-1].Key
 	if len(run) >= runShort {
 		var count, least, most int
 		if err := tx.one(ctx, []any{&count, &least, &most}, `SELECT COUNT(*), COALESCE(MIN(attempt), 0), COALESCE(MAX(attempt), 0)
-			FROM message WHERE notification_id = ?1 AND n BETWEEN ?2 AND ?3 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?4`,
-			id, first, last, now); err != nil {
+			FROM message WHERE id BETWEEN ?1 AND ?2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?3`,
+			int64(first), int64(last), now); err != nil {
 			return err
 		}
 		if count == len(run) && least == most {
 			_, err := tx.exec(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
-				WHERE notification_id = ?3 AND n BETWEEN ?4 AND ?5 AND q + 0 = 1`, epoch, now, id, first, last)
+				WHERE id BETWEEN ?3 AND ?4 AND q + 0 = 1`, epoch, now, int64(first), int64(last))
 			for _, st := range run {
 				st.Attempt = most + 1
 			}
@@ -171,25 +169,21 @@ func startRun(ctx context.Context, tx *Tx, run []*Start, epoch, now int64) error
 		}
 	}
 	rows, err := tx.query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
-		WHERE notification_id = ?3 AND n BETWEEN ?4 AND ?5 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?2
-		RETURNING n, attempt`, epoch, now, id, first, last)
+		WHERE id BETWEEN ?3 AND ?4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?2
+		RETURNING id, attempt`, epoch, now, int64(first), int64(last))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var n, attempt int
-		if err := rows.Scan(&n, &attempt); err != nil {
+		var key carillon.MessageKey
+		var attempt int
+		if err := rows.Scan(&key, &attempt); err != nil {
 			return err
 		}
-		run[n-first].Attempt = attempt
+		run[key-first].Attempt = attempt
 	}
 	return rows.Err()
-}
-
-type messageKey struct {
-	id string
-	n  int
 }
 
 func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
@@ -200,9 +194,9 @@ func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var k messageKey
+		var k carillon.MessageKey
 		var attempt int
-		if err := rows.Scan(&k.id, &k.n, &attempt); err != nil {
+		if err := rows.Scan(&k, &attempt); err != nil {
 			return fmt.Errorf("start: %w", err)
 		}
 		byKey[k].Attempt = attempt
@@ -213,36 +207,36 @@ func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]
 // startsTogether is the statement that starts messages on PostgreSQL, and whom its rows concern. Its conditions are
 // written so that no partial index serves them: a planner without fresh statistics takes the due index for empty and
 // reads all that is due, once a batch. By the primary key each row is found.
-func startsTogether(starts []*Start, epochs map[int]int64, now int64) (statement, map[messageKey]*Start) {
-	byKey := make(map[messageKey]*Start, len(starts))
-	ids, ns, es := make([]string, len(starts)), make([]int64, len(starts)), make([]int64, len(starts))
+func startsTogether(starts []*Start, epochs map[int]int64, now int64) (statement, map[carillon.MessageKey]*Start) {
+	byKey := make(map[carillon.MessageKey]*Start, len(starts))
+	ids, es := make([]int64, len(starts)), make([]int64, len(starts))
 	for i, st := range starts {
-		ids[i], ns[i], es[i] = st.NotificationID, int64(st.N), epochs[st.Shard]
-		byKey[messageKey{st.NotificationID, st.N}] = st
+		ids[i], es[i] = int64(st.Key), epochs[st.Shard]
+		byKey[st.Key] = st
 	}
-	return statement{`UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $4
-		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS epoch) AS u
-		WHERE m.notification_id = u.id AND m.n = u.n AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= $4
-		RETURNING m.notification_id, m.n, m.attempt`, []any{ids, ns, es, now}}, byKey
+	return statement{`UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $3
+		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS epoch) AS u
+		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= $3
+		RETURNING m.id, m.attempt`, []any{ids, es, now}}, byKey
 }
 
 // The statements of results, by move, in the order of Move. A result may come after a receipt that knew more: rank only
 // rises, a time once written stays. `q + 0` keeps them to the primary key, as startsTogether says.
 const (
 	resultDone = `UPDATE message SET q = 0,
-		reason = CASE WHEN rank < $3 THEN $4 ELSE reason END, detail = CASE WHEN rank < $3 THEN $5 ELSE detail END,
-		ended_at = CASE WHEN rank < $3 THEN CAST($6 AS BIGINT) ELSE ended_at END,
-		rank = CASE WHEN rank < $3 THEN $3 ELSE rank END,
-		provider_id = COALESCE(provider_id, $7), sent_at = COALESCE(sent_at, CAST($8 AS BIGINT))
-		WHERE notification_id = $1 AND n = $2 AND attempt = $9`
-	resultRetry = `UPDATE message SET q = 1, due_at = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 >= 2`
-	resultUnsent = `UPDATE message SET q = 1, due_at = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 2`
-	resultUnknown = `UPDATE message SET q = 3, due_at = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 2`
-	resultHold = `UPDATE message SET q = 1, hold = $4, detail = $5
-		WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 >= 2`
+		reason = CASE WHEN rank < $2 THEN $3 ELSE reason END, detail = CASE WHEN rank < $2 THEN $4 ELSE detail END,
+		ended_at = CASE WHEN rank < $2 THEN CAST($5 AS BIGINT) ELSE ended_at END,
+		rank = CASE WHEN rank < $2 THEN $2 ELSE rank END,
+		provider_id = COALESCE(provider_id, $6), sent_at = COALESCE(sent_at, CAST($7 AS BIGINT))
+		WHERE id = $1 AND attempt = $8`
+	resultRetry = `UPDATE message SET q = 1, due_at = $3, detail = $4
+		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
+	resultUnsent = `UPDATE message SET q = 1, due_at = $3, detail = $4
+		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`
+	resultUnknown = `UPDATE message SET q = 3, due_at = $3, detail = $4
+		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`
+	resultHold = `UPDATE message SET q = 1, hold = $3, detail = $4
+		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
 )
 
 func writeResults(ctx context.Context, tx *Tx, results []Result) error {
@@ -266,18 +260,18 @@ func writeResults(ctx context.Context, tx *Tx, results []Result) error {
 func (r *Result) statement() statement {
 	switch r.Move {
 	case MoveRetry:
-		return statement{resultRetry, []any{r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail)}}
+		return statement{resultRetry, []any{int64(r.Key), r.Attempt, millis(r.Due), orNil(r.Detail)}}
 	case MoveUnknown:
-		return statement{resultUnknown, []any{r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail)}}
+		return statement{resultUnknown, []any{int64(r.Key), r.Attempt, millis(r.Due), orNil(r.Detail)}}
 	case MoveUnsent:
-		return statement{resultUnsent, []any{r.NotificationID, r.N, r.Attempt, millis(r.Due), orNil(r.Detail)}}
+		return statement{resultUnsent, []any{int64(r.Key), r.Attempt, millis(r.Due), orNil(r.Detail)}}
 	case MoveHold:
-		return statement{resultHold, []any{r.NotificationID, r.N, r.Attempt, r.Hold, orNil(r.Detail)}}
+		return statement{resultHold, []any{int64(r.Key), r.Attempt, r.Hold, orNil(r.Detail)}}
 	case MoveDone:
 	}
 	sent, ended := doneTimes(r)
 	return statement{resultDone, []any{
-		r.NotificationID, r.N, int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
+		int64(r.Key), int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
 		orZero(ended), orNil(r.ProviderID), orZero(sent), r.Attempt,
 	}}
 }
@@ -293,13 +287,13 @@ func doneTimes(r *Result) (sent, ended int64) {
 // when there are several; the rest goes one by one.
 func resultsTogether(results []Result) []statement {
 	var all []statement
-	var ids, providers []string
-	var ns, attempts, ranks, sents []int64
+	var providers []string
+	var ids, attempts, ranks, sents []int64
 	for i := range results {
 		r := &results[i]
 		if sent, _ := doneTimes(r); r.Move == MoveDone && sent > 0 && len(results) >= togetherLeast {
-			ids, providers = append(ids, r.NotificationID), append(providers, r.ProviderID)
-			ns, attempts = append(ns, int64(r.N)), append(attempts, int64(r.Attempt))
+			ids, providers = append(ids, int64(r.Key)), append(providers, r.ProviderID)
+			attempts = append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(r.Rank)), append(sents, sent)
 			continue
 		}
@@ -314,9 +308,9 @@ func resultsTogether(results []Result) []statement {
 		ended_at = CASE WHEN m.rank < u.rank THEN NULL ELSE m.ended_at END,
 		rank = GREATEST(m.rank, u.rank),
 		provider_id = COALESCE(m.provider_id, NULLIF(u.provider, '')), sent_at = COALESCE(m.sent_at, u.sent)
-		FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS attempt,
-			unnest($4::bigint[]) AS rank, unnest($5::text[]) AS provider, unnest($6::bigint[]) AS sent) AS u
-		WHERE m.notification_id = u.id AND m.n = u.n AND m.attempt = u.attempt`, []any{ids, ns, attempts, ranks, providers, sents}})
+		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS attempt,
+			unnest($3::bigint[]) AS rank, unnest($4::text[]) AS provider, unnest($5::bigint[]) AS sent) AS u
+		WHERE m.id = u.id AND m.attempt = u.attempt`, []any{ids, attempts, ranks, providers, sents}})
 }
 
 // togetherLeast is how many results are worth a statement of their own.
@@ -342,7 +336,7 @@ func orZero(ms int64) any {
 func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error {
 	receipts = slices.Clone(receipts)
 	slices.SortStableFunc(receipts, func(a, b carillon.Receipt) int { // in the order of locks
-		return cmp.Or(cmp.Compare(a.Ref.NotificationID, b.Ref.NotificationID), cmp.Compare(a.Ref.N, b.Ref.N))
+		return cmp.Compare(a.Ref.Key(), b.Ref.Key())
 	})
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
 		for i := range receipts {
@@ -356,36 +350,36 @@ func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error 
 
 const (
 	receiptUp = `UPDATE message SET q = 0,
-		reason = CASE WHEN rank < $4 THEN NULL ELSE reason END, detail = CASE WHEN rank < $4 THEN NULL ELSE detail END,
-		ended_at = CASE WHEN rank < $4 THEN NULL ELSE ended_at END, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END,
-		provider_id = COALESCE(provider_id, $5), `
-	receiptWhere = ` WHERE notification_id = $1 AND n = $2 AND sender = $3 AND rank <> 10 AND (attempt > 0 OR hold LIKE 'restored/%')`
+		reason = CASE WHEN rank < $3 THEN NULL ELSE reason END, detail = CASE WHEN rank < $3 THEN NULL ELSE detail END,
+		ended_at = CASE WHEN rank < $3 THEN NULL ELSE ended_at END, rank = CASE WHEN rank < $3 THEN $3 ELSE rank END,
+		provider_id = COALESCE(provider_id, $4), `
+	receiptWhere = ` WHERE id = $1 AND sender = $2 AND rank <> 10 AND (attempt > 0 OR hold LIKE 'restored/%')`
 
-	receiptSent      = receiptUp + `sent_at = COALESCE(sent_at, $6)` + receiptWhere + ` AND (rank < $4 OR sent_at IS NULL)`
-	receiptDelivered = receiptUp + `delivered_at = COALESCE(delivered_at, $6)` + receiptWhere + ` AND (rank < $4 OR delivered_at IS NULL)`
-	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $6)` + receiptWhere + ` AND (rank < $4 OR read_at IS NULL)`
-	receiptFailed    = `UPDATE message SET q = 0, rank = $4, reason = $6, detail = $7, ended_at = $8, provider_id = COALESCE(provider_id, $5)` +
-		receiptWhere + ` AND rank < $4 AND (attempt = $9 OR $9 = 0)`
-	receiptEnded = `UPDATE message SET q = 0, rank = $4, reason = NULL, detail = NULL, ended_at = $6, provider_id = COALESCE(provider_id, $5)` +
-		receiptWhere + ` AND rank < $4`
+	receiptSent      = receiptUp + `sent_at = COALESCE(sent_at, $5)` + receiptWhere + ` AND (rank < $3 OR sent_at IS NULL)`
+	receiptDelivered = receiptUp + `delivered_at = COALESCE(delivered_at, $5)` + receiptWhere + ` AND (rank < $3 OR delivered_at IS NULL)`
+	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $5)` + receiptWhere + ` AND (rank < $3 OR read_at IS NULL)`
+	receiptFailed    = `UPDATE message SET q = 0, rank = $3, reason = $5, detail = $6, ended_at = $7, provider_id = COALESCE(provider_id, $4)` +
+		receiptWhere + ` AND rank < $3 AND (attempt = $8 OR $8 = 0)`
+	receiptEnded = `UPDATE message SET q = 0, rank = $3, reason = NULL, detail = NULL, ended_at = $5, provider_id = COALESCE(provider_id, $4)` +
+		receiptWhere + ` AND rank < $3`
 )
 
 func receive(ctx context.Context, tx *Tx, r *carillon.Receipt) error {
-	id, n, at := r.Ref.NotificationID, r.Ref.N, millis(r.At)
+	id, at := int64(r.Ref.Key()), millis(r.At)
 	rank := int(carillon.RankOf(r.Channel, r.State))
 	provider := orNil(r.ProviderID)
 	var err error
 	switch r.State {
 	case carillon.StateSent, carillon.StateDialing:
-		_, err = tx.exec(ctx, receiptSent, id, n, r.SenderUID, rank, provider, at)
+		_, err = tx.exec(ctx, receiptSent, id, r.SenderUID, rank, provider, at)
 	case carillon.StateDelivered, carillon.StateInProgress:
-		_, err = tx.exec(ctx, receiptDelivered, id, n, r.SenderUID, rank, provider, at)
+		_, err = tx.exec(ctx, receiptDelivered, id, r.SenderUID, rank, provider, at)
 	case carillon.StateRead, carillon.StateRinging: // a call is never read: the column says when it rang
-		_, err = tx.exec(ctx, receiptRead, id, n, r.SenderUID, rank, provider, at)
+		_, err = tx.exec(ctx, receiptRead, id, r.SenderUID, rank, provider, at)
 	case carillon.StateFailed:
-		_, err = tx.exec(ctx, receiptFailed, id, n, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
+		_, err = tx.exec(ctx, receiptFailed, id, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
 	default:
-		_, err = tx.exec(ctx, receiptEnded, id, n, r.SenderUID, rank, provider, at)
+		_, err = tx.exec(ctx, receiptEnded, id, r.SenderUID, rank, provider, at)
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"carillon"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -83,9 +85,9 @@ func (d *Delivery) queueStarts(tx *Tx, b *pgx.Batch, epochs map[int]int64) {
 	st, byKey := startsTogether(starts, epochs, millis(d.Now))
 	tx.s.watched(st.query, st.args)
 	b.Queue(st.query, st.args...).Query(func(rows pgx.Rows) error {
-		var k messageKey
+		var k carillon.MessageKey
 		var attempt int
-		_, err := pgx.ForEachRow(rows, []any{&k.id, &k.n, &attempt}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&k, &attempt}, func() error {
 			byKey[k].Attempt = attempt
 			return nil
 		})

@@ -61,21 +61,20 @@ func (s *Store) readTimeline(ctx context.Context, c *pgx.Conn) error {
 // being sent, and what became of others. All may be repeated: what is there already stays.
 func (s *Store) Replay(ctx context.Context, flying []Flight, results []Result) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		var ids []string
-		var ns, attempts []int64
-		add := func(id string, n, attempt int) {
-			ids, ns, attempts = append(ids, id), append(ns, int64(n)), append(attempts, int64(attempt))
+		var ids, attempts []int64
+		add := func(key carillon.MessageKey, attempt int) {
+			ids, attempts = append(ids, int64(key)), append(attempts, int64(attempt))
 		}
 		for _, f := range flying {
-			add(f.NotificationID, f.N, f.Attempt)
+			add(f.Key, f.Attempt)
 		}
 		for i := range results {
-			add(results[i].NotificationID, results[i].N, results[i].Attempt)
+			add(results[i].Key, results[i].Attempt)
 		}
 		// Epoch 0: whoever takes the shard next recovers what is still under way then.
 		_, err := tx.exec(ctx, `UPDATE message AS m SET q = 2, attempt = u.attempt, epoch = 0
-			FROM (SELECT unnest($1::text[]) AS id, unnest($2::bigint[]) AS n, unnest($3::bigint[]) AS attempt) AS u
-			WHERE m.notification_id = u.id AND m.n = u.n AND m.attempt < u.attempt AND m.q + 0 = 1`, ids, ns, attempts)
+			FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS attempt) AS u
+			WHERE m.id = u.id AND m.attempt < u.attempt AND m.q + 0 = 1`, ids, attempts)
 		if err != nil {
 			return err
 		}

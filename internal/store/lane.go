@@ -42,16 +42,15 @@ func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 
 // Queued is a message that waits in a lane.
 type Queued struct {
-	NotificationID string
-	N              int
-	Number         string
-	Attempt        int // attempts so far
-	Due            time.Time
+	Key     carillon.MessageKey
+	Number  string
+	Attempt int // attempts so far
+	Due     time.Time
 }
 
 // Window reads the earliest messages of a lane that are due in [floor, until], at most limit.
 func (s *Store) Window(ctx context.Context, shard int, l Lane, floor, until time.Time, limit int) ([]Queued, error) {
-	rows, err := s.rows(ctx, `SELECT notification_id, n, number, attempt, due_at FROM message
+	rows, err := s.rows(ctx, `SELECT id, number, attempt, due_at FROM message
 		WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2 AND class = $3 AND due_at >= $4 AND due_at <= $5
 		ORDER BY due_at LIMIT $6`, shard, l.SenderUID, int(l.Class), floor.UnixMilli(), until.UnixMilli(), limit)
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *Store) Window(ctx context.Context, shard int, l Lane, floor, until time
 	for rows.Next() {
 		var q Queued
 		var due int64
-		if err := rows.Scan(&q.NotificationID, &q.N, &q.Number, &q.Attempt, &due); err != nil {
+		if err := rows.Scan(&q.Key, &q.Number, &q.Attempt, &due); err != nil {
 			return nil, fmt.Errorf("read window: %w", err)
 		}
 		q.Due = instant(due)
@@ -99,18 +98,17 @@ func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
 // postponed finds the message by its key, as startsTogether does.
 func (q *Queued) postponed() statement {
 	return statement{
-		"UPDATE message SET due_at = $3 WHERE notification_id = $1 AND n = $2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3",
-		[]any{q.NotificationID, q.N, millis(q.Due)},
+		"UPDATE message SET due_at = $2 WHERE id = $1 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $2",
+		[]any{int64(q.Key), millis(q.Due)},
 	}
 }
 
 // Flight is a message that the database says is being sent.
 type Flight struct {
-	NotificationID string
-	N              int
-	SenderUID      int64
-	Class          carillon.Class
-	Attempt        int
+	Key       carillon.MessageKey
+	SenderUID int64
+	Class     carillon.Class
+	Attempt   int
 }
 
 // Flights reads what a shard's owner of this epoch has in flight. It takes the fence first: a transaction of the owner's
@@ -123,7 +121,7 @@ func (s *Store) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 		if err != nil || !held {
 			return err
 		}
-		rows, err := tx.query(ctx, `SELECT notification_id, n, sender, class, attempt FROM message
+		rows, err := tx.query(ctx, `SELECT id, sender, class, attempt FROM message
 			WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
 		if err != nil {
 			return err
@@ -131,7 +129,7 @@ func (s *Store) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			var x Flight
-			if err := rows.Scan(&x.NotificationID, &x.N, &x.SenderUID, &x.Class, &x.Attempt); err != nil {
+			if err := rows.Scan(&x.Key, &x.SenderUID, &x.Class, &x.Attempt); err != nil {
 				return err
 			}
 			all = append(all, x)
@@ -146,16 +144,15 @@ func (s *Store) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 
 // Doubt is a message whose outcome stayed unknown past its wait.
 type Doubt struct {
-	NotificationID string
-	N              int
-	SenderUID      int64
-	Class          carillon.Class
-	Attempt        int
+	Key       carillon.MessageKey
+	SenderUID int64
+	Class     carillon.Class
+	Attempt   int
 }
 
 // Doubts reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
 func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int) (due []Doubt, next time.Time, err error) {
-	rows, err := s.rows(ctx, `SELECT notification_id, n, sender, class, attempt, due_at FROM message
+	rows, err := s.rows(ctx, `SELECT id, sender, class, attempt, due_at FROM message
 		WHERE q >= 2 AND q = 3 AND shard = $1 ORDER BY shard, due_at LIMIT $2`, shard, limit)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
@@ -164,7 +161,7 @@ func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int)
 	for rows.Next() {
 		var d Doubt
 		var at int64
-		if err := rows.Scan(&d.NotificationID, &d.N, &d.SenderUID, &d.Class, &d.Attempt, &at); err != nil {
+		if err := rows.Scan(&d.Key, &d.SenderUID, &d.Class, &d.Attempt, &at); err != nil {
 			return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
 		}
 		if at > now.UnixMilli() {
@@ -183,14 +180,14 @@ func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int)
 func (s *Store) Settle(ctx context.Context, retry, fail []Doubt, now time.Time) error {
 	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error {
 		for _, d := range retry {
-			if _, err := tx.exec(ctx, `UPDATE message SET q = 1, due_at = $4, detail = 'outcome of an attempt stayed unknown; sent again by policy'
-				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 3`, d.NotificationID, d.N, d.Attempt, millis(now)); err != nil {
+			if _, err := tx.exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
+				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, millis(now)); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
 		}
 		for _, d := range fail {
-			if _, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $5 THEN $5 ELSE rank END, reason = $6, ended_at = $4
-				WHERE notification_id = $1 AND n = $2 AND attempt = $3 AND q + 0 = 3`, d.NotificationID, d.N, d.Attempt, millis(now),
+			if _, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
+				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, millis(now),
 				int(carillon.RankFailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
@@ -202,8 +199,8 @@ func (s *Store) Settle(ctx context.Context, retry, fail []Doubt, now time.Time) 
 // Release gives messages that were held under a name back to their lanes, at most limit, and tells how many.
 func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err = tx.exec(ctx, `UPDATE message SET hold = '' WHERE (notification_id, n) IN (
-			SELECT notification_id, n FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
+		n, err = tx.exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
+			SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
 		return err
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ type Filter struct {
 	State            carillon.State // scheduled, in_progress, completed, canceled
 	SenderUID        int64
 	From, To         time.Time // of acceptance; From inclusive, To exclusive
-	Before           string    // cursor: ids below it
+	Before           string    // cursor: the id of the last one seen; empty: from the newest on
 	Limit            int
 }
 
@@ -42,23 +43,24 @@ func (w *where) add(condition string, args ...any) {
 
 func (w *where) clause() string { return strings.Join(w.text, " AND ") }
 
-// last is a bound above every UUIDv7.
-const last = "g"
+// newest is above every number.
+const newest carillon.Seq = math.MaxInt64
 
 // Notifications lists a company's notifications, newest first. A search by number or campaign goes through the search
 // table, which is filled behind; what is newer than that table is looked through directly.
 func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, now time.Time) ([]*Notification, error) {
-	if f.Before == "" {
-		f.Before = last
+	before := newest
+	if f.Before != "" {
+		before = carillon.SeqOf(f.Before)
 	}
 	if f.Number == "" && f.Campaign == "" {
-		return s.list(ctx, companyID, f, now, "", "")
+		return s.list(ctx, companyID, f, now, carillon.NoSeq, before)
 	}
 	horizon, err := s.searchHorizon(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.list(ctx, companyID, f, now, horizon, "")
+	found, err := s.list(ctx, companyID, f, now, horizon, before)
 	if err != nil || len(found) == f.Limit {
 		return found, err
 	}
@@ -67,31 +69,26 @@ func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, n
 		field, value = "number", f.Number
 	}
 	f.Limit -= len(found)
-	f.Before = min(f.Before, horizon+"0")
-	rest, err := s.list(ctx, companyID, f, now, "", field+":"+value)
+	rest, err := s.listIndexed(ctx, f, now, where{args: []any{companyID, field, value, int64(min(before, horizon+1))}})
 	return append(found, rest...), err
 }
 
-// list runs one list query: below f.Before, above floor, through the search table when indexed names field and value.
-func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.Time, floor, indexed string) ([]*Notification, error) {
+// list looks through a company's notifications above floor and below before.
+func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.Time, floor, before carillon.Seq) ([]*Notification, error) {
 	var w where
-	if indexed != "" {
-		field, value, _ := strings.Cut(indexed, ":")
-		w.args = []any{companyID, field, value, f.Before}
-		return s.listIndexed(ctx, f, now, w)
-	}
-	w.add("company_id = ? AND id < ?", companyID, f.Before)
-	if floor != "" {
-		w.add("id > ?", floor)
+	w.add("company_id = ? AND seq < ?", companyID, int64(before))
+	if floor != carillon.NoSeq {
+		w.add("seq > ?", int64(floor))
 	}
 	f.conditions(&w, now, false)
 	w.args = append(w.args, f.Limit)
 	return s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE "+w.clause()+
-		" ORDER BY id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
+		" ORDER BY seq DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
+// listIndexed goes through the search table: w has the company, the field, its value and the number to begin below.
 func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, w where) ([]*Notification, error) {
-	w.text = []string{"s.company_id = $1 AND s.field = $2 AND s.value = $3 AND s.notification_id < $4 AND n.id = s.notification_id"}
+	w.text = []string{"s.company_id = $1 AND s.field = $2 AND s.value = $3 AND s.seq < $4 AND n.seq = s.seq"}
 	if w.args[1] == "number" {
 		f.Number = "" // the search table has answered it
 	}
@@ -100,21 +97,21 @@ func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, w wher
 	columns := "n." + strings.Join(strings.Fields(strings.ReplaceAll(notificationColumns, ",", " ")), ", n.")
 	// CROSS JOIN keeps SQLite from walking through all of the company's notifications instead.
 	return s.notifications(ctx, "SELECT "+columns+" FROM search s CROSS JOIN notification n WHERE "+w.clause()+
-		" ORDER BY s.notification_id DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
+		" ORDER BY s.seq DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
-// conditions adds the filters; joined says that the columns are the alias n's, and the ids those of the search table.
+// conditions adds the filters; joined says that the columns are the alias n's, and the numbers those of the search table.
 func (f *Filter) conditions(w *where, now time.Time, joined bool) {
-	p, id := "", "id"
+	p, seq := "", "seq"
 	if joined {
-		p, id = "n.", "s.notification_id"
+		p, seq = "n.", "s.seq"
 	}
 	if f.Campaign != "" {
 		w.add(p+"campaign = ?", f.Campaign)
 	}
 	if f.Number != "" {
 		// Not EXISTS, which PostgreSQL may turn round: it would read all messages to find those of the number.
-		w.add("(SELECT MIN(m.n) FROM message m WHERE m.notification_id = "+p+"id AND m.number = ?) IS NOT NULL", f.Number)
+		w.add("(SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND m.number = ?) IS NOT NULL", f.Number)
 	}
 	if f.Class != nil {
 		w.add(p+"class = ?", int(*f.Class))
@@ -126,10 +123,10 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p+"sender = ?", f.SenderUID)
 	}
 	if !f.From.IsZero() {
-		w.add(id+" >= ?", firstID(f.From))
+		w.add(seq+" >= ?", int64(carillon.FirstSeq(f.From)))
 	}
 	if !f.To.IsZero() {
-		w.add(id+" < ?", firstID(f.To))
+		w.add(seq+" < ?", int64(carillon.FirstSeq(f.To)))
 	}
 	switch f.State {
 	case carillon.StateScheduled:
@@ -142,12 +139,6 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p + "canceled")
 	default: // no state is asked for
 	}
-}
-
-// firstID is below every UUIDv7 of the instant and later, and above all earlier ones.
-func firstID(t time.Time) string {
-	ms := fmt.Sprintf("%012x", max(t.UnixMilli(), 0))
-	return ms[:8] + "-" + ms[8:]
 }
 
 func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
@@ -167,17 +158,17 @@ func (s *Store) notifications(ctx context.Context, query string, args ...any) ([
 	return all, rows.Err()
 }
 
-// searchHorizon is the id up to which the search table is filled.
-func (s *Store) searchHorizon(ctx context.Context) (string, error) {
-	var id string
-	err := s.row(ctx, []any{&id}, "SELECT text FROM meta WHERE name = 'search'")
+// searchHorizon is the number up to which the search table is filled.
+func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
+	var seq carillon.Seq
+	err := s.row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
+		return carillon.NoSeq, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read search horizon: %w", err)
+		return carillon.NoSeq, fmt.Errorf("read search horizon: %w", err)
 	}
-	return id, nil
+	return seq, nil
 }
 
 const (
@@ -191,9 +182,9 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.rows(ctx, `SELECT n.id, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
-		WHERE n.id > $1 AND n.id < $2 AND m.notification_id = n.id
-		ORDER BY n.id LIMIT $3`, horizon, firstID(now.Add(-searchLag)), searchRows)
+	rows, err := s.rows(ctx, `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
+		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127
+		ORDER BY n.seq LIMIT $3`, int64(horizon), int64(carillon.FirstSeq(now.Add(-searchLag))), searchRows)
 	if err != nil {
 		return false, fmt.Errorf("read for search: %w", err)
 	}
@@ -202,15 +193,15 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 		return false, err
 	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		b := newBulk("search", "ON CONFLICT (company_id, field, value, notification_id) DO NOTHING",
-			"company_id:text", "field:text", "value:text", "notification_id:text")
+		b := newBulk("search", "ON CONFLICT (company_id, field, value, seq) DO NOTHING",
+			"company_id:text", "field:text", "value:text", "seq:bigint")
 		for _, e := range found {
-			b.add(e.company, e.field, e.value, e.id)
+			b.add(e.company, e.field, e.value, int64(e.seq))
 		}
 		if err := b.write(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, "INSERT INTO meta (name, text) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET text = excluded.text", to)
+		_, err := tx.exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
 		return err
 	})
 	if err != nil {
@@ -219,31 +210,36 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	return true, nil
 }
 
-type searchEntry struct{ company, field, value, id string }
+type searchEntry struct {
+	company, field, value string
+	seq                   carillon.Seq
+}
 
 // searchEntries reads the rows of a step, sorted for the table. A full step may have cut its last notification short:
 // that one is left to the next step, unless it is alone.
-func searchEntries(rows *sql.Rows) (found []searchEntry, to string, count int, err error) {
+func searchEntries(rows *sql.Rows) (found []searchEntry, to carillon.Seq, count int, err error) {
 	defer func() { _ = rows.Close() }()
-	var id, number, company, campaign string
+	to = carillon.NoSeq
+	var seq carillon.Seq
+	var number, company, campaign string
 	for rows.Next() {
-		if err := rows.Scan(&id, &number, &company, &campaign); err != nil {
-			return nil, "", 0, fmt.Errorf("read for search: %w", err)
+		if err := rows.Scan(&seq, &number, &company, &campaign); err != nil {
+			return nil, to, 0, fmt.Errorf("read for search: %w", err)
 		}
-		if count++; id != to {
-			found = append(found, searchEntry{company, "campaign", campaign, id})
+		if count++; seq != to {
+			found = append(found, searchEntry{company, "campaign", campaign, seq})
 		}
-		found = append(found, searchEntry{company, "number", number, id})
-		to = id
+		found = append(found, searchEntry{company, "number", number, seq})
+		to = seq
 	}
 	if count == searchRows {
-		first := found[0].id
-		if cut := slices.IndexFunc(found, func(e searchEntry) bool { return e.id == to }); first != to {
-			found, to = found[:cut], found[cut-1].id
+		first := found[0].seq
+		if cut := slices.IndexFunc(found, func(e searchEntry) bool { return e.seq == to }); first != to {
+			found, to = found[:cut], found[cut-1].seq
 		}
 	}
 	slices.SortFunc(found, func(a, b searchEntry) int {
-		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value), cmp.Compare(a.seq, b.seq))
 	})
 	return slices.Compact(found), to, count, rows.Err()
 }

@@ -90,7 +90,7 @@ func (m *marking) hold(ctx context.Context, query string, args ...any) error {
 
 func (m *marking) endFlights(ctx context.Context, shard int) (int, error) {
 	return m.steps(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
-		detail = 'was being sent when the backup was taken', ended_at = $2 WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+		detail = 'was being sent when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM message
 		WHERE q >= 2 AND shard = $1 LIMIT $3) AND q + 0 >= 2`, shard, millis(m.now), markRows)
 }
 
@@ -107,7 +107,7 @@ func (m *marking) holdShard(ctx context.Context, shard int) error {
 		if err != nil {
 			return err
 		}
-		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM message
 			WHERE q = 1 AND hold = '' AND shard = $3 AND sender = $4 AND class = $5 AND due_at <= $6 LIMIT $7) AND q + 0 = 1 AND hold || '' = ''`,
 			restoredPrefix+company, heldDetail, shard, l.SenderUID, int(l.Class), millis(m.now), markRows); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (m *marking) holdHeld(ctx context.Context) error {
 	}
 	for _, hold := range holds {
 		company, _, _ := strings.Cut(hold, "/")
-		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM message
 			WHERE q = 1 AND hold <> '' AND hold = $3 AND due_at <= $4 LIMIT $5) AND q + 0 = 1 AND hold || '' = $3`,
 			restoredPrefix+company, heldDetail, hold, millis(m.now), markRows); err != nil {
 			return err

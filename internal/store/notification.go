@@ -24,17 +24,17 @@ func scanNotification(scan func(...any) error) (*Notification, error) {
 
 // Notification is a company's notification. Errors: not_found, also for another company's.
 func (s *Store) Notification(ctx context.Context, companyID, id string) (*Notification, error) {
-	n, err := s.LoadNotification(ctx, id)
-	if err == nil && n.CompanyID != companyID {
+	n, err := s.LoadNotification(ctx, carillon.SeqOf(id))
+	if err == nil && (n.CompanyID != companyID || n.ID != id) {
 		return nil, carillon.Absent("Notification")
 	}
 	return n, err
 }
 
-// LoadNotification is a notification by id alone, for the delivery, which owns the message it came from.
-func (s *Store) LoadNotification(ctx context.Context, id string) (*Notification, error) {
+// LoadNotification is a notification by its number alone, for the delivery, which owns the message it came from.
+func (s *Store) LoadNotification(ctx context.Context, seq carillon.Seq) (*Notification, error) {
 	var n *Notification
-	rows, err := s.rows(ctx, "SELECT "+notificationColumns+" FROM notification WHERE id = $1", id)
+	rows, err := s.rows(ctx, "SELECT "+notificationColumns+" FROM notification WHERE seq = $1", int64(seq))
 	if err != nil {
 		return nil, fmt.Errorf("read notification: %w", err)
 	}
@@ -73,10 +73,11 @@ type Message struct {
 }
 
 // Messages reads a page of a notification's recipients, from index n on.
-func (s *Store) Messages(ctx context.Context, notificationID string, n, limit int) ([]Message, error) {
-	rows, err := s.rows(ctx, `SELECT n, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([]Message, error) {
+	rows, err := s.rows(ctx, `SELECT id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
 		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
-		COALESCE(ended_at, 0) FROM message WHERE notification_id = $1 AND n >= $2 ORDER BY n LIMIT $3`, notificationID, n, limit)
+		COALESCE(ended_at, 0) FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3`,
+		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}
@@ -84,11 +85,13 @@ func (s *Store) Messages(ctx context.Context, notificationID string, n, limit in
 	var all []Message
 	for rows.Next() {
 		var m Message
+		var key carillon.MessageKey
 		var due, started, sent, delivered, read, ended int64
-		if err := rows.Scan(&m.N, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
+		if err := rows.Scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
 			&started, &sent, &delivered, &read, &ended); err != nil {
 			return nil, fmt.Errorf("read messages: %w", err)
 		}
+		m.N = key.N()
 		m.Due, m.StartedAt, m.SentAt = instant(due), instant(started), instant(sent)
 		m.DeliveredAt, m.ReadAt, m.EndedAt = instant(delivered), instant(read), instant(ended)
 		all = append(all, m)
@@ -105,8 +108,9 @@ type Standing struct {
 }
 
 // Standings counts the messages of a notification by where they stand.
-func (s *Store) Standings(ctx context.Context, notificationID string) ([]Standing, error) {
-	rows, err := s.rows(ctx, "SELECT q, rank, attempt > 0, COUNT(*) FROM message WHERE notification_id = $1 GROUP BY q, rank, attempt > 0", notificationID)
+func (s *Store) Standings(ctx context.Context, seq carillon.Seq) ([]Standing, error) {
+	rows, err := s.rows(ctx, "SELECT q, rank, attempt > 0, COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 GROUP BY q, rank, attempt > 0",
+		int64(seq.Message(0)), int64(seq.LastMessage()))
 	if err != nil {
 		return nil, fmt.Errorf("count messages: %w", err)
 	}
@@ -124,31 +128,33 @@ func (s *Store) Standings(ctx context.Context, notificationID string) ([]Standin
 
 // Cancel takes what has not begun out of the queue. Errors: not_found, conflict when nothing is left to cancel.
 func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
+	seq := carillon.SeqOf(id)
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if err := tx.own(ctx, companyID, id); err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3 WHERE notification_id = $4 AND q = 1`,
-			int(carillon.RankCanceled), string(carillon.ReasonCanceled), millis(now), id)
+		n, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
+			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(carillon.RankCanceled), string(carillon.ReasonCanceled), millis(now), first, last)
 		if err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		if n == 0 {
 			return carillon.InConflict("Nothing is left to cancel")
 		}
-		if err := tx.one(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND rank NOT IN (10, 20)", id); err != nil {
+		if err := tx.one(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank NOT IN (10, 20)", first, last); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		canceled = int(n)
 		var open int
-		if err := tx.one(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND "+stillOpen, id); err != nil {
+		if err := tx.one(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		done := int64(0)
 		if open == 0 {
 			done = millis(now)
 		}
-		_, err = tx.exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE id = $4", sent == 0, open, done, id)
+		_, err = tx.exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, done, int64(seq))
 		return err
 	})
 	return canceled, sent, err
@@ -156,7 +162,8 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 
 // own checks inside a transaction that a notification is the company's, and locks it.
 func (tx *Tx) own(ctx context.Context, companyID, id string) error {
-	n, err := tx.exec(ctx, "UPDATE notification SET total = total WHERE id = $1 AND company_id = $2", id, companyID)
+	n, err := tx.exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
+		int64(carillon.SeqOf(id)), companyID, id)
 	if err == nil && n == 0 {
 		return carillon.Absent("Notification")
 	}
@@ -165,22 +172,24 @@ func (tx *Tx) own(ctx context.Context, companyID, id string) error {
 
 // Move gives a notification another time. Errors: not_found, conflict once delivery began.
 func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (*Notification, error) {
+	seq := carillon.SeqOf(id)
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if err := tx.own(ctx, companyID, id); err != nil {
 			return err
 		}
-		moved, err := tx.exec(ctx, "UPDATE message SET due_at = $1 WHERE notification_id = $2 AND q = 1 AND attempt = 0", millis(due), id)
+		moved, err := tx.exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0", millis(due), first, last)
 		if err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		var all int64
-		if err := tx.one(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE notification_id = $1 AND rank <> 10", id); err != nil {
+		if err := tx.one(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first, last); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		if moved == 0 || moved != all {
 			return carillon.InConflict("Delivery has begun")
 		}
-		_, err = tx.exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE id = $2", millis(due), id)
+		_, err = tx.exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE seq = $2", millis(due), int64(seq))
 		return err
 	})
 	if err != nil {
@@ -193,11 +202,12 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
 
 // CloseDone marks notifications of which nothing is queued, in flight or in a call any more. It runs behind the deliveries.
-func (s *Store) CloseDone(ctx context.Context, ids []string, now time.Time) error {
+func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
-		for _, id := range ids {
-			if _, err := tx.exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE id = $2 AND open > 0
-				AND NOT EXISTS (SELECT 1 FROM message WHERE notification_id = $2 AND `+stillOpen+`)`, millis(now), id); err != nil {
+		for _, seq := range seqs {
+			if _, err := tx.exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
+				AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN $3 AND $4 AND `+stillOpen+`)`, millis(now), int64(seq),
+				int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
 				return fmt.Errorf("close notifications: %w", err)
 			}
 		}
@@ -206,23 +216,23 @@ func (s *Store) CloseDone(ctx context.Context, ids []string, now time.Time) erro
 }
 
 // OpenAfter pages through all open notifications that are due, in the order of the open index.
-func (s *Store) OpenAfter(ctx context.Context, companyID, id string, now time.Time, limit int) (ids []string, lastCompany, lastID string, err error) {
-	rows, err := s.rows(ctx, `SELECT company_id, id, due_at FROM notification WHERE open > 0 AND (company_id, id) > ($1, $2)
-		ORDER BY company_id, id LIMIT $3`, companyID, id, limit)
+func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (due []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
+	rows, err := s.rows(ctx, `SELECT company_id, seq, due_at FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
+		ORDER BY company_id, seq LIMIT $3`, companyID, int64(after), limit)
 	if err != nil {
-		return nil, "", "", fmt.Errorf("read open notifications: %w", err)
+		return nil, "", 0, fmt.Errorf("read open notifications: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var due int64
-		if err := rows.Scan(&lastCompany, &lastID, &due); err != nil {
-			return nil, "", "", fmt.Errorf("read open notifications: %w", err)
+		var at int64
+		if err := rows.Scan(&lastCompany, &last, &at); err != nil {
+			return nil, "", 0, fmt.Errorf("read open notifications: %w", err)
 		}
-		if due <= now.UnixMilli() {
-			ids = append(ids, lastID)
+		if at <= now.UnixMilli() {
+			due = append(due, last)
 		}
 	}
-	return ids, lastCompany, lastID, rows.Err()
+	return due, lastCompany, last, rows.Err()
 }
 
 // Used is what a company has charged to a UTC day.

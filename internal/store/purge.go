@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"carillon"
 )
 
 // What has lived its time is deleted in steps (engine.md, section 4). What goes is looked up beside the writer; a step on
@@ -46,10 +48,11 @@ func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, er
 
 // doomed is a notification that a step deletes, with what the search table has of it.
 type doomed struct {
-	id, campaign string
-	doneAt       int64
-	messages     int
-	numbers      []string // of its messages, each once
+	seq      carillon.Seq
+	campaign string
+	doneAt   int64
+	messages int
+	numbers  []string // of its messages, each once
 }
 
 // Purge deletes notifications of a company that closed in [from, before), oldest first, about `most` rows of them with all
@@ -90,7 +93,7 @@ func (s *Store) doomed(ctx context.Context, companyID string, from, before time.
 	rows := 0
 	for i := range page {
 		d := &page[i]
-		if d.id > horizon {
+		if d.seq > horizon {
 			more = false
 			break
 		}
@@ -107,7 +110,7 @@ func (s *Store) doomed(ctx context.Context, companyID string, from, before time.
 const fewestRows = 4
 
 func (s *Store) closedPage(ctx context.Context, companyID string, from, before time.Time, limit int) ([]doomed, error) {
-	rows, err := s.rows(ctx, `SELECT id, campaign, done_at, total FROM notification
+	rows, err := s.rows(ctx, `SELECT seq, campaign, done_at, total FROM notification
 		WHERE open = 0 AND company_id = $1 AND done_at >= $2 AND done_at < $3 ORDER BY done_at LIMIT $4`,
 		companyID, max(from.UnixMilli(), 1), before.UnixMilli(), limit)
 	if err != nil {
@@ -117,7 +120,7 @@ func (s *Store) closedPage(ctx context.Context, companyID string, from, before t
 	page := make([]doomed, 0, limit)
 	for rows.Next() {
 		var d doomed
-		if err := rows.Scan(&d.id, &d.campaign, &d.doneAt, &d.messages); err != nil {
+		if err := rows.Scan(&d.seq, &d.campaign, &d.doneAt, &d.messages); err != nil {
 			return nil, err
 		}
 		page = append(page, d)
@@ -127,20 +130,21 @@ func (s *Store) closedPage(ctx context.Context, companyID string, from, before t
 
 // recipients reads the numbers that the notifications' messages go to.
 func (s *Store) recipients(ctx context.Context, all []doomed) error {
-	byID := make(map[string]*doomed, len(all))
-	ids := make([]string, len(all))
+	bySeq := make(map[carillon.Seq]*doomed, len(all))
+	var keys []int64
 	for i := range all {
-		ids[i] = all[i].id
-		byID[all[i].id] = &all[i]
+		bySeq[all[i].seq] = &all[i]
+		keys = all[i].addKeys(keys)
 	}
-	const query = "SELECT notification_id, number FROM message WHERE notification_id = "
+	const query = "SELECT id, number FROM message WHERE id "
 	if !s.d.sqlite {
-		if err := s.recipientsOf(ctx, byID, query+"ANY($1)", ids); err != nil {
+		if err := s.recipientsOf(ctx, bySeq, query+"= ANY($1)", keys); err != nil {
 			return err
 		}
 	} else {
-		for _, id := range ids {
-			if err := s.recipientsOf(ctx, byID, query+"$1", id); err != nil {
+		for i := range all {
+			seq := all[i].seq
+			if err := s.recipientsOf(ctx, bySeq, query+"BETWEEN $1 AND $2", int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
 				return err
 			}
 		}
@@ -152,18 +156,28 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 	return nil
 }
 
-func (s *Store) recipientsOf(ctx context.Context, byID map[string]*doomed, query string, ids any) error {
-	rows, err := s.rows(ctx, query, ids)
+// addKeys adds the keys of the notification's messages.
+func (d *doomed) addKeys(keys []int64) []int64 {
+	for n := range d.messages {
+		keys = append(keys, int64(d.seq.Message(n)))
+	}
+	return keys
+}
+
+func (s *Store) recipientsOf(ctx context.Context, bySeq map[carillon.Seq]*doomed, query string, keys ...any) error {
+	rows, err := s.rows(ctx, query, keys...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var id, number string
-		if err := rows.Scan(&id, &number); err != nil {
+		var key carillon.MessageKey
+		var number string
+		if err := rows.Scan(&key, &number); err != nil {
 			return err
 		}
-		byID[id].numbers = append(byID[id].numbers, number)
+		d := bySeq[key.Seq()]
+		d.numbers = append(d.numbers, number)
 	}
 	return rows.Err()
 }
@@ -200,7 +214,7 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
 	for i := range all {
 		d := &all[i]
-		n, err := tx.exec(ctx, "DELETE FROM notification WHERE id = ? AND open + 0 = 0 AND done_at < ?", d.id, before)
+		n, err := tx.exec(ctx, "DELETE FROM notification WHERE seq = ? AND open + 0 = 0 AND done_at < ?", int64(d.seq), before)
 		if err != nil {
 			return err
 		}
@@ -208,16 +222,16 @@ func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 			continue
 		}
 		p.Notifications++
-		messages, err := tx.exec(ctx, "DELETE FROM message WHERE notification_id = ?", d.id)
+		messages, err := tx.exec(ctx, "DELETE FROM message WHERE id BETWEEN ? AND ?", int64(d.seq.Message(0)), int64(d.seq.LastMessage()))
 		if err != nil {
 			return err
 		}
 		p.Rows += int(n + messages)
-		if err := unsearch(ctx, tx, p, companyID, "campaign", d.campaign, d.id); err != nil {
+		if err := unsearch(ctx, tx, p, companyID, "campaign", d.campaign, d.seq); err != nil {
 			return err
 		}
 		for _, number := range d.numbers {
-			if err := unsearch(ctx, tx, p, companyID, "number", number, d.id); err != nil {
+			if err := unsearch(ctx, tx, p, companyID, "number", number, d.seq); err != nil {
 				return err
 			}
 		}
@@ -225,57 +239,58 @@ func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 	return nil
 }
 
-func unsearch(ctx context.Context, tx *Tx, p *Purged, companyID, field, value, id string) error {
-	n, err := tx.exec(ctx, "DELETE FROM search WHERE company_id = ? AND field = ? AND value = ? AND notification_id = ?", companyID, field, value, id)
+func unsearch(ctx context.Context, tx *Tx, p *Purged, companyID, field, value string, seq carillon.Seq) error {
+	n, err := tx.exec(ctx, "DELETE FROM search WHERE company_id = ? AND field = ? AND value = ? AND seq = ?", companyID, field, value, int64(seq))
 	p.Rows += int(n)
 	return err
 }
 
 func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
-	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.id, b.id) }) // the order of locks
-	ids := make([]string, len(all))
+	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the order of locks
+	seqs := make([]int64, len(all))
 	for i := range all {
-		ids[i] = all[i].id
+		seqs[i] = int64(all[i].seq)
 	}
-	gone, err := deleteClosed(ctx, tx, ids, before)
+	gone, err := deleteClosed(ctx, tx, seqs, before)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	var ended, fields, values, owners []string
+	var ended, owners []int64
+	var fields, values []string
 	for i := range all {
 		d := &all[i]
-		if !gone[d.id] {
+		if !gone[d.seq] {
 			continue
 		}
-		ended = append(ended, d.id)
-		fields, values, owners = append(fields, "campaign"), append(values, d.campaign), append(owners, d.id)
+		ended = d.addKeys(ended)
+		fields, values, owners = append(fields, "campaign"), append(values, d.campaign), append(owners, int64(d.seq))
 		for _, number := range d.numbers {
-			fields, values, owners = append(fields, "number"), append(values, number), append(owners, d.id)
+			fields, values, owners = append(fields, "number"), append(values, number), append(owners, int64(d.seq))
 		}
 	}
-	messages, err := tx.exec(ctx, "DELETE FROM message WHERE notification_id = ANY($1)", ended)
+	messages, err := tx.exec(ctx, "DELETE FROM message WHERE id = ANY($1)", ended)
 	if err != nil {
 		return err
 	}
-	entries, err := tx.exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::text[]) AS id) AS u
-		WHERE s.company_id = $1 AND s.field = u.field AND s.value = u.value AND s.notification_id = u.id`, companyID, fields, values, owners)
+	entries, err := tx.exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::bigint[]) AS seq) AS u
+		WHERE s.company_id = $1 AND s.field = u.field AND s.value = u.value AND s.seq = u.seq`, companyID, fields, values, owners)
 	p.Notifications, p.Rows = len(gone), len(gone)+int(messages+entries)
 	return err
 }
 
-func deleteClosed(ctx context.Context, tx *Tx, ids []string, before int64) (gone map[string]bool, err error) {
-	rows, err := tx.query(ctx, "DELETE FROM notification WHERE id = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING id", ids, before)
+func deleteClosed(ctx context.Context, tx *Tx, seqs []int64, before int64) (gone map[carillon.Seq]bool, err error) {
+	rows, err := tx.query(ctx, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	gone = make(map[string]bool, len(ids))
+	gone = make(map[carillon.Seq]bool, len(seqs))
 	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
+		var seq carillon.Seq
+		if err := rows.Scan(&seq); err != nil {
 			return nil, err
 		}
-		gone[id] = true
+		gone[seq] = true
 	}
 	return gone, rows.Err()
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"carillon"
 )
 
 // RestoreOptions say what a restore takes and where it puts it.
@@ -234,14 +236,14 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 		var rows *sql.Rows
 		d = Decided{}
 		if send {
-			rows, err = tx.query(ctx, `UPDATE message SET hold = '', detail = NULL WHERE (notification_id, n) IN (SELECT notification_id, n FROM message
+			rows, err = tx.query(ctx, `UPDATE message SET hold = '', detail = NULL WHERE id IN (SELECT id FROM message
 				WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1
-				RETURNING notification_id, sender, class`, restoredPrefix+companyID, limit)
+				RETURNING id, sender, class`, restoredPrefix+companyID, limit)
 		} else {
 			rows, err = tx.query(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
 				detail = 'failed by the operator after a restore', ended_at = $3
-				WHERE (notification_id, n) IN (SELECT notification_id, n FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
-				AND q + 0 = 1 AND hold || '' = $1 RETURNING notification_id, sender, class`, restoredPrefix+companyID, limit, millis(now))
+				WHERE id IN (SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
+				AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`, restoredPrefix+companyID, limit, millis(now))
 		}
 		if err != nil {
 			return err
@@ -257,19 +259,20 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 // Decided is what a step of Decide did.
 type Decided struct {
 	Messages      int
-	Notifications []string
+	Notifications []carillon.Seq
 	Lanes         []Lane // without times
 }
 
 func (d *Decided) scan(rows *sql.Rows) error {
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var id string
+		var key carillon.MessageKey
 		var l Lane
-		if err := rows.Scan(&id, &l.SenderUID, &l.Class); err != nil {
+		if err := rows.Scan(&key, &l.SenderUID, &l.Class); err != nil {
 			return err
 		}
 		d.Messages++
+		id := key.Seq()
 		if len(d.Notifications) == 0 || d.Notifications[len(d.Notifications)-1] != id {
 			d.Notifications = append(d.Notifications, id)
 		}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"slices"
 	"time"
 
@@ -40,10 +41,15 @@ type Shard struct {
 	Epoch int64
 }
 
-// Join adds this node and makes the shards' rows on an empty database.
+// Join adds this node, with a slot for the numbers of its notifications, and makes the shards' rows on an empty database.
 func (s *Store) Join(ctx context.Context, id, name string) error {
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, "INSERT INTO node (id, beat, name, fit) VALUES ($1, 1, $2, $3) ON CONFLICT (id) DO NOTHING", id, name, int(Fit)); err != nil {
+	slot := 0
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		if slot, err = tx.pickSlot(ctx, id); err != nil {
+			return fmt.Errorf("pick a slot: %w", err)
+		}
+		if _, err := tx.exec(ctx, "INSERT INTO node (id, beat, name, fit, slot) VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
+			id, name, int(Fit), slot); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
 		for shard := range carillon.Shards {
@@ -53,6 +59,46 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 		}
 		return nil
 	})
+	if err == nil {
+		s.ids.SetSlot(slot)
+	}
+	return err
+}
+
+// pickSlot finds a slot that no other node has, and locks out others that join meanwhile. It is one of the free ones at
+// random: the last that was freed may be in use still, by a node that does not know yet that it was declared dead. Where
+// two nodes have one, as more than NodeSlots of them must, an accept whose number is taken takes another.
+func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
+	if tx.s.d.sqlite {
+		return 0, nil // there is one node
+	}
+	if _, err := tx.exec(ctx, "UPDATE meta SET value = value WHERE name = 'generation'"); err != nil {
+		return 0, err
+	}
+	rows, err := tx.query(ctx, "SELECT id, slot FROM node")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	var taken [carillon.NodeSlots]bool
+	for rows.Next() {
+		var other string
+		var slot int
+		if err := rows.Scan(&other, &slot); err != nil {
+			return 0, err
+		}
+		if other == id { // it has joined before
+			return slot, nil
+		}
+		taken[slot%carillon.NodeSlots] = true
+	}
+	slots := mathrand.Perm(carillon.NodeSlots)
+	for _, slot := range slots {
+		if !taken[slot] {
+			return slot, rows.Err()
+		}
+	}
+	return slots[0], rows.Err()
 }
 
 // Beat raises the node's counter and says how fit it is; false: the node was declared dead.

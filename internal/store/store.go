@@ -10,12 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"carillon"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -47,6 +50,7 @@ type Store struct {
 	accepts  *committer // accepted requests and receipts
 	starts   *committer // starts and results; the same as accepts on SQLite
 	dir      directory
+	ids      carillon.Sequence
 	noKeys   unknownKeys
 	stmts    stmtCache
 	watch    atomic.Pointer[watcher] // nil but in tests
@@ -96,6 +100,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		_ = s.closePools() // the first failure says what is wrong
 		return nil, err
+	}
+	if !s.d.sqlite {
+		s.ids.SetSlot(mathrand.N(carillon.NodeSlots)) //nolint:gosec // no secret; until the node has joined the others
 	}
 	s.start(ctx, o.MaxWaiting)
 	return s, nil

@@ -192,8 +192,8 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []carillo
 			continue
 		}
 		var number string
-		err := s.row(ctx, []any{&number}, "SELECT number FROM message WHERE notification_id = $1 AND n = $2 AND sender = $3",
-			r.Ref.NotificationID, r.Ref.N, senderUID)
+		err := s.row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
+			int64(r.Ref.Key()), senderUID)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}

@@ -1,5 +1,6 @@
--- Both engines run this text. {without_rowid} and {hot} are filled by the dialect: clustered tables on SQLite, room for
--- heap-only updates on PostgreSQL. Ids are TEXT, instants are milliseconds of UTC, 0 or NULL where there is none.
+-- Both engines run this text. {without_rowid}, {integer_key} and {hot} are filled by the dialect: clustered tables on
+-- SQLite, its own row numbers as keys, room for heap-only updates on PostgreSQL. Ids are TEXT, instants are milliseconds
+-- of UTC, 0 or NULL where there is none.
 
 CREATE TABLE meta (
   name  TEXT PRIMARY KEY,
@@ -158,7 +159,8 @@ CREATE TABLE node (
   id   TEXT PRIMARY KEY,
   beat BIGINT NOT NULL,
   name TEXT NOT NULL,
-  fit  INTEGER NOT NULL
+  fit  INTEGER NOT NULL,
+  slot INTEGER NOT NULL
 ){hot};
 
 CREATE TABLE shard (
@@ -207,8 +209,10 @@ CREATE TABLE idempotency (
 ){without_rowid};
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
+-- The id carries seq (adr/0014).
 CREATE TABLE notification (
-  id            TEXT PRIMARY KEY,
+  seq           {integer_key},
+  id            TEXT NOT NULL,
   company_id    TEXT NOT NULL,
   channel       TEXT NOT NULL CHECK (channel IN ('messaging', 'voice')),
   sender        BIGINT NOT NULL,
@@ -226,43 +230,42 @@ CREATE TABLE notification (
   due_at        BIGINT NOT NULL,
   done_at       BIGINT NOT NULL DEFAULT 0
 ){hot};
-CREATE INDEX notification_company ON notification (company_id, id);
-CREATE INDEX notification_open ON notification (company_id, id) WHERE open > 0;
-CREATE INDEX notification_canceled ON notification (company_id, id) WHERE canceled;
+CREATE INDEX notification_company ON notification (company_id, seq);
+CREATE INDEX notification_open ON notification (company_id, seq) WHERE open > 0;
+CREATE INDEX notification_canceled ON notification (company_id, seq) WHERE canceled;
 CREATE INDEX notification_done ON notification (company_id, done_at) WHERE open = 0;
 
+-- The id is the notification's seq and seven bits of the message's place among its recipients.
 CREATE TABLE message (
-  notification_id TEXT NOT NULL,
-  n               INTEGER NOT NULL,
-  shard           INTEGER NOT NULL,
-  sender          BIGINT NOT NULL,
-  class           INTEGER NOT NULL,
-  number          TEXT NOT NULL,
-  q               INTEGER NOT NULL CHECK (q BETWEEN 0 AND 3),
-  rank            INTEGER NOT NULL DEFAULT 0,
-  hold            TEXT NOT NULL DEFAULT '',
-  due_at          BIGINT NOT NULL,
-  attempt         INTEGER NOT NULL DEFAULT 0,
-  epoch           BIGINT NOT NULL DEFAULT 0,
-  provider_id     TEXT,
-  reason          TEXT,
-  detail          TEXT,
-  started_at      BIGINT,
-  sent_at         BIGINT,
-  delivered_at    BIGINT,
-  read_at         BIGINT,
-  ended_at        BIGINT,
-  PRIMARY KEY (notification_id, n)
-){without_rowid}{hot};
+  id           {integer_key},
+  shard        INTEGER NOT NULL,
+  sender       BIGINT NOT NULL,
+  class        INTEGER NOT NULL,
+  number       TEXT NOT NULL,
+  q            INTEGER NOT NULL CHECK (q BETWEEN 0 AND 3),
+  rank         INTEGER NOT NULL DEFAULT 0,
+  hold         TEXT NOT NULL DEFAULT '',
+  due_at       BIGINT NOT NULL,
+  attempt      INTEGER NOT NULL DEFAULT 0,
+  epoch        BIGINT NOT NULL DEFAULT 0,
+  provider_id  TEXT,
+  reason       TEXT,
+  detail       TEXT,
+  started_at   BIGINT,
+  sent_at      BIGINT,
+  delivered_at BIGINT,
+  read_at      BIGINT,
+  ended_at     BIGINT
+){hot};
 CREATE INDEX message_due ON message (shard, sender, class, due_at) WHERE q = 1 AND hold = '';
 CREATE INDEX message_flight ON message (shard, due_at) WHERE q >= 2;
 CREATE INDEX message_held ON message (hold) WHERE q = 1 AND hold <> '';
 
 -- Filled behind, in sorted chunks: finds notifications by a recipient's number or by campaign.
 CREATE TABLE search (
-  company_id      TEXT NOT NULL,
-  field           TEXT NOT NULL CHECK (field IN ('number', 'campaign')),
-  value           TEXT NOT NULL,
-  notification_id TEXT NOT NULL,
-  PRIMARY KEY (company_id, field, value, notification_id)
+  company_id TEXT NOT NULL,
+  field      TEXT NOT NULL CHECK (field IN ('number', 'campaign')),
+  value      TEXT NOT NULL,
+  seq        BIGINT NOT NULL,
+  PRIMARY KEY (company_id, field, value, seq)
 ){without_rowid};

@@ -100,7 +100,7 @@ func (r *rig) accepted(t *testing.T, messages int, change ...func(a *store.Accep
 
 func (r *rig) message(t *testing.T, a *store.Accept, n int) store.Message {
 	t.Helper()
-	all, err := r.Messages(t.Context(), a.Notification.ID, n, 1)
+	all, err := r.Messages(t.Context(), a.Notification.Seq(), n, 1)
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -110,7 +110,7 @@ func (r *rig) message(t *testing.T, a *store.Accept, n int) store.Message {
 // there tells whether a notification is stored.
 func (r *rig) there(t *testing.T, a *store.Accept) bool {
 	t.Helper()
-	_, err := r.LoadNotification(t.Context(), a.Notification.ID)
+	_, err := r.LoadNotification(t.Context(), a.Notification.Seq())
 	if err != nil && !carillon.IsCode(err, carillon.NotFound) {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (r *rig) fence(t *testing.T) store.Fence {
 // start begins the delivery of a message; the attempt is 0 where it must not begin.
 func (r *rig) start(t *testing.T, f store.Fence, a *store.Accept, n int) int {
 	t.Helper()
-	st := &store.Start{NotificationID: a.Notification.ID, N: n, Shard: f.Shard}
+	st := &store.Start{Key: a.Notification.Seq().Message(n), Shard: f.Shard}
 	r.deliver(t, &store.Delivery{Fences: []store.Fence{f}, Starts: []*store.Start{st}, Now: r.now})
 	return st.Attempt
 }

@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ func accepting() []sentence {
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
 		{"64 senders at once never pass the quota", quotaIsNeverPassed},
 		{"a request that the quota refuses stores nothing", refusedRequestStoresNothing},
+		{"of two notifications with one number one is stored", numberIsTaken},
 		{"64 repeats of one key store one notification", repeatsStoreOnce},
 		{"an idempotency key with other content is refused", reusedKeyIsRefused},
 		{"an idempotency key is free again once it has expired", keyExpires},
@@ -42,16 +45,56 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 	if _, err := r.Notification(t.Context(), theirs, n.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company was told %v", err)
 	}
-	messages, err := r.Messages(t.Context(), n.ID, 0, 100)
+	messages, err := r.Messages(t.Context(), n.Seq(), 0, 100)
 	if d := cmp.Diff([]store.Message{
 		{N: 0, Number: "34600000001", Q: 1, Due: n.DueAt},
 		{N: 1, Number: "34600000002", Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed, Due: n.DueAt, EndedAt: n.CreatedAt},
 	}, messages); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	standings, err := r.Standings(t.Context(), n.ID)
+	standings, err := r.Standings(t.Context(), n.Seq())
 	if err != nil || len(standings) != 2 || standings[0].Count+standings[1].Count != 2 {
 		t.Error(standings, err)
+	}
+}
+
+// numberIsTaken has two nodes with one slot, or one that was started anew with its clock put back.
+func numberIsTaken(t *testing.T, r *rig) {
+	first, second := r.request("34600000001", "34600000002"), r.request("34600000003")
+	last := "0"
+	if strings.HasSuffix(first.Notification.ID, last) {
+		last = "1"
+	}
+	second.Notification.ID = first.Notification.ID[:35] + last
+	for _, a := range []*store.Accept{first, second, first} {
+		a.Notification.Campaign = a.Notification.ID
+		want := error(nil)
+		if r.there(t, first) {
+			want = store.ErrIDTaken
+		}
+		if err := r.Accept(t.Context(), a); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", a.Notification.ID, err, want)
+		}
+	}
+	if _, err := r.Notification(t.Context(), ours, second.Notification.ID); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another notification was found: %v", err)
+	}
+	if _, _, err := r.Cancel(t.Context(), ours, second.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another notification was canceled: %v", err)
+	}
+	if _, err := r.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour)); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another notification was moved: %v", err)
+	}
+	if n, err := r.Notification(t.Context(), ours, first.Notification.ID); err != nil || n.Total != 2 {
+		t.Error(n, err)
+	}
+	if used := r.used(t, first); used != 2 {
+		t.Errorf("%d charged", used)
+	}
+	third := r.request("34600000004")
+	third.Notification.ID = r.NewNotificationID(r.now)
+	if errs := together(t, r, []*store.Accept{second, third}); !errors.Is(errs[0], store.ErrIDTaken) || errs[1] != nil {
+		t.Error(errs)
 	}
 }
 

@@ -94,7 +94,7 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 	f := r.fence(t)
 	for range 30 {
 		a := r.accepted(t, 2)
-		st := []*store.Start{{NotificationID: a.Notification.ID, N: 0, Shard: f.Shard}, {NotificationID: a.Notification.ID, N: 1, Shard: f.Shard}}
+		st := []*store.Start{{Key: a.Notification.Seq().Message(0), Shard: f.Shard}, {Key: a.Notification.Seq().Message(1), Shard: f.Shard}}
 		canceled, begin := 0, make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
@@ -117,17 +117,17 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 
 func closing(t *testing.T, r *rig) {
 	f, a, b := r.fence(t), r.accepted(t, 2), r.accepted(t, 1)
-	ids := []string{a.Notification.ID, b.Notification.ID}
+	seqs := []carillon.Seq{a.Notification.Seq(), b.Notification.Seq()}
 	done := func(n int, x *store.Accept) {
 		r.start(t, f, x, n)
-		r.result(t, store.Result{NotificationID: x.Notification.ID, N: n, Attempt: 1, Rank: carillon.RankSent, At: r.now})
-		if err := r.CloseDone(t.Context(), ids, r.now); err != nil {
+		r.result(t, store.Result{Key: x.Notification.Seq().Message(n), Attempt: 1, Rank: carillon.RankSent, At: r.now})
+		if err := r.CloseDone(t.Context(), seqs, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
 	check := func(x *store.Accept, open bool) {
 		t.Helper()
-		if n, err := r.LoadNotification(t.Context(), x.Notification.ID); err != nil || (n.Open > 0) != open || n.DoneAt.IsZero() != open {
+		if n, err := r.LoadNotification(t.Context(), x.Notification.Seq()); err != nil || (n.Open > 0) != open || n.DoneAt.IsZero() != open {
 			t.Errorf("open %d, done %s, %v", n.Open, n.DoneAt, err)
 		}
 	}
@@ -141,7 +141,7 @@ func closing(t *testing.T, r *rig) {
 }
 
 func openPages(t *testing.T, r *rig) {
-	var want []string
+	var want []carillon.Seq
 	for i := range 7 {
 		a := r.accepted(t, 1, func(a *store.Accept) {
 			switch i {
@@ -157,20 +157,20 @@ func openPages(t *testing.T, r *rig) {
 			}
 		}
 		if i != 2 && i != 4 {
-			want = append(want, a.Notification.ID)
+			want = append(want, a.Notification.Seq())
 		}
 	}
-	var got []string
-	company, id := "", ""
+	var got []carillon.Seq
+	company, after := "", carillon.NoSeq
 	for {
-		ids, lastCompany, lastID, err := r.OpenAfter(t.Context(), company, id, r.now, 2)
+		seqs, lastCompany, last, err := r.OpenAfter(t.Context(), company, after, r.now, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lastID == "" {
+		if lastCompany == "" {
 			break
 		}
-		got, company, id = append(got, ids...), lastCompany, lastID
+		got, company, after = append(got, seqs...), lastCompany, last
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {

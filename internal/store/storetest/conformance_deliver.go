@@ -34,10 +34,10 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 	}
 	lost := f
 	lost.Epoch++
-	st := &store.Start{NotificationID: a.Notification.ID, N: 1, Shard: f.Shard}
+	st := &store.Start{Key: a.Notification.Seq().Message(1), Shard: f.Shard}
 	d := &store.Delivery{
 		Fences: []store.Fence{lost}, Starts: []*store.Start{st}, Now: r.now,
-		Results: []store.Result{{NotificationID: a.Notification.ID, N: 0, Attempt: 1, Rank: carillon.RankSent, At: r.now}},
+		Results: []store.Result{{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, At: r.now}},
 	}
 	r.deliver(t, d)
 	if !slices.Equal(d.Lost, []int{f.Shard}) || st.Attempt != 0 {
@@ -61,7 +61,7 @@ func onlyDueIsStarted(t *testing.T, r *rig) {
 	}
 	r.start(t, f, flying, 0)
 	r.start(t, f, held, 0)
-	r.result(t, store.Result{NotificationID: held.Notification.ID, Attempt: 1, Move: store.MoveHold, Hold: "ours/1"})
+	r.result(t, store.Result{Key: held.Notification.Seq().Message(0), Attempt: 1, Move: store.MoveHold, Hold: "ours/1"})
 	for name, tt := range map[string]struct {
 		a    *store.Accept
 		want int
@@ -81,15 +81,15 @@ func startCountsTheAttempt(t *testing.T, r *rig) {
 	for attempt := 1; attempt <= 3; attempt++ {
 		d := &store.Delivery{Fences: []store.Fence{f}, Now: r.now}
 		for n := range 40 {
-			d.Starts = append(d.Starts, &store.Start{NotificationID: a.Notification.ID, N: n, Shard: f.Shard})
+			d.Starts = append(d.Starts, &store.Start{Key: a.Notification.Seq().Message(n), Shard: f.Shard})
 		}
 		r.deliver(t, d)
 		var results []store.Result
 		for _, st := range d.Starts {
 			if st.Attempt != attempt {
-				t.Fatalf("attempt %d of message %d, want %d", st.Attempt, st.N, attempt)
+				t.Fatalf("attempt %d of message %d, want %d", st.Attempt, st.Key.N(), attempt)
 			}
-			results = append(results, store.Result{NotificationID: st.NotificationID, N: st.N, Attempt: attempt, Move: store.MoveRetry, Due: r.now})
+			results = append(results, store.Result{Key: st.Key, Attempt: attempt, Move: store.MoveRetry, Due: r.now})
 		}
 		if m := r.message(t, a, 39); m.Q != 2 || m.Attempts != attempt || !m.StartedAt.Equal(r.now) {
 			t.Errorf("%+v", m)
@@ -108,22 +108,22 @@ func neighboursStart(t *testing.T, r *rig) {
 	id := a.Notification.ID
 	r.start(t, f, a, 3) // in flight
 	r.start(t, f, a, 22)
-	r.result(t, store.Result{NotificationID: id, N: 22, Attempt: 1, Move: store.MoveRetry, Due: r.now}) // tried before
+	r.result(t, store.Result{Key: carillon.SeqOf(id).Message(22), Attempt: 1, Move: store.MoveRetry, Due: r.now}) // tried before
 	d := &store.Delivery{Fences: []store.Fence{f}, Now: r.now}
 	for n := range 31 {
 		if n != 8 && n != 9 {
-			d.Starts = append(d.Starts, &store.Start{NotificationID: id, N: n, Shard: f.Shard})
+			d.Starts = append(d.Starts, &store.Start{Key: carillon.SeqOf(id).Message(n), Shard: f.Shard})
 		}
 	}
 	r.deliver(t, d)
 	for _, st := range d.Starts {
 		want := map[int]int{3: 0, 11: 0, 22: 2, 30: 0}
-		attempt, odd := want[st.N]
+		attempt, odd := want[st.Key.N()]
 		if !odd {
 			attempt = 1
 		}
 		if st.Attempt != attempt {
-			t.Errorf("attempt %d of message %d, want %d", st.Attempt, st.N, attempt)
+			t.Errorf("attempt %d of message %d, want %d", st.Attempt, st.Key.N(), attempt)
 		}
 	}
 	for n, want := range map[int]store.Message{0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1}} {
@@ -138,7 +138,7 @@ func resultByAttempt(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	id := a.Notification.ID
 	for _, attempt := range []int{0, 2} {
-		r.result(t, store.Result{NotificationID: id, Attempt: attempt, Rank: carillon.RankFailed, Reason: carillon.ReasonExpired, At: r.now})
+		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: attempt, Rank: carillon.RankFailed, Reason: carillon.ReasonExpired, At: r.now})
 	}
 	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != carillon.RankNone {
 		t.Errorf("another attempt's result was taken: %+v", m)
@@ -146,7 +146,7 @@ func resultByAttempt(t *testing.T, r *rig) {
 	if deposed, err := r.Depose(t.Context(), "node", 1); err != nil || !deposed {
 		t.Fatal(deposed, err)
 	}
-	r.result(t, store.Result{NotificationID: id, Attempt: 1, Rank: carillon.RankSent, ProviderID: "p", At: r.now})
+	r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Rank: carillon.RankSent, ProviderID: "p", At: r.now})
 	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != carillon.RankSent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
 		t.Errorf("a deposed node's result was not taken: %+v", m)
 	}
@@ -156,8 +156,8 @@ func resultByAttempt(t *testing.T, r *rig) {
 func moves(r *rig) (results []store.Result, want []store.Message) {
 	later := r.now.Add(time.Minute)
 	add := func(x store.Result, m store.Message) {
-		x.N, x.Attempt, x.At = len(results), 1, r.now
-		m.N, m.Attempts, m.StartedAt = x.N, 1, r.now
+		x.Key, x.Attempt, x.At = carillon.MessageKey(len(results)), 1, r.now
+		m.N, m.Attempts, m.StartedAt = len(want), 1, r.now
 		results, want = append(results, x), append(want, m)
 	}
 	add(store.Result{Rank: carillon.RankSent, ProviderID: "p"}, store.Message{Rank: carillon.RankSent, ProviderID: "p", SentAt: r.now})
@@ -181,11 +181,11 @@ func checkMoves(t *testing.T, r *rig, one bool) {
 	results, want := moves(r)
 	again, more := moves(r)
 	for i := range again {
-		again[i].N, more[i].N = i+kinds, i+kinds
+		again[i].Key, more[i].N = carillon.MessageKey(i+kinds), i+kinds
 	}
 	results, want = append(results, again...), append(want, more...)
 	for i := range results {
-		results[i].NotificationID = a.Notification.ID
+		results[i].Key += a.Notification.Seq().Message(0)
 		if one {
 			r.result(t, results[i])
 		}
@@ -193,7 +193,7 @@ func checkMoves(t *testing.T, r *rig, one bool) {
 	if !one {
 		r.result(t, results...)
 	}
-	got, err := r.Messages(t.Context(), a.Notification.ID, 0, 100)
+	got, err := r.Messages(t.Context(), a.Notification.Seq(), 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func resultNeverLowers(t *testing.T, r *rig) {
 	var results []store.Result
 	for n := range 8 { // enough for one statement, and each of the other moves
 		results = append(results, store.Result{
-			NotificationID: a.Notification.ID, N: n, Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
+			Key: a.Notification.Seq().Message(n), Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
 			Move: []store.Move{store.MoveDone, store.MoveDone, store.MoveDone, store.MoveDone, store.MoveDone, store.MoveRetry, store.MoveUnknown, store.MoveHold}[n],
 			Rank: carillon.RankSent, Hold: "h", ProviderID: "late",
 		})
@@ -238,7 +238,7 @@ func heldUntilReleased(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 5)
 	hold := func(n int, name string) store.Result {
 		r.start(t, f, a, n)
-		return store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Move: store.MoveHold, Hold: name}
+		return store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveHold, Hold: name}
 	}
 	r.result(t, hold(0, "ours/1"), hold(1, "ours/1"), hold(2, "ours/1"), hold(3, "ours/2"))
 	holds, err := r.Holds(t.Context())
@@ -274,9 +274,9 @@ func postponedMovesLater(t *testing.T, r *rig) {
 	r.start(t, f, a, 2)
 	earlier, later := r.now.Add(-time.Hour), r.now.Add(time.Hour)
 	r.deliver(t, &store.Delivery{Now: r.now, Later: []store.Queued{
-		{NotificationID: a.Notification.ID, N: 0, Due: later},
-		{NotificationID: a.Notification.ID, N: 1, Due: earlier},
-		{NotificationID: a.Notification.ID, N: 2, Due: later},
+		{Key: a.Notification.Seq().Message(0), Due: later},
+		{Key: a.Notification.Seq().Message(1), Due: earlier},
+		{Key: a.Notification.Seq().Message(2), Due: later},
 	}})
 	for n, want := range []time.Time{later, a.Notification.DueAt, a.Notification.DueAt} {
 		if m := r.message(t, a, n); !m.Due.Equal(want) {

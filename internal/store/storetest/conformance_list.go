@@ -63,9 +63,9 @@ func several(t *testing.T, r *rig) []*store.Accept {
 			f.Epoch = r.shard(t, f.Shard).Epoch
 			for n := range 2 {
 				r.start(t, f, a, n)
-				r.result(t, store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Rank: carillon.RankSent, At: r.now})
+				r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Rank: carillon.RankSent, At: r.now})
 			}
-			if err := r.CloseDone(t.Context(), []string{a.Notification.ID}, r.now); err != nil {
+			if err := r.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, r.now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -163,7 +163,7 @@ func everyFilter(t *testing.T, r *rig) {
 		for _, f := range filters(r, all) {
 			var want []string
 			for _, a := range slices.Backward(all) {
-				n, err := r.LoadNotification(t.Context(), a.Notification.ID)
+				n, err := r.LoadNotification(t.Context(), a.Notification.Seq())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -262,7 +262,7 @@ func recipientPages(t *testing.T, r *rig) {
 	a := r.accepted(t, 100)
 	var got []int
 	for n := 0; ; {
-		rows, err := r.Messages(t.Context(), a.Notification.ID, n, 7)
+		rows, err := r.Messages(t.Context(), a.Notification.Seq(), n, 7)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,12 +79,12 @@ func purgeTakesTheOld(t *testing.T, r *rig) {
 		if r.there(t, a) {
 			t.Errorf("old %d is there", i)
 		}
-		if all, err := r.Messages(t.Context(), a.Notification.ID, 0, 10); len(all) > 0 || err != nil {
+		if all, err := r.Messages(t.Context(), a.Notification.Seq(), 0, 10); len(all) > 0 || err != nil {
 			t.Errorf("messages of old %d are there: %v", i, err)
 		}
 	}
 	for name, a := range map[string]*store.Accept{"an open one": open, "another company's": foreign, "a young one": young} {
-		if all, err := r.Messages(t.Context(), a.Notification.ID, 0, 10); !r.there(t, a) || len(all) != len(a.Messages) || err != nil {
+		if all, err := r.Messages(t.Context(), a.Notification.Seq(), 0, 10); !r.there(t, a) || len(all) != len(a.Messages) || err != nil {
 			t.Errorf("%s lost something: %v", name, err)
 		}
 	}

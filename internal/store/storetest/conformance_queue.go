@@ -63,7 +63,7 @@ func windowOfALane(t *testing.T, r *rig) {
 	r.accepted(t, 1, at(r.second, carillon.Utility, begin))
 	all, err := r.Window(t.Context(), r.sender.Shard(), lane, begin.Add(time.Second), begin.Add(3*time.Second), 2)
 	want := []store.Queued{
-		{NotificationID: ids[1], Number: "34600000000", Due: begin.Add(time.Second)}, {NotificationID: ids[4], Number: "34600000000", Due: begin.Add(2 * time.Second)},
+		{Key: carillon.SeqOf(ids[1]).Message(0), Number: "34600000000", Due: begin.Add(time.Second)}, {Key: carillon.SeqOf(ids[4]).Message(0), Number: "34600000000", Due: begin.Add(2 * time.Second)},
 	}
 	if d := cmp.Diff(want, all); err != nil || d != "" {
 		t.Error(err, d)
@@ -91,7 +91,7 @@ func doubtsComeUp(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 	}
 	for n, wait := range []time.Duration{time.Hour, time.Minute, time.Second} { // 3 and 4 stay in flight, 5 queued
-		r.result(t, store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Move: store.MoveUnknown, Due: r.now.Add(wait)})
+		r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveUnknown, Due: r.now.Add(wait)})
 	}
 	for _, tt := range []struct {
 		after time.Duration
@@ -108,7 +108,7 @@ func doubtsComeUp(t *testing.T, r *rig) {
 		due, next, err := r.Doubts(t.Context(), f.Shard, r.now.Add(tt.after), tt.limit)
 		var got []int
 		for _, d := range due {
-			got = append(got, d.N)
+			got = append(got, d.Key.N())
 		}
 		want := time.Time{}
 		if tt.next > 0 {
@@ -129,9 +129,9 @@ func settling(t *testing.T, r *rig) {
 	for n := range 5 {
 		r.start(t, f, a, n)
 		if n < 4 {
-			r.result(t, store.Result{NotificationID: a.Notification.ID, N: n, Attempt: 1, Move: store.MoveUnknown, Due: r.now})
+			r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveUnknown, Due: r.now})
 		}
-		doubts = append(doubts, store.Doubt{NotificationID: a.Notification.ID, N: n, SenderUID: r.sender.UID, Attempt: 1})
+		doubts = append(doubts, store.Doubt{Key: a.Notification.Seq().Message(n), SenderUID: r.sender.UID, Attempt: 1})
 	}
 	r.receive(t, r.receipt(a, 2, carillon.StateSent), r.receipt(a, 3, carillon.StateSent))
 	if err := r.Settle(t.Context(), []store.Doubt{doubts[0], doubts[2], doubts[4]}, []store.Doubt{doubts[1], doubts[3]}, r.now); err != nil {

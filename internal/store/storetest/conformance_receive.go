@@ -81,7 +81,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 				all[i] = carillon.StateSent
 				r.receive(t, batch...)
 				batch = nil
-				r.result(t, store.Result{NotificationID: a.Notification.ID, Attempt: 1, Rank: carillon.RankSent, ProviderID: "wamid", At: r.receipt(a, 0, carillon.StateSent).At})
+				r.result(t, store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, ProviderID: "wamid", At: r.receipt(a, 0, carillon.StateSent).At})
 				continue
 			}
 			batch = append(batch, r.receipt(a, 0, s))
@@ -106,12 +106,12 @@ func (r *rig) begin(t *testing.T, a *store.Accept, state string) {
 	id := a.Notification.ID
 	switch state {
 	case "unknown", "failed unknown":
-		r.result(t, store.Result{NotificationID: id, Attempt: 1, Move: store.MoveUnknown, Due: r.now, Detail: "cut"})
+		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Move: store.MoveUnknown, Due: r.now, Detail: "cut"})
 	case "queued again":
-		r.result(t, store.Result{NotificationID: id, Attempt: 1, Move: store.MoveRetry, Due: r.now, Detail: "500"})
+		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Move: store.MoveRetry, Due: r.now, Detail: "500"})
 	}
 	if state == "failed unknown" {
-		if err := r.Settle(t.Context(), nil, []store.Doubt{{NotificationID: id, Attempt: 1}}, r.now); err != nil {
+		if err := r.Settle(t.Context(), nil, []store.Doubt{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -67,9 +67,9 @@ func markHolds(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 	}
 	r.result(t,
-		store.Result{NotificationID: a.Notification.ID, N: 0, Attempt: 1, Rank: carillon.RankSent, At: r.now},
-		store.Result{NotificationID: a.Notification.ID, N: 1, Attempt: 1, Move: store.MoveUnknown, Due: r.now.Add(time.Hour)},
-		store.Result{NotificationID: a.Notification.ID, N: 2, Attempt: 1, Move: store.MoveRetry, Due: r.now})
+		store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, At: r.now},
+		store.Result{Key: a.Notification.Seq().Message(1), Attempt: 1, Move: store.MoveUnknown, Due: r.now.Add(time.Hour)},
+		store.Result{Key: a.Notification.Seq().Message(2), Attempt: 1, Move: store.MoveRetry, Due: r.now})
 	x := r.mark(t)
 	want := &store.Restored{At: r.now, Held: []store.HeldBack{{CompanyID: ours, Messages: 2}, {CompanyID: theirs, Messages: 3}}, Failed: 2}
 	if d := cmp.Diff(want, x); d != "" || x.Total() != 5 {
@@ -107,7 +107,7 @@ func decisions(t *testing.T, r *rig) {
 	b := r.accepted(t, 2, at(r.foreign, carillon.Marketing, r.now))
 	r.mark(t)
 	d := r.decide(t, ours, true, 2)
-	want := store.Decided{Messages: 2, Notifications: []string{a.Notification.ID}, Lanes: []store.Lane{{SenderUID: r.sender.UID, Class: carillon.Utility}}}
+	want := store.Decided{Messages: 2, Notifications: []carillon.Seq{a.Notification.Seq()}, Lanes: []store.Lane{{SenderUID: r.sender.UID, Class: carillon.Utility}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
@@ -158,7 +158,7 @@ func receiptsLift(t *testing.T, r *rig) {
 func markHoldsHeld(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 2)
 	r.start(t, f, a, 0)
-	r.result(t, store.Result{NotificationID: a.Notification.ID, N: 0, Attempt: 1, Move: store.MoveHold, Hold: ours + "/1"})
+	r.result(t, store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Move: store.MoveHold, Hold: ours + "/1"})
 	r.mark(t)
 	if n, err := r.Release(t.Context(), ours+"/1", 100); n != 0 || err != nil {
 		t.Error("an approval released what is held after a restore:", n, err)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 func sharding() []sentence {
 	return []sentence{
 		{"a node joins once and makes the shards", joining},
+		{"nodes have different slots", slotsDiffer},
 		{"a free shard is taken by one node alone", takingIsExclusive},
 		{"a node is deposed only at the beat that was seen", deposedByBeat},
 		{"a shard is given by its owner of this epoch only", givingAShard},
@@ -72,6 +74,35 @@ func joining(t *testing.T, r *rig) {
 	if nodes, _, err := r.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != store.ClockOff || nodes[1].Beat != 1 {
 		t.Error(nodes, err)
 	}
+}
+
+func slotsDiffer(t *testing.T, r *rig) {
+	if r.Engine() == "sqlite" {
+		return // there is one node
+	}
+	slots := map[carillon.Seq]bool{}
+	join := func(id string) (slot carillon.Seq) {
+		r.join(t, id)
+		slot = carillon.SeqOf(r.NewNotificationID(r.now)) % carillon.NodeSlots
+		slots[slot] = true
+		return slot
+	}
+	first := join("n0")
+	if again := join("n0"); again != first {
+		t.Errorf("a node that joins again has the slot %d after %d", again, first)
+	}
+	for i := range carillon.NodeSlots - 2 {
+		join("n" + strconv.Itoa(i+1))
+	}
+	if err := r.Leave(t.Context(), "n0"); err != nil {
+		t.Fatal(err)
+	}
+	join("x")
+	join("y")
+	if len(slots) != carillon.NodeSlots {
+		t.Errorf("%d nodes have %d slots", carillon.NodeSlots, len(slots))
+	}
+	join("one more than there are slots")
 }
 
 func takingIsExclusive(t *testing.T, r *rig) {
@@ -188,7 +219,7 @@ func recovering(t *testing.T, r *rig) {
 	for n := range 2 {
 		r.start(t, f, a, n)
 	}
-	r.result(t, store.Result{NotificationID: a.Notification.ID, N: 1, Attempt: 1, Move: store.MoveUnknown, Due: r.now})
+	r.result(t, store.Result{Key: a.Notification.Seq().Message(1), Attempt: 1, Move: store.MoveUnknown, Due: r.now})
 	if err := r.Give(t.Context(), []store.Fence{f}); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +253,7 @@ func replaying(t *testing.T, r *rig) {
 	}
 	f, a, canceled := r.fence(t), r.accepted(t, 4), r.accepted(t, 1)
 	sent := func(a *store.Accept, n, attempt int) store.Result {
-		return store.Result{NotificationID: a.Notification.ID, N: n, Attempt: attempt, Rank: carillon.RankSent, ProviderID: "p", At: r.now}
+		return store.Result{Key: a.Notification.Seq().Message(n), Attempt: attempt, Rank: carillon.RankSent, ProviderID: "p", At: r.now}
 	}
 	// The database has: 0 sent, 1 being sent; of 2 and 3 it has heard nothing.
 	for n := range 2 {
@@ -233,7 +264,7 @@ func replaying(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		err := r.Replay(t.Context(), []store.Flight{{NotificationID: a.Notification.ID, N: 2, Attempt: 1}},
+		err := r.Replay(t.Context(), []store.Flight{{Key: a.Notification.Seq().Message(2), Attempt: 1}},
 			[]store.Result{sent(a, 0, 1), sent(a, 1, 1), sent(a, 3, 2), sent(canceled, 0, 1)})
 		if err != nil {
 			t.Fatal(err)
