@@ -92,7 +92,7 @@ func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 		}
 		taken[slot%carillon.NodeSlots] = true
 	}
-	slots := mathrand.Perm(carillon.NodeSlots)
+	slots := mathrand.Perm(carillon.NodeSlots) //nolint:gosec // no secret
 	for _, slot := range slots {
 		if !taken[slot] {
 			return slot, rows.Err()
