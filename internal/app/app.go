@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon/internal/answer"
@@ -59,6 +60,7 @@ type App struct {
 	metrics   *metrics
 	readiness readiness
 	tracing   *tracing.Tracing // nil: off
+	requests  atomic.Int64     // answered so far
 
 	router   *answer.Router
 	listener net.Listener
@@ -179,7 +181,7 @@ func (a *App) routes() []answer.Route {
 }
 
 func (a *App) authOptions() auth.Options {
-	o := auth.Options{Logger: a.log, Hashes: a.cfg.Hashes}
+	o := auth.Options{Logger: a.log, Hashes: a.cfg.Hashes, Answered: a.requests.Load}
 	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
 		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
 	}
