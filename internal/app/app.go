@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"carillon"
 	"carillon/internal/answer"
 	"carillon/internal/api"
 	"carillon/internal/auth"
@@ -153,7 +154,8 @@ func (a *App) wire() {
 			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
 		}),
 		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
-		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted, Received: a.received, Log: a.log,
+		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted,
+		Receiving: func(rs []carillon.Receipt) { a.queue.Received(rs) }, Received: a.received, Log: a.log,
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{

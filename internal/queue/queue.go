@@ -90,6 +90,7 @@ type Queue struct {
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
 	gives sync.WaitGroup
+	heard heard         // receipts, to be told again after a failover
 	keeps keeper        // breakers on their way into the database
 	look  chan struct{} // another node gave shards back
 
