@@ -75,9 +75,21 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		if !req.Scheduled {
 			n.entries.offer(a.Notification, req)
 		}
-		n.o.Wake(queue.Wake{SenderUID: sender.UID, Class: req.Class, Due: a.Notification.DueAt})
+		n.o.Wake(wakeOf(a, sender))
 	}
 	return Answer{JSON: body}, nil
+}
+
+// wakeOf is what the lane hears of what was stored; where that is a single message due now, the message itself.
+func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
+	x := &a.Notification
+	w := queue.Wake{SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
+	if len(a.Messages) == 1 && !x.Scheduled {
+		w.Fresh = &queue.Fresh{Sender: sender, Queued: store.Queued{
+			NotificationID: x.ID, Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
+		}}
+	}
+	return w
 }
 
 // answerJSON has the key order of decisions.md, section 1; every value is ours, so that nothing needs escaping.

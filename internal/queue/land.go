@@ -17,6 +17,7 @@ type committed struct {
 	d       *store.Delivery
 	flights []*flight
 	later   []postponed
+	took    time.Duration
 	err     error
 }
 
@@ -28,6 +29,7 @@ func (p *pump) committed(c committed, now time.Time) {
 	}
 	p.backoff = 0
 	p.commits++
+	p.guests.note(c.took)
 	p.written(c.d.Results, now)
 	for _, x := range c.later {
 		x.w.forget(key{x.m.NotificationID, x.m.N})
@@ -113,7 +115,7 @@ func (p *pump) written(results []store.Result, now time.Time) {
 			closed = append(closed, r.NotificationID)
 		case store.MoveRetry:
 			if f != nil {
-				p.wakeAnywhere(Wake{f.lane.uid, f.class, r.Due}, now)
+				p.wakeAnywhere(Wake{SenderUID: f.lane.uid, Class: f.class, Due: r.Due}, now)
 			}
 		case store.MoveUnsent:
 			if w, ok := p.orphans[k]; ok {

@@ -49,6 +49,13 @@ type Wake struct {
 	SenderUID int64
 	Class     carillon.Class
 	Due       time.Time
+	Fresh     *Fresh // the message itself, where it was stored right now; nil: it is read
+}
+
+// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then.
+type Fresh struct {
+	store.Queued
+	Sender *carillon.Sender
 }
 
 // Options wire a queue. Deliver and Sender are required.
