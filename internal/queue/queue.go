@@ -24,7 +24,8 @@ type Job struct {
 	Class   carillon.Class
 	Shard   int
 	Attempt int
-	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go).
+	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go), or they
+	// never left for a reason of our own.
 	Spared int
 	// Probe: the breaker is half open and this message tries whether the fault is over; it does not fail by it.
 	Probe bool
@@ -40,6 +41,8 @@ type Done struct {
 	PauseFor time.Duration
 	// Answered: the provider was reached and judged the message itself.
 	Answered bool
+	// Ours: a fault of our own side put the message off; the attempt counts for nothing.
+	Ours bool
 	// Fault is what may keep the sender's next message from its end too.
 	Fault carillon.Fault
 }
