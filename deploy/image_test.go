@@ -123,7 +123,8 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 	if out, err := i.command(t.Context(), here, words[1:]...).CombinedOutput(); err != nil || string(out) != "ok\n" {
 		t.Errorf("%v: %s", err, out)
 	}
-	i.schedule(t, ready)
+	i.delivered(t, ready, i.send(t, ready, "", ""))
+	i.send(t, ready, time.Now().AddDate(0, 1, 0).Format(time.DateOnly)+"T12:00:00", "Europe/Madrid")
 
 	stop()
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
@@ -152,19 +153,53 @@ func (i *image) ready(t *testing.T, ended chan error, log *bytes.Buffer) *config
 	}
 }
 
-// schedule sends in a named zone: the image holds no zones but the program's.
-func (i *image) schedule(t *testing.T, ready *config.Ready) {
+// send has a message sent, now or at a local time of a zone: the image holds no zones but the program's.
+func (i *image) send(t *testing.T, ready *config.Ready, local, zone string) (id string) {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{
+	request := map[string]any{
 		"contact": map[string]string{"number": "34600111222", "name": "Ana"}, "recipient_id": ready.Sender, "name_template": "hello",
 		"language_template": "en", "notification_type": "utility", "campaign_name": "image",
-		"components_push":  map[string]string{"body_text_0": "{{name}}"},
-		"datetime_sending": time.Now().AddDate(0, 1, 0).Format(time.DateOnly) + "T12:00:00", "timezone": "Europe/Madrid",
-	})
+		"components_push": map[string]string{"body_text_0": "{{name}}"},
+	}
+	if local != "" {
+		request["datetime_sending"], request["timezone"] = local, zone
+	}
+	body, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ready.BaseURL+"/functions/v1/notify?access_key="+ready.AccessKey, bytes.NewReader(body))
+	var sent struct {
+		ID string `json:"notification_id"`
+	}
+	i.ask(t, http.MethodPost, ready.BaseURL+"/functions/v1/notify?access_key="+ready.AccessKey, body, &sent)
+	return sent.ID
+}
+
+// delivered follows a message until its recipient has it.
+func (i *image) delivered(t *testing.T, ready *config.Ready, id string) {
+	t.Helper()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	deadline := time.After(2 * time.Minute)
+	for {
+		var now struct {
+			Recipients []struct{ State, Reason string }
+		}
+		i.ask(t, http.MethodGet, ready.BaseURL+"/functions/v1/notify/"+id+"?access_key="+ready.AccessKey, nil, &now)
+		if len(now.Recipients) == 1 && slices.Contains([]string{"delivered", "read"}, now.Recipients[0].State) {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatalf("the message stands at %+v", now.Recipients)
+		}
+	}
+}
+
+func (i *image) ask(t *testing.T, method, url string, body []byte, to any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +209,11 @@ func (i *image) schedule(t *testing.T, ready *config.Ready) {
 		t.Fatal("the program did not answer")
 	}
 	defer resp.Body.Close()
-	if answer, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
-		t.Errorf("%d %s", resp.StatusCode, answer)
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s was answered %d %s, %v", method, resp.StatusCode, answer, err)
+	}
+	if err := json.Unmarshal(answer, to); err != nil {
+		t.Fatal(err)
 	}
 }

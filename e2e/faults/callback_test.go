@@ -30,7 +30,8 @@ type teller struct {
 	s     *site
 	under sync.WaitGroup
 	mu    sync.Mutex
-	told  map[string]tale // by message, of its first attempt
+	told  map[string]tale           // by message, of its first attempt
+	owed  map[string]graphtest.Post // first attempts that are told of once there is a second one
 }
 
 // post draws how a message is told, and begins to tell.
@@ -39,13 +40,19 @@ func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure 
 	if err != nil {
 		return nil
 	}
-	how := late
+	how, message := late, fmt.Sprintf("%s.%d", ref.NotificationID, ref.N)
+	y.mu.Lock()
 	if ref.Attempt == 1 {
 		how = tale(d.IntN(int(tales)))
-		y.mu.Lock()
-		y.told[fmt.Sprintf("%s.%d", ref.NotificationID, ref.N)] = how
-		y.mu.Unlock()
+		y.told[message] = how
+		if how == afterDoubt && p.policy == "retry" {
+			y.owed[message] = x
+		}
+	} else if first, owed := y.owed[message]; owed {
+		delete(y.owed, message)
+		y.later(p, first, d.between(0, time.Second), "delivered")
 	}
+	y.mu.Unlock()
 	y.s.made.Add(1)
 	switch how {
 	case lost:
@@ -59,7 +66,9 @@ func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure 
 		y.later(p, x, unknownAfter/3, "delivered")
 		return &graphtest.Failure{Kind: graphtest.Garbage, Took: true}
 	case afterDoubt:
-		y.later(p, x, unknownAfter+5*time.Second, "delivered")
+		if p.policy == "fail" { // else when it has been sent again, however long the sender's breaker keeps that back
+			y.later(p, x, unknownAfter+5*time.Second, "delivered")
+		}
 		return &graphtest.Failure{Kind: graphtest.HalfBody, Took: true}
 	}
 	return nil
@@ -98,7 +107,7 @@ func TestFaultsCallbacksAsTheyComeInLife(t *testing.T) {
 	}
 	scenario{
 		name: "callbacks lost, late, doubled, early", setup: func(s *site) {
-			y := &teller{s: s, told: map[string]tale{}}
+			y := &teller{s: s, told: map[string]tale{}, owed: map[string]graphtest.Post{}}
 			mu.Lock()
 			tellers[s] = y
 			mu.Unlock()
@@ -114,7 +123,7 @@ func TestFaultsCallbacksAsTheyComeInLife(t *testing.T) {
 		},
 		round: func(s *site, name string) {
 			s.disturb(name, size/2, time.Second, func(context.Context) {})
-			if !settle(s.t.Context(), s.books, s.patience, true) {
+			if !settle(s.t.Context(), s.books, s.patience, true, s.back) {
 				s.t.Error("not everything ended in time")
 			}
 			of(s).under.Wait()

@@ -130,7 +130,7 @@ func TestFaultsClockSteps(t *testing.T) {
 			}
 			// What was accepted for an hour that the clock then went back from is due when that hour comes.
 			c.set(s.t, time.Hour+10*time.Second)
-			settle(s.t.Context(), s.books, s.patience, false)
+			settle(s.t.Context(), s.books, s.patience, false, s.back)
 			c.set(s.t, 0)
 		},
 	}.run(t)
@@ -200,7 +200,7 @@ func TestFaultsNodesAnHourApart(t *testing.T) {
 			s.ready(s.b, http.StatusServiceUnavailable)
 			pause(s.t.Context(), 3*time.Second)
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})
-			settle(s.t.Context(), s.books, s.patience, false)
+			settle(s.t.Context(), s.books, s.patience, false, s.back)
 			clocks[s].set(s.t, 0)
 			s.ready(s.b, http.StatusOK)
 			s.front.set(s.a, s.b)

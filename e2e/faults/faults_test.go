@@ -23,6 +23,7 @@ type site struct {
 	numbers   atomic.Int64
 	asks      []*ask
 	mute      bool          // providers do not tell of everything that they took
+	back      time.Time     // the database went back to an earlier state then
 	patience  time.Duration // for everything to end; default 90 s
 
 	x, a, b *node    // the node, or the two of them
@@ -115,7 +116,7 @@ func (s *site) held(within time.Duration) {
 // settleAndBalance waits for the end of everything asked so far and holds it to the rules.
 func (s *site) settleAndBalance(name string, r rules) *ledger {
 	s.t.Helper()
-	settled := settle(s.t.Context(), s.books, s.patience, s.mute)
+	settled := settle(s.t.Context(), s.books, s.patience, s.mute, s.back)
 	// Closing a notification runs a moment behind its last message.
 	closed := await(s.t.Context(), 30*time.Second, func() bool {
 		var n int

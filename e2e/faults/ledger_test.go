@@ -39,13 +39,15 @@ func sqliteFile(dir string) string {
 	return "file:" + filepath.Join(dir, "carillon.db") + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)"
 }
 
-// open is how many messages have not ended, or, unless the providers are mute, not been told delivered though sent.
-func (b *books) open(ctx context.Context, mute bool) (n int, err error) {
+// open is how many messages have not ended, or, unless the providers are mute, not been told delivered though sent. What
+// was sent before back, when the database went back to an earlier state, may never be told: its receipt was taken and lost.
+func (b *books) open(ctx context.Context, mute bool, back time.Time) (n int, err error) {
 	untold := carillon.RankSent
 	if mute {
 		untold = -1
 	}
-	err = b.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM message WHERE q > 0 OR rank = $1", int(untold)).Scan(&n)
+	err = b.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM message WHERE q > 0 OR rank = $1 AND COALESCE(sent_at, 0) >= $2",
+		int(untold), back.UnixMilli()).Scan(&n)
 	return n, err
 }
 
@@ -386,10 +388,10 @@ func (x *row) checkPosts(l *ledger, id string, r rules) {
 }
 
 // settle waits until everything has ended, and says whether it did.
-func settle(ctx context.Context, b *books, within time.Duration, mute bool) bool {
+func settle(ctx context.Context, b *books, within time.Duration, mute bool, back time.Time) bool {
 	return await(ctx, within, func() bool {
 		pause(ctx, 200*time.Millisecond)
-		n, err := b.open(ctx, mute)
+		n, err := b.open(ctx, mute, back)
 		return err == nil && n == 0
 	})
 }

@@ -29,6 +29,7 @@ func TestFaultsOldBackupRestored(t *testing.T) {
 				pause(ctx, s.d.between(300*time.Millisecond, time.Second))
 				s.x.kill()
 				s.kills++
+				s.back = time.Now()
 				s.move(s.t.TempDir())
 				s.command("restore", "--from="+file, "--data="+s.dir)
 				s.x.start()

@@ -13,8 +13,10 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"carillon"
 	"carillon/internal/answer"
 	"carillon/internal/api"
 	"carillon/internal/auth"
@@ -59,6 +61,7 @@ type App struct {
 	metrics   *metrics
 	readiness readiness
 	tracing   *tracing.Tracing // nil: off
+	requests  atomic.Int64     // answered so far
 
 	router   *answer.Router
 	listener net.Listener
@@ -66,7 +69,9 @@ type App struct {
 	ops      *http.Server
 	ready    config.Ready
 
-	stopping  chan struct{}
+	stopping  chan struct{} // closed once no more requests are wanted
+	ending    chan struct{} // closed once none are taken
+	draining  sync.Once
 	stopQueue context.CancelFunc
 	stopRest  context.CancelFunc
 	work      sync.WaitGroup // the queue
@@ -87,7 +92,7 @@ func New(cfg config.Config, o Options) (*App, error) {
 	if cfg.ShutdownTimeout <= 0 {
 		cfg.ShutdownTimeout = 25 * time.Second
 	}
-	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), failed: make(chan error, 8)}, nil
+	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
 }
 
 // Start opens the store, applies the set-up, listens and begins to deliver. When it fails, what it had opened is closed.
@@ -151,7 +156,8 @@ func (a *App) wire() {
 			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
 		}),
 		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
-		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted, Received: a.received, Log: a.log,
+		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted,
+		Receiving: func(rs []carillon.Receipt) { a.queue.Received(rs) }, Received: a.received, Log: a.log,
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{
@@ -179,7 +185,7 @@ func (a *App) routes() []answer.Route {
 }
 
 func (a *App) authOptions() auth.Options {
-	o := auth.Options{Logger: a.log, Hashes: a.cfg.Hashes}
+	o := auth.Options{Logger: a.log, Hashes: a.cfg.Hashes, Answered: a.requests.Load}
 	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
 		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
 	}
@@ -229,11 +235,31 @@ func (a *App) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		a.log.Info("stop")
+		failure = a.keepServing()
 	case failure = <-a.failed:
 		a.log.Error("stop because a part failed", "error", failure)
 	}
 	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
 }
+
+// keepServing answers on for the shutdown delay while /readyz already tells of the stop, so that a balancer has sent its
+// connections elsewhere when the listener closes. A part that fails meanwhile, or Stop, ends it.
+func (a *App) keepServing() error {
+	if a.cfg.ShutdownDelay <= 0 {
+		return nil
+	}
+	a.drain()
+	select {
+	case <-time.After(a.cfg.ShutdownDelay):
+	case <-a.ending:
+	case err := <-a.failed:
+		return err
+	}
+	return nil
+}
+
+// drain makes the program say that it is stopping.
+func (a *App) drain() { a.draining.Do(func() { close(a.stopping) }) }
 
 // Stop drains and closes. It may be called more than once; it takes at most the shutdown timeout and a little.
 func (a *App) Stop(ctx context.Context) error {
@@ -242,7 +268,8 @@ func (a *App) Stop(ctx context.Context) error {
 }
 
 func (a *App) stop(ctx context.Context) error {
-	close(a.stopping)
+	a.drain()
+	close(a.ending)
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
 	defer cancel()
 	var errs []error

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,64 @@ func TestASignalWhileStartingIsAStop(t *testing.T) {
 	}
 	if err := a.Run(ctx); err != nil {
 		t.Errorf("from the first moment on: %v", err)
+	}
+}
+
+func TestASignalIsToldToABalancerBeforeConnectionsAreRefused(t *testing.T) {
+	cfg := config.Config{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+		ShutdownDelay: time.Hour, ReadyFile: filepath.Join(t.TempDir(), "ready.json"),
+	}
+	a, err := app.New(cfg, app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, signal := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	var ready *config.Ready
+	within(t, "it is ready", func() bool {
+		ready, err = config.ReadReady(cfg.ReadyFile)
+		return err == nil
+	})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // each request has a new connection
+	status := func(path string) int {
+		resp, err := client.Get(ready.BaseURL + path)
+		if err != nil {
+			return 0
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	within(t, "requests are wanted", func() bool { return status("/readyz") == http.StatusOK })
+	signal()
+	within(t, "they are not any more", func() bool { return status("/readyz") == http.StatusServiceUnavailable })
+	if got := status("/functions/v1/notify?access_key=" + ready.AccessKey); got != http.StatusOK {
+		t.Errorf("a request that came all the same was answered %d", got)
+	}
+	if err := a.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := status("/readyz"); got != 0 {
+		t.Errorf("after the stop it answers %d", got)
+	}
+}
+
+// within waits until the condition holds.
+func within(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	deadline := time.After(2 * time.Minute)
+	for !cond() {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatalf("not in time: %s", what)
+		}
 	}
 }
 

@@ -38,39 +38,17 @@ const (
 // hasher hashes passwords, a few at once: each takes memory and a core for tens of milliseconds, and everything else
 // that the program does must go on beside them. Those that wait are bounded too.
 type hasher struct {
-	params  Params
-	dummy   string // what the password of an unknown user is compared with; no password has this hash
-	slots   chan struct{}
-	waiting atomic.Int64
-	queue   int64
-	hashed  atomic.Int64
+	slots
+	params Params
+	dummy  string // what the password of an unknown user is compared with; no password has this hash
+	hashed atomic.Int64
 }
 
-func newHasher(p Params, slots, queue int) *hasher {
+func newHasher(p Params, most, line int) *hasher {
 	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
 	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
 	_, _ = rand.Read(sum)
-	return &hasher{params: p, dummy: encode(p, salt, sum), slots: make(chan struct{}, slots), queue: int64(queue)}
-}
-
-// enter waits for a place among the hashes at work; leave gives it back. Errors: service_unavailable when too many wait.
-func (h *hasher) enter(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-h.slots }
-	select {
-	case h.slots <- struct{}{}:
-		return leave, nil
-	default:
-	}
-	defer h.waiting.Add(-1)
-	if h.waiting.Add(1) > h.queue {
-		return nil, crowded(nil)
-	}
-	select {
-	case h.slots <- struct{}{}:
-		return leave, nil
-	case <-ctx.Done():
-		return nil, crowded(ctx.Err())
-	}
+	return &hasher{params: p, dummy: encode(p, salt, sum), slots: slots{most: most, line: line}}
 }
 
 func crowded(err error) *carillon.Error {

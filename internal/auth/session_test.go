@@ -366,8 +366,79 @@ func TestHashesWaitInABoundedQueue(t *testing.T) {
 		if err := <-entered; err != nil {
 			t.Errorf("the second: %v", err)
 		}
-		if n := h.waiting.Load(); n != 0 {
-			t.Errorf("%d are said to wait", n)
+		if n := len(h.waiting); n != 0 || h.running != 0 {
+			t.Errorf("%d are said to wait and %d to run", n, h.running)
+		}
+	})
+}
+
+func TestHashesLeaveHalfTheProcessorsToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHasher(cheap, 4, 8)
+		var others int64
+		h.traffic.others = func() int64 { return others }
+		enter := func(n int) (leaves []func()) {
+			for range n {
+				leave, err := h.enter(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				leaves = append(leaves, leave)
+			}
+			return leaves
+		}
+		quiet := enter(4) // nobody else asks: all of them
+		time.Sleep(time.Second)
+		others = 1000
+		var entered atomic.Int64
+		for range 4 {
+			go func() {
+				leave, err := h.enter(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				entered.Add(1)
+				time.Sleep(time.Minute)
+				leave()
+			}()
+			synctest.Wait()
+		}
+		for _, leave := range quiet {
+			leave()
+		}
+		synctest.Wait()
+		if n := entered.Load(); n != 2 {
+			t.Errorf("%d hashes run beside others; want 2", n)
+		}
+		time.Sleep(time.Hour) // the others are gone
+		synctest.Wait()
+		if n := entered.Load(); n != 4 || h.running != 0 || len(h.waiting) != 0 {
+			t.Errorf("in the end %d have run, %d run and %d wait", n, h.running, len(h.waiting))
+		}
+	})
+}
+
+func TestAHashThatNoLongerWaitsPassesItsTurnOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHasher(cheap, 1, 8)
+		leave, err := h.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		gone, turn := make(chan error), make(chan error)
+		go func() { _, err := h.enter(ctx); gone <- err }()
+		synctest.Wait()
+		go func() { _, err := h.enter(t.Context()); turn <- err }()
+		synctest.Wait()
+		cancel()
+		if err := <-gone; !carillon.IsCode(err, carillon.ServiceUnavailable) {
+			t.Errorf("who left heard %v", err)
+		}
+		leave()
+		if err := <-turn; err != nil || h.running != 1 {
+			t.Errorf("the next: %v, %d run", err, h.running)
 		}
 	})
 }

@@ -24,6 +24,7 @@ type Config struct {
 	TracesURL         string // empty: by the standard variables, else off
 	TrustedProxies    []netip.Prefix
 	MaxConnections    int
+	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
 	PasswordMemory    int // MiB a hash
 	PasswordPasses    int

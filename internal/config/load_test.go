@@ -116,6 +116,7 @@ func TestFaultsNameTheirSetting(t *testing.T) {
 		"ops-addr":            {"127.0.0.1:8080", "--ops-addr: must differ from --addr"},
 		"trusted-proxies":     {"10.0.0.0/40", `--trusted-proxies: "10.0.0.0/40" is not a network such as 10.0.0.0/8`},
 		"max-connections":     {"-1", `--max-connections: "-1" is not a whole number from 0 to 1000000`},
+		"shutdown-delay":      {"-1s", `--shutdown-delay: "-1s" is not a duration such as 25s or 2m`},
 		"shutdown-timeout":    {"25", `--shutdown-timeout: "25" is not a duration such as 25s or 2m`},
 		"password-memory":     {"4", `--password-memory: "4" is not a whole number from 8 to 1024`},
 		"password-passes":     {"0", `--password-passes: "0" is not a whole number from 1 to 20`},

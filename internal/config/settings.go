@@ -99,8 +99,13 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		{
+			Name: "shutdown-delay", Default: "0s", Unit: "duration",
+			Doc: "How long a stop goes on serving while /readyz already answers 503, so that a balancer sends its connections elsewhere before they are refused.",
+			set: one(duration, durationOfDelay),
+		},
+		{
 			Name: "shutdown-timeout", Default: "25s", Unit: "duration",
-			Doc: "How long a stop waits for requests and sends in flight. Keep it under the time after which the supervisor kills.",
+			Doc: "How long a stop waits for requests and sends in flight. Keep it and the delay together under the time after which the supervisor kills.",
 			set: one(duration, durationOfShutdown),
 		},
 		{

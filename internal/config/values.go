@@ -15,6 +15,7 @@ import (
 
 func levelOf(c *Config) *slog.Level               { return &c.LogLevel }
 func durationOfShutdown(c *Config) *time.Duration { return &c.ShutdownTimeout }
+func durationOfDelay(c *Config) *time.Duration    { return &c.ShutdownDelay }
 func prefixesOfProxies(c *Config) *[]netip.Prefix { return &c.TrustedProxies }
 func prefixesOfMedia(c *Config) *[]netip.Prefix   { return &c.MediaAllowPrivate }
 

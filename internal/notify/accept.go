@@ -76,7 +76,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		if !req.Scheduled {
 			n.entries.offer(a.Notification, req)
 		}
-		n.o.Wake(queue.Wake{SenderUID: sender.UID, Class: req.Class, Due: a.Notification.DueAt})
+		n.o.Wake(wakeOf(a, sender))
 	}
 	return Answer{JSON: body}, nil
 }
@@ -98,6 +98,18 @@ func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err er
 		a.Notification.ID = carillon.NewStrayID(a.Notification.CreatedAt)
 	}
 	return body, err
+}
+
+// wakeOf is what the lane hears of what was stored; where that is a single message due now, the message itself.
+func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
+	x := &a.Notification
+	w := queue.Wake{SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
+	if len(a.Messages) == 1 && !x.Scheduled {
+		w.Fresh = &queue.Fresh{Sender: sender, Queued: store.Queued{
+			Key: x.Seq().Message(0), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
+		}}
+	}
+	return w
 }
 
 // answerJSON has the key order of decisions.md, section 1; every value is ours, so that nothing needs escaping.

@@ -15,7 +15,11 @@ import (
 const (
 	tries      = 10             // attempts that met a passing fault, then attempts_exhausted
 	timeToLive = 24 * time.Hour // a message that was tried and could not be sent for so long has expired
-	mediaTries = 3
+	ourWait    = time.Minute    // the longest wait after a fault of our own side
+
+	// A header's file that cannot be reached, be it by a fault of our own side, is asked for so often and for so long.
+	mediaTries    = 3
+	mediaPatience = 10 * time.Minute
 )
 
 // backoffs are the waits after the first attempts that met a passing fault (facts of the channel: 1 s,
@@ -56,7 +60,7 @@ func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 	}
 	if !j.Valid() {
 		// The shard may be another node's by now. The request has not left, so this is known not to be sent.
-		return queue.Done{Result: result(j, store.MoveRetry, now)}
+		return queue.Done{Result: result(j, store.MoveRetry, now), Ours: true}
 	}
 	ctx, cancel := within(ctx, j.Sender)
 	defer cancel()
@@ -88,7 +92,7 @@ func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.
 	if c.Suspended { // since the message was read ahead: the lane reads no more until the company may send again
 		r := result(j, store.MoveRetry, now.Add(suspendedWait))
 		r.Detail = "the company is suspended"
-		return queue.Done{Result: r}, true
+		return queue.Done{Result: r, Ours: true}, true
 	}
 	if !c.Suppresses {
 		return queue.Done{}, false
@@ -126,7 +130,7 @@ func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.T
 	m.Template, m.Content = t, content
 	if content.MediaURL != "" && j.Sender.MediaCheck == "full" && n.o.Media != nil {
 		if rejected, err := n.o.Media(ctx, t.Shape.HeaderFormat, content.MediaURL); err != nil {
-			if rejected || j.Attempt >= mediaTries {
+			if rejected || j.Attempt >= mediaTries && now.Sub(e.n.DueAt) > mediaPatience {
 				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
 			}
 			return nil, n.later(j, err, now), true
@@ -266,14 +270,15 @@ func ended(j *queue.Job, reason carillon.Reason, detail string, now time.Time) q
 	return queue.Done{Result: r}
 }
 
-// later is a message that a fault of our own side keeps back: the database, a missing provider.
+// later is a message that a fault of our own side keeps back: the database, a missing provider, the network. The attempt
+// counts for nothing.
 func (n *Notify) later(j *queue.Job, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
 		n.o.Log.Warn("put off message", "message", int64(j.Key), "notification", j.NotificationID, "error", err)
 	}
-	r := result(j, store.MoveRetry, now.Add(backoff(j.Attempt)))
+	r := result(j, store.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
 	r.Detail = "put off by a fault on our side"
-	return queue.Done{Result: r}
+	return queue.Done{Result: r, Ours: true}
 }
 
 // held keeps a message out of the due index until its template is approved again.

@@ -31,6 +31,7 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	log := slog.New(&doubts{slog.DiscardHandler, r.t})
 	n.notify = notify.New(s, notify.Options{
 		Senders: map[string]notify.Sender{"test": n.provider}, Wake: func(ws ...queue.Wake) { n.queue.Wake(ws...) }, Log: log,
+		Receiving: func(rs []carillon.Receipt) { n.queue.Received(rs) },
 	})
 	q := queue.Options{
 		Deliver: n.notify.Deliver, Closed: n.notify.Closed, Deposed: n.notify.Sweep, Log: log,
@@ -343,6 +344,15 @@ func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
 		ids = append(ids, n.accept(body("", strconv.Itoa(34600100000+i))))
 	}
 	n.once(ids)
+	told := ids[:3]
+	for _, id := range told {
+		err := n.notify.Receive(t.Context(), n.sender, []carillon.Receipt{
+			{Ref: carillon.Ref{NotificationID: id, Attempt: 1}, State: carillon.StateDelivered, At: time.Now()},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	flying := newGate()
 	n.provider.mu.Lock()
 	n.provider.decide = flying.decide
@@ -351,10 +361,10 @@ func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
 		ids = append(ids, n.accept(body("", strconv.Itoa(34600200000+i))))
 		<-flying.waiting
 	}
-	// The new server never heard of any start or result.
+	// The new server never heard of any start, result or receipt.
 	storetest.Exec(t, address, `DO $$ BEGIN
 		LOCK TABLE told.timeline, message IN ACCESS EXCLUSIVE MODE;
-		UPDATE message SET q = 1, attempt = 0, epoch = 0, rank = 0, provider_id = NULL, sent_at = NULL;
+		UPDATE message SET q = 1, attempt = 0, epoch = 0, rank = 0, provider_id = NULL, sent_at = NULL, delivered_at = NULL;
 		UPDATE notification SET open = 1, done_at = 0;
 		UPDATE told.timeline SET name = '000000020000000000000001';
 		PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
@@ -367,7 +377,19 @@ func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	reader.once(ids)
+	for i, id := range ids {
+		await(t, "what was told of each is told again", func() bool {
+			want := carillon.StateSent
+			if i < len(told) {
+				want = carillon.StateDelivered
+			}
+			v, _, err := reader.notify.Find(t.Context(), n.company.ID, id, 0, 100)
+			return err == nil && v.Recipients[0].State == want && v.Recipients[0].Attempts == 1
+		})
+	}
+	if n := n.provider.count(); n != len(ids) {
+		t.Errorf("%d messages were sent, want %d", n, len(ids))
+	}
 	await(t, "their notifications are closed again", func() bool {
 		return !slices.ContainsFunc(ids, func(id string) bool {
 			x, err := reader.store.LoadNotification(t.Context(), carillon.SeqOf(id))

@@ -37,6 +37,8 @@ type Options struct {
 	PauseTemplate func(ctx context.Context, t *carillon.Template, reason string) error
 	// Accepted hears of a notification that has been stored, for metrics and traces; begin is when its request was taken up.
 	Accepted func(ctx context.Context, n *store.Notification, begin time.Time)
+	// Receiving hears of receipts that are about to be stored; nil: nobody wants to know.
+	Receiving func(rs []carillon.Receipt)
 	// Received hears of receipts that have been stored, for metrics and traces.
 	Received func(ctx context.Context, rs []carillon.Receipt)
 	Log      *slog.Logger

@@ -64,6 +64,7 @@ type rig struct {
 	company  *carillon.Company
 	sender   *carillon.Sender
 	template *carillon.Template
+	media    func(ctx context.Context, format, url string) (rejected bool, err error)
 	bus      *realtime.Bus // carries wake-ups to other nodes; nil but in nodes_test.go
 }
 
@@ -104,6 +105,7 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	log := slog.New(slog.DiscardHandler)
 	r.notify = notify.New(s, notify.Options{
 		Senders: map[string]notify.Sender{"test": r.provider}, Wake: func(ws ...queue.Wake) { r.queue.Wake(ws...) }, Log: log,
+		Media: r.media,
 	})
 	r.queue = queue.New(s, queue.Options{
 		Deliver: r.notify.Deliver, Closed: r.notify.Closed, Log: log,

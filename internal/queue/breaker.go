@@ -18,7 +18,8 @@ import (
 //	                     └── twice as long ──┘ the message that was tried meets a fault
 //
 // While it is open nothing of the sender starts; no other sender notices. Attempts that opened it or tried it count for
-// nothing: an outage of hours neither uses up a message's attempts nor fails it. What is not closed stands in the
+// nothing: an outage of hours neither uses up a message's attempts nor fails it. Nor do those that a fault of our own side
+// ended before they left. What is not closed stands in the
 // database, so that every node can tell, and a shard's next owner goes on from there.
 
 const (
@@ -28,7 +29,7 @@ const (
 	sparedMost    = 1024 // messages a sender whose attempts are forgiven
 )
 
-// breaker is nil where nothing is wrong and nothing was of late.
+// breaker is nil where nothing is wrong, nothing was of late, and no attempt is forgiven.
 type breaker struct {
 	fault   carillon.Fault
 	detail  string
@@ -41,6 +42,7 @@ type breaker struct {
 	last    [breakerWindow]strike
 	next    int
 	spared  map[carillon.MessageKey]int // attempts that count for nothing
+	sparing time.Time                   // when a message with such attempts was last put off: until that is written nobody waits for it
 }
 
 // strike is one answer; without a fault it was a good one.
@@ -87,7 +89,7 @@ func (b *breaker) fail(k carillon.MessageKey, f carillon.Fault, whole bool, d ti
 	}
 	for _, x := range struck {
 		if x != k {
-			b.spare(x)
+			b.spare(x, now)
 		}
 	}
 	b.trip(f, d, now)
@@ -142,7 +144,8 @@ func (b *breaker) answered(now time.Time) bool {
 	return true
 }
 
-func (b *breaker) spare(k carillon.MessageKey) {
+func (b *breaker) spare(k carillon.MessageKey, now time.Time) {
+	b.sparing = now
 	if b.spared == nil {
 		b.spared = map[carillon.MessageKey]int{}
 	}
@@ -161,7 +164,7 @@ func (b *breaker) quiet(now time.Time) bool {
 			return false
 		}
 	}
-	return !b.tripped
+	return !b.tripped && (len(b.spared) == 0 || now.Sub(b.sparing) > breakerWithin)
 }
 
 // heed takes what an answer says about the sender as a whole.
@@ -171,11 +174,23 @@ func (p *pump) heed(l *lane, r *landed, now time.Time) {
 	if d.Pause && d.Fault == "" {
 		d.Fault = carillon.FaultAccount
 	}
+	if d.Ours {
+		if l.breaker == nil {
+			l.breaker = &breaker{}
+		}
+		l.breaker.spare(k, now)
+		return
+	}
 	if d.Fault == "" {
 		if l.breaker == nil {
 			return
 		}
-		delete(l.breaker.spared, k)
+		switch {
+		case d.Result.Move != store.MoveRetry:
+			delete(l.breaker.spared, k)
+		case l.breaker.spared[k] > 0:
+			l.breaker.sparing = now
+		}
 		if d.Answered && l.breaker.answered(now) {
 			p.changed(l, carillon.BreakerClosed, now)
 			l.breaker = &breaker{spared: l.breaker.spared}
@@ -197,7 +212,7 @@ func (p *pump) heed(l *lane, r *landed, now time.Time) {
 	case d.Result.Move != store.MoveRetry:
 		delete(b.spared, k)
 	case b.open(now):
-		b.spare(k)
+		b.spare(k, now)
 		if d.Result.Due.Before(b.until) {
 			d.Result.Due = b.until
 		}

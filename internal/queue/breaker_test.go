@@ -97,9 +97,10 @@ func TestBreakerHeedsHowLongTheChannelWantsToRest(t *testing.T) {
 
 func TestSparedAttemptsAreBounded(t *testing.T) {
 	var b breaker
+	now := time.Now()
 	for i := range 3 * sparedMost {
-		b.spare(message(i))
-		b.spare(message(0))
+		b.spare(message(i), now)
+		b.spare(message(0), now)
 	}
 	if len(b.spared) != sparedMost || b.spared[message(0)] != 3*sparedMost+1 {
 		t.Errorf("%d messages, the first %d times", len(b.spared), b.spared[message(0)])

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"carillon"
@@ -13,12 +14,14 @@ import (
 // After a failover to a server that was replicated to asynchronously the last commits may be gone: starts, and results.
 // This node remembers the results of the last minute and knows what it has in flight, and tells the new server all of it
 // before it starts anything more: otherwise what was sent in the lost moment would be sent again. Results of other nodes
-// come from those; each waits a little for the others before it starts.
+// come from those; each waits a little for the others before it starts. Receipts of the last minute are told as well: the
+// provider was answered that they are kept, and does not repeat them.
 
 const (
 	memory     = time.Minute
-	memoryMost = 1 << 16 // results; past it the oldest are forgotten
-	replayRows = 500     // a transaction
+	memoryMost = 1 << 16          // results, and receipts; past it the oldest are forgotten
+	replayRows = 500              // a transaction
+	replayMost = 10 * time.Second // it may take
 	replayWait = 2 * time.Second
 )
 
@@ -38,14 +41,54 @@ type replayed struct {
 
 // remember keeps results that were written.
 func (e *echoes) remember(rs []store.Result, now time.Time) {
-	e.recent = append(e.recent, rs...)
-	drop := max(0, len(e.recent)-memoryMost)
-	for drop < len(e.recent) && now.Sub(e.recent[drop].At) > memory {
+	e.recent = kept(append(e.recent, rs...), now, func(r *store.Result) time.Time { return r.At })
+}
+
+// kept leaves out what is too old or too much, from time to time.
+func kept[T any](all []T, now time.Time, at func(*T) time.Time) []T {
+	drop := max(0, len(all)-memoryMost)
+	for drop < len(all) && now.Sub(at(&all[drop])) > memory {
 		drop++
 	}
-	if drop > len(e.recent)/2 || len(e.recent) > memoryMost+memoryMost/4 {
-		e.recent = append([]store.Result(nil), e.recent[drop:]...)
+	if drop > len(all)/2 || len(all) > memoryMost+memoryMost/4 {
+		return append([]T(nil), all[drop:]...)
 	}
+	return all
+}
+
+// heard are the receipts that came to this node lately.
+type heard struct {
+	mu     sync.Mutex
+	recent []heardAt
+}
+
+type heardAt struct {
+	receipt carillon.Receipt
+	at      time.Time
+}
+
+// Received keeps receipts that are about to be stored, so that they can be told again after a failover.
+func (q *Queue) Received(rs []carillon.Receipt) {
+	if q.alone() {
+		return
+	}
+	now := time.Now()
+	q.heard.mu.Lock()
+	defer q.heard.mu.Unlock()
+	for i := range rs {
+		q.heard.recent = append(q.heard.recent, heardAt{rs[i], now})
+	}
+	q.heard.recent = kept(q.heard.recent, now, func(h *heardAt) time.Time { return h.at })
+}
+
+func (h *heard) all() []carillon.Receipt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rs := make([]carillon.Receipt, len(h.recent))
+	for i := range h.recent {
+		rs[i] = h.recent[i].receipt
+	}
+	return rs
 }
 
 // holdBack tells whether nothing may be committed or started now: a failover is being made good.
@@ -94,7 +137,9 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 	done := replayed{timeline: timeline, waiting: p.results}
 	p.results = nil
 	go func() {
-		done.err = p.q.tellAgain(flying, results)
+		if done.err = p.q.tellAgain(flying, results); done.err == nil {
+			done.err = p.q.tellReceipts()
+		}
 		if done.err != nil {
 			<-time.After(replayWait) // the new server may not be ready
 		}
@@ -102,11 +147,39 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 	}()
 }
 
+// tellReceipts tells the new server the receipts of the last minute.
+func (q *Queue) tellReceipts() error {
+	for rs := range slices.Chunk(q.heard.all(), replayRows) {
+		ctx, cancel := context.WithTimeout(context.Background(), replayMost)
+		err := q.store.ReplayReceipts(ctx, rs)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellReceiptsOnceMore does so when the other nodes have told of their attempts: a receipt that came before that was about
+// none that the new server knew.
+func (p *pump) tellReceiptsOnceMore() {
+	p.q.gives.Go(func() {
+		select {
+		case <-time.After(replayWait):
+		case <-p.hands.over:
+			return
+		}
+		if err := p.q.tellReceipts(); err != nil {
+			p.q.o.Log.Warn("tell the database receipts again", "error", err)
+		}
+	})
+}
+
 func (q *Queue) tellAgain(flying []store.Flight, results []store.Result) error {
 	for len(flying)+len(results) > 0 {
 		f, r := flying[:min(len(flying), replayRows)], results[:min(len(results), replayRows)]
 		flying, results = flying[len(f):], results[len(r):]
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), replayMost)
 		err := q.store.Replay(ctx, f, r)
 		cancel()
 		if err != nil {
@@ -126,6 +199,7 @@ func (p *pump) replayed(r replayed, now time.Time) {
 	}
 	p.echoes.timeline, p.echoes.rest = r.timeline, now.Add(replayWait)
 	p.written(r.waiting, now)
+	p.tellReceiptsOnceMore()
 	if p.q.o.Deposed != nil {
 		p.q.o.Deposed() // what followed the results may be lost as well
 	}

@@ -18,6 +18,7 @@ type committed struct {
 	d       *store.Delivery
 	flights []*flight
 	later   []postponed
+	took    time.Duration
 	err     error
 }
 
@@ -29,6 +30,7 @@ func (p *pump) committed(c committed, now time.Time) {
 	}
 	p.backoff = 0
 	p.commits++
+	p.guests.note(c.took)
 	p.written(c.d.Results, now)
 	for _, x := range c.later {
 		x.w.forget(x.m.Key)
@@ -114,7 +116,7 @@ func (p *pump) written(results []store.Result, now time.Time) {
 			closed = append(closed, r.Key.Seq())
 		case store.MoveRetry:
 			if f != nil {
-				p.wakeAnywhere(Wake{f.lane.uid, f.class, r.Due}, now)
+				p.wakeAnywhere(Wake{SenderUID: f.lane.uid, Class: f.class, Due: r.Due}, now)
 			}
 		case store.MoveUnsent:
 			if w, ok := p.orphans[k]; ok {

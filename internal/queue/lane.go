@@ -104,6 +104,24 @@ func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
 	w.catchUp()
 }
 
+// take puts a message that has just been stored into its window, which spares reading it. false: it is found when the
+// window is read next, behind what is there already. One that is stored while the window is read may be among what was
+// read too, and is known by then.
+func (l *lane) take(c carillon.Class, f *Fresh) bool {
+	w := &l.class[c]
+	if l.off || w.more || len(w.queue) >= refillBelow {
+		return false
+	}
+	l.of(f.Sender)
+	w.take([]store.Queued{f.Queued})
+	return true
+}
+
+// of notes the lane's sender as it is now.
+func (l *lane) of(s *carillon.Sender) {
+	l.sender, l.pace.rate, l.space.every = s, s.PerSecond, s.PerRecipient
+}
+
 // take adds what was read to the queue.
 func (w *window) take(rows []store.Queued) {
 	for _, m := range rows {

@@ -35,6 +35,7 @@ type pump struct {
 	hands      hands
 	landing    []*lane // lanes with responses since the commit under way began
 	echoes     echoes
+	guests     guests
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
 
@@ -198,7 +199,12 @@ func (p *pump) wake(w Wake, now time.Time) {
 		return
 	}
 	l := p.laneOf(w.SenderUID, s)
-	l.class[w.Class].wake(w.Due)
+	if l.flying == 0 {
+		p.guest(now)
+	}
+	if w.Fresh == nil || !l.take(w.Class, w.Fresh) {
+		l.class[w.Class].wake(w.Due)
+	}
 	p.attend(l, now)
 }
 

@@ -25,7 +25,8 @@ type Job struct {
 	Class          carillon.Class
 	Shard          int
 	Attempt        int
-	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go).
+	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go), or they
+	// never left for a reason of our own.
 	Spared int
 	// Probe: the breaker is half open and this message tries whether the fault is over; it does not fail by it.
 	Probe bool
@@ -41,6 +42,8 @@ type Done struct {
 	PauseFor time.Duration
 	// Answered: the provider was reached and judged the message itself.
 	Answered bool
+	// Ours: a fault of our own side put the message off; the attempt counts for nothing.
+	Ours bool
 	// Fault is what may keep the sender's next message from its end too.
 	Fault carillon.Fault
 }
@@ -50,6 +53,13 @@ type Wake struct {
 	SenderUID int64
 	Class     carillon.Class
 	Due       time.Time
+	Fresh     *Fresh // the message itself, where it was stored right now; nil: it is read
+}
+
+// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then.
+type Fresh struct {
+	store.Queued
+	Sender *carillon.Sender
 }
 
 // Options wire a queue. Deliver and Sender are required.
@@ -91,6 +101,7 @@ type Queue struct {
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
 	gives sync.WaitGroup
+	heard heard         // receipts, to be told again after a failover
 	keeps keeper        // breakers on their way into the database
 	look  chan struct{} // another node gave shards back
 

@@ -104,8 +104,8 @@ func (p *pump) loaded(r loaded, now time.Time) {
 		p.attend(l, now)
 		return
 	}
-	l.sender, l.off = r.from, r.off
-	l.pace.rate, l.space.every = r.from.PerSecond, r.from.PerRecipient
+	l.off = r.off
+	l.of(r.from)
 	switch {
 	case r.off && r.early: // the end of the read puts it off
 	case r.off:

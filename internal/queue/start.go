@@ -31,7 +31,8 @@ func (p *pump) choose(now time.Time) []*flight {
 	p.foresee(now)
 	defer p.forget()
 	var flights []*flight
-	for len(p.ready) > 0 && p.active+len(flights) < p.q.o.ProcessCap {
+	rows := p.guests.rows(now)
+	for len(p.ready) > 0 && p.active+len(flights) < p.q.o.ProcessCap && len(flights) < rows {
 		l := p.ready[0]
 		p.ready = p.ready[1:]
 		f := p.next(l, now)
@@ -88,13 +89,24 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 	return nil
 }
 
+// takeResults gives the results that go with the next commit, the oldest first.
+func (p *pump) takeResults(now time.Time) []store.Result {
+	all, n := p.results, p.guests.rows(now)
+	if n >= len(all) {
+		p.results = nil
+		return all
+	}
+	p.results = slices.Clone(all[n:])
+	return all[:n:n]
+}
+
 func (p *pump) commit(flights []*flight, now time.Time) {
-	d := &store.Delivery{Results: p.results, Now: now, Timeline: p.echoes.timeline}
+	d := &store.Delivery{Results: p.takeResults(now), Now: now, Timeline: p.echoes.timeline}
 	later := p.later
 	for _, x := range later {
 		d.Later = append(d.Later, x.m)
 	}
-	p.results, p.later = nil, nil
+	p.later = nil
 	seen := map[int]bool{}
 	for _, f := range flights {
 		d.Starts = append(d.Starts, f.start)
@@ -114,7 +126,9 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 	p.active += len(flights)
 	p.committing = true
 	go func() {
+		begin := time.Now()
 		err := p.q.store.Deliver(context.Background(), d)
-		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, err}) })
+		took := time.Since(begin)
+		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, took, err}) })
 	}()
 }

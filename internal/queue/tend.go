@@ -84,7 +84,7 @@ func (p *pump) scan(f store.Fence, full bool) {
 	a := audit{shard: f.Shard, audited: full}
 	lanes, err := p.q.store.Lanes(ctx, f.Shard)
 	for _, l := range lanes {
-		a.wakes = append(a.wakes, Wake{l.SenderUID, l.Class, l.Due})
+		a.wakes = append(a.wakes, Wake{SenderUID: l.SenderUID, Class: l.Class, Due: l.Due})
 	}
 	if err == nil && full {
 		a.flights, err = p.q.store.Flights(ctx, f)
@@ -124,7 +124,7 @@ func (p *pump) audited(a audit, now time.Time) {
 			Key: k, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now,
 			Detail: "an attempt was not made: the database did not confirm its start",
 		})
-		p.orphans[k] = Wake{f.SenderUID, f.Class, now}
+		p.orphans[k] = Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}
 	}
 }
 
@@ -143,7 +143,7 @@ func (p *pump) settle(shard int, now time.Time) {
 		}
 		if sender.Unknown.Retry[x.Class] {
 			retry = append(retry, x)
-			d.wakes = append(d.wakes, Wake{x.SenderUID, x.Class, now})
+			d.wakes = append(d.wakes, Wake{SenderUID: x.SenderUID, Class: x.Class, Due: now})
 		} else {
 			fail = append(fail, x)
 			d.ended = append(d.ended, x.Key.Seq())

@@ -177,3 +177,20 @@ func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 		}
 	})
 }
+
+// Two callbacks that come together name the same messages in another order: were each callback's taken by itself, two
+// batches could wait for each other.
+func TestReceiptsOfABatchAreWrittenInTheOrderOfLocks(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		told := func(ids ...string) (rs []carillon.Receipt) {
+			for _, id := range ids {
+				rs = append(rs, carillon.Receipt{Ref: carillon.Ref{NotificationID: id, Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent})
+			}
+			return rs
+		}
+		asked, err := st.ReceiveInOneBatch(t.Context(), told("b", "d"), told("a", "b"), told("c"))
+		if d := cmp.Diff([]string{"a.0", "b.0", "b.0", "c.0", "d.0"}, asked); d != "" || err != nil {
+			t.Errorf("%s, %v", d, err)
+		}
+	})
+}

@@ -33,10 +33,11 @@ const (
 )
 
 type work struct {
-	kind   workKind
-	accept *Accept
-	run    func(ctx context.Context, tx *Tx) error
-	done   chan error
+	kind     workKind
+	accept   *Accept
+	receipts []carillon.Receipt // of one callback, of workReceipt without run
+	run      func(ctx context.Context, tx *Tx) error
+	done     chan error
 }
 
 const (
@@ -299,14 +300,25 @@ func runBatch(ctx context.Context, tx *Tx, batch []*work, replay bool) error {
 			return err
 		}
 	}
+	return runBehind(ctx, tx, batch)
+}
+
+// runBehind runs what concerns notifications, then the receipts of all callbacks, in the order of locks.
+func runBehind(ctx context.Context, tx *Tx, batch []*work) error {
+	var receipts []carillon.Receipt
 	for _, w := range batch {
-		if w.kind == workReceipt {
+		switch {
+		case w.kind != workReceipt:
+		case w.run == nil:
+			receipts = append(receipts, w.receipts...)
+		default:
 			if err := w.run(ctx, tx); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	sortReceipts(receipts)
+	return writeReceipts(ctx, tx, receipts)
 }
 
 // acquire takes the connection a committer keeps; a broken one is replaced.

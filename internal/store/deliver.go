@@ -334,18 +334,22 @@ func orZero(ms int64) any {
 // written once; a receipt of an earlier attempt takes a queued one out of the queue. What is held after a restore may have
 // had attempts that this database does not know of.
 func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error {
-	receipts = slices.Clone(receipts)
-	slices.SortStableFunc(receipts, func(a, b carillon.Receipt) int { // in the order of locks
+	return s.accepts.do(ctx, &work{kind: workReceipt, receipts: receipts})
+}
+
+func sortReceipts(receipts []carillon.Receipt) { // in the order of locks
+	slices.SortStableFunc(receipts, func(a, b carillon.Receipt) int {
 		return cmp.Compare(a.Ref.Key(), b.Ref.Key())
 	})
-	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
-		for i := range receipts {
-			if err := receive(ctx, tx, &receipts[i]); err != nil {
-				return fmt.Errorf("write receipt: %w", err)
-			}
+}
+
+func writeReceipts(ctx context.Context, tx *Tx, receipts []carillon.Receipt) error {
+	for i := range receipts {
+		if err := receive(ctx, tx, &receipts[i]); err != nil {
+			return fmt.Errorf("write receipt: %w", err)
 		}
-		return nil
-	}})
+	}
+	return nil
 }
 
 const (

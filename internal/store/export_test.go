@@ -3,10 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"carillon"
 )
 
 // AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without an answer.
@@ -35,6 +38,23 @@ func (s *Store) AcceptAsCommitted(accepts ...*Accept) []error {
 		}
 	}
 	return errs
+}
+
+// ReceiveInOneBatch commits callbacks together and tells the order in which it asked for messages.
+func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]carillon.Receipt) (asked []string, err error) {
+	var batch []*work
+	for _, rs := range callbacks {
+		batch = append(batch, &work{kind: workReceipt, receipts: rs})
+	}
+	w := watcher(func(query string, args []any) {
+		if strings.HasPrefix(query, "UPDATE message") {
+			asked = append(asked, fmt.Sprintf("%v.%v", args[0], args[1]))
+		}
+	})
+	s.watch.Store(&w)
+	defer s.watch.Store(nil)
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error { return runBatch(ctx, tx, batch, false) })
+	return asked, err
 }
 
 // Queries gathers every distinct query that the stores it watches run, with the arguments it had the first time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"carillon"
@@ -60,25 +61,54 @@ func (s *Store) readTimeline(ctx context.Context, c *pgx.Conn) error {
 // Replay tells the database again what this node knows of attempts, after a failover that may have lost it: which were
 // being sent, and what became of others. All may be repeated: what is there already stays.
 func (s *Store) Replay(ctx context.Context, flying []Flight, results []Result) error {
+	var made attempts
+	for _, f := range flying {
+		made.add(f.Key, f.Attempt, 0)
+	}
+	for i := range results {
+		made.add(results[i].Key, results[i].Attempt, 0)
+	}
+	return s.replay(ctx, &made, func(ctx context.Context, tx *Tx) error { return writeResults(ctx, tx, results) })
+}
+
+// ReplayReceipts tells the database again what providers said, after a failover that may have lost it. A receipt is as
+// good as a result: its attempt was made. All may be repeated.
+func (s *Store) ReplayReceipts(ctx context.Context, receipts []carillon.Receipt) error {
+	receipts = slices.Clone(receipts)
+	sortReceipts(receipts)
+	var made attempts
+	for i := range receipts {
+		made.add(receipts[i].Ref.Key(), receipts[i].Ref.Attempt, receipts[i].SenderUID)
+	}
+	return s.replay(ctx, &made, func(ctx context.Context, tx *Tx) error { return writeReceipts(ctx, tx, receipts) })
+}
+
+// attempts are those that were made, by message, as columns. Of a message that comes several times in a row the last
+// attempt is kept.
+type attempts struct {
+	keys, numbers, senders []int64 // sender 0: whoever it is
+}
+
+func (a *attempts) add(key carillon.MessageKey, attempt int, sender int64) {
+	if last := len(a.keys) - 1; last >= 0 && a.keys[last] == int64(key) && a.senders[last] == sender {
+		a.numbers[last] = max(a.numbers[last], int64(attempt))
+		return
+	}
+	a.keys, a.numbers, a.senders = append(a.keys, int64(key)), append(a.numbers, int64(attempt)), append(a.senders, sender)
+}
+
+// replay lifts messages that are queued at an earlier attempt to the one that was made, then writes what is known of it.
+func (s *Store) replay(ctx context.Context, made *attempts, write func(ctx context.Context, tx *Tx) error) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		var ids, attempts []int64
-		add := func(key carillon.MessageKey, attempt int) {
-			ids, attempts = append(ids, int64(key)), append(attempts, int64(attempt))
-		}
-		for _, f := range flying {
-			add(f.Key, f.Attempt)
-		}
-		for i := range results {
-			add(results[i].Key, results[i].Attempt)
-		}
 		// Epoch 0: whoever takes the shard next recovers what is still under way then.
 		_, err := tx.exec(ctx, `UPDATE message AS m SET q = 2, attempt = u.attempt, epoch = 0
-			FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS attempt) AS u
-			WHERE m.id = u.id AND m.attempt < u.attempt AND m.q + 0 = 1`, ids, attempts)
+			FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS attempt, unnest($3::bigint[]) AS sender) AS u
+			WHERE m.id = u.id AND m.attempt < u.attempt AND m.q + 0 = 1 AND (u.sender = 0 OR m.sender = u.sender)`,
+			made.keys, made.numbers, made.senders)
 		if err != nil {
 			return err
 		}
-		return writeResults(ctx, tx, results)
+		return write(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)

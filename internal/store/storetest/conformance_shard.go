@@ -21,6 +21,7 @@ func sharding() []sentence {
 		{"the one process of a folder takes all shards", takingAll},
 		{"recovery makes what earlier owners began unknown and begins every wait anew", recovering},
 		{"a replay tells what a failover lost, and leaves what is there", replaying},
+		{"a replayed receipt proves its attempt, of its own sender alone", replayingReceipts},
 	}
 }
 
@@ -280,5 +281,34 @@ func replaying(t *testing.T, r *rig) {
 	}
 	if m := r.message(t, canceled, 0); m.Q != 0 || m.Attempts != 0 || m.Rank != carillon.RankCanceled {
 		t.Errorf("canceled: %+v", m)
+	}
+}
+
+func replayingReceipts(t *testing.T, r *rig) {
+	if r.Engine() == "sqlite" {
+		return // nothing fails over
+	}
+	f, a := r.fence(t), r.accepted(t, 5)
+	told := func(n, attempt int, sender int64, state carillon.State) carillon.Receipt {
+		ref := carillon.Ref{NotificationID: a.Notification.ID, N: n, Attempt: attempt}
+		return carillon.Receipt{Ref: ref, SenderUID: sender, State: state, Reason: carillon.ReasonUndeliverable, At: r.now}
+	}
+	// The database knows that 0 is being sent; of the others' attempts it has not heard.
+	r.start(t, f, a, 0)
+	for range 2 {
+		if err := r.ReplayReceipts(t.Context(), []carillon.Receipt{
+			told(3, 2, r.sender.UID, carillon.StateFailed), told(1, 2, r.sender.UID, carillon.StateRead), told(1, 1, r.sender.UID, carillon.StateSent),
+			told(0, 1, r.sender.UID, carillon.StateDelivered), told(2, 1, r.sender.UID+1, carillon.StateDelivered),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, want := range []struct {
+		q, attempt int
+		rank       carillon.Rank
+	}{{0, 1, carillon.RankDelivered}, {0, 2, carillon.RankRead}, {1, 0, 0}, {0, 2, carillon.RankFailed}, {1, 0, 0}} {
+		if m := r.message(t, a, n); m.Q != want.q || m.Attempts != want.attempt || m.Rank != want.rank {
+			t.Errorf("message %d: %+v", n, m)
+		}
 	}
 }

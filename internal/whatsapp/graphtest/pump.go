@@ -116,6 +116,9 @@ func (p *pump) take(now time.Time) (batch []Status, next time.Time) {
 		n := 0
 		for n < len(q) && !q[n].at.After(now) {
 			batch = append(batch, q[n].Status)
+			if p.c.Double && i < len(p.queues)-1 { // what is repeated comes twice already
+				batch = append(batch, q[n].Status)
+			}
 			n++
 		}
 		p.queues[i] = q[n:]
@@ -131,9 +134,6 @@ func (p *pump) take(now time.Time) (batch []Status, next time.Time) {
 }
 
 func (p *pump) post(ctx context.Context, all []Status) {
-	if p.c.Double {
-		all = append(all, all...)
-	}
 	if p.c.Shuffle {
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
