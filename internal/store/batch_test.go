@@ -182,14 +182,20 @@ func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 // batches could wait for each other.
 func TestReceiptsOfABatchAreWrittenInTheOrderOfLocks(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		told := func(ids ...string) (rs []carillon.Receipt) {
-			for _, id := range ids {
-				rs = append(rs, carillon.Receipt{Ref: carillon.Ref{NotificationID: id, Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent})
+		var ids [4]string
+		var keys [4]carillon.MessageKey
+		for i := range ids {
+			ids[i] = st.NewNotificationID(time.Now())
+			keys[i] = carillon.SeqOf(ids[i]).Message(0)
+		}
+		told := func(which ...int) (rs []carillon.Receipt) {
+			for _, i := range which {
+				rs = append(rs, carillon.Receipt{Ref: carillon.Ref{NotificationID: ids[i], Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent})
 			}
 			return rs
 		}
-		asked, err := st.ReceiveInOneBatch(t.Context(), told("b", "d"), told("a", "b"), told("c"))
-		if d := cmp.Diff([]string{"a.0", "b.0", "b.0", "c.0", "d.0"}, asked); d != "" || err != nil {
+		asked, err := st.ReceiveInOneBatch(t.Context(), told(1, 3), told(0, 1), told(2))
+		if d := cmp.Diff([]carillon.MessageKey{keys[0], keys[1], keys[1], keys[2], keys[3]}, asked); d != "" || err != nil {
 			t.Errorf("%s, %v", d, err)
 		}
 	})

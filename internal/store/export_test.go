@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -41,14 +40,15 @@ func (s *Store) AcceptAsCommitted(accepts ...*Accept) []error {
 }
 
 // ReceiveInOneBatch commits callbacks together and tells the order in which it asked for messages.
-func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]carillon.Receipt) (asked []string, err error) {
+func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]carillon.Receipt) (asked []carillon.MessageKey, err error) {
 	var batch []*work
 	for _, rs := range callbacks {
 		batch = append(batch, &work{kind: workReceipt, receipts: rs})
 	}
 	w := watcher(func(query string, args []any) {
 		if strings.HasPrefix(query, "UPDATE message") {
-			asked = append(asked, fmt.Sprintf("%v.%v", args[0], args[1]))
+			key, _ := args[0].(int64)
+			asked = append(asked, carillon.MessageKey(key))
 		}
 	})
 	s.watch.Store(&w)
