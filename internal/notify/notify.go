@@ -68,7 +68,7 @@ func New(s *store.Store, o Options) *Notify {
 const (
 	closeEvery  = 100 * time.Millisecond
 	closeAgain  = time.Second // after a failure
-	closeAtOnce = 256
+	closeAtOnce = 64          // a transaction: requests to be stored wait for it
 	sweepEvery  = 10 * time.Minute
 	chores      = time.Minute
 )
