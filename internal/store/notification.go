@@ -195,11 +195,13 @@ const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
 // CloseDone marks notifications of which nothing is queued, in flight or in a call any more. It runs behind the deliveries.
 func (s *Store) CloseDone(ctx context.Context, ids []string, now time.Time) error {
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
+		all := make([]statement, 0, len(ids))
 		for _, id := range ids {
-			if _, err := tx.exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE id = $2 AND open > 0
-				AND NOT EXISTS (SELECT 1 FROM message WHERE notification_id = $2 AND `+stillOpen+`)`, millis(now), id); err != nil {
-				return fmt.Errorf("close notifications: %w", err)
-			}
+			all = append(all, statement{`UPDATE notification SET open = 0, done_at = $1 WHERE id = $2 AND open > 0
+				AND NOT EXISTS (SELECT 1 FROM message WHERE notification_id = $2 AND ` + stillOpen + `)`, []any{millis(now), id}})
+		}
+		if err := tx.together(ctx, all); err != nil {
+			return fmt.Errorf("close notifications: %w", err)
 		}
 		return nil
 	}})
