@@ -40,13 +40,34 @@ func TestFaultsOldBackupRestored(t *testing.T) {
 				s.command("restored", decision, "--url=http://"+s.x.addr, "--email="+operator, "--password="+password)
 			})
 		},
-		check: func(_ *site, l *ledger) {
-			if failed && l.twice > twice {
-				l.fault("%d messages were sent again though it was decided that they fail", l.twice-twice)
+		check: func(s *site, l *ledger) {
+			again := s.repeated(l)
+			if failed && again > twice {
+				l.fault("%d messages were sent again though it was decided that they fail", again-twice)
 			}
-			twice = l.twice
+			twice = again
 		},
 	}.run(t)
+}
+
+// repeated is how many messages were sent again at an attempt that the restored database did not know of. Not counted is
+// what had been moved: moved forward after the backup and sent, it is due later again. Nor are the further attempts of a
+// policy for unknown outcomes.
+func (s *site) repeated(l *ledger) (n int) {
+	moved := map[string]bool{}
+	for _, a := range s.asks {
+		moved[a.token] = a.move
+	}
+	for _, e := range l.entries {
+		for i := range e.rows {
+			for _, p := range e.rows[i].byAttempt {
+				if p.count > 1 && !moved[e.campaign] {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // move makes another folder the node's, with the master key alone.

@@ -53,28 +53,33 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 // senders adds n senders, each with a template of its own, and gives their ids.
 func (r *rig) senders(n int) []string {
 	r.t.Helper()
+	const atOnce = 1000
 	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("s%d", i)
+	}
 	now := time.Now()
-	err := r.store.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		for i := range ids {
-			s, t := *r.sender, *r.template
-			ids[i] = fmt.Sprintf("s%d", i)
-			s.UID, s.ID, s.Number, s.Default = 0, ids[i], strconv.Itoa(15555551000+i), false
-			if err := tx.PutSender(ctx, &s, now); err != nil {
-				return err
+	for begin := 0; begin < n; begin += atOnce {
+		err := r.store.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			for i := begin; i < min(begin+atOnce, n); i++ {
+				s, t := *r.sender, *r.template
+				s.UID, s.ID, s.Number, s.Default = 0, ids[i], strconv.Itoa(15555551000+i), false
+				if err := tx.PutSender(ctx, &s, now); err != nil {
+					return err
+				}
+				t.ID, t.SenderUID = strconv.Itoa(200_000_000_000_000+i), s.UID
+				if err := t.Compile(); err != nil {
+					return err
+				}
+				if err := tx.PutTemplate(ctx, &t, now); err != nil {
+					return err
+				}
 			}
-			t.ID, t.SenderUID = strconv.Itoa(200_000_000_000_000+i), s.UID
-			if err := t.Compile(); err != nil {
-				return err
-			}
-			if err := tx.PutTemplate(ctx, &t, now); err != nil {
-				return err
-			}
+			return nil
+		})
+		if err != nil {
+			r.t.Fatal(err)
 		}
-		return nil
-	})
-	if err != nil {
-		r.t.Fatal(err)
 	}
 	return ids
 }

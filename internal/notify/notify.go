@@ -68,7 +68,8 @@ func New(s *store.Store, o Options) *Notify {
 const (
 	closeEvery  = 100 * time.Millisecond
 	closeAgain  = time.Second // after a failure
-	closeAtOnce = 256
+	closeLast   = time.Second // at the end; nobody waits longer for what the next start finds
+	closeAtOnce = 64          // a transaction: requests to be stored wait for it
 	sweepEvery  = 10 * time.Minute
 	chores      = time.Minute
 )
@@ -94,7 +95,9 @@ func (n *Notify) Run(ctx context.Context) error {
 			}
 		}
 	}
-	_ = n.closeDone(context.WithoutCancel(ctx)) // logged; the sweep at the next start finds the rest
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLast)
+	defer cancel()
+	_ = n.closeDone(last) // logged; the sweep at the next start finds the rest
 	done.Wait()
 	return nil
 }

@@ -23,6 +23,8 @@ import (
 type provider struct {
 	mu     sync.Mutex
 	sent   []sending
+	quiet  bool // it only counts
+	n      int
 	decide func(m *carillon.Outgoing) carillon.Outcome
 }
 
@@ -33,7 +35,10 @@ type sending struct {
 
 func (p *provider) Send(_ context.Context, _ *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
 	p.mu.Lock()
-	p.sent = append(p.sent, sending{*m, time.Now()})
+	p.n++
+	if !p.quiet {
+		p.sent = append(p.sent, sending{*m, time.Now()})
+	}
 	decide := p.decide
 	p.mu.Unlock()
 	if decide == nil {
@@ -45,7 +50,7 @@ func (p *provider) Send(_ context.Context, _ *carillon.Sender, m *carillon.Outgo
 func (p *provider) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.sent)
+	return p.n
 }
 
 func (p *provider) all() []sending {

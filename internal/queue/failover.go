@@ -137,19 +137,41 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 	done := replayed{timeline: timeline, waiting: p.results}
 	p.results = nil
 	go func() {
-		if done.err = p.q.tellAgain(flying, results); done.err == nil {
-			done.err = p.q.tellReceipts()
-		}
-		if done.err != nil {
+		if done.err = p.q.tellAgain(flying, results); done.err != nil {
 			<-time.After(replayWait) // the new server may not be ready
 		}
 		p.q.post(func(in *inbox) { in.replays = append(in.replays, done) })
 	}()
 }
 
-// tellReceipts tells the new server the receipts of the last minute.
-func (q *Queue) tellReceipts() error {
+// tellReceipts tells the new server the receipts of the last minute, beside what starts: nothing is sent again for want of
+// them. It does so once more when the other nodes have told of their attempts: a receipt that came before that was about
+// none that the new server knew.
+func (p *pump) tellReceipts() {
+	p.q.gives.Go(func() {
+		for range 2 {
+			if err := p.q.tellAllReceipts(p.hands.over); err != nil {
+				p.q.o.Log.Warn("tell the database receipts again", "error", err)
+			}
+			if p.q.o.Deposed != nil {
+				p.q.o.Deposed() // what they ended may be the last of its notification
+			}
+			select {
+			case <-time.After(replayWait):
+			case <-p.hands.over:
+				return
+			}
+		}
+	})
+}
+
+func (q *Queue) tellAllReceipts(over <-chan struct{}) error {
 	for rs := range slices.Chunk(q.heard.all(), replayRows) {
+		select {
+		case <-over:
+			return nil
+		default:
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), replayMost)
 		err := q.store.ReplayReceipts(ctx, rs)
 		cancel()
@@ -158,21 +180,6 @@ func (q *Queue) tellReceipts() error {
 		}
 	}
 	return nil
-}
-
-// tellReceiptsOnceMore does so when the other nodes have told of their attempts: a receipt that came before that was about
-// none that the new server knew.
-func (p *pump) tellReceiptsOnceMore() {
-	p.q.gives.Go(func() {
-		select {
-		case <-time.After(replayWait):
-		case <-p.hands.over:
-			return
-		}
-		if err := p.q.tellReceipts(); err != nil {
-			p.q.o.Log.Warn("tell the database receipts again", "error", err)
-		}
-	})
 }
 
 func (q *Queue) tellAgain(flying []store.Flight, results []store.Result) error {
@@ -199,7 +206,7 @@ func (p *pump) replayed(r replayed, now time.Time) {
 	}
 	p.echoes.timeline, p.echoes.rest = r.timeline, now.Add(replayWait)
 	p.written(r.waiting, now)
-	p.tellReceiptsOnceMore()
+	p.tellReceipts()
 	if p.q.o.Deposed != nil {
 		p.q.o.Deposed() // what followed the results may be lost as well
 	}

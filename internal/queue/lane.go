@@ -26,6 +26,7 @@ type lane struct {
 	breaker *breaker // nil: closed, and nothing to count
 
 	inReady bool
+	hungry  bool      // it waits for a reader
 	at      time.Time // in the heap: when to look again
 	index   int       // in the heap; -1: not there
 }

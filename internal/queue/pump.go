@@ -24,7 +24,8 @@ type pump struct {
 	orphans map[carillon.MessageKey]Wake    // to wake once their result is committed
 	results []store.Result
 	later   []postponed
-	loads   int // reads under way
+	loads   int     // reads under way
+	hungry  []*lane // wait for a reader
 
 	counts       // for metrics
 	auditing int // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
@@ -156,6 +157,7 @@ func (p *pump) receive(now time.Time) {
 	for _, l := range in.loads {
 		p.loaded(l, now)
 	}
+	p.feed(now)
 	for _, a := range in.audits {
 		p.audited(a, now)
 	}

@@ -22,9 +22,14 @@ type loaded struct {
 
 // attend loads what a lane wants to read, and puts it among the ready or to sleep.
 func (p *pump) attend(l *lane, now time.Time) {
+	hungry := false
 	for c := range l.class {
-		if l.class[c].wantsLoad(now) && p.loads < loadsMax {
+		switch {
+		case !l.class[c].wantsLoad(now):
+		case p.loads < loadsMax:
 			p.load(l, c, now)
+		default:
+			hungry = true
 		}
 	}
 	runnable := false
@@ -46,17 +51,34 @@ func (p *pump) attend(l *lane, now time.Time) {
 		delete(p.lanes, l.uid)
 	case at.IsZero():
 		p.unsleep(l)
+	case hungry && !at.After(now):
+		p.unsleep(l)
+		p.queueUp(l)
 	default:
-		p.sleepUntil(l, later(at, now, p.loads >= loadsMax))
+		p.sleepUntil(l, at)
 	}
 }
 
-// later keeps a lane whose read found no free reader from spinning: a read that ends wakes it.
-func later(at, now time.Time, full bool) time.Time {
-	if full && !at.After(now) {
-		return now.Add(time.Millisecond)
+// queueUp has a lane that found no free reader wait for one: a hundred thousand that are due at once must not look for
+// one each millisecond.
+func (p *pump) queueUp(l *lane) {
+	if !l.hungry {
+		l.hungry = true
+		p.hungry = append(p.hungry, l)
 	}
-	return at
+}
+
+// feed gives free readers to the lanes that wait for them, first come, first served.
+func (p *pump) feed(now time.Time) {
+	for len(p.hungry) > 0 && p.loads < loadsMax {
+		l := p.hungry[0]
+		p.hungry[0] = nil
+		p.hungry = p.hungry[1:]
+		l.hungry = false
+		if p.lanes[l.uid] == l {
+			p.attend(l, now)
+		}
+	}
 }
 
 func (p *pump) load(l *lane, c int, now time.Time) {

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -42,12 +41,17 @@ type work struct {
 
 const (
 	batchMax      = 512             // writes a transaction
+	togetherFrom  = 32              // callers' writes that wait: from then on all that waits shares transactions
 	commitTimeout = 5 * time.Second // unresolved after that: 503
 )
 
+// committer runs what waits for it. What callers wait for goes first. What the program does behind them, deliveries and
+// the work that is alone, has a turn after each of their batches, and a transaction of its own: a request that comes
+// waits for the one under way, and for no other. Where very many requests wait, sharing saves more time than it costs.
 type committer struct {
-	s  *Store
-	in chan *work // room for all that the backlog lets in
+	s      *Store
+	in     chan *work // of callers; each has room for all that the backlog lets in
+	behind chan *work
 	backlog
 	mu     sync.RWMutex // held for reading while sending into in
 	closed bool
@@ -55,7 +59,7 @@ type committer struct {
 }
 
 func newCommitter(s *Store, workers, waiting int) *committer {
-	c := &committer{s: s, in: make(chan *work, 2*waiting), backlog: backlog{most: int64(waiting)}}
+	c := &committer{s: s, in: make(chan *work, 2*waiting), behind: make(chan *work, waiting), backlog: backlog{most: int64(waiting)}}
 	for range workers {
 		c.done.Go(c.loop)
 	}
@@ -67,6 +71,7 @@ func (c *committer) close() {
 	if !c.closed {
 		c.closed = true
 		close(c.in)
+		close(c.behind)
 	}
 	c.mu.Unlock()
 	c.done.Wait()
@@ -91,7 +96,11 @@ func (c *committer) do(ctx context.Context, w *work) error {
 		c.mu.RUnlock()
 		return err
 	}
-	c.in <- w
+	if w.callers() {
+		c.in <- w
+	} else {
+		c.behind <- w
+	}
 	c.mu.RUnlock()
 	select {
 	case err := <-w.done:
@@ -104,58 +113,16 @@ func (c *committer) do(ctx context.Context, w *work) error {
 func (c *committer) loop() {
 	tx := &Tx{s: c.s}
 	defer func() { tx.release() }()
+	turn := turns{c: c, in: c.in, behind: c.behind}
 	batch := make([]*work, 0, batchMax)
-	var next *work
 	for {
-		batch = batch[:0]
-		w, ok := next, true
-		if w == nil {
-			w, ok = <-c.in
-		}
-		if !ok {
+		if batch = turn.next(batch[:0]); len(batch) == 0 {
 			return
 		}
-		if next == nil {
-			c.leave(w)
-		}
-		c.linger()
-		batch, next = c.gather(append(batch, w))
 		begin := time.Now()
 		c.timed(tx, batch)
-		c.note(time.Since(begin))
+		turn.note(batch, time.Since(begin))
 	}
-}
-
-// linger lets the requests that are being read put their writes into this batch too, as long as more of them come. On
-// an idle node it costs nothing.
-func (c *committer) linger() {
-	for n := -1; n < len(c.in); {
-		n = len(c.in)
-		runtime.Gosched()
-	}
-}
-
-// gather adds what waits already. A write that must be alone ends the batch and is run next.
-func (c *committer) gather(batch []*work) ([]*work, *work) {
-	if batch[0].kind >= workAlone {
-		return batch, nil
-	}
-	for len(batch) < batchMax {
-		select {
-		case w, ok := <-c.in:
-			if !ok {
-				return batch, nil
-			}
-			c.leave(w)
-			if w.kind >= workAlone {
-				return batch, w
-			}
-			batch = append(batch, w)
-		default:
-			return batch, nil
-		}
-	}
-	return batch, nil
 }
 
 func (c *committer) execute(tx *Tx, batch []*work) {

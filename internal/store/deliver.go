@@ -105,7 +105,7 @@ func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
 	return writeStarts(ctx, tx, starts, epochs, millis(d.Now))
 }
 
-// fence locks a shard's row and tells whether the node still owns it.
+// fence locks a shard's row against everybody, this node's own deliveries too, and tells whether the node still owns it.
 func (t *Tx) fence(ctx context.Context, f Fence) (held bool, err error) {
 	n, err := t.exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
 	if err != nil {

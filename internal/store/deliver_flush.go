@@ -18,6 +18,11 @@ import (
 
 const divisionByZero = "22012"
 
+// sharedFence locks a shard's row until the commit. Whoever frees or takes the shard updates the row, so that one waits for
+// the other's end and sees what it left. No version of the row is written: while a snapshot is held none can be cleaned
+// away, and each look at the row would pass all of them (docs/adr/0014-no-version-a-commit.md).
+const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
+
 // inOneFlush commits the delivery on PostgreSQL.
 func (d *Delivery) inOneFlush(ctx context.Context, tx *Tx) error {
 	err := d.flush(ctx, tx)
@@ -44,10 +49,7 @@ func (d *Delivery) flush(ctx context.Context, tx *Tx) error {
 	all := make([]statement, 0, len(d.Fences)+4)
 	for _, f := range d.Fences {
 		epochs[f.Shard] = f.Epoch
-		all = append(all, statement{
-			`UPDATE shard SET writes = writes + 1 / CASE WHEN owner = $2 AND epoch = $3 THEN 1 ELSE 0 END WHERE id = $1`,
-			[]any{f.Shard, f.Owner, f.Epoch},
-		})
+		all = append(all, statement{sharedFence, []any{f.Shard, f.Owner, f.Epoch}})
 	}
 	all = append(all, resultsTogether(d.Results)...)
 	for i := range d.Later {

@@ -11,6 +11,9 @@ import (
 	"carillon"
 )
 
+// SharedFence is what a delivery on PostgreSQL begins with.
+const SharedFence = sharedFence
+
 // AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without an answer.
 func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return acceptBatch(ctx, tx, accepts, replay) })

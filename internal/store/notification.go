@@ -204,12 +204,14 @@ const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
 // CloseDone marks notifications of which nothing is queued, in flight or in a call any more. It runs behind the deliveries.
 func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
+		all := make([]statement, 0, len(seqs))
 		for _, seq := range seqs {
-			if _, err := tx.exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
-				AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN $3 AND $4 AND `+stillOpen+`)`, millis(now), int64(seq),
-				int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
-				return fmt.Errorf("close notifications: %w", err)
-			}
+			all = append(all, statement{`UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
+				AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN $3 AND $4 AND ` + stillOpen + `)`,
+				[]any{millis(now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage())}})
+		}
+		if err := tx.together(ctx, all); err != nil {
+			return fmt.Errorf("close notifications: %w", err)
 		}
 		return nil
 	}})

@@ -28,9 +28,9 @@ func (s *Store) Pools() map[string]sql.DBStats {
 
 // Waiting is how many writes wait for their group commit.
 func (s *Store) Waiting() int {
-	n := len(s.accepts.in)
+	n := len(s.accepts.in) + len(s.accepts.behind)
 	if s.starts != s.accepts {
-		n += len(s.starts.in)
+		n += len(s.starts.in) + len(s.starts.behind)
 	}
 	return n
 }
