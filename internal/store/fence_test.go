@@ -130,7 +130,7 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 	if d.Starts[0].Attempt != 0 || !slices.Equal(d.Lost, []int{1}) {
 		t.Errorf("attempt %d, lost %v", d.Starts[0].Attempt, d.Lost)
 	}
-	if q := ask[int](t, conn, "SELECT q FROM message WHERE n = 0"); q != 1 {
+	if q := ask[int](t, conn, "SELECT q FROM message WHERE id = 0"); q != 1 {
 		t.Errorf("q is %d", q)
 	}
 }
