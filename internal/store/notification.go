@@ -206,9 +206,11 @@ func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Tim
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
 		all := make([]statement, 0, len(seqs))
 		for _, seq := range seqs {
-			all = append(all, statement{`UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
+			all = append(all, statement{
+				`UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
 				AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN $3 AND $4 AND ` + stillOpen + `)`,
-				[]any{millis(now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage())}})
+				[]any{millis(now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage())},
+			})
 		}
 		if err := tx.together(ctx, all); err != nil {
 			return fmt.Errorf("close notifications: %w", err)
