@@ -45,7 +45,7 @@ func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (in
 // DropRates deletes the counts of windows that began before a time, at most `most` of them, and tells how many.
 func (s *Store) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err = tx.exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 LIMIT $2)`,
+		n, err = tx.exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
 			millis(before), most)
 		return err
 	})

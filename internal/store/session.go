@@ -145,7 +145,7 @@ const sessionsADrop = 500
 func (s *Store) DropSessions(ctx context.Context, now time.Time) error {
 	for n := int64(sessionsADrop); n == sessionsADrop; {
 		err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-			n, err = tx.exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 LIMIT $2)", millis(now), sessionsADrop)
+			n, err = tx.exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)", millis(now), sessionsADrop)
 			return err
 		})
 		if err != nil {
