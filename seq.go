@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Seq is a notification's number, the key it is stored under. Its id carries it (adr/0014): the milliseconds since 2026,
+// Seq is a notification's number, the key it is stored under. Its id carries it (adr/0015): the milliseconds since 2026,
 // ten bits of a counter within them, six bits of the slot of the node that accepted it.
 type Seq int64
 

@@ -56,6 +56,9 @@ func readSchema(files fs.FS, d dialect) (schema, error) {
 			}
 		}
 		query := d.schema.Replace(string(text))
+		if !d.sqlite { // nobody else waits, and a busy machine may pause for long between two statements
+			query = "SET LOCAL idle_in_transaction_session_timeout = 0;\n" + query
+		}
 		c.steps = append(c.steps, goose.NewGoMigration(version, &goose.GoFunc{
 			RunTx: func(ctx context.Context, tx *sql.Tx) error {
 				if err := runScript(ctx, tx, query); err != nil {
@@ -152,9 +155,11 @@ func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), 
 	if err != nil {
 		return nil, fmt.Errorf("lock migrations: %w", err)
 	}
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", migrationLock); err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("lock migrations: %w", err)
+	for _, text := range []string{"SET lock_timeout = 0", fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock), "RESET lock_timeout"} {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("lock migrations: %w", err)
+		}
 	}
 	return func() {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock)

@@ -123,7 +123,13 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx)
 		return unavailable(fmt.Errorf("take a connection: %w", err))
 	}
 	defer func() { _ = conn.Close() }()
-	return unavailable(runTx(ctx, &Tx{s: s, conn: conn}, fn))
+	return unavailable(runTx(ctx, &Tx{s: s, conn: conn}, func(ctx context.Context, tx *Tx) error {
+		// Its rows are not those that every request waits for, and what stands between its statements may take a while.
+		if _, err := tx.exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 2000"); err != nil {
+			return fmt.Errorf("allow pauses: %w", err)
+		}
+		return fn(ctx, tx)
+	}))
 }
 
 // Configure is Update for what the caches hold: companies, keys, senders, templates, suppressions. Once it has

@@ -209,7 +209,7 @@ CREATE TABLE idempotency (
 ){without_rowid};
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
--- The id carries seq (adr/0014).
+-- The id carries seq (adr/0015).
 CREATE TABLE notification (
   seq           {integer_key},
   id            TEXT NOT NULL,
