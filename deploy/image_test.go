@@ -58,7 +58,7 @@ func newImage(t *testing.T) *image {
 	}
 	if !i.nobody {
 		if err := os.Chown(data, user, user); err != nil {
-			t.Skipf("the data folder cannot be given to the image's user: %v", err)
+			without(t, "the data folder cannot be given to the image's user: %v", err)
 		}
 	}
 	if err := os.Chmod(filepath.Join(dir, "carillon"), 0o555); err != nil {
@@ -93,7 +93,7 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 	i := newImage(t)
 	if out, err := i.command(t.Context(), nil, "version").CombinedOutput(); err != nil {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			t.Skipf("no root of its own can be given to a process, neither as root nor in a user namespace: %v", err)
+			without(t, "no root of its own can be given to a process, neither as root nor in a user namespace: %v", err)
 		}
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -19,7 +19,7 @@ func FuzzQueryValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, query, name string) {
 		if strings.Count(query, "&") > 5000 {
-			t.Skip("net/url reads none of so many")
+			return // net/url reads none of so many
 		}
 		all, _ := url.ParseQuery(query) // what it cannot read it leaves out, as URL.Query does
 		value, present := answer.QueryValue(query, name)
