@@ -64,13 +64,27 @@ var order = []carillon.State{
 	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped,
 }
 
-// viewOf is a notification without its recipients.
-func (n *Notify) viewOf(ctx context.Context, x *store.Notification, now time.Time) (*View, error) {
-	req, err := requestOf(x)
+// viewsOf are notifications without their recipients.
+func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now time.Time) ([]*View, error) {
+	seqs := make([]carillon.Seq, len(all))
+	for i, x := range all {
+		seqs[i] = x.Seq()
+	}
+	tallies, err := n.store.Standings(ctx, seqs...)
 	if err != nil {
 		return nil, err
 	}
-	tallies, err := n.store.Standings(ctx, x.Seq())
+	views := make([]*View, len(all))
+	for i, x := range all {
+		if views[i], err = viewOf(x, tallies[seqs[i]], now); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+func viewOf(x *store.Notification, tallies []store.Standing, now time.Time) (*View, error) {
+	req, err := requestOf(x)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +136,11 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	if err != nil {
 		return nil, 0, err
 	}
-	if v, err = n.viewOf(ctx, x, now); err != nil {
+	views, err := n.viewsOf(ctx, []*store.Notification{x}, now)
+	if err != nil {
 		return nil, 0, err
 	}
+	v = views[0]
 	rows, err := n.store.Messages(ctx, x.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
@@ -194,13 +210,8 @@ func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (vi
 		rows = rows[:limit]
 		next = rows[limit-1].ID
 	}
-	views = make([]*View, len(rows))
-	for i, x := range rows {
-		if views[i], err = n.viewOf(ctx, x, now); err != nil {
-			return nil, "", err
-		}
-	}
-	return views, next, nil
+	views, err = n.viewsOf(ctx, rows, now)
+	return views, next, err
 }
 
 // Canceled is the answer to a cancel.

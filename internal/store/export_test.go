@@ -70,7 +70,7 @@ type Queries struct {
 func (q *Queries) Watch(s *Store) {
 	w := watcher(func(query string, args []any) {
 		verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
-		if !slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, verb) {
+		if !slices.Contains([]string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE"}, verb) {
 			return
 		}
 		q.mu.Lock()

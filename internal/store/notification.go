@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"carillon"
@@ -107,23 +109,70 @@ type Standing struct {
 	Count     int
 }
 
-// Standings counts the messages of a notification by where they stand.
-func (s *Store) Standings(ctx context.Context, seq carillon.Seq) ([]Standing, error) {
-	rows, err := s.rows(ctx, "SELECT q, rank, attempt > 0, COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 GROUP BY q, rank, attempt > 0",
-		int64(seq.Message(0)), int64(seq.LastMessage()))
+// Standings counts the messages of each of at most 100 notifications by where they stand, in one query: as many as there
+// are notifications on a page would be as many round trips.
+func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carillon.Seq][]Standing, error) {
+	if len(seqs) > mostCounted {
+		return nil, fmt.Errorf("count messages: of %d notifications at once", len(seqs))
+	}
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	rows, err := s.rows(ctx, standingsQuery(len(seqs)), standingsArgs(seqs)...)
 	if err != nil {
 		return nil, fmt.Errorf("count messages: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var all []Standing
+	all := make(map[carillon.Seq][]Standing, len(seqs))
 	for rows.Next() {
+		var seq carillon.Seq
 		var t Standing
-		if err := rows.Scan(&t.Q, &t.Rank, &t.Attempted, &t.Count); err != nil {
+		if err := rows.Scan(&seq, &t.Q, &t.Rank, &t.Attempted, &t.Count); err != nil {
 			return nil, fmt.Errorf("count messages: %w", err)
 		}
-		all = append(all, t)
+		all[seq] = append(all[seq], t)
 	}
 	return all, rows.Err()
+}
+
+// mostCounted is the most notifications of a page.
+const mostCounted = 100
+
+// counted is for how many notifications the query has places: it has few texts, so that each is prepared once.
+func counted(n int) int {
+	for _, length := range []int{1, 25} {
+		if n <= length {
+			return length
+		}
+	}
+	return mostCounted
+}
+
+func standingsQuery(n int) string {
+	var places strings.Builder
+	for i := range counted(n) {
+		if i > 0 {
+			places.WriteByte(',')
+		}
+		places.WriteString("(CAST($" + strconv.Itoa(i+1) + " AS BIGINT))")
+	}
+	return "WITH page (seq) AS (VALUES " + places.String() + ") " + standingsOfPage
+}
+
+// CROSS JOIN keeps SQLite from beginning with the messages.
+const standingsOfPage = `SELECT seq, q, rank, attempt > 0, COUNT(*) FROM page CROSS JOIN message
+	WHERE id BETWEEN seq * 128 AND seq * 128 + 127 GROUP BY seq, q, rank, attempt > 0`
+
+// standingsArgs fills the places that are left with a number that no notification has.
+func standingsArgs(seqs []carillon.Seq) []any {
+	args := make([]any, counted(len(seqs)))
+	for i := range args {
+		args[i] = int64(carillon.NoSeq)
+		if i < len(seqs) {
+			args[i] = int64(seqs[i])
+		}
+	}
+	return args
 }
 
 // Cancel takes what has not begun out of the queue. Errors: not_found, conflict when nothing is left to cancel.

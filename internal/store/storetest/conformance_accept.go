@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 func accepting() []sentence {
 	return []sentence{
 		{"what is accepted is read as it was given", acceptedIsReadBack},
+		{"the messages of a page of notifications are counted", messagesAreCounted},
 		{"requests that share a commit are all stored", requestsShareACommit},
 		{"one poisoned request in a hundred fails alone", poisonedRequestFailsAlone},
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
@@ -52,9 +54,44 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 	}, messages); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	standings, err := r.Standings(t.Context(), n.Seq())
-	if err != nil || len(standings) != 2 || standings[0].Count+standings[1].Count != 2 {
-		t.Error(standings, err)
+}
+
+// messagesAreCounted asks for pages of every size that the query is made for.
+func messagesAreCounted(t *testing.T, r *rig) {
+	var seqs []carillon.Seq
+	want := map[carillon.Seq][]store.Standing{}
+	for i := range 30 {
+		a := r.request("34600000001", "34600000002", "34600000003")
+		queued := 3 - i%3
+		for j := queued; j < 3; j++ {
+			a.Messages[j].Skip = carillon.ReasonSuppressed
+		}
+		if err := r.Accept(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		seq := a.Notification.Seq()
+		seqs, want[seq] = append(seqs, seq), []store.Standing{{Q: 1, Count: queued}}
+		if queued < 3 {
+			want[seq] = append(want[seq], store.Standing{Rank: carillon.RankSkipped, Count: 3 - queued})
+		}
+	}
+	for _, size := range []int{0, 1, 2, 25, 26, 30} {
+		got, err := r.Standings(t.Context(), seqs[:size]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seq := range seqs[:size] {
+			slices.SortFunc(got[seq], func(a, b store.Standing) int { return int(a.Rank) - int(b.Rank) })
+			if d := cmp.Diff(want[seq], got[seq]); d != "" {
+				t.Errorf("of %d: %s", size, d)
+			}
+		}
+		if len(got) != size {
+			t.Errorf("%d of %d were counted", len(got), size)
+		}
+	}
+	if _, err := r.Standings(t.Context(), make([]carillon.Seq, 101)...); err == nil {
+		t.Error("more than a page was counted")
 	}
 }
 
