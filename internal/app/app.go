@@ -162,7 +162,7 @@ func (a *App) wire() {
 	host, _ := os.Hostname()
 	o := queue.Options{
 		Deliver: a.deliverer(), Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered,
-		Log: a.log, Name: host, Drain: a.cfg.ShutdownTimeout * 4 / 5,
+		Log: a.log, Name: host, Drain: a.drainTime(),
 	}
 	if a.store.Engine() == "postgres" {
 		o.Publish = func(ws []queue.Wake) { a.bus.Publish(ws) }
@@ -273,16 +273,13 @@ func (a *App) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
 	defer cancel()
 	var errs []error
-	if a.server != nil {
-		if err := a.server.Shutdown(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("finish requests: %w", err), a.server.Close())
-		}
-	} else if a.listener != nil {
-		errs = append(errs, a.listener.Close())
-	}
+	requests := a.finishRequests(ctx)
 	if a.stopQueue != nil {
 		a.stopQueue()
 		a.work.Wait()
+	}
+	errs = append(errs, <-requests)
+	if a.stopQueue != nil {
 		a.stopRest()
 		if a.ops != nil {
 			errs = append(errs, a.ops.Close())
@@ -299,6 +296,40 @@ func (a *App) stop(ctx context.Context) error {
 	}
 	return errors.Join(errs...)
 }
+
+// finishRequests takes no more requests and gives those under way a fifth of the time, which is what draining leaves: mostly
+// all end in it, and what they accepted is started. Whoever holds a request for longer does so beside the drain, and the
+// channel tells of the end.
+func (a *App) finishRequests(ctx context.Context) <-chan error {
+	ended := make(chan error, 1)
+	if a.server == nil {
+		var err error
+		if a.listener != nil {
+			err = a.listener.Close()
+		}
+		ended <- err
+		return ended
+	}
+	soon := make(chan struct{})
+	go func() {
+		defer close(soon)
+		err := a.server.Shutdown(ctx)
+		if err != nil {
+			err = errors.Join(fmt.Errorf("finish requests: %w", err), a.server.Close())
+		}
+		ended <- err
+	}()
+	t := time.NewTimer(a.cfg.ShutdownTimeout - a.drainTime())
+	defer t.Stop()
+	select {
+	case <-soon:
+	case <-t.C:
+	}
+	return ended
+}
+
+// drainTime is how long a stop waits for sends in flight.
+func (a *App) drainTime() time.Duration { return a.cfg.ShutdownTimeout * 4 / 5 }
 
 // Routes is the route map, for tests that walk it.
 func (a *App) Routes() []answer.Route { return a.router.Routes() }

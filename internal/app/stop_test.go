@@ -1,0 +1,57 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/config"
+)
+
+// A client that holds a request must not use up the time that sends in flight have to land: the supervisor kills soon
+// after both.
+func TestStopDrainsBesideARequestThatIsHeld(t *testing.T) {
+	a, err := New(config.Config{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 10 * time.Second,
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", strings.TrimPrefix(a.BaseURL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_, _ = fmt.Fprintf(c, "POST /functions/v1/notify?access_key=%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n", a.ready.AccessKey)
+	in := bufio.NewReader(c)
+	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100") {
+		t.Fatalf("the body is not waited for: %q, %v", line, err)
+	}
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- a.Stop(context.Background()) }()
+	a.work.Wait()
+	_, _ = c.Write([]byte("{}"))
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatalf("after the drain the request has no answer: %v", err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("it was answered %d", resp.StatusCode)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
