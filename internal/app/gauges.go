@@ -14,7 +14,7 @@ import (
 // gauges are the metrics that are asked for when Prometheus asks: nobody counts them before.
 type gauges struct{ app *App }
 
-// statsTimeout bounds the wait for the queue's figures; without them the others are told.
+// statsTimeout bounds the wait for what must be asked for; without it the others are told.
 const statsTimeout = time.Second
 
 //nolint:gochecknoglobals // descriptions, read only

@@ -28,9 +28,9 @@ func (a *App) restoredMetric() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "carillon_restored", Help: "1 while messages are held after a restore, until the operator sends or fails them.",
 	}, func() float64 {
-		if at, _, err := a.store.RestoredAt(context.Background()); err == nil && !at.IsZero() {
-			return 1
-		}
-		return 0
+		ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+		defer cancel()
+		at, _, err := a.store.RestoredAt(ctx)
+		return oneIf(err == nil && !at.IsZero())
 	})
 }
