@@ -116,7 +116,9 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 		if err != nil || x.Busy {
 			return x.Busy, err
 		}
-		p.done(ctx, Notifications, x, time.Since(begin))
+		if !p.done(ctx, Notifications, x, time.Since(begin)) {
+			return false, ctx.Err()
+		}
 		if !x.More || x.Notifications == 0 && !x.Next.After(from) {
 			return false, nil
 		}
@@ -132,10 +134,9 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 		if err != nil || x.Busy {
 			return x.Busy, err
 		}
-		p.done(ctx, Keys, x, time.Since(begin))
-		more = x.More
+		more = p.done(ctx, Keys, x, time.Since(begin)) && x.More
 	}
-	return false, nil
+	return false, ctx.Err()
 }
 
 func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err error) {
@@ -157,10 +158,10 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 	}
 }
 
-// done tells of a step and rests after it.
-func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) {
+// done tells of a step, rests after it, and tells whether to go on: on SQLite a step is not given up with its context.
+func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
-	p.rest(ctx, p.pace.after(x, whole))
+	return p.rest(ctx, p.pace.after(x, whole))
 }
 
 // rest waits, and tells whether to go on.

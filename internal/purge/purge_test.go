@@ -90,6 +90,12 @@ func newWorld(t *testing.T, o store.Options) *world {
 
 // accept stores a notification of up to four messages.
 func (w *world) accept(ctx context.Context, company string, messages int) (*store.Accept, error) {
+	a := w.of(company, messages)
+	return a, w.Accept(ctx, a)
+}
+
+// of is a notification on its way into the store.
+func (w *world) of(company string, messages int) *store.Accept {
 	now := w.base.Add(time.Duration(w.created.Add(1)) * time.Millisecond)
 	a := &store.Accept{
 		Notification: store.Notification{
@@ -101,7 +107,7 @@ func (w *world) accept(ctx context.Context, company string, messages int) (*stor
 	for i := range messages {
 		a.Messages = append(a.Messages, store.NewMessage{Number: strconv.Itoa(34600000000 + i)})
 	}
-	return a, w.Accept(ctx, a)
+	return a
 }
 
 // live takes a notification through its life: it stays open, is delivered or canceled, two days ago or now.
@@ -285,4 +291,27 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 	if len(backlog) < 2 || backlog[0] != want || backlog[len(backlog)-1] != 0 {
 		t.Errorf("the backlog was told as %v, want %s first and 0 last", backlog, want)
 	}
+}
+
+func TestRoundEndsWithItsContext(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		w := newWorld(t, o)
+		now := w.base.Add(time.Hour)
+		for i := range 600 { // steps of several sizes
+			a := w.of(brief, 1)
+			a.Idempotency = &store.Idempotency{Route: "notify", Key: strconv.Itoa(i), Hash: "h", Answer: "{}", ExpiresAt: w.base.Add(time.Minute)}
+			if err := w.Accept(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		steps := 0
+		p := purge.New(w.Store, purge.Options{Step: func(string, store.Purged) {
+			steps++
+			stop()
+		}})
+		if err := p.Round(ctx, now); !errors.Is(err, context.Canceled) || steps != 1 {
+			t.Errorf("%d steps, though the first one ended the context; %v", steps, err)
+		}
+	})
 }
