@@ -13,6 +13,14 @@ import (
 // doubtful are a database's failures: attempts are repeated on our side, and a 503 may have been stored.
 var doubtful = rules{retries: true, errorsStored: true}
 
+// losing is a round in which the node loses its database under load, and holds its shards again afterwards.
+func losing(lasts time.Duration, lose func(ctx context.Context, s *site)) func(s *site, name string) {
+	return func(s *site, name string) {
+		s.disturb(name, size, lasts, func(ctx context.Context) { lose(ctx, s) })
+		s.held(30 * time.Second)
+	}
+}
+
 func TestFaultsDatabaseRestarts(t *testing.T) {
 	for _, way := range []struct {
 		name string
@@ -21,18 +29,15 @@ func TestFaultsDatabaseRestarts(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			scenario{
 				name: way.name, engines: []string{"postgres"}, open: onCluster, setup: alone, rules: doubtful,
-				round: func(s *site, name string) {
-					s.disturb(name, size, 3*time.Second, func(ctx context.Context) {
-						for range 1 + s.d.IntN(2) {
-							pause(ctx, s.d.between(200*time.Millisecond, 1500*time.Millisecond))
-							s.cluster.stop(way.how)
-							s.kills++
-							pause(ctx, s.d.between(0, 3*time.Second))
-							s.cluster.start()
-						}
-					})
-					s.held(30 * time.Second)
-				},
+				round: losing(3*time.Second, func(ctx context.Context, s *site) {
+					for range 1 + s.d.IntN(2) {
+						pause(ctx, s.d.between(200*time.Millisecond, 1500*time.Millisecond))
+						s.cluster.stop(way.how)
+						s.kills++
+						pause(ctx, s.d.between(0, 3*time.Second))
+						s.cluster.start()
+					}
+				}),
 			}.run(t)
 		})
 	}
@@ -41,19 +46,16 @@ func TestFaultsDatabaseRestarts(t *testing.T) {
 func TestFaultsConnectionsThatTheDatabaseEnds(t *testing.T) {
 	scenario{
 		name: "connections ended by PostgreSQL", engines: []string{"postgres"}, setup: alone, rules: doubtful,
-		round: func(s *site, name string) {
-			s.disturb(name, size, 2*time.Second, func(ctx context.Context) {
-				for range 6 {
-					pause(ctx, s.d.between(50*time.Millisecond, 400*time.Millisecond))
-					s.kills++
-					if _, err := s.books.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-						WHERE application_name = 'carillon' AND datname = current_database()`); err != nil {
-						s.t.Error(err)
-					}
+		round: losing(2*time.Second, func(ctx context.Context, s *site) {
+			for range 6 {
+				pause(ctx, s.d.between(50*time.Millisecond, 400*time.Millisecond))
+				s.kills++
+				if _, err := s.books.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+					WHERE application_name = 'carillon' AND datname = current_database()`); err != nil {
+					s.t.Error(err)
 				}
-			})
-			s.held(30 * time.Second)
-		},
+			}
+		}),
 	}.run(t)
 }
 
@@ -70,18 +72,15 @@ func proxied(s *site) {
 func TestFaultsConnectionsThatTheNetworkCuts(t *testing.T) {
 	scenario{
 		name: "connections cut", engines: []string{"postgres"}, setup: proxied, rules: doubtful,
-		round: func(s *site, name string) {
-			s.disturb(name, size, 3*time.Second, func(ctx context.Context) {
-				for range 4 {
-					pause(ctx, s.d.between(50*time.Millisecond, 600*time.Millisecond))
-					s.proxy.cut()
-					s.kills++
-					pause(ctx, s.d.between(0, 300*time.Millisecond))
-					s.proxy.mend()
-				}
-			})
-			s.held(30 * time.Second)
-		},
+		round: losing(3*time.Second, func(ctx context.Context, s *site) {
+			for range 4 {
+				pause(ctx, s.d.between(50*time.Millisecond, 600*time.Millisecond))
+				s.proxy.cut()
+				s.kills++
+				pause(ctx, s.d.between(0, 300*time.Millisecond))
+				s.proxy.mend()
+			}
+		}),
 	}.run(t)
 }
 
