@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"carillon/internal/load"
 )
 
 // child is a process of this run: a role of this program, or the server under test.
@@ -149,13 +151,4 @@ func settle(ctx context.Context, all ...*child) error {
 }
 
 // rest waits, unless the run is to end.
-func rest(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
+func rest(ctx context.Context, d time.Duration) error { return load.Pause(ctx, d) }

@@ -40,34 +40,32 @@ type node struct {
 	options  nodeOptions
 }
 
-// setUp has three companies: one that sends much, one that sends single messages, one that is paced. Limits and quotas
-// are on, and never reached.
-const setUp = `
-companies:
-  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01
-    name: Much
+// sends are the companies of the set-up, by the access key of each: one that sends much, one that sends single messages,
+// one that is paced.
+var sends = []struct {
+	name, key string
+	perSecond int
+}{{"Much", "ck_bench_much", 0}, {"Single", "ck_bench_single", 0}, {"Paced", "ck_bench_paced", 80}}
+
+// setUp writes the set-up. Limits and quotas are on, and never reached.
+func setUp(provider, extra string) string {
+	var b strings.Builder
+	b.WriteString("companies:\n")
+	for i, s := range sends {
+		fmt.Fprintf(&b, `  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e0%d
+    name: %s
     limits: {sends_per_minute: 100000000, template_lists_per_minute: 100000000, daily_recipients: 1000000000}
-    users:
-      - {email: owner@bench.test, password: correct-horse-battery, role: owner}
-    keys: [{key: ck_bench_much}]
+    keys: [{key: %s}]
     senders:
-      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_second: 0, per_recipient_interval: 0s, settings: {SETTINGS}}
-    templates: [{sender: main, TEMPLATE}]
-  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02
-    name: Single
-    limits: {sends_per_minute: 100000000, daily_recipients: 1000000000}
-    keys: [{key: ck_bench_single}]
-    senders:
-      - {id: main, number: "15555550200", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_second: 0, per_recipient_interval: 0s, settings: {SETTINGS}}
-    templates: [{sender: main, TEMPLATE}]
-  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03
-    name: Paced
-    limits: {sends_per_minute: 100000000, daily_recipients: 1000000000}
-    keys: [{key: ck_bench_paced}]
-    senders:
-      - {id: main, number: "15555550300", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_second: 80, per_recipient_interval: 0s, settings: {SETTINGS}}
-    templates: [{sender: main, TEMPLATE}]
-`
+      - {id: main, number: "15555550%d00", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_second: %d, per_recipient_interval: 0s, %ssettings: {%s}}
+    templates: [{sender: main, %s}]
+`, i+1, s.name, s.key, i+1, s.perSecond, extra, strings.ReplaceAll(settings, "BASE", provider), template)
+		if i == 0 {
+			b.WriteString("    users: [{email: owner@bench.test, password: correct-horse-battery, role: owner}]\n")
+		}
+	}
+	return b.String()
+}
 
 const (
 	template = `name: order_update, language: es_ES, category: UTILITY, body: "Hola {{1}}, tu pedido {{2}} llega el {{3}}.", examples: {body: [Ana, A-1, lunes]}`
@@ -86,9 +84,7 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) (*node, error) {
 	env := append(os.Environ(), "CARILLON_ADDR="+cmp.Or(o.addr, "127.0.0.1:0"), "CARILLON_READY_FILE="+ready)
 	if o.provider != "" {
 		name := filepath.Join(b.dir, "set-up"+strconv.Itoa(b.nth)+".yaml")
-		text := strings.NewReplacer("TEMPLATE", template, "settings: {SETTINGS}",
-			o.extra+"settings: {"+strings.ReplaceAll(settings, "BASE", o.provider)+"}").Replace(setUp)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(setUp(o.provider, o.extra)), 0o600); err != nil {
 			return nil, err
 		}
 		env = append(env, "CARILLON_PROVISION="+name)

@@ -168,7 +168,7 @@ func (w *worker) one(ctx context.Context, k int, from time.Time) error {
 			return err
 		}
 		r.Broken.Add(1)
-		return wait(ctx, 10*time.Millisecond) // whoever refuses connections refuses them fast
+		return Pause(ctx, 10*time.Millisecond) // whoever refuses connections refuses them fast
 	}
 	took := time.Since(from)
 	if a.Status < 200 || a.Status > 299 {
@@ -215,7 +215,8 @@ func (w *worker) hangUp() {
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+// Pause waits, or gives up with the context.
+func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
