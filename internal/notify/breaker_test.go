@@ -156,9 +156,7 @@ func TestBreakerOutlivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
-		r.provider.decide = func(*carillon.Outgoing) carillon.Outcome {
-			return carillon.Outcome{Verdict: carillon.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: carillon.FaultThrottled}
-		}
+		r.provider.always(carillon.Outcome{Verdict: carillon.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: carillon.FaultThrottled})
 		stop := r.start()
 		r.accept(body("", "34600111222"))
 		time.Sleep(time.Second)

@@ -55,9 +55,7 @@ func TestPassingFaultsAreRetriedWithBackoffAndThenGivenUp(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
-		r.provider.decide = func(*carillon.Outgoing) carillon.Outcome {
-			return carillon.Outcome{Verdict: carillon.RetryLater, Detail: "131016 service unavailable"}
-		}
+		r.provider.always(carillon.Outcome{Verdict: carillon.RetryLater, Detail: "131016 service unavailable"})
 		defer r.start()()
 		id := r.accept(body("", "34600111222"))
 		time.Sleep(5 * time.Hour)

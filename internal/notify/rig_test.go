@@ -47,6 +47,11 @@ func (p *provider) Send(_ context.Context, _ *carillon.Sender, m *carillon.Outgo
 	return decide(m)
 }
 
+// always answers every send alike.
+func (p *provider) always(o carillon.Outcome) {
+	p.decide = func(*carillon.Outgoing) carillon.Outcome { return o }
+}
+
 func (p *provider) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
