@@ -78,7 +78,7 @@ const firstSteps = `
 
 const demoSteps = `
   Carillon is running        %s
-  Panel API                  %s/v1 (the same bearer token as below)
+  Panel API                  %s/v1 (with the access token of a sign-in)
   Sign in with               %s   %s
   Access key                 %s
 

@@ -93,7 +93,7 @@ func (m *metrics) ofRequests() {
 	refused := m.vec("carillon_http_refused_total",
 		"Requests answered with an error, by its code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
 	m.refused.make = func(code string) prometheus.Counter { return refused.WithLabelValues(code) }
-	callbacks := m.vec("carillon_callbacks_total", "Providers' callbacks: taken; rejected, their signature was wrong; failed, they will come again.", "result")
+	callbacks := m.vec("carillon_callbacks_total", "Providers' callbacks: taken; rejected, of no sender or not signed by its channel; failed, they will come again.", "result")
 	m.callbacks.make = func(result string) prometheus.Counter { return callbacks.WithLabelValues(result) }
 }
 
@@ -103,7 +103,7 @@ func (m *metrics) ofMessages() {
 	m.accepted.make = func(c carillon.Channel) acceptance {
 		return acceptance{notifications.WithLabelValues(string(c)), messages.WithLabelValues(string(c))}
 	}
-	ended := m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, retry, unknown, held) and reason.", "outcome", "reason")
+	ended := m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, skipped, retry, unknown, held) and reason.", "outcome", "reason")
 	m.ended.make = func(k attemptSeries) prometheus.Counter { return ended.WithLabelValues(k.outcome, string(k.reason)) }
 	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's answer.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
@@ -164,7 +164,10 @@ func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
 }
 
 func outcomeOf(d *queue.Done) string {
-	if d.Result.Move == store.MoveDone && d.Result.Reason != "" {
+	switch r := &d.Result; {
+	case r.Move == store.MoveDone && r.Rank == carillon.RankSkipped:
+		return "skipped"
+	case r.Move == store.MoveDone && r.Reason != "":
 		return "failed"
 	}
 	return [...]string{store.MoveDone: "sent", store.MoveRetry: "retry", store.MoveUnknown: "unknown", store.MoveHold: "held"}[d.Result.Move]
