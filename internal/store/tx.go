@@ -113,7 +113,8 @@ func (t *Tx) one(ctx context.Context, dest []any, query string, args ...any) err
 }
 
 // Update runs fn in a transaction of its own. It must be repeatable: a deadlock or a serialization failure runs it
-// again. The caller's context bounds the wait, not the commit.
+// again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds all of it, and what it
+// ends in the COMMIT may be stored or not.
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	if s.d.sqlite {
 		return s.accepts.do(ctx, &work{kind: workAlone, run: fn})
