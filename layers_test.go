@@ -58,6 +58,7 @@ var layers = map[string]int{
 	"internal/tracing": 7,
 	"internal/config":  7,
 	"internal/load":    7,
+	"internal/argon":   7,
 	"web":              7,
 
 	".": 8, // the root package

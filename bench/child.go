@@ -86,38 +86,86 @@ func (c *child) kill() {
 	<-c.done
 }
 
-// rss is the process's resident memory in bytes.
-func (c *child) rss() (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+// family are the process and those that it has started: what the program takes, it takes in all of them.
+func (c *child) family() ([]int, error) {
+	pids := []int{c.cmd.Process.Pid}
+	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for text := range strings.Lines(string(status)) {
-		if f := strings.Fields(text); len(f) == 3 && f[0] == "VmRSS:" {
-			kb, err := strconv.ParseFloat(f[1], 64)
-			return kb * 1024, err
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		f, err := statOf(pid)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		if f[1] == strconv.Itoa(c.cmd.Process.Pid) {
+			pids = append(pids, pid)
 		}
 	}
-	return 0, errors.New("no VmRSS in the process's status")
+	return pids, nil
 }
 
-// cpu is the processor time the process has had, in ticks of 10 ms.
-func (c *child) cpu() (int64, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+// statOf gives the fields of proc_pid_stat(5) from the third on: state, parent and so forth.
+func statOf(pid int) ([]string, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	f := strings.Fields(rest)
-	if len(f) < 13 {
-		return 0, errors.New("the process's stat is short")
+	if len(f) < 22 {
+		return nil, errors.New("the process's stat is short")
 	}
-	user, err := strconv.ParseInt(f[11], 10, 64)
+	return f, nil
+}
+
+// ofFamily adds a figure up over the process and those that it has started. Of these, one may have ended meanwhile.
+func (c *child) ofFamily(figure func(stat []string) (int64, error)) (int64, error) {
+	pids, err := c.family()
 	if err != nil {
 		return 0, err
 	}
-	system, err := strconv.ParseInt(f[12], 10, 64)
-	return user + system, err
+	var sum int64
+	for i, pid := range pids {
+		f, err := statOf(pid)
+		if err != nil && i > 0 {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		n, err := figure(f)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// rss is the resident memory in bytes. What processes share is counted in each.
+func (c *child) rss() (float64, error) {
+	pages, err := c.ofFamily(func(f []string) (int64, error) { return strconv.ParseInt(f[21], 10, 64) })
+	return float64(pages * int64(os.Getpagesize())), err
+}
+
+// cpu is the processor time that was had, in ticks of 10 ms, also by processes that have ended.
+func (c *child) cpu() (int64, error) {
+	return c.ofFamily(func(f []string) (int64, error) {
+		var sum int64
+		for _, ticks := range f[11:15] {
+			n, err := strconv.ParseInt(ticks, 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		}
+		return sum, nil
+	})
 }
 
 // pause stops the process in the midst of what it does, so that its work behind does not fall on another's round; resume

@@ -91,6 +91,9 @@ func TestUnitKeepsTheProgramAliveAndConfined(t *testing.T) {
 			t.Errorf("%s=%v, want %q", key, got, want)
 		}
 	}
+	if got := u["SystemCallFilter"]; !slices.Equal(got, []string{"@system-service", "~@privileged"}) {
+		t.Errorf("system calls: %v; the process for password hashes needs those of @resources", got)
+	}
 	if !slices.Contains(u["Environment"], "CARILLON_DATA=/var/lib/carillon") {
 		t.Error("the data folder is not the state directory, the only one that can be written")
 	}

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/config"
 )
 
-// demo runs `carillon serve --demo` until the test ends and gives its ready file.
-func demo(t *testing.T) string {
+// demo runs `carillon serve --demo` with further flags until the test ends and gives its ready file.
+func demo(t *testing.T, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ready.json")
@@ -22,9 +22,9 @@ func demo(t *testing.T) string {
 	var log bytes.Buffer
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{
+		code <- run(ctx, append([]string{
 			"serve", "--demo", "--addr", "127.0.0.1:0", "--data", dir, "--ready-file", file, "--password-memory", "8", "--password-passes", "1",
-		}, environment{Stdout: in, Stderr: &log, Lookup: func(string) (string, bool) { return "", false }})
+		}, flags...), environment{Stdout: in, Stderr: &log, Lookup: func(string) (string, bool) { return "", false }})
 		_ = in.Close()
 	}()
 	lines := bufio.NewScanner(out)

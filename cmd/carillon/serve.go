@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"runtime"
 
 	"github.com/alecthomas/kong"
 
@@ -22,14 +21,10 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return usageError{err}
 	}
-	// A password hash holds its thread for tens of milliseconds without yielding. With twice as many threads as
-	// processors, and hashes on no more than the processors, the kernel shares them out, and requests do not queue behind.
-	cfg.Hashes = runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(2 * cfg.Hashes)
 	keepHeapRoom()
 	lines := app.NewLogWriter(env.Stderr)
 	defer lines.Flush() //nolint:errcheck // there is nowhere to say that the log cannot be written
-	a, err := app.New(cfg, app.Options{Logger: logger(cfg, lines), Stdout: env.Stdout})
+	a, err := app.New(cfg, app.Options{Logger: logger(cfg, lines), Stdout: env.Stdout, HashWorker: hashWorkerArgs})
 	if err != nil {
 		return err
 	}

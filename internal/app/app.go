@@ -13,12 +13,12 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"carillon"
 	"carillon/internal/answer"
 	"carillon/internal/api"
+	"carillon/internal/argon"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
 	"carillon/internal/config"
@@ -39,6 +39,8 @@ import (
 type Options struct {
 	Logger *slog.Logger
 	Stdout io.Writer // where the demo and the first token are told to the person at the terminal
+	// HashWorker are arguments with which this program is the process for password hashes; none: there is no such process.
+	HashWorker []string
 }
 
 // App is the whole program.
@@ -49,6 +51,7 @@ type App struct {
 
 	store     *store.Store
 	limits    *limit.Limits
+	hashes    *argon.Child // nil: password hashes are computed in this process
 	auth      *auth.Auth
 	catalog   *catalog.Catalog
 	notify    *notify.Notify
@@ -61,7 +64,6 @@ type App struct {
 	metrics   *metrics
 	readiness readiness
 	tracing   *tracing.Tracing // nil: off
-	requests  atomic.Int64     // answered so far
 
 	router   *answer.Router
 	listener net.Listener
@@ -144,6 +146,9 @@ func (a *App) start(ctx context.Context) error {
 // wire builds the parts, from the store up.
 func (a *App) wire() {
 	a.limits = limit.New(a.store, a.log)
+	if len(a.o.HashWorker) > 0 {
+		a.hashes = argon.NewChild(a.o.HashWorker, argon.Options{Logger: a.log})
+	}
 	a.auth = auth.New(a.store, a.limits, a.authOptions())
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
 	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: a.catalogEvent, Logger: a.log})
@@ -185,7 +190,10 @@ func (a *App) routes() []answer.Route {
 }
 
 func (a *App) authOptions() auth.Options {
-	o := auth.Options{Logger: a.log, Hashes: a.cfg.Hashes, Answered: a.requests.Load}
+	o := auth.Options{Logger: a.log}
+	if a.hashes != nil {
+		o.Sums = a.hashes
+	}
 	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
 		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
 	}
@@ -289,6 +297,9 @@ func (a *App) stop(ctx context.Context) error {
 	if a.whatsapp != nil {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
+	}
+	if a.hashes != nil {
+		a.hashes.Close()
 	}
 	errs = append(errs, a.tracing.Close(ctx))
 	if a.store != nil {

@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/answer"
+	"carillon/internal/argon"
 	"carillon/internal/config"
 	"carillon/internal/queue"
 	"carillon/internal/store"
@@ -58,6 +59,7 @@ func newMetrics(a *App) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.ofRequests()
 	m.ofMessages()
+	m.ofHashes(func() argon.Stats { return a.hashes.Stats() })
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -113,6 +115,21 @@ func (m *metrics) ofMessages() {
 	}
 	m.writes = m.histogram("carillon_commit_writes", "Writes that shared one group commit.", prometheus.ExponentialBuckets(1, 2, 10))
 	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
+}
+
+// ofHashes tells of the process for password hashes.
+func (m *metrics) ofHashes(stats func() argon.Stats) {
+	count := func(name, help string, value func(argon.Stats) int64) {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(value(stats())) }))
+	}
+	count("carillon_password_hashes_total", "Password hashes computed, in either process.",
+		func(s argon.Stats) int64 { return s.Beside + s.Here })
+	count("carillon_password_hashes_inside_total",
+		"Password hashes that the serving process had to compute, because the one for them got no turn, died or did not start.",
+		func(s argon.Stats) int64 { return s.Here })
+	count("carillon_hash_process_deaths_total", "How often the process for password hashes died.",
+		func(s argon.Stats) int64 { return s.Deaths })
 }
 
 func (m *metrics) handler() http.Handler {

@@ -20,7 +20,6 @@ func (a *App) newTracing(ctx context.Context) (*tracing.Tracing, error) {
 }
 
 func (a *App) answered(ctx context.Context, x answer.Answered) {
-	a.requests.Add(1)
 	a.metrics.answered(x)
 	a.tracing.Answered(ctx, x.Pattern, x.Status, x.Code)
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/argon"
 	"carillon/internal/limit"
 	"carillon/internal/store"
 )
@@ -26,7 +27,7 @@ type Options struct {
 	Params         Params        // of password hashes; default 19 MiB, 2 passes, 1 thread
 	Hashes         int           // password hashes at once; default GOMAXPROCS
 	HashQueue      int           // sign-ins that may wait for one; default 256
-	Answered       func() int64  // requests answered so far, of any kind; nil: hashing has the machine to itself
+	Sums           Sums          // computes them; default argon.Here
 	FailedSignIns  int           // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
 	TokenLife      time.Duration // of access and company tokens; default 1 h
 	SessionLife    time.Duration // since the last refresh; default 30 days
@@ -40,6 +41,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Params == (Params{}) {
 		o.Params = defaultParams()
+	}
+	if o.Sums == nil {
+		o.Sums = argon.Here{}
 	}
 	if o.Hashes <= 0 {
 		o.Hashes = runtime.GOMAXPROCS(0)
@@ -78,11 +82,7 @@ type Auth struct {
 // New builds the package over a store.
 func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o = o.withDefaults()
-	h := newHasher(o.Params, o.Hashes, o.HashQueue)
-	if o.Answered != nil {
-		h.traffic.others = func() int64 { return o.Answered() - h.hashed.Load() }
-	}
-	return &Auth{store: s, limits: limits, o: o, hasher: h}
+	return &Auth{store: s, limits: limits, o: o, hasher: newHasher(o.Sums, o.Params, o.Hashes, o.HashQueue)}
 }
 
 const (

@@ -13,13 +13,15 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"carillon"
+	"carillon/internal/argon"
 )
 
 // Params are those of argon2id (RFC 9106).
-type Params struct {
-	Memory  uint32 // KiB
-	Passes  uint32
-	Threads uint8
+type Params = argon.Params
+
+// Sums computes password hashes: argon.Here in this process, argon.Child beside it.
+type Sums interface {
+	Sum(ctx context.Context, j argon.Job) ([]byte, error)
 }
 
 // defaultParams are the first of OWASP's recommendations.
@@ -29,26 +31,24 @@ const (
 	saltSize = 16
 	hashSize = 32
 	// MaxPassword bounds a password, in bytes.
-	MaxPassword = 1024
-	// Bounds of what a stored hash may ask for: a row cannot exhaust the machine.
-	maxMemory = 1 << 20 // KiB
-	maxPasses = 64
+	MaxPassword = argon.MaxSecret
 )
 
 // hasher hashes passwords, a few at once: each takes memory and a core for tens of milliseconds, and everything else
 // that the program does must go on beside them. Those that wait are bounded too.
 type hasher struct {
 	slots
+	sums   Sums
 	params Params
 	dummy  string // what the password of an unknown user is compared with; no password has this hash
 	hashed atomic.Int64
 }
 
-func newHasher(p Params, most, line int) *hasher {
+func newHasher(s Sums, p Params, most, line int) *hasher {
 	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
 	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
 	_, _ = rand.Read(sum)
-	return &hasher{params: p, dummy: encode(p, salt, sum), slots: slots{most: most, line: line}}
+	return &hasher{sums: s, params: p, dummy: encode(p, salt, sum), slots: slots{most: most, line: line}}
 }
 
 func crowded(err error) *carillon.Error {
@@ -59,25 +59,36 @@ func crowded(err error) *carillon.Error {
 }
 
 // make hashes a password with a new salt. The caller has entered.
-func (h *hasher) make(password string) string {
+func (h *hasher) make(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt)
-	return encode(h.params, salt, h.sum(password, salt, h.params, hashSize))
+	sum, err := h.sum(ctx, password, salt, h.params, hashSize)
+	if err != nil {
+		return "", err
+	}
+	return encode(h.params, salt, sum), nil
 }
 
-func (h *hasher) sum(password string, salt []byte, p Params, size int) []byte {
+func (h *hasher) sum(ctx context.Context, password string, salt []byte, p Params, size int) ([]byte, error) {
 	h.hashed.Add(1)
-	return argon2.IDKey([]byte(password), salt, p.Passes, p.Memory, p.Threads, uint32(size))
+	sum, err := h.sums.Sum(ctx, argon.Job{Params: p, Secret: []byte(password), Salt: salt, Size: size})
+	if err != nil && ctx.Err() != nil {
+		return nil, crowded(err) // who waits no longer hears nothing, and nothing is wrong
+	}
+	return sum, err
 }
 
 // check compares a password with a stored hash; stale says that the hash was made with other parameters than today's.
 // The caller has entered.
-func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
+func (h *hasher) check(ctx context.Context, password, stored string) (ok, stale bool, err error) {
 	p, salt, want, err := decode(stored)
 	if err != nil {
 		return false, false, err
 	}
-	got := h.sum(password, salt, p, len(want))
+	got, err := h.sum(ctx, password, salt, p, len(want))
+	if err != nil {
+		return false, false, err
+	}
 	return subtle.ConstantTimeCompare(got, want) == 1, p != h.params, nil
 }
 
@@ -106,8 +117,8 @@ func decode(s string) (p Params, salt, sum []byte, err error) {
 	if err != nil {
 		return p, nil, nil, errHash
 	}
-	if p.Memory > maxMemory || p.Passes == 0 || p.Passes > maxPasses || p.Threads == 0 ||
-		len(salt) < 8 || len(salt) > 64 || len(sum) < 16 || len(sum) > 64 {
+	if p.Memory > argon.MaxMemory || p.Passes == 0 || p.Passes > argon.MaxPasses || p.Threads == 0 ||
+		len(salt) < 8 || len(salt) > argon.MaxSalt || len(sum) < 16 || len(sum) > argon.MaxSum {
 		return p, nil, nil, errHash
 	}
 	return p, salt, sum, nil
@@ -123,7 +134,7 @@ func (a *Auth) HashPassword(ctx context.Context, password string) (string, error
 		return "", err
 	}
 	defer leave()
-	return a.hasher.make(password), nil
+	return a.hasher.make(ctx, password)
 }
 
 // KeepPassword gives stored back when it is the password's hash with today's parameters, else a new one: set-up that is
@@ -137,10 +148,10 @@ func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (strin
 		return "", err
 	}
 	defer leave()
-	if ok, stale, err := a.hasher.check(password, stored); err == nil && ok && !stale {
+	if ok, stale, err := a.hasher.check(ctx, password, stored); err == nil && ok && !stale {
 		return stored, nil
 	}
-	return a.hasher.make(password), nil
+	return a.hasher.make(ctx, password)
 }
 
 func tooLong() *carillon.Error {

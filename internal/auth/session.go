@@ -84,7 +84,7 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 	if account != nil {
 		stored = account.PasswordHash
 	}
-	ok, stale, err := a.hasher.check(password, stored)
+	ok, stale, err := a.hasher.check(ctx, password, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,11 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 		return nil, a.failed(ctx, rates)
 	}
 	if stale {
-		if err := a.store.Rehash(ctx, account.ID, stored, a.hasher.make(password)); err != nil {
+		now, err := a.hasher.make(ctx, password)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.store.Rehash(ctx, account.ID, stored, now); err != nil {
 			return nil, err
 		}
 	}

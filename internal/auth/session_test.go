@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/argon"
 	"carillon/internal/store"
 )
 
@@ -345,7 +346,7 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 
 func TestHashesWaitInABoundedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap, 1, 1)
+		h := newHasher(argon.Here{}, cheap, 1, 1)
 		leave, err := h.enter(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -372,56 +373,9 @@ func TestHashesWaitInABoundedQueue(t *testing.T) {
 	})
 }
 
-func TestHashesLeaveHalfTheProcessorsToOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap, 4, 8)
-		var others int64
-		h.traffic.others = func() int64 { return others }
-		enter := func(n int) (leaves []func()) {
-			for range n {
-				leave, err := h.enter(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				leaves = append(leaves, leave)
-			}
-			return leaves
-		}
-		quiet := enter(4) // nobody else asks: all of them
-		time.Sleep(time.Second)
-		others = 1000
-		var entered atomic.Int64
-		for range 4 {
-			go func() {
-				leave, err := h.enter(t.Context())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				entered.Add(1)
-				time.Sleep(time.Minute)
-				leave()
-			}()
-			synctest.Wait()
-		}
-		for _, leave := range quiet {
-			leave()
-		}
-		synctest.Wait()
-		if n := entered.Load(); n != 2 {
-			t.Errorf("%d hashes run beside others; want 2", n)
-		}
-		time.Sleep(time.Hour) // the others are gone
-		synctest.Wait()
-		if n := entered.Load(); n != 4 || h.running != 0 || len(h.waiting) != 0 {
-			t.Errorf("in the end %d have run, %d run and %d wait", n, h.running, len(h.waiting))
-		}
-	})
-}
-
 func TestAHashThatNoLongerWaitsPassesItsTurnOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap, 1, 8)
+		h := newHasher(argon.Here{}, cheap, 1, 8)
 		leave, err := h.enter(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -444,7 +398,10 @@ func TestAHashThatNoLongerWaitsPassesItsTurnOn(t *testing.T) {
 }
 
 func TestDecodeRefusesWhatCouldExhaustTheMachine(t *testing.T) {
-	good := newHasher(cheap, 1, 1).make("x")
+	good, err := newHasher(argon.Here{}, cheap, 1, 1).make(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, _, _, err := decode(good); err != nil {
 		t.Fatal(err)
 	}

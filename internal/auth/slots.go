@@ -4,19 +4,11 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 )
 
-const (
-	trafficEvery = 100 * time.Millisecond // how often the traffic is looked at
-	busyFrom     = 200                    // requests a second, hashes aside, that make the program busy
-)
-
-// slots let a few hashes run at once and the rest wait in a bounded line. While the program answers others too, half as
-// many run: a hash keeps a processor for tens of milliseconds, and whoever sends then should not feel who signs in.
+// slots let a few hashes run at once and the rest wait in a bounded line.
 type slots struct {
 	most, line int
-	traffic    traffic
 
 	mu      sync.Mutex
 	running int
@@ -26,7 +18,7 @@ type slots struct {
 // enter waits for a slot; leave gives it back. Errors: service_unavailable when too many wait.
 func (s *slots) enter(ctx context.Context) (leave func(), err error) {
 	s.mu.Lock()
-	if len(s.waiting) == 0 && s.running < s.atOnce() {
+	if len(s.waiting) == 0 && s.running < s.most {
 		s.running++
 		s.mu.Unlock()
 		return s.leave, nil
@@ -51,9 +43,10 @@ func (s *slots) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
-	for most := s.atOnce(); s.running < most && len(s.waiting) > 0; s.running++ {
+	if len(s.waiting) > 0 {
 		close(s.waiting[0])
 		s.waiting = slices.Delete(s.waiting, 0, 1)
+		s.running++
 	}
 }
 
@@ -68,34 +61,4 @@ func (s *slots) quit(turn chan struct{}) {
 	if i < 0 {
 		s.leave()
 	}
-}
-
-// atOnce is called under the lock.
-func (s *slots) atOnce() int {
-	if s.traffic.busy() {
-		return max(1, s.most/2)
-	}
-	return s.most
-}
-
-// traffic tells whether the program has others to answer. Its owner guards it.
-type traffic struct {
-	others func() int64 // requests answered so far, hashes aside; nil: there are none
-	at     time.Time
-	seen   int64
-	much   bool
-}
-
-func (t *traffic) busy() bool {
-	if t.others == nil {
-		return false
-	}
-	now := time.Now()
-	passed := now.Sub(t.at)
-	if passed >= trafficEvery {
-		n := t.others()
-		t.much = float64(n-t.seen) >= busyFrom*passed.Seconds()
-		t.at, t.seen = now, n
-	}
-	return t.much
 }

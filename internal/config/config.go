@@ -28,7 +28,6 @@ type Config struct {
 	ShutdownTimeout   time.Duration
 	PasswordMemory    int // MiB a hash
 	PasswordPasses    int
-	Hashes            int // password hashes at once; 0: as many as processors
 	MediaAllowPrivate []netip.Prefix
 }
 
