@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
 	"carillon/internal/store"
 )
 
@@ -33,12 +32,9 @@ somewhere else. It is the file that --master-key-file names, else %s.
 
 // Run copies, verifies what was written, and only then gives it its name.
 func (c *backupCommand) Run(ctx context.Context, env *environment) error {
-	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
+	cfg, err := onSQLite(c.Settings, env)
 	if err != nil {
-		return usageError{err}
-	}
-	if cfg.DatabaseURL != "" {
-		return usageError{store.ErrNotSQLite}
+		return err
 	}
 	to, err := filepath.Abs(c.To)
 	if err != nil {
@@ -51,9 +47,6 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	}
 	part := to + ".part"
 	taken, err := c.copy(ctx, env, cfg.Data, part)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: another backup is being written there, or one broke off; in that case delete it", err)
-	}
 	if err != nil {
 		return err
 	}

@@ -42,12 +42,9 @@ What is scheduled for later goes on by itself.`
 
 // Run restores into a new folder, which then holds what was due.
 func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
-	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
+	cfg, err := onSQLite(c.Settings, env)
 	if err != nil {
-		return usageError{err}
-	}
-	if cfg.DatabaseURL != "" {
-		return usageError{store.ErrNotSQLite}
+		return err
 	}
 	key, err := restoreKey(&cfg)
 	if err != nil {

@@ -274,7 +274,15 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	if told := command(t, exitFailed, "backup", "--data", dir, "--to", filepath.Join(dirs, "no", "such", "folder")); !strings.Contains(told, "no such file or directory") {
 		t.Error(told)
 	}
-	s.stop()
+	if err := os.WriteFile(file+"1.part", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // by the running program, then by the command
+		if told := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(told, "or one broke off") {
+			t.Error(told)
+		}
+		s.stop()
+	}
 	file += "2"
 	backedUp(t, dir, file)
 	command(t, exitFailed, "backup", "--data", filepath.Join(dirs, "missing"), "--to", file+"3")

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"carillon/internal/config"
+	"carillon/internal/store"
 )
 
 // newSettingFlags makes flags out of the table of settings, of all or of those named: a struct for kong whose fields
@@ -69,4 +70,16 @@ func givenSettings(p kong.Plugins) map[string][]string {
 		}
 	}
 	return given
+}
+
+// onSQLite loads the settings of a command that works on the files of SQLite.
+func onSQLite(p kong.Plugins, env *environment) (config.Config, error) {
+	cfg, err := config.Load(givenSettings(p), env.Lookup)
+	if err == nil && cfg.DatabaseURL != "" {
+		err = store.ErrNotSQLite
+	}
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	return cfg, nil
 }

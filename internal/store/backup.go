@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -226,6 +227,9 @@ func fileURI(name, options string) string {
 // makeNew makes a file for its owner alone; one that is there is refused.
 func makeNew(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the file
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: another backup is being written there, or one broke off; in that case delete it", err)
+	}
 	if err != nil {
 		return err
 	}
