@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -24,7 +25,7 @@ func TestAccountsAgreeOnlyWhenNothingIsLostOrTwice(t *testing.T) {
 		want   bool
 	}{
 		"all is there":        {func(*ledger) {}, true},
-		"one is not stored":   {func(l *ledger) { l.stored, l.sent = 9, 7 }, false},
+		"one is not stored":   {func(l *ledger) { l.absent = 1 }, false},
 		"one has no state":    {func(l *ledger) { l.sent-- }, false},
 		"sent and never came": {func(l *ledger) { l.missing = 3 }, false},
 		"came twice":          {func(l *ledger) { l.doubled = 1 }, false},
@@ -35,6 +36,24 @@ func TestAccountsAgreeOnlyWhenNothingIsLostOrTwice(t *testing.T) {
 		if l.adds() != c.want {
 			t.Errorf("%s: %v", name, l.adds())
 		}
+	}
+}
+
+func TestWhatWasToldAndIsNotStoredIsCounted(t *testing.T) {
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE notification (id TEXT); INSERT INTO notification VALUES ('a'), ('untold'), ('c')"); err != nil {
+		t.Fatal(err)
+	}
+	s := &soak{}
+	for _, id := range []string{"c", "b", "a", "b"} {
+		s.told = append(s.told, messageKey(id, "0"))
+	}
+	if n, err := s.absent(t.Context(), db); n != 1 || err != nil {
+		t.Errorf("%d are missing, want b alone; %v", n, err)
 	}
 }
 

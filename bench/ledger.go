@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"math"
@@ -20,6 +21,7 @@ import (
 // ledger is what became of everything that was accepted.
 type ledger struct {
 	told                     int // requests that were answered with 200
+	absent                   int // of the told, not in the database
 	stored                   int // messages in the database
 	sent, unknown, failed    int
 	pending                  int
@@ -31,7 +33,7 @@ type ledger struct {
 // adds tells whether the accounts agree: accepted = delivered + failed with a reason + pending, nothing lost, nothing
 // twice. A message whose outcome is unknown may or may not be at the channel.
 func (l *ledger) adds() bool {
-	return l.stored == l.sent+l.unknown+l.failed+l.pending && l.told <= l.stored && l.missing <= l.unknown+l.failed+l.pending && l.doubled == 0
+	return l.stored == l.sent+l.unknown+l.failed+l.pending && l.absent == 0 && l.missing <= l.unknown+l.failed+l.pending && l.doubled == 0
 }
 
 // settleAccounts waits until nothing more is delivered, stops the nodes and counts.
@@ -109,9 +111,33 @@ func (s *soak) count(ctx context.Context, l *ledger) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
+	if l.absent, err = s.absent(ctx, db); err != nil {
+		return err
+	}
 	size, err := from.size(ctx, s.cluster)
 	l.megabytes = size / 1e6
 	return err
+}
+
+// absent counts what clients were told is accepted and the database does not have.
+func (s *soak) absent(ctx context.Context, db *sql.DB) (int, error) {
+	told := slices.Compact(slices.Sorted(slices.Values(s.told)))
+	rows, err := db.QueryContext(ctx, "SELECT id FROM notification")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	absent := len(told)
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return 0, err
+		}
+		if _, found := slices.BinarySearch(told, messageKey(id, "0")); found {
+			absent--
+		}
+	}
+	return absent, rows.Err()
 }
 
 // report writes the page and the plots.
@@ -158,10 +184,10 @@ func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
 	if !l.adds() {
 		verdict = "**The accounts do not agree.**"
 	}
-	fmt.Fprintf(b, "\n## Ledger\n\n| | |\n|---|---|\n| told accepted to a client | %d |\n| messages stored | %d |\n| sent | %d |\n"+
+	fmt.Fprintf(b, "\n## Ledger\n\n| | |\n|---|---|\n| told accepted to a client | %d |\n| told and not stored | %d |\n| messages stored | %d |\n| sent | %d |\n"+
 		"| failed, outcome unknown (in flight at a kill) | %d |\n| failed otherwise | %d |\n| pending | %d |\n| posts at the channel | %d |\n"+
 		"| told and never at the channel | %d |\n| at the channel more than once | %d |\n| at the channel and not told | %d |\n| database, MB | %.0f |\n\n%s\n",
-		l.told, l.stored, l.sent, l.unknown, l.failed, l.pending, l.posts, l.missing, l.doubled, l.untold, l.megabytes, verdict)
+		l.told, l.absent, l.stored, l.sent, l.unknown, l.failed, l.pending, l.posts, l.missing, l.doubled, l.untold, l.megabytes, verdict)
 }
 
 func (s *soak) reportFlatness(b *strings.Builder) {
