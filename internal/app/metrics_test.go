@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"flag"
 	"net/http"
 	"net/http/httptest"
@@ -36,21 +37,28 @@ A counter begins anew with its process. See [the operator's guide](guides/operat
 `
 )
 
-// described are the metrics of the whole program by name: help and labels.
-func described(t *testing.T) map[string][2]string {
+// started is the program, which is stopped at the test's end.
+func started(t *testing.T, cfg config.Config) *App {
 	t.Helper()
-	a, err := New(config.Config{Addr: "127.0.0.1:0", Data: t.TempDir()}, Options{})
+	a, err := New(cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := a.Stop(t.Context()); err != nil {
+	t.Cleanup(func() {
+		if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return a
+}
+
+// described are the metrics of the whole program by name: help and labels.
+func described(t *testing.T) map[string][2]string {
+	t.Helper()
+	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
 	ch := make(chan *prometheus.Desc)
 	go func() { a.metrics.registry.Describe(ch); close(ch) }()
 	form := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", unit: "[^"]*", constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
@@ -89,18 +97,7 @@ func TestMetricsPageIsComplete(t *testing.T) {
 }
 
 func TestMetricsKeepToTheConventions(t *testing.T) {
-	a, err := New(config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := a.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1})
 	a.answered(t.Context(), answer.Answered{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
 	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
 	a.metrics.received([]carillon.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})

@@ -16,15 +16,9 @@ import (
 // A client that holds a request must not use up the time that sends in flight have to land: the supervisor kills soon
 // after both.
 func TestStopDrainsBesideARequestThatIsHeld(t *testing.T) {
-	a, err := New(config.Config{
+	a := started(t, config.Config{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 10 * time.Second,
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	})
 	c, err := net.Dial("tcp", strings.TrimPrefix(a.BaseURL(), "http://"))
 	if err != nil {
 		t.Fatal(err)
