@@ -7,32 +7,34 @@ import (
 	"carillon/internal/store"
 )
 
-func TestPaceKeepsStepsShortAndRestsFourTimesAsLong(t *testing.T) {
+func TestPaceKeepsStepsShortAndRestsFourTimesAsLongBesideRequests(t *testing.T) {
 	p := newPace(true)
 	for _, tt := range []struct {
-		took time.Duration
-		full bool
-		rows int
-		rest time.Duration
+		took   time.Duration
+		full   bool
+		beside bool
+		rows   int
+		rest   time.Duration
 	}{
-		{500 * time.Microsecond, true, 128, 6 * time.Millisecond},
-		{500 * time.Microsecond, false, 128, 6 * time.Millisecond}, // it had nothing to do
-		{1500 * time.Microsecond, true, 128, 10 * time.Millisecond},
-		{4 * time.Millisecond, true, 64, 20 * time.Millisecond},
-		{time.Minute, true, 16, time.Second},
-		{time.Minute, true, fewest, time.Second},
-		{time.Minute, true, fewest, time.Second},
+		{500 * time.Microsecond, true, true, 128, 6 * time.Millisecond},
+		{500 * time.Microsecond, false, true, 128, 6 * time.Millisecond}, // it had nothing to do
+		{1500 * time.Microsecond, true, true, 128, 10 * time.Millisecond},
+		{1500 * time.Microsecond, true, false, 128, 2500 * time.Microsecond},
+		{4 * time.Millisecond, true, true, 64, 20 * time.Millisecond},
+		{time.Minute, true, true, 16, time.Second},
+		{time.Minute, true, false, fewest, time.Second},
+		{time.Minute, true, true, fewest, time.Second},
 	} {
 		x := store.Purged{Took: tt.took}
 		if tt.full {
 			x.Rows = p.rows
 		}
-		if rest := p.after(x, tt.took+time.Millisecond); rest != tt.rest || p.rows != tt.rows {
+		if rest := p.after(x, tt.took+time.Millisecond, tt.beside); rest != tt.rest || p.rows != tt.rows {
 			t.Errorf("after %s: rests %s, then %d rows; want %s and %d", tt.took, rest, p.rows, tt.rest, tt.rows)
 		}
 	}
 	for range 20 {
-		p.after(store.Purged{Rows: p.rows}, 0)
+		p.after(store.Purged{Rows: p.rows}, 0, true)
 	}
 	if p.rows != most {
 		t.Errorf("steps grow to %d rows", p.rows)

@@ -1,6 +1,6 @@
 // Package purge deletes what has lived its time: ended notifications by their company's retention, expired idempotency
-// keys, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds and rests
-// between them, so that accepting never waits for it. It never touches a notification that is not closed. Expired sessions
+// keys, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, rests between
+// them, and begins one while no request waits to be stored, so that accepting hardly notices it. It never touches a notification that is not closed. Expired sessions
 // are auth's, rates limit's.
 //
 //	round: keys ─▶ quotas (once a day) ─▶ company by company: step, rest, step, rest … until nothing is past its time
@@ -39,6 +39,7 @@ type Purge struct {
 	store  *store.Store
 	o      Options
 	pace   pace
+	came   int64     // requests to the store by the end of the last step
 	quotas time.Time // when quotas were last looked through
 }
 
@@ -158,10 +159,22 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 	}
 }
 
-// done tells of a step, rests after it, and tells whether to go on: on SQLite a step is not given up with its context.
+// longestCalm bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging is
+// slow, but it goes on.
+const longestCalm = 100 * time.Millisecond
+
+// done tells of a step, rests after it, lets go first what waits by then, and tells whether to go on: on SQLite a step is
+// not given up with its context.
 func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
-	return p.rest(ctx, p.pace.after(x, whole))
+	came := p.store.Came()
+	beside := came != p.came
+	p.came = came
+	if !p.rest(ctx, p.pace.after(x, whole, beside)) {
+		return false
+	}
+	p.store.Calm(ctx, longestCalm)
+	return ctx.Err() == nil
 }
 
 // rest waits, and tells whether to go on.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 type backlog struct {
 	most            int64 // of either
 	requests, bytes atomic.Int64
+	came            atomic.Int64 // requests, ever
 	own             atomic.Int64
 	took            atomic.Int64 // what a transaction took of late, in nanoseconds
 }
@@ -32,6 +34,7 @@ func (b *backlog) enter(w *work) error {
 		}
 		return nil
 	}
+	b.came.Add(1)
 	if err := b.full(); err != nil {
 		return err
 	}
@@ -91,4 +94,20 @@ func (s *Store) Full() error {
 		return fmt.Errorf("look at what waits: %w", err)
 	}
 	return nil
+}
+
+// Came is how many requests have come to be stored since the store was opened.
+func (s *Store) Came() int64 { return s.accepts.came.Load() }
+
+const calmLook = time.Millisecond // between looks at what waits
+
+// Calm waits until no request waits to be stored, most at the longest: work that nobody waits for goes into the gaps.
+func (s *Store) Calm(ctx context.Context, most time.Duration) {
+	for deadline := time.Now().Add(most); s.accepts.requests.Load() > 0 && time.Now().Before(deadline); {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(calmLook):
+		}
+	}
 }

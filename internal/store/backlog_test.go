@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -140,4 +141,32 @@ func TestADatabaseThatIsAwayIsA503(t *testing.T) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
+}
+
+func TestCalmWaitsForAGapAndNotForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Store{accepts: &committer{backlog: backlog{most: 8}}}
+		took := func(most time.Duration) time.Duration {
+			begin := time.Now()
+			s.Calm(t.Context(), most)
+			return time.Since(begin)
+		}
+		if d := took(time.Hour); d != 0 {
+			t.Errorf("nothing waits: it took %s", d)
+		}
+		w := waiting("")
+		if err := s.accepts.enter(w); err != nil {
+			t.Fatal(err)
+		}
+		if d := took(time.Second); d != time.Second {
+			t.Errorf("a request waits all the while: it took %s, want 1 s", d)
+		}
+		time.AfterFunc(100*calmLook+calmLook/2, func() { s.accepts.leave(w) })
+		if d := took(time.Hour); d != 101*calmLook {
+			t.Errorf("a request waits for %s: it took %s", 100*calmLook+calmLook/2, d)
+		}
+		if n := s.Came(); n != 1 {
+			t.Errorf("%d requests came, want 1", n)
+		}
+	})
 }
