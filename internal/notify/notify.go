@@ -181,14 +181,16 @@ func (n *Notify) sweepOpen(ctx context.Context) {
 // the time, until it has lagged for so long that searches would look through too much that is not in it yet.
 const (
 	searchIdle   = 2 * time.Second
-	searchPause  = 20 * time.Millisecond
-	searchShare  = 4 // pauses are so many times as long as steps
+	searchPause  = 2 * time.Millisecond
+	searchCalm   = 100 * time.Millisecond // it waits so long at most for a moment in which no request waits
+	searchShare  = 4                      // pauses are so many times as long as steps
 	searchMaxLag = 2 * time.Minute
 )
 
 func (n *Notify) fillSearch(ctx context.Context) {
 	caughtUp := time.Now()
 	for ctx.Err() == nil {
+		n.store.Calm(ctx, searchCalm)
 		begin := time.Now()
 		more, err := n.store.FillSearch(ctx, begin)
 		if err != nil && ctx.Err() == nil {

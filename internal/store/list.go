@@ -173,7 +173,7 @@ func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
 
 const (
 	searchLag  = 10 * time.Second // ids precede their commits by at most commitTimeout, and clocks differ a little
-	searchRows = 2000             // rows a step
+	searchRows = 250              // rows a step: a longer one would be felt by the requests beside it
 )
 
 // FillSearch moves the search table's horizon one step, and tells whether there is more to do now.
