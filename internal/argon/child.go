@@ -310,7 +310,7 @@ func (c *Child) end(p *process) {
 	_ = p.in.Close() // it has ended, or does now
 }
 
-// Close ends the process; what it still owes is computed here.
+// Close ends the process; what it still owes is computed here. One that gets no turn to end in is not waited for.
 func (c *Child) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -318,5 +318,13 @@ func (c *Child) Close() {
 		c.end(p)
 	}
 	c.mu.Unlock()
-	c.ends.Wait()
+	ended := make(chan struct{})
+	go func() {
+		c.ends.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Second):
+	}
 }
