@@ -33,28 +33,6 @@ func (s *Store) Notification(ctx context.Context, companyID, id string) (*Notifi
 	return n, err
 }
 
-// LoadNotification is a notification by its number alone, for the delivery, which owns the message it came from.
-func (s *Store) LoadNotification(ctx context.Context, seq carillon.Seq) (*Notification, error) {
-	var n *Notification
-	rows, err := s.rows(ctx, "SELECT "+notificationColumns+" FROM notification WHERE seq = $1", int64(seq))
-	if err != nil {
-		return nil, fmt.Errorf("read notification: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if n, err = scanNotification(rows.Scan); err != nil {
-			return nil, fmt.Errorf("read notification: %w", err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read notification: %w", err)
-	}
-	if n == nil {
-		return nil, carillon.Absent("Notification")
-	}
-	return n, nil
-}
-
 // Message is one recipient of a notification, as it stands.
 type Message struct {
 	N           int

@@ -52,6 +52,7 @@ type Store struct {
 	dir      directory
 	ids      carillon.Sequence
 	noKeys   unknownKeys
+	loads    loads
 	stmts    stmtCache
 	watch    atomic.Pointer[watcher] // nil but in tests
 	dirty    chan struct{}

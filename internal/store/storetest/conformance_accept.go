@@ -20,6 +20,7 @@ func accepting() []sentence {
 	return []sentence{
 		{"what is accepted is read as it was given", acceptedIsReadBack},
 		{"the messages of a page of notifications are counted", messagesAreCounted},
+		{"who reads notifications at once gets each his own", readersShareQueries},
 		{"requests that share a commit are all stored", requestsShareACommit},
 		{"one poisoned request in a hundred fails alone", poisonedRequestFailsAlone},
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
@@ -54,6 +55,43 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 	}, messages); err != nil || d != "" {
 		t.Error(err, d)
 	}
+}
+
+// readersShareQueries has many read at once, some of whom have left, and one asks for what is not there.
+func readersShareQueries(t *testing.T, r *rig) {
+	var all []*store.Accept
+	for range 100 {
+		all = append(all, r.request("34600000001"))
+	}
+	for _, err := range together(t, r, all) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	var readers sync.WaitGroup
+	for i := range 400 {
+		readers.Go(func() {
+			want := &all[i%len(all)].Notification
+			switch i % 4 {
+			case 0:
+				if n, err := r.LoadNotification(left, want.Seq()); err == nil && n.ID != want.ID {
+					t.Errorf("who left got %s, want %s", n.ID, want.ID)
+				}
+			case 1:
+				if n, err := r.LoadNotification(t.Context(), want.Seq()+1<<40); !carillon.IsCode(err, carillon.NotFound) {
+					t.Errorf("got %v, %v; want not_found", n, err)
+				}
+			default:
+				n, err := r.LoadNotification(t.Context(), want.Seq())
+				if err != nil || n.ID != want.ID {
+					t.Errorf("got %v, %v; want %s", n, err, want.ID)
+				}
+			}
+		})
+	}
+	readers.Wait()
 }
 
 // messagesAreCounted asks for pages of every size that the query is made for.
