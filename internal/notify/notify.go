@@ -190,7 +190,9 @@ const (
 func (n *Notify) fillSearch(ctx context.Context) {
 	caughtUp := time.Now()
 	for ctx.Err() == nil {
-		n.store.Calm(ctx, searchCalm)
+		if time.Since(caughtUp) <= searchMaxLag {
+			n.store.Calm(ctx, searchCalm)
+		}
 		begin := time.Now()
 		more, err := n.store.FillSearch(ctx, begin)
 		if err != nil && ctx.Err() == nil {
