@@ -103,7 +103,7 @@ func (c *Child) Sum(ctx context.Context, j Job) ([]byte, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p, owed := c.call()
+		p, owed := c.call(ctx)
 		if p == nil {
 			break
 		}
@@ -127,10 +127,10 @@ func (c *Child) Sum(ctx context.Context, j Job) ([]byte, error) {
 }
 
 // call notes that the process will owe a hash. There is none while one is late: it has enough to do.
-func (c *Child) call() (*process, *call) {
+func (c *Child) call(ctx context.Context) (*process, *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.now == nil && !c.start() || c.now.late > 0 {
+	if c.now == nil && !c.start(ctx) || c.now.late > 0 {
 		return nil, nil
 	}
 	p := c.now
@@ -190,11 +190,11 @@ func (c *Child) patience(j *Job) time.Duration {
 }
 
 // start starts the process. The caller holds mu.
-func (c *Child) start() bool {
+func (c *Child) start(ctx context.Context) bool {
 	if c.closed || time.Now().Before(c.after) {
 		return false
 	}
-	p, out, err := c.launch()
+	p, out, err := c.launch(ctx)
 	if err != nil {
 		c.inVain()
 		c.o.Logger.Warn("cannot start the process for password hashes", "error", err)
@@ -207,7 +207,7 @@ func (c *Child) start() bool {
 }
 
 // launch starts this program anew, with nothing of the environment but the number of processors.
-func (c *Child) launch() (*process, *os.File, error) {
+func (c *Child) launch(ctx context.Context) (*process, *os.File, error) {
 	path, err := self()
 	if err != nil {
 		return nil, nil, err
@@ -222,7 +222,8 @@ func (c *Child) launch() (*process, *os.File, error) {
 		return nil, nil, errors.Join(err, in.Close())
 	}
 	defer answers.Close() //nolint:errcheck // the process has its own
-	cmd := exec.CommandContext(context.Background(), path, c.args...)
+	// It outlives the hash that it is started for.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, c.args...) //nolint:gosec // this program itself
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = []string{"GOMAXPROCS=" + strconv.Itoa(runtime.GOMAXPROCS(0))}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, answers, os.Stderr

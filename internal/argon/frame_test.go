@@ -33,7 +33,7 @@ func TestJobsAndSumsArriveAsTheyLeft(t *testing.T) {
 			t.Errorf("job %d came as %d, %v (-want +got):\n%s", i, id, err, diff)
 		}
 	}
-	if _, _, err := readJob(&b); err != io.EOF {
+	if _, _, err := readJob(&b); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)
 	}
 	b.Write(sumFrame(1<<50, []byte("the sum")))
