@@ -120,10 +120,11 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 	if replay && !accepts[0].admitted() {
 		return unaccept(ctx, tx, accepts[0])
 	}
-	if err := insertNotifications(ctx, tx, accepts, replay); err != nil {
+	news := inOrder(accepts)
+	if err := insertNotifications(ctx, tx, news, replay); err != nil {
 		return err
 	}
-	return insertMessages(ctx, tx, accepts)
+	return insertMessages(ctx, tx, news)
 }
 
 func (a *Accept) admitted() bool { return a.err == nil && a.Replay == "" }
@@ -317,15 +318,21 @@ func (n *Notification) addTo(b *bulk) {
 		int64(n.Total), int64(n.Open), n.Scheduled, millis(n.CreatedAt), millis(n.DueAt), millis(n.DoneAt))
 }
 
+// inOrder are those of a batch that are admitted, sorted by their keys: a row behind all others goes to the end of its
+// table and of most indexes, where a row between others makes the database search for its place and split pages.
+func inOrder(accepts []*Accept) []*Accept {
+	all := slices.DeleteFunc(slices.Clone(accepts), func(a *Accept) bool { return !a.admitted() })
+	slices.SortFunc(all, func(a, b *Accept) int { return cmp.Compare(a.Notification.Seq(), b.Notification.Seq()) })
+	return all
+}
+
 func insertNotifications(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
 	b := notificationBulk("")
 	if replay {
 		b.suffix = notificationConflict
 	}
 	for _, a := range accepts {
-		if a.admitted() {
-			a.Notification.addTo(b)
-		}
+		a.Notification.addTo(b)
 	}
 	return b.write(ctx, tx)
 }
@@ -378,16 +385,24 @@ func (a *Accept) addTo(b messages) {
 		if m.Skip == "" {
 			b.queued.add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
 		} else {
-			b.skipped.add(int64(seq.Message(i)), shard, sender, class, m.Number, due, int64(carillon.RankSkipped), string(m.Skip), millis(n.CreatedAt))
+			a.addSkipped(b, i)
 		}
 	}
+}
+
+func (a *Accept) addSkipped(b messages, i int) {
+	n, m := &a.Notification, a.Messages[i]
+	b.skipped.add(int64(n.Seq().Message(i)), n.SenderUID%carillon.Shards, n.SenderUID, int64(n.Class), m.Number, millis(n.DueAt),
+		int64(carillon.RankSkipped), string(m.Skip), millis(n.CreatedAt))
 }
 
 func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
 	b := newMessages()
 	for _, a := range accepts {
-		if a.admitted() {
+		if !tx.s.d.sqlite || len(a.Messages) < longRun {
 			a.addTo(b)
+		} else if err := a.insertRuns(ctx, tx, b); err != nil {
+			return fmt.Errorf("insert into message: %w", err)
 		}
 	}
 	if err := b.queued.write(ctx, tx); err != nil {

@@ -127,7 +127,7 @@ func flushOf(accepts []*Accept, quotas []quotaSum) []statement {
 		all = append(all, keys.postgres(earliest(accepts)))
 	}
 	notifications, messages := notificationBulk(""), newMessages()
-	for _, a := range accepts {
+	for _, a := range inOrder(accepts) {
 		a.Notification.addTo(notifications)
 		a.addTo(messages)
 	}
