@@ -1,0 +1,55 @@
+package store_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+// What a message costs the writer, in batches of 16 requests with 100 recipients each, whose ids are a little out of order.
+func BenchmarkAccept(b *testing.B) {
+	for name, options := range map[string]func() store.Options{
+		"sqlite":   func() store.Options { return store.Options{Dir: b.TempDir()} },
+		"postgres": func() store.Options { return store.Options{DatabaseURL: storetest.Postgres(b)} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			st, err := store.Open(b.Context(), options())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = st.Close() }()
+			messages := make([]store.NewMessage, 100)
+			for i := range messages {
+				messages[i].Number = fmt.Sprint(34600111000 + i)
+			}
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				now := time.Now()
+				var all []*store.Accept
+				for range 16 {
+					all = append(all, &store.Accept{
+						Notification: store.Notification{
+							ID: st.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 70, Total: 100, Open: 100,
+							CreatedAt: now, DueAt: now.Add(time.Hour), Body: "{}",
+						},
+						Messages: messages, Quota: store.Quota{Day: "2027-01-15", Charge: 100},
+					})
+				}
+				rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				b.StartTimer()
+				for _, err := range st.AcceptAsCommitted(all...) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(1600*b.N), "ns/message")
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"strconv"
+	"strings"
+
+	"carillon"
+)
+
+// longRun is from how many recipients on SQLite writes a notification's messages by statements of their own, which bind
+// what the messages share once, and of each no more than its number.
+const longRun = 8
+
+// runInserts are those statements, by how many messages they write: of 64, 32 … down to one.
+var runInserts = func() map[int]string {
+	all := map[int]string{}
+	for n := mostRows; n > 0; n /= 2 {
+		var q strings.Builder
+		q.WriteString("INSERT OR FAIL INTO message (id, shard, sender, class, due_at, q, number) VALUES (?1,?2,?3,?4,?5,1,?)")
+		for i := 1; i < n; i++ {
+			q.WriteString(",(?1+" + strconv.Itoa(i) + ",?2,?3,?4,?5,1,?)")
+		}
+		all[n] = q.String()
+	}
+	return all
+}()
+
+const runShares = 5 // parameters that all messages of a statement share
+
+// insertRuns writes a notification's messages that are to be sent, and adds those that are skipped to b.
+func (a *Accept) insertRuns(ctx context.Context, tx *Tx, b messages) error {
+	n := &a.Notification
+	args := make([]driver.NamedValue, runShares, runShares+mostRows)
+	for i, v := range []any{nil, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)} {
+		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	for at := 0; at < len(a.Messages); {
+		size := a.run(at)
+		if size == 0 {
+			a.addSkipped(b, at)
+			at++
+			continue
+		}
+		args = args[:runShares]
+		args[0].Value = int64(n.Seq().Message(at))
+		for _, m := range a.Messages[at : at+size] {
+			args = append(args, driver.NamedValue{Ordinal: len(args) + 1, Value: m.Number})
+		}
+		if err := tx.insert(ctx, runInserts[size], args); err != nil {
+			return err
+		}
+		at += size
+	}
+	return nil
+}
+
+// run is how many messages from the one at a place on one statement writes; 0: this one is skipped.
+func (a *Accept) run(at int) int {
+	n := 0
+	for n < mostRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {
+		n++
+	}
+	size := mostRows
+	for size > n {
+		size /= 2
+	}
+	return size
+}
