@@ -181,7 +181,7 @@ func (n *Notify) sweepOpen(ctx context.Context) {
 // the time, until it has lagged for so long that searches would look through too much that is not in it yet.
 const (
 	searchIdle   = 2 * time.Second
-	searchPause  = 20 * time.Millisecond
+	searchPause  = 5 * time.Millisecond
 	searchShare  = 4 // pauses are so many times as long as steps
 	searchMaxLag = 2 * time.Minute
 )

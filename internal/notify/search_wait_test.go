@@ -7,10 +7,10 @@ import (
 
 func TestSearchIsFilledCalmlyUntilItLags(t *testing.T) {
 	for _, c := range []struct{ took, lag, want time.Duration }{
-		{time.Millisecond, 0, 20 * time.Millisecond},
+		{time.Millisecond, 0, 5 * time.Millisecond},
 		{50 * time.Millisecond, time.Second, 200 * time.Millisecond},
 		{5 * time.Second, time.Minute, 2 * time.Second},
-		{50 * time.Millisecond, 3 * time.Minute, 20 * time.Millisecond},
+		{50 * time.Millisecond, 3 * time.Minute, 5 * time.Millisecond},
 	} {
 		if got := searchWait(c.took, c.lag); got != c.want {
 			t.Errorf("after a step of %s, %s behind: %s, want %s", c.took, c.lag, got, c.want)

@@ -173,7 +173,7 @@ func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
 
 const (
 	searchLag  = 10 * time.Second // ids precede their commits by at most commitTimeout, and clocks differ a little
-	searchRows = 2000             // rows a step
+	searchRows = 256              // rows a step: on SQLite a request that comes waits for it
 )
 
 // FillSearch moves the search table's horizon one step, and tells whether there is more to do now.
