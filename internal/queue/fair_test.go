@@ -73,7 +73,7 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 		{1, 0, 0, 64, 64},
 		{17, 0, 0, 64, 1024},
 		{4, 500, 256, 32, 128}, // whatever is asked for, an eighth is the most
-		{100, 64, 1024, 11, 1024},
+		{100, 64, 1024, 2 * turnRows, 1024},
 	} {
 		q := New(nil, Options{LaneCap: c.laneCap, ProcessCap: c.processCap})
 		q.beat.forever.Store(true)

@@ -16,6 +16,9 @@ const (
 type guests struct {
 	until time.Time     // commits are short
 	least time.Duration // about the least that a commit took of late
+	alone bool          // the commit that is being made is for them alone
+	had   bool          // the last one was
+	crowd bool          // too many came for short commits to serve them
 }
 
 // guest notes that a lane came that has nothing under way.
@@ -23,6 +26,34 @@ func (p *pump) guest(now time.Time) {
 	if p.active > 0 {
 		p.guests.until = now.Add(guestFor)
 	}
+}
+
+// queueReady puts a lane among the ready. Where it came with nothing under way, its first turn comes before those of lanes
+// that have had theirs; after it, it stands behind them.
+func (p *pump) queueReady(l *lane) {
+	if l.flying == 0 && p.active > 0 {
+		p.newly = append(p.newly, l)
+		return
+	}
+	p.ready = append(p.ready, l)
+}
+
+// come decides whether the next commit is for the lanes alone that came newly, so many of them: it is over soon. Never two
+// commits in a row are, so that the others go on.
+func (g *guests) come(newly int, now time.Time) {
+	g.crowd = newly > shortRows
+	g.alone = !g.had && newly > 0 && !g.crowd && now.Before(g.until)
+}
+
+// made ends the making of a commit.
+func (g *guests) made() { g.had, g.alone = g.alone, false }
+
+// results is how many results the next commit may have.
+func (g *guests) results(now time.Time) int {
+	if g.alone {
+		return 0
+	}
+	return g.rows(now)
 }
 
 // note takes in what a commit took.
@@ -33,9 +64,9 @@ func (g *guests) note(took time.Duration) {
 	g.least += (took - g.least) / 64
 }
 
-// rows is how many starts, and how many results, the next commit may have.
+// rows is how many starts, and at most how many results, the next commit may have.
 func (g *guests) rows(now time.Time) int {
-	if !now.Before(g.until) {
+	if !now.Before(g.until) || g.crowd {
 		return 1 << 30
 	}
 	return max(shortRows, int(shortRows*g.least/shortTook))

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -20,28 +21,94 @@ func TestAsLongAsGuestsComeCommitsAreShort(t *testing.T) {
 	if len(first) != 64 {
 		t.Fatalf("alone a lane starts %d messages at once, want 64", len(first))
 	}
-	much.flying, p.active = 0, 64
+	much.flying, p.active = 20, 64
 	for i := range 100 {
 		p.results = append(p.results, store.Result{Key: carillon.MessageKey(i)})
 	}
 	p.guests.note(time.Millisecond)
 	p.wake(Wake{SenderUID: 1 + carillon.Shards, Fresh: fresh(1000, now)}, now)
 	p.attend(much, now)
-	flights := p.choose(now)
-	guests := 0
-	for _, f := range flights {
-		if f.lane != much {
-			guests++
-		}
+	if flights := p.choose(now); len(flights) != 1 || flights[0].lane == much || len(p.takeResults(now)) != 0 {
+		t.Fatalf("%d start with the guest's, want it alone", len(flights)-1)
 	}
-	if len(flights) != shortRows || guests != 1 {
-		t.Errorf("%d start, %d of them guests, want %d and 1", len(flights), guests, shortRows)
+	p.guests.made()
+	p.wake(Wake{SenderUID: 1 + 2*carillon.Shards, Fresh: fresh(2000, now)}, now)
+	flights := p.choose(now)
+	if len(flights) != shortRows || flights[0].lane == much || flights[1].lane != much {
+		t.Errorf("%d start, want %d: another guest's, then the others'", len(flights), shortRows)
 	}
 	if rs := p.takeResults(now); len(rs) != shortRows || rs[0].Key != 0 || len(p.results) != 100-shortRows {
 		t.Errorf("%d results go with them from %d on, %d wait", len(rs), rs[0].Key, len(p.results))
 	}
 	if rs := p.takeResults(now.Add(guestFor)); len(rs) != 100-shortRows || rs[0].Key != shortRows || p.results != nil {
 		t.Errorf("when no guest came for a while %d results go, %d wait", len(rs), len(p.results))
+	}
+}
+
+func TestAGuestsCommitThatHoldsNothingIsNotMade(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	q := New(nil, Options{})
+	q.beat.forever.Store(true)
+	p := &pump{q: q, lanes: map[int64]*lane{}, shards: map[int]*shardState{}, results: make([]store.Result, 7)}
+	much, gone := due(now, 100), due(now, 1)
+	much.uid, much.inReady, gone.uid, gone.inReady, gone.off = 1, true, 2, true, true
+	p.lanes[1], p.lanes[2], p.ready, p.newly = much, gone, []*lane{much}, []*lane{gone}
+	p.guests.until = now.Add(time.Second)
+	if flights := p.choose(now); len(flights) == 0 || len(p.takeResults(now)) != 7 {
+		t.Errorf("%d start, and no results go with them", len(flights))
+	}
+}
+
+func TestACrowdOfGuestsSharesACommitWithTheOthers(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	q := New(nil, Options{})
+	q.beat.forever.Store(true)
+	p := &pump{q: q, lanes: map[int64]*lane{}, shards: map[int]*shardState{}, active: 1}
+	p.guests.until = now.Add(time.Second)
+	much := due(now, 100)
+	much.inReady = true
+	p.lanes[0], p.ready = much, []*lane{much}
+	for i := range int64(2000) {
+		l := due(now, 1)
+		l.uid = i + 1
+		p.lanes[l.uid] = l
+		p.attend(l, now)
+	}
+	flights := p.choose(now)
+	ours := 0
+	for _, f := range flights {
+		if f.lane == much {
+			ours++
+		}
+	}
+	if len(flights) != 576 || ours != 64 {
+		t.Errorf("%d start, %d of them of the lane that was there, want 512 more than its 64", len(flights), ours)
+	}
+}
+
+func TestNeighboursStartTogether(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	q := New(nil, Options{})
+	q.beat.forever.Store(true)
+	p := &pump{q: q, lanes: map[int64]*lane{}, shards: map[int]*shardState{}}
+	for i := range 2 {
+		l := &lane{uid: int64(i), sender: &carillon.Sender{}, credit: weights, index: -1, inReady: true}
+		l.class[0].fill([]store.Queued{
+			{Key: carillon.Seq(i).Message(0), Due: now}, {Key: carillon.Seq(i).Message(1), Due: now}, {Key: carillon.Seq(i + 2).Message(0), Due: now},
+		}, false, time.Time{})
+		p.lanes[l.uid] = l
+		p.ready = append(p.ready, l)
+	}
+	var got []carillon.MessageKey
+	for _, f := range p.choose(now) {
+		got = append(got, f.start.Key)
+	}
+	want := []carillon.MessageKey{
+		carillon.Seq(0).Message(0), carillon.Seq(0).Message(1), carillon.Seq(1).Message(0), carillon.Seq(1).Message(1),
+		carillon.Seq(2).Message(0), carillon.Seq(3).Message(0),
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("started %v, want %v", got, want)
 	}
 }
 

@@ -18,6 +18,7 @@ type pump struct {
 	doubtAt time.Time // when the earliest unknown outcome is to be settled; zero: none
 	lanes   map[int64]*lane
 	ready   []*lane // lanes that may have something to start, served in turn
+	newly   []*lane // those of them that came with nothing under way while others had much: their first turn comes before
 	sleep   laneHeap
 	flights map[carillon.MessageKey]*flight // started, result not yet committed
 	active  int                             // sends whose response is awaited
@@ -108,7 +109,7 @@ func (p *pump) drained() bool {
 // wait is how long nothing needs doing, at most a slice.
 func (p *pump) wait(now time.Time) time.Duration {
 	d := slice
-	if len(p.ready) > 0 && !p.q.beat.valid() {
+	if len(p.ready)+len(p.newly) > 0 && !p.q.beat.valid() {
 		d = invalidWait
 	}
 	if len(p.sleep) > 0 {
@@ -191,7 +192,8 @@ func (p *pump) lose(id int) {
 			delete(p.lanes, uid)
 		}
 	}
-	p.ready = slices.DeleteFunc(p.ready, func(l *lane) bool { return l.shard == id })
+	gone := func(l *lane) bool { return l.shard == id }
+	p.ready, p.newly = slices.DeleteFunc(p.ready, gone), slices.DeleteFunc(p.newly, gone)
 }
 
 func (p *pump) wake(w Wake, now time.Time) {

@@ -40,7 +40,7 @@ func (p *pump) attend(l *lane, now time.Time) {
 		p.unsleep(l)
 		if !l.inReady {
 			l.inReady = true
-			p.ready = append(p.ready, l)
+			p.queueReady(l)
 		}
 		return
 	}

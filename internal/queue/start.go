@@ -26,25 +26,62 @@ type postponed struct {
 	w    *window
 }
 
-// choose takes messages from the ready lanes in turn, one a turn, as long as there is room.
+// choose takes messages from the ready lanes in turn, as long as there is room: first from those that came newly, then,
+// unless the commit is for guests alone, from all.
 func (p *pump) choose(now time.Time) []*flight {
 	p.foresee(now)
 	defer p.forget()
+	p.guests.come(len(p.newly), now)
+	most := min(p.q.o.ProcessCap-p.active, p.guests.rows(now))
+	half := most
+	if len(p.ready) > 0 && !p.guests.alone {
+		half = (most + 1) / 2 // however many come, the others go on
+	}
 	var flights []*flight
-	rows := p.guests.rows(now)
-	for len(p.ready) > 0 && p.active+len(flights) < p.q.o.ProcessCap && len(flights) < rows {
+	for n := len(p.newly); n > 0 && len(flights) < half; n-- {
+		l := p.newly[0]
+		p.newly[0] = nil
+		p.newly = p.newly[1:]
+		flights = p.turn(flights, l, most, now)
+	}
+	p.guests.alone = p.guests.alone && len(flights) > 0
+	for !p.guests.alone && len(p.ready) > 0 && len(flights) < most {
 		l := p.ready[0]
 		p.ready = p.ready[1:]
+		flights = p.turn(flights, l, most, now)
+	}
+	return flights
+}
+
+// turnRows is how many recipients of one notification a lane may start in one turn. Neighbours are read and started
+// together; were many lanes to give one each, the notification would be read anew for every one of them.
+const turnRows = 8
+
+// turn takes what a lane starts in its turn: one message, and its neighbours. A lane that had none is not ready any more.
+func (p *pump) turn(flights []*flight, l *lane, most int, now time.Time) []*flight {
+	for n := 0; n < turnRows && len(flights) < most; n++ {
+		if n > 0 && !l.neighbour(flights[len(flights)-1]) {
+			break
+		}
 		f := p.next(l, now)
+		if f == nil && n > 0 {
+			break
+		}
 		if f == nil {
 			l.inReady = false
 			p.attendLater(l, now)
-			continue
+			return flights
 		}
 		flights = append(flights, f)
-		p.ready = append(p.ready, l)
 	}
+	p.ready = append(p.ready, l)
 	return flights
+}
+
+// neighbour tells whether the next of a flight's class is the next recipient of its notification.
+func (l *lane) neighbour(f *flight) bool {
+	w := &l.class[f.class]
+	return len(w.queue) > 0 && w.queue[0].Key == f.start.Key+1
 }
 
 // attendLater is attend for a lane that has just had no message to start.
@@ -91,7 +128,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 
 // takeResults gives the results that go with the next commit, the oldest first.
 func (p *pump) takeResults(now time.Time) []store.Result {
-	all, n := p.results, p.guests.rows(now)
+	all, n := p.results, p.guests.results(now)
 	if n >= len(all) {
 		p.results = nil
 		return all
@@ -102,6 +139,7 @@ func (p *pump) takeResults(now time.Time) []store.Result {
 
 func (p *pump) commit(flights []*flight, now time.Time) {
 	d := &store.Delivery{Results: p.takeResults(now), Now: now, Timeline: p.echoes.timeline}
+	p.guests.made()
 	later := p.later
 	for _, x := range later {
 		d.Later = append(d.Later, x.m)

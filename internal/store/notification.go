@@ -246,24 +246,27 @@ func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Tim
 	}})
 }
 
-// OpenAfter pages through all open notifications that are due, in the order of the open index.
-func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (due []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
-	rows, err := s.rows(ctx, `SELECT company_id, seq, due_at FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
-		ORDER BY company_id, seq LIMIT $3`, companyID, int64(after), limit)
+// OpenAfter pages through all open notifications, in the order of the open index, and gives those that are due and of which
+// nothing is open any more: the writer need not look at the others.
+func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
+	rows, err := s.rows(ctx, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
+		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
+		FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
+		ORDER BY company_id, seq LIMIT $4`, companyID, int64(after), now.UnixMilli(), limit)
 	if err != nil {
 		return nil, "", 0, fmt.Errorf("read open notifications: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var at int64
-		if err := rows.Scan(&lastCompany, &last, &at); err != nil {
+		var ended bool
+		if err := rows.Scan(&lastCompany, &last, &ended); err != nil {
 			return nil, "", 0, fmt.Errorf("read open notifications: %w", err)
 		}
-		if at <= now.UnixMilli() {
-			due = append(due, last)
+		if ended {
+			done = append(done, last)
 		}
 	}
-	return due, lastCompany, last, rows.Err()
+	return done, lastCompany, last, rows.Err()
 }
 
 // Used is what a company has charged to a UTC day.
