@@ -80,6 +80,9 @@ func (p *pump) stats(now time.Time) Stats {
 }
 
 func (l *lane) count(s *Stats, now time.Time) {
+	if l.off { // nobody is late where nothing may be sent
+		return
+	}
 	deep := false
 	for c := range l.class {
 		w := &l.class[c]

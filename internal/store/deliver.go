@@ -72,9 +72,17 @@ func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
 	return s.starts.do(ctx, w)
 }
 
-func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
-	if t := tx.s.Timeline(); t != d.Timeline && d.Timeline != 0 {
+// onTimeline refuses what was made for another timeline than the one that the server is on.
+func (d *Delivery) onTimeline(s *Store) error {
+	if t := s.Timeline(); t != d.Timeline && d.Timeline != 0 {
 		return ErrFailover
+	}
+	return nil
+}
+
+func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
+	if err := d.onTimeline(tx.s); err != nil {
+		return err
 	}
 	d.Lost = d.Lost[:0]
 	epochs := map[int]int64{}

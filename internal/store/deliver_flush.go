@@ -25,6 +25,9 @@ const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1
 
 // inOneFlush commits the delivery on PostgreSQL.
 func (d *Delivery) inOneFlush(ctx context.Context, tx *Tx) error {
+	if err := d.onTimeline(tx.s); err != nil {
+		return err
+	}
 	err := d.flush(ctx, tx)
 	var pe *pgconn.PgError
 	switch {

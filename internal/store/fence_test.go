@@ -134,3 +134,19 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 		t.Errorf("q is %d", q)
 	}
 }
+
+func TestNothingMadeForAnotherTimelineIsWritten(t *testing.T) {
+	s, f, conn := fenced(t)
+	d := starting(f, 0)
+	d.Timeline = s.Timeline() + 1
+	if err := s.Deliver(t.Context(), d); !errors.Is(err, store.ErrFailover) {
+		t.Errorf("a start of before a failover: %v", err)
+	}
+	if q := ask[int](t, conn, "SELECT q FROM message WHERE id = 0"); q != 1 {
+		t.Errorf("the message has q = %d", q)
+	}
+	d.Timeline = s.Timeline()
+	if err := s.Deliver(t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
+		t.Error(d.Starts[0].Attempt, err)
+	}
+}

@@ -172,7 +172,7 @@ func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
 }
 
 const (
-	searchLag  = 10 * time.Second // ids precede their commits by at most commitTimeout, and clocks differ a little
+	searchLag  = 30 * time.Second // ids precede their commits by a wait, a batch before theirs and their own, 12 s at most, and clocks differ a little
 	searchRows = 250              // rows a step: a longer one would be felt by the requests beside it
 )
 

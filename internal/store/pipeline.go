@@ -18,8 +18,9 @@ import (
 //
 // Nothing is decided on the way: the statements are written for the rule, that every request is new and fits in its
 // quota, and raise an error where one does not. Then nothing is stored, and the batch goes the careful way
-// (acceptBatch). What is locked in both ways, in this order: idempotency keys, sorted; the new rows, which nobody else
-// knows; quotas, sorted, last, so that they are held for little more than the commit.
+// (acceptBatch). Locked are, in this order: idempotency keys, sorted; the new rows, which nobody else knows; quotas, sorted,
+// last, so that they are held for little more than the commit. The careful way takes the quotas before the new rows: it must
+// know who is admitted.
 
 // carefulBatches is how many batches go the careful way at once after one was not all new or did not all fit: a company
 // at its quota would have every batch tried twice.
