@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,10 +56,11 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 	}
 	from := time.Now()
 	var poor atomic.Int64 // refusals that are not what they should be
+	told := &tally{left: map[string]time.Time{}}
 	l := load.Load{
 		Addr: n.addr, Conns: crowd, For: time.Duration(pick(b, 20, 6)) * time.Second, Rate: 3 * capacity, Bounded: true, Tolerant: true,
-		Request: load.Always(req), Seen: func(_, _ int, a load.Answer, _ time.Duration) {
-			if a.Status != 200 && !proper(a) {
+		Request: load.Always(req), Seen: func(_, _ int, a load.Answer, took time.Duration) {
+			if !told.note(a, took) && !proper(a) {
 				poor.Add(1)
 			}
 		},
@@ -74,7 +76,10 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 		return err
 	}
 	accepted := result.Answers()[200]
-	lost, err := b.undelivered(ctx, p, from, accepted+again.sent())
+	for _, q := range again.probes {
+		maps.Copy(told.left, q.left)
+	}
+	lost, err := b.undelivered(ctx, p, from, told)
 	if err != nil {
 		return err
 	}
@@ -111,28 +116,38 @@ func proper(a load.Answer) bool {
 		bytes.Contains(a.Body, []byte(`"request_id"`)) && bytes.HasSuffix(bytes.TrimSpace(a.Body), []byte("}"))
 }
 
+// tally is when requests that were accepted had left, by the ids that they were told.
+type tally struct {
+	mu   sync.Mutex
+	left map[string]time.Time
+}
+
+// note takes an answer in and tells whether the request was accepted.
+func (t *tally) note(a load.Answer, took time.Duration) bool {
+	_, id, found := strings.Cut(string(a.Body), `"notification_id":"`)
+	if a.Status != 200 || !found || len(id) < 36 {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left[id[:36]] = time.Now().Add(-took)
+	return true
+}
+
 // probe is a little that another company sends for a while.
 type probe struct {
+	tally
 	begin float64 // s after the load
 	p99   float64 // of the answers, in ms
-	mu    sync.Mutex
-	left  map[string]time.Time // when what was accepted had left, by its id
 }
 
 // probe sends messages that are due at once.
 func (b *bench) probe(ctx context.Context, n *node, d time.Duration) (*probe, error) {
-	p := &probe{left: map[string]time.Time{}}
+	p := &probe{tally: tally{left: map[string]time.Time{}}}
 	l := load.Load{
 		Addr: n.addr, Conns: 8, For: d, Rate: 200, Tolerant: true,
 		Request: load.Always(request("POST", notifyPath("ck_bench_single"), body(1, 700000000, time.Time{}))),
-		Seen: func(_, _ int, a load.Answer, took time.Duration) {
-			_, id, found := strings.Cut(string(a.Body), `"notification_id":"`)
-			if a.Status == 200 && found {
-				p.mu.Lock()
-				p.left[id[:36]] = time.Now().Add(-took)
-				p.mu.Unlock()
-			}
-		},
+		Seen:    func(_, _ int, a load.Answer, took time.Duration) { p.note(a, took) },
 	}
 	r, err := l.Run(ctx)
 	if err != nil {
@@ -176,14 +191,6 @@ func (b *bench) recovery(ctx context.Context, n *node, idle float64, ended time.
 	return r, nil
 }
 
-// sent is how many messages the probes sent.
-func (r *recovery) sent() (n int64) {
-	for _, p := range r.probes {
-		n += int64(len(p.left))
-	}
-	return n
-}
-
 // delivered is how many seconds after the load the probe's messages came to the provider in good time; when none did,
 // the end of the last.
 func (r *recovery) delivered(b *bench, p *provider, since time.Time) (float64, error) {
@@ -191,11 +198,7 @@ func (r *recovery) delivered(b *bench, p *provider, since time.Time) (float64, e
 	if err != nil {
 		return 0, err
 	}
-	at := make(map[string]time.Time, len(all))
-	for _, a := range all {
-		id, _, _ := strings.Cut(a.ref, ".")
-		at[id] = a.at
-	}
+	at := byID(all)
 	soonest := -1.0
 	for _, q := range r.probes {
 		var took load.Hist
@@ -218,23 +221,38 @@ func (r *recovery) delivered(b *bench, p *provider, since time.Time) (float64, e
 	return soonest, nil
 }
 
+// byID is when each notification's message came.
+func byID(all []arrival) map[string]time.Time {
+	at := make(map[string]time.Time, len(all))
+	for _, a := range all {
+		id, _, _ := strings.Cut(a.ref, ".")
+		at[id] = a.at
+	}
+	return at
+}
+
 // undelivered waits until the provider has all that was accepted and gives what is missing after two minutes without
 // anything new.
-func (b *bench) undelivered(ctx context.Context, p *provider, since time.Time, accepted int64) (int64, error) {
+func (b *bench) undelivered(ctx context.Context, p *provider, since time.Time, told *tally) (int, error) {
 	quiet := 0
-	for have := int64(-1); ; {
+	for had := -1; ; {
 		all, err := p.arrivals(since)
 		if err != nil {
 			return 0, err
 		}
-		now := int64(len(all))
-		if now >= accepted || quiet > 120 {
-			return max(0, accepted-now), nil
+		at, missing := byID(all), 0
+		for id := range told.left {
+			if _, came := at[id]; !came {
+				missing++
+			}
 		}
-		if quiet++; now > have {
+		if missing == 0 || quiet > 120 {
+			return missing, nil
+		}
+		if quiet++; len(at) > had {
 			quiet = 0
 		}
-		have = now
+		had = len(at)
 		if err := rest(ctx, time.Second); err != nil {
 			return 0, err
 		}
