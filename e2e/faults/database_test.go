@@ -201,8 +201,8 @@ func TestFaultsPoisonedRow(t *testing.T) {
 			}
 		},
 		check: func(s *site, l *ledger) {
-			if l.refused != s.kills {
-				l.fault("%d were refused, poisoned are %d", l.refused, s.kills)
+			if l.errors["500 internal_error"] != s.kills {
+				l.fault("%d were answered 500, poisoned are %d", l.errors["500 internal_error"], s.kills)
 			}
 		},
 	}.run(t)
