@@ -162,6 +162,7 @@ func (a *App) wire() {
 		}),
 		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
 		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted,
+		Fills:     func() bool { return a.queue.Owns(0) },
 		Receiving: func(rs []carillon.Receipt) { a.queue.Received(rs) }, Received: a.received, Log: a.log,
 	})
 	host, _ := os.Hostname()

@@ -35,6 +35,8 @@ type Options struct {
 	Media func(ctx context.Context, format, url string) (rejected bool, err error)
 	// PauseTemplate hears that the channel paused or disabled a template.
 	PauseTemplate func(ctx context.Context, t *carillon.Template, reason string) error
+	// Fills tells whether this node fills the search table: one of all does. Nil: it does.
+	Fills func() bool
 	// Accepted hears of a notification that has been stored, for metrics and traces; begin is when its request was taken up.
 	Accepted func(ctx context.Context, n *store.Notification, begin time.Time)
 	// Receiving hears of receipts that are about to be stored; nil: nobody wants to know.
@@ -190,6 +192,14 @@ const (
 func (n *Notify) fillSearch(ctx context.Context) {
 	caughtUp := time.Now()
 	for ctx.Err() == nil {
+		if n.o.Fills != nil && !n.o.Fills() {
+			caughtUp = time.Now()
+			select {
+			case <-ctx.Done():
+			case <-time.After(searchIdle):
+			}
+			continue
+		}
 		if time.Since(caughtUp) <= searchMaxLag {
 			n.store.Calm(ctx, searchCalm)
 		}

@@ -47,6 +47,14 @@ func shardOf(senderUID int64) int { return int(senderUID % carillon.Shards) }
 // Holds tells whether this node may start sends now.
 func (q *Queue) Holds() bool { return q.beat.valid() }
 
+// Owns tells whether this node holds a shard, as far as it knows: what one node should do and two may.
+func (q *Queue) Owns(shard int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, mine := q.owned[shard]
+	return mine
+}
+
 // ID is this node's id in the nodes' table.
 func (q *Queue) ID() string { return q.id }
 

@@ -231,20 +231,29 @@ const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
 // CloseDone marks notifications of which nothing is queued, in flight or in a call any more. It runs behind the deliveries.
 func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
 	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
-		all := make([]statement, 0, len(seqs))
-		for _, seq := range seqs {
-			all = append(all, statement{
-				`UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
-				AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN $3 AND $4 AND ` + stillOpen + `)`,
-				[]any{millis(now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage())},
-			})
+		var err error
+		if tx.s.d.sqlite {
+			for _, seq := range seqs {
+				if _, err = tx.exec(ctx, `UPDATE notification SET open = 0, done_at = ? WHERE seq = ? AND open > 0
+					AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ? AND ? AND `+stillOpen+`)`,
+					millis(now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
+					break
+				}
+			}
+		} else {
+			_, err = tx.exec(ctx, closeTogether, millis(now), seqs)
 		}
-		if err := tx.together(ctx, all); err != nil {
+		if err != nil {
 			return fmt.Errorf("close notifications: %w", err)
 		}
 		return nil
 	}})
 }
+
+// closeTogether counts what is open of each notification, for a planner may turn NOT EXISTS into a join with all messages.
+const closeTogether = `UPDATE notification AS n SET open = 0, done_at = $1 FROM unnest($2::bigint[]) AS u(seq)
+	WHERE n.seq = u.seq AND n.open > 0
+	AND (SELECT COUNT(*) FROM message WHERE id BETWEEN u.seq * 128 AND u.seq * 128 + 127 AND ` + stillOpen + `) = 0`
 
 // OpenAfter pages through all open notifications, in the order of the open index, and gives those that are due and of which
 // nothing is open any more: the writer need not look at the others.

@@ -82,19 +82,6 @@ func (t *Tx) flush(ctx context.Context, all []statement) error {
 	return errors.Join(err, raw)
 }
 
-// together runs statements inside a transaction that has begun; on PostgreSQL none waits for the answer of the one before.
-func (t *Tx) together(ctx context.Context, all []statement) error {
-	if !t.s.d.sqlite {
-		return t.flush(ctx, all)
-	}
-	for _, st := range all {
-		if _, err := t.exec(ctx, st.query, st.args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 type quotaSum struct {
 	quotaKey
 	charge, limit int

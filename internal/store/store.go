@@ -240,9 +240,9 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		// Every query walks along an index made for it, from one row to the next. The planner, which thinks of the average
 		// company, would read and sort all of a large one's rows instead, or whole tables while they are small or their
 		// statistics old; and on memory or a solid disk the next row costs little more than the one beside it. Compiling such
-		// short queries costs more than it saves.
+		// short queries costs more than it saves. So does planning them anew: a plan that knows the arguments is no other.
 		"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
-		"random_page_cost": "1.1", "jit": "off",
+		"random_page_cost": "1.1", "jit": "off", "plan_cache_mode": "force_generic_plan",
 	} {
 		if _, set := c.RuntimeParams[name]; !set {
 			c.RuntimeParams[name] = value
