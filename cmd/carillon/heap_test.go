@@ -1,6 +1,12 @@
 package main
 
-import "testing"
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
 
 func TestTheHeapGetsRoomByWhatLives(t *testing.T) {
 	for live, want := range map[uint64]int{0: 800, 1 << 20: 800, 4 << 20: 600, 8 << 20: 300, 16 << 20: 150, 24 << 20: 100, 1 << 30: 100} {
@@ -8,4 +14,35 @@ func TestTheHeapGetsRoomByWhatLives(t *testing.T) {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
 		}
 	}
+}
+
+// The pace follows what lives while the program runs, whatever small values live beside the sentinel.
+func TestTheHeapsPaceFollowsWhatLives(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	t.Setenv("GOGC", "")
+	var small [1000]*int
+	neighbours := func() {
+		for i := range small {
+			small[i] = new(int)
+		}
+	}
+	neighbours()
+	keepHeapRoom()
+	neighbours()
+	much := make([]byte, 64<<20)
+	for end := time.Now().Add(10 * time.Second); ; runtime.GC() {
+		pace := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(pace)
+		percent := pace[0].Value.Uint64()
+		if percent == usual {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("with 64 MB alive the heap may grow by %d %%", percent)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	runtime.KeepAlive(much)
+	runtime.KeepAlive(small)
 }
