@@ -19,6 +19,7 @@ type guests struct {
 	alone bool          // the commit that is being made is for them alone
 	had   bool          // the last one was
 	crowd bool          // too many came for short commits to serve them
+	odd   int           // 0 and 1 in turn: who has the odd place of a commit
 }
 
 // guest notes that a lane came that has nothing under way.
@@ -29,7 +30,7 @@ func (p *pump) guest(now time.Time) {
 }
 
 // queueReady puts a lane among the ready. Where it came with nothing under way, its first turn comes before those of lanes
-// that have had theirs; after it, it stands behind them.
+// that have had theirs; after it, it stands behind them, until nothing of it is under way once more.
 func (p *pump) queueReady(l *lane) {
 	if l.flying == 0 && p.active > 0 {
 		p.newly = append(p.newly, l)
@@ -42,16 +43,21 @@ func (p *pump) queueReady(l *lane) {
 // commits in a row are, so that the others go on.
 func (g *guests) come(newly int, now time.Time) {
 	g.crowd = newly > shortRows
+	g.odd ^= 1
 	g.alone = !g.had && newly > 0 && !g.crowd && now.Before(g.until)
 }
 
 // made ends the making of a commit.
 func (g *guests) made() { g.had, g.alone = g.alone, false }
 
-// results is how many results the next commit may have.
+// results is how many results the next commit may have: as many as it may have starts, and after one without results those
+// of two, so that they never come faster than they are written.
 func (g *guests) results(now time.Time) int {
-	if g.alone {
+	switch {
+	case g.alone:
 		return 0
+	case g.had:
+		return 2 * g.rows(now)
 	}
 	return g.rows(now)
 }

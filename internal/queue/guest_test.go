@@ -37,11 +37,72 @@ func TestAsLongAsGuestsComeCommitsAreShort(t *testing.T) {
 	if len(flights) != shortRows || flights[0].lane == much || flights[1].lane != much {
 		t.Errorf("%d start, want %d: another guest's, then the others'", len(flights), shortRows)
 	}
-	if rs := p.takeResults(now); len(rs) != shortRows || rs[0].Key != 0 || len(p.results) != 100-shortRows {
+	if rs := p.takeResults(now); len(rs) != 2*shortRows || rs[0].Key != 0 || len(p.results) != 100-2*shortRows {
 		t.Errorf("%d results go with them from %d on, %d wait", len(rs), rs[0].Key, len(p.results))
 	}
-	if rs := p.takeResults(now.Add(guestFor)); len(rs) != 100-shortRows || rs[0].Key != shortRows || p.results != nil {
+	if rs := p.takeResults(now.Add(guestFor)); len(rs) != 100-2*shortRows || rs[0].Key != 2*shortRows || p.results != nil {
 		t.Errorf("when no guest came for a while %d results go, %d wait", len(rs), len(p.results))
+	}
+}
+
+func TestResultsAreWrittenAsFastAsTheyComeThoughGuestsNeverEnd(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	q := New(nil, Options{})
+	q.beat.forever.Store(true)
+	p := &pump{q: q, lanes: map[int64]*lane{}, shards: map[int]*shardState{}, active: 1}
+	p.guests.note(time.Millisecond)
+	much := due(now, 10_000)
+	much.uid, much.inReady = 1, true
+	p.lanes[1], p.ready = much, []*lane{much}
+	for i := range 100 {
+		for j := range shortRows / 2 {
+			l := due(now, 1)
+			l.uid = int64(1000*i + j + 2)
+			p.lanes[l.uid] = l
+			p.guest(now)
+			p.attend(l, now)
+		}
+		flights := p.choose(now)
+		if len(flights) == 0 {
+			t.Fatal("nothing starts")
+		}
+		p.takeResults(now)
+		p.guests.made()
+		for _, f := range flights { // each is answered before the next commit
+			f.lane.flying--
+			p.results = append(p.results, store.Result{Key: f.start.Key})
+		}
+		if len(p.results) > 4*shortRows {
+			t.Fatalf("after %d commits %d results wait", i+1, len(p.results))
+		}
+	}
+}
+
+func TestTheLastPlaceIsNotAlwaysANewcomers(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	q := New(nil, Options{ProcessCap: 100, LaneCap: 64})
+	q.beat.forever.Store(true)
+	p := &pump{q: q, lanes: map[int64]*lane{}, shards: map[int]*shardState{}, active: 99}
+	much := due(now, 100)
+	much.uid, much.inReady = 1, true
+	p.lanes[1], p.ready = much, []*lane{much}
+	ours := 0
+	for i := range 10 {
+		for j := range 100 {
+			l := due(now, 1)
+			l.uid = int64(1000*i + j + 2)
+			p.lanes[l.uid] = l
+			p.attend(l, now)
+		}
+		for _, f := range p.choose(now) {
+			if f.lane == much {
+				ours++
+			}
+		}
+		p.guests.made()
+	}
+	if ours == 0 {
+		t.Error("newcomers had the only place ten times out of ten")
 	}
 }
 

@@ -370,9 +370,18 @@ func (q *Queue) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	q.beat.last.Store(0)
+	// What is accepted from now on, and was since the pump ended, is for the others.
+	q.mu.Lock()
+	q.owned = map[int]int64{}
+	late := q.in.wakes
+	q.in.wakes = nil
+	q.mu.Unlock()
 	if err := q.store.Leave(ctx, q.id); err != nil {
 		q.o.Log.WarnContext(ctx, "leave the nodes", "error", err)
 		return
 	}
 	q.moved()
+	if len(late) > 0 && q.o.Publish != nil {
+		q.o.Publish(late)
+	}
 }

@@ -35,14 +35,14 @@ func (p *pump) choose(now time.Time) []*flight {
 	most := min(p.q.o.ProcessCap-p.active, p.guests.rows(now))
 	half := most
 	if len(p.ready) > 0 && !p.guests.alone {
-		half = (most + 1) / 2 // however many come, the others go on
+		half = (most + p.guests.odd) / 2 // however many come, the others go on
 	}
 	var flights []*flight
 	for n := len(p.newly); n > 0 && len(flights) < half; n-- {
 		l := p.newly[0]
 		p.newly[0] = nil
 		p.newly = p.newly[1:]
-		flights = p.turn(flights, l, most, now)
+		flights = p.turn(flights, l, half, now)
 	}
 	p.guests.alone = p.guests.alone && len(flights) > 0
 	for !p.guests.alone && len(p.ready) > 0 && len(flights) < most {
