@@ -245,10 +245,12 @@ func (c *Child) listen(p *process, out *os.File) {
 			c.answer(p, id, sum)
 		}
 	}
-	if !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	} else {
 		_ = p.cmd.Process.Kill() // it says what nobody understands
 	}
-	err = p.cmd.Wait()
+	err = errors.Join(err, p.cmd.Wait())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.idle.Stop()

@@ -6,7 +6,7 @@ import (
 	"carillon/internal/store"
 )
 
-// pace keeps steps near a length by changing how many rows they delete, and rests after each: beside requests so that
+// pace keeps steps near a length by changing how many rows they delete, and rests after each: beside what this node accepts and delivers so that
 // purging works at most a fifth of the time, and less the longer its steps wait for other writes; else half the time.
 type pace struct {
 	rows   int // of the next step
@@ -18,7 +18,7 @@ const (
 	most   = 4096
 	begin  = 64
 
-	restsPerStep = 4 // beside requests
+	restsPerStep = 4 // beside requests and deliveries
 	leastRest    = 2 * time.Millisecond
 	longestRest  = time.Second
 )
@@ -33,7 +33,7 @@ func newPace(oneWriter bool) pace {
 }
 
 // after learns from a step, which took so long with what it looked up and waited for, and tells how long to rest; beside
-// says that requests came meanwhile.
+// says that requests or deliveries came meanwhile.
 func (p *pace) after(x store.Purged, whole time.Duration, beside bool) time.Duration {
 	switch {
 	case x.Took > p.target:

@@ -15,7 +15,7 @@ import (
 type backlog struct {
 	most            int64 // of either
 	requests, bytes atomic.Int64
-	came            atomic.Int64 // requests, ever
+	came            atomic.Int64 // requests and deliveries, ever
 	own             atomic.Int64
 	took            atomic.Int64 // what a transaction took of late, in nanoseconds
 }
@@ -96,7 +96,7 @@ func (s *Store) Full() error {
 	return nil
 }
 
-// Came is how many requests have come to be stored since the store was opened.
+// Came is how many requests and deliveries have come to be stored since the store was opened.
 func (s *Store) Came() int64 { return s.accepts.came.Load() }
 
 const calmLook = time.Millisecond // between looks at what waits

@@ -69,6 +69,7 @@ func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
 	if !s.d.sqlite {
 		w = &work{kind: workRaw, run: d.inOneFlush}
 	}
+	s.accepts.came.Add(1)
 	return s.starts.do(ctx, w)
 }
 

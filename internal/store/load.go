@@ -48,7 +48,15 @@ func (s *Store) load(ctx context.Context, seq carillon.Seq) (*Notification, erro
 		return all[0], nil
 	}
 	l, leads := s.loads.join(seq)
-	if leads || <-l.turn {
+	if !leads {
+		select {
+		case leads = <-l.turn:
+		case <-ctx.Done():
+			go s.passOn(l)
+			return nil, ctx.Err()
+		}
+	}
+	if leads {
 		s.loadWaiting(ctx)
 		return l.n, l.err
 	}
@@ -67,6 +75,18 @@ func (w *loads) join(seq carillon.Seq) (l *loading, leads bool) {
 	w.waiting = append(w.waiting, l)
 	leads, w.busy = !w.busy, true
 	return l, leads
+}
+
+// passOn is for one who left: were it the next to ask, another is.
+func (s *Store) passOn(l *loading) {
+	if !<-l.turn {
+		return
+	}
+	w := &s.loads
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = w.waiting[1:] // itself
+	w.next()
 }
 
 // loadWaiting asks for what waits, of which the caller's own is the first, and lets the next one ask.
@@ -94,6 +114,11 @@ func (s *Store) loadWaiting(ctx context.Context) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.next()
+}
+
+// next lets the first that waits ask. The caller holds mu.
+func (w *loads) next() {
 	if len(w.waiting) > 0 {
 		w.waiting[0].turn <- true
 	} else {
