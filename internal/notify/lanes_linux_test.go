@@ -27,7 +27,7 @@ func processor(t *testing.T) time.Duration {
 // CARILLON_TEST_ROUNDS=100000 it has the size, the bound and the engines that the design asks for.
 func TestManySendersCostLittleMoreThanOne(t *testing.T) {
 	const few, full = 1000, 100_000
-	senders, bound := rounds(t, few), 5.0
+	senders, bound := rounds(t, few), 3.0
 	if senders >= full {
 		bound = 2
 	}
