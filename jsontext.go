@@ -65,7 +65,7 @@ func escapeLen(s string) (n int, reason string) {
 	return 12, ""
 }
 
-// unit reads the UTF-16 unit of the escape \uXXXX that s begins with.
+// unit reads the UTF-16 unit of the escape, \u and four hexadecimal digits, that s begins with.
 func unit(s string) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
