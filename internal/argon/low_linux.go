@@ -13,12 +13,15 @@ import (
 // self names the file that this program was started from, also when an upgrade has put another in its place.
 func self() (string, error) { return "/proc/self/exe", nil }
 
-// apart keeps a terminal's Ctrl-C away from the process. It stays in the session: the kernel weighs sessions against each
-// other first, and priorities only within one.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// apart gives the process a session of its own. It keeps a terminal's Ctrl-C away, and the kernel weighs sessions against
+// each other before it looks at priorities: beside the program the process would count as the program does, against a
+// database of another session. lower gives its session the lowest weight.
+func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// lower gives this process the lowest priority, for good: whoever else has something to do comes first.
+// lower gives this process and its session the lowest priority, for good: whoever else has something to do comes first.
 func lower() error {
+	// See sched(7), "The autogroup feature"; a kernel without it has no such file and only knows priorities.
+	_ = os.WriteFile("/proc/self/autogroup", []byte("19"), 0)
 	// Priority is a thread's. One that starts meanwhile may come from one that was not seen yet, so look again.
 	done := map[string]bool{}
 	for {

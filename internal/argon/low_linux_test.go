@@ -1,7 +1,9 @@
 package argon
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -31,5 +33,12 @@ func TestEveryThreadOfTheChildHasTheLowestPriority(t *testing.T) {
 	group, err := syscall.Getpgid(pid)
 	if err != nil || group != pid {
 		t.Errorf("it is in the group %d of %d, %v", group, pid, err)
+	}
+	weight, err := os.ReadFile(fmt.Sprintf("/proc/%d/autogroup", pid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return // a kernel without sessions that are weighed
+	}
+	if err != nil || !strings.HasSuffix(string(weight), "nice 19\n") {
+		t.Errorf("its session weighs %q, %v; want nice 19", weight, err)
 	}
 }
