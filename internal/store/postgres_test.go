@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
@@ -67,6 +69,20 @@ func TestAnotherNodesCachesFollow(t *testing.T) {
 		case <-late.C:
 			t.Fatal("the revoked key is still good on the other node")
 		}
+	}
+}
+
+func TestLongTextsAreCompressedFast(t *testing.T) {
+	db := openPostgres(t).DB()
+	var knows bool
+	var want string
+	err := db.QueryRowContext(t.Context(), `SELECT 'lz4' = ANY (enumvals), current_setting(name) FROM pg_settings
+		WHERE name = 'default_toast_compression'`).Scan(&knows, &want)
+	if errors.Is(err, sql.ErrNoRows) {
+		t.Skip("a server before PostgreSQL 14")
+	}
+	if err != nil || knows != (want == "lz4") {
+		t.Errorf("it compresses with %q; it knows lz4: %v; %v", want, knows, err)
 	}
 }
 

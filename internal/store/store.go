@@ -252,7 +252,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		c.ConnectTimeout = connectTimeout
 	}
 	s.servers = serversOf(c)
-	s.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.readTimeline))
+	s.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.greet))
 	s.write.SetMaxOpenConns(24)
 	s.write.SetMaxIdleConns(16)
 	s.write.SetConnMaxIdleTime(5 * time.Minute)
