@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"net"
@@ -138,11 +139,17 @@ func (n *node) stop(within time.Duration) int {
 	}
 }
 
-// tail shows the end of the log of a test that failed.
+// tail shows the end of the log of a test that failed, and the last errors before it.
 func (n *node) tail() {
 	b, _ := os.ReadFile(n.log)
-	b = b[max(0, len(b)-6000):]
-	n.t.Logf("log of %s:\n%s", n.addr, b)
+	end := b[max(0, len(b)-6000):]
+	var errs [][]byte
+	for line := range bytes.Lines(b[:len(b)-len(end)]) {
+		if bytes.Contains(line, []byte("level=ERROR")) {
+			errs = append(errs, line)
+		}
+	}
+	n.t.Logf("log of %s:\n%s…\n%s", n.addr, bytes.Join(errs[max(0, len(errs)-20):], nil), end)
 }
 
 func provisionFile(t *testing.T, dir string, senders ...*provider) string {

@@ -118,8 +118,8 @@ func (p *pump) quiet(s *shardState) bool {
 	if s.air > 0 || s.busy || s.audit {
 		return false
 	}
-	for _, w := range p.orphans {
-		if shardOf(w.SenderUID) == s.id {
+	for _, o := range p.orphans {
+		if shardOf(o.wake.SenderUID) == s.id {
 			return false
 		}
 	}

@@ -50,6 +50,9 @@ func (p *pump) committed(c committed, now time.Time) {
 			continue
 		}
 		f.job.Attempt = f.start.Attempt
+		if before := p.flights[k]; before != nil {
+			before.arrive() // its result was committed, and the answer lost
+		}
 		p.flights[k] = f
 		p.put(f, now)
 	}
@@ -119,9 +122,9 @@ func (p *pump) written(results []store.Result, now time.Time) {
 				p.wakeAnywhere(Wake{SenderUID: f.lane.uid, Class: f.class, Due: r.Due}, now)
 			}
 		case store.MoveUnsent:
-			if w, ok := p.orphans[k]; ok {
+			if o, ok := p.orphans[k]; ok && o.attempt == r.Attempt {
 				delete(p.orphans, k)
-				p.wakeAnywhere(w, now)
+				p.wakeAnywhere(o.wake, now)
 			}
 		case store.MoveUnknown:
 			if f != nil {

@@ -22,7 +22,7 @@ type pump struct {
 	sleep   laneHeap
 	flights map[carillon.MessageKey]*flight // started, result not yet committed
 	active  int                             // sends whose response is awaited
-	orphans map[carillon.MessageKey]Wake    // to wake once their result is committed
+	orphans map[carillon.MessageKey]orphan  // starts that are to be taken back
 	results []store.Result
 	later   []postponed
 	loads   int     // reads under way
@@ -66,7 +66,7 @@ const (
 )
 
 func newPump(q *Queue) *pump {
-	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]Wake{}}
+	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]orphan{}}
 	p.echoes.timeline = q.store.Timeline()
 	return p
 }

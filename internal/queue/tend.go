@@ -19,6 +19,12 @@ type audit struct {
 	err     error
 }
 
+// orphan is a start that was committed without this node's being told, so that nothing was sent.
+type orphan struct {
+	attempt int
+	wake    Wake // once it is taken back
+}
+
 type doubted struct {
 	shard int
 	wakes []Wake
@@ -95,7 +101,8 @@ func (p *pump) scan(f store.Fence, full bool) {
 
 // audited takes a scan. Flights that the database knows and this node does not were committed by a transaction whose
 // end was not told: they have not been sent, and go back to their lanes. A result may have been written since the scan
-// read, hence MoveUnsent, which touches nothing but a start.
+// read, hence MoveUnsent, which touches nothing but a start. What is known of an earlier attempt says nothing of this one:
+// its result too may have been written without this node's being told, and the message been started again.
 func (p *pump) audited(a audit, now time.Time) {
 	if a.audited {
 		p.auditing--
@@ -116,7 +123,7 @@ func (p *pump) audited(a audit, now time.Time) {
 	}
 	for _, f := range a.flights {
 		k := f.Key
-		if _, again := p.orphans[k]; again || p.flights[k] != nil {
+		if x := p.flights[k]; x != nil && x.job.Attempt >= f.Attempt || p.orphans[k].attempt >= f.Attempt {
 			continue
 		}
 		p.q.o.Log.Warn("queue again what was never sent", "message", int64(k))
@@ -124,7 +131,7 @@ func (p *pump) audited(a audit, now time.Time) {
 			Key: k, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now,
 			Detail: "an attempt was not made: the database did not confirm its start",
 		})
-		p.orphans[k] = Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}
+		p.orphans[k] = orphan{f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}}
 	}
 }
 

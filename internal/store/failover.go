@@ -57,7 +57,7 @@ func (s *Store) readTimeline(ctx context.Context, c *pgx.Conn) error {
 	}
 	var name string
 	err := c.QueryRow(ctx, "SELECT pg_walfile_name(pg_current_wal_lsn())").Scan(&name)
-	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
+	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !ends(pe) {
 		return nil // some hosted servers tell nobody
 	}
 	if err != nil {

@@ -8,9 +8,11 @@ import (
 )
 
 // Notify publishes a payload of at most 8,000 bytes on a channel of PostgreSQL, outside any other transaction: inside
-// one it would serialise the commits.
+// one it would serialise the commits. It has a commit of its own, which does not wait for the disk: a crash ends all who
+// listen too.
 func (s *Store) Notify(ctx context.Context, channel, payload string) error {
-	if _, err := s.write.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, payload); err != nil {
+	const publish = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
+	if _, err := s.write.ExecContext(ctx, publish, channel, payload); err != nil {
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil

@@ -1,0 +1,58 @@
+package queue
+
+import (
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore follows two commits in a row whose answers were
+// lost: the first wrote the result of attempt 1, the second started attempt 2.
+func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	const taken, sent, airborne carillon.MessageKey = 1 << 8, 2 << 8, 3 << 8
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	q := New(s, Options{})
+	p := &pump{q: q, loads: loadsMax, lanes: map[int64]*lane{}, shards: map[int]*shardState{1: {id: 1}}, orphans: map[carillon.MessageKey]orphan{}}
+	l := p.laneOf(1, p.shards[1])
+	of := func(k carillon.MessageKey, attempt int) *flight {
+		return &flight{lane: l, job: &Job{Queued: store.Queued{Key: k}, Attempt: attempt}}
+	}
+	p.flights = map[carillon.MessageKey]*flight{sent: of(sent, 1), airborne: of(airborne, 2)}
+	audited := func(attempt int) []store.Result {
+		p.results = nil
+		p.auditing++
+		p.audited(audit{shard: 1, audited: true, flights: []store.Flight{
+			{Key: taken, SenderUID: 1, Attempt: attempt}, {Key: sent, SenderUID: 1, Attempt: attempt}, {Key: airborne, SenderUID: 1, Attempt: 2},
+		}}, now)
+		return p.results
+	}
+	if rs := audited(1); len(rs) != 1 || rs[0].Key != taken {
+		t.Fatalf("taken back are %v, want what no attempt is known of", rs)
+	}
+	if rs := audited(1); len(rs) != 0 {
+		t.Fatalf("taken back a second time: %v", rs)
+	}
+	second := audited(2)
+	if len(second) != 2 || second[0].Key != taken || second[1].Key != sent || second[0].Attempt != 2 || second[1].Attempt != 2 {
+		t.Fatalf("taken back are %v, want the second attempts of both", second)
+	}
+	p.written([]store.Result{{Key: taken, Attempt: 1, Move: store.MoveUnsent}}, now)
+	if p.orphans[taken].attempt != 2 {
+		t.Error("with the first attempt's result the second is forgotten")
+	}
+	p.written(second, now)
+	if len(p.orphans) != 0 {
+		t.Errorf("not forgotten once taken back: %v", p.orphans)
+	}
+}
