@@ -194,6 +194,7 @@ func (b *bench) measure(ctx context.Context, wanted []string) error {
 		}
 	}
 	begin, past := time.Now(), 0.0
+	host := &row{figure: "The machine: processor time withheld by its host", how: "% of what was asked for, a line each"}
 	for _, l := range todo {
 		speed := 1.0
 		if past > 0 {
@@ -201,7 +202,7 @@ func (b *bench) measure(ctx context.Context, wanted []string) error {
 		}
 		left := time.Duration((all - past) * speed * float64(time.Second))
 		b.say("%s … (about %s left)", l.name, left.Round(5*time.Second))
-		from := time.Now()
+		from, before := time.Now(), readProcessor()
 		if err := l.measure(b, ctx); err != nil {
 			b.failures = append(b.failures, fmt.Errorf("%s: %w", l.name, err)) // the other lines are worth their time
 			b.say("%v", b.failures[len(b.failures)-1])
@@ -211,8 +212,11 @@ func (b *bench) measure(ctx context.Context, wanted []string) error {
 			break
 		}
 		past += l.share(b)
-		b.say("%s took %s", l.name, time.Since(from).Round(time.Second))
+		withheld := readProcessor().withheld(before)
+		host.add(withheld, 0)
+		b.say("%s took %s; the host withheld %.0f %% of the processor time", l.name, time.Since(from).Round(time.Second), withheld)
 	}
+	b.table.add(host)
 	return errors.Join(b.failures...)
 }
 

@@ -87,11 +87,16 @@ func TestFaultsSnapshotHeldForLong(t *testing.T) {
 			}
 			after := s.cheapest()
 			release()
+			if out, err := s.cluster.query("VACUUM"); err != nil {
+				s.t.Fatal(out)
+			}
+			again := s.cheapest() // what else the machine does has changed meanwhile, and a message's cost with it
 			s.kills++
 			s.note(fmt.Sprintf("a message's processor time after %s", hold), after/batchSize)
-			s.note("a message's processor time without", before/batchSize)
-			if float64(after) > 1.3*float64(before) {
-				s.t.Errorf("%d messages took %s of processor time, after a snapshot held for %s they take %s", batchSize, before, hold, after)
+			s.note("a message's processor time without", max(before, again)/batchSize)
+			if float64(after) > 1.3*float64(max(before, again)) {
+				s.t.Errorf("%d messages took %s of processor time, after a snapshot held for %s they take %s, without it again %s",
+					batchSize, before, hold, after, again)
 			}
 		},
 	}.run(t)

@@ -14,6 +14,8 @@ import (
 const longRun = 8
 
 // runInserts are those statements, by how many messages they write: of 64, 32 … down to one.
+//
+//nolint:gochecknoglobals // a constant table
 var runInserts = func() map[int]string {
 	all := map[int]string{}
 	for n := mostRows; n > 0; n /= 2 {
