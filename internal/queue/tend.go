@@ -16,6 +16,7 @@ type audit struct {
 	wakes   []Wake
 	flights []store.Flight
 	audited bool
+	took    time.Duration // to look through the due index
 	err     error
 }
 
@@ -77,18 +78,22 @@ func (p *pump) tend(now time.Time) {
 	}
 }
 
-func (p *pump) scanEvery() time.Duration {
+// scanRest is how long a shard's due index is left alone after a look that took so long. While a snapshot is held, what has
+// ended stays in it, and looks take the longer the more there is.
+func (p *pump) scanRest(took time.Duration) time.Duration {
 	if p.q.alone() {
 		return scanEvery
 	}
-	return scanOften
+	return min(max(scanOften, scanShare*took), scanEvery)
 }
 
 func (p *pump) scan(f store.Fence, full bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	a := audit{shard: f.Shard, audited: full}
+	begin := time.Now()
 	lanes, err := p.q.store.Lanes(ctx, f.Shard)
+	a.took = time.Since(begin)
 	for _, l := range lanes {
 		a.wakes = append(a.wakes, Wake{SenderUID: l.SenderUID, Class: l.Class, Due: l.Due})
 	}
@@ -112,7 +117,7 @@ func (p *pump) audited(a audit, now time.Time) {
 		return
 	}
 	s.busy = false
-	s.scanAt = now.Add(p.scanEvery())
+	s.scanAt = now.Add(p.scanRest(a.took))
 	if a.err != nil {
 		p.q.o.Log.Warn("scan shard", "shard", a.shard, "error", a.err)
 		s.scanAt, s.audit = now.Add(retryWait), s.audit || a.audited

@@ -133,8 +133,9 @@ type quotaKey struct{ company, day string }
 
 func (a *Accept) quotaKey() quotaKey { return quotaKey{a.Notification.CompanyID, a.Quota.Day} }
 
-// quotaUse is what a company has used of a day, as the batch decides it, and what the row says meanwhile.
-type quotaUse struct{ used, written int }
+// quotaUse is what a company has used of a day: in the row that bounds it, as the batch decides it and as the row says
+// meanwhile; and in others, from when it had no bound (pipeline.go).
+type quotaUse struct{ used, written, others int }
 
 // lockQuotas takes the rows of the batch's companies, sorted, and charges them for every new request in the same
 // statement: that all are admitted is the rule.
@@ -148,8 +149,11 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*q
 	quotas := make(map[quotaKey]*quotaUse, len(charges))
 	for _, k := range sortedQuotas(charges) {
 		u := &quotaUse{}
-		err := tx.one(ctx, []any{&u.written}, `INSERT INTO quota (company_id, day, used) VALUES ($1, $2, $3)
-			ON CONFLICT (company_id, day) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charges[k])
+		err := tx.one(ctx, []any{&u.written}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
+			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charges[k])
+		if err == nil {
+			err = tx.one(ctx, []any{&u.others}, "SELECT "+quotaOthers, k.company, k.day)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("charge quota: %w", err)
 		}
@@ -158,6 +162,9 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*q
 	}
 	return quotas, nil
 }
+
+// quotaOthers adds up what a company used while it had no quota.
+const quotaOthers = "(SELECT CAST(COALESCE(SUM(o.used), 0) AS BIGINT) FROM quota AS o WHERE o.company_id = $1 AND o.day = $2 AND o.part > 0)"
 
 func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
 	return slices.SortedFunc(maps.Keys(m), func(a, b quotaKey) int {
@@ -175,8 +182,8 @@ func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 			continue
 		}
 		u := quotas[a.quotaKey()]
-		if a.Quota.Limit > 0 && u.used+a.Quota.Charge > a.Quota.Limit {
-			a.err = quotaExceeded(a.Quota, u.used, a.Notification.CreatedAt)
+		if used := u.used + u.others; a.Quota.Limit > 0 && used+a.Quota.Charge > a.Quota.Limit {
+			a.err = quotaExceeded(a.Quota, used, a.Notification.CreatedAt)
 			continue
 		}
 		u.used += a.Quota.Charge
@@ -190,7 +197,7 @@ func correctQuotas(ctx context.Context, tx *Tx, quotas map[quotaKey]*quotaUse) e
 		if u.used == u.written {
 			continue
 		}
-		if _, err := tx.exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3", u.used, k.company, k.day); err != nil {
+		if _, err := tx.exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3 AND part = 0", u.used, k.company, k.day); err != nil {
 			return fmt.Errorf("correct quota: %w", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -111,7 +112,7 @@ func (c *committer) do(ctx context.Context, w *work) error {
 }
 
 func (c *committer) loop() {
-	tx := &Tx{s: c.s}
+	tx := &Tx{s: c.s, slot: rand.IntN(quotaSlots)} //nolint:gosec // two with one slot only wait for each other
 	defer func() { tx.release() }()
 	turn := turns{c: c, in: c.in, behind: c.behind}
 	batch := make([]*work, 0, batchMax)

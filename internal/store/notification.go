@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -281,10 +279,7 @@ func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.
 // Used is what a company has charged to a UTC day.
 func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
 	var used int
-	err := s.row(ctx, []any{&used}, "SELECT used FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
+	err := s.row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
 	if err != nil {
 		return 0, fmt.Errorf("read usage: %w", err)
 	}

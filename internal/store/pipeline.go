@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,7 +44,7 @@ func (c *committer) inOneFlush(ctx context.Context, tx *Tx, accepts []*Accept) (
 		tx.release()
 		return true, &connectionError{err}
 	}
-	err = tx.flush(ctx, flushOf(accepts, quotas))
+	err = tx.flush(ctx, flushOf(accepts, quotas, tx.slot))
 	var pe *pgconn.PgError
 	switch {
 	case err == nil:
@@ -84,7 +85,36 @@ func (t *Tx) flush(ctx context.Context, all []statement) error {
 
 type quotaSum struct {
 	quotaKey
-	charge, limit int
+	charge, limit int // limit: math.MaxInt where there is none
+	at            time.Time
+}
+
+const (
+	quotaSlots = 64               // committers, of all nodes, that are told apart
+	quotaSpan  = 15 * time.Second // after which a committer counts in another row
+)
+
+// charged is the statement that charges a company, and divides by zero where its quota would be passed.
+//
+// A company without a quota is only counted, each quarter of a minute and by each committer in a row of its own: none waits
+// for another's commit, and no row has many versions. Those of one row that has as many as there were commits cannot be
+// cleaned away while a snapshot is held, and each look at it passes all of them.
+func (q *quotaSum) charged(slot int) statement {
+	if q.limit == math.MaxInt {
+		at := q.at.UTC()
+		span := at.Sub(at.Truncate(24*time.Hour)) / quotaSpan
+		return statement{
+			`INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used`,
+			[]any{q.company, q.day, 1 + int(span)*quotaSlots + slot, q.charge},
+		}
+	}
+	return statement{
+		`INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, CAST($3 AS BIGINT) / CASE WHEN CAST($3 AS BIGINT) + ` + quotaOthers + ` <= $4 THEN 1 ELSE 0 END)
+		ON CONFLICT (company_id, day, part) DO UPDATE SET used = (quota.used + excluded.used) /
+		CASE WHEN quota.used + excluded.used + ` + quotaOthers + ` <= $4 THEN 1 ELSE 0 END`,
+		[]any{q.company, q.day, q.charge, q.limit},
+	}
 }
 
 // quotaSums adds up what a batch charges; ok is false when it cannot fit.
@@ -96,7 +126,7 @@ func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 		}
 		i := slices.IndexFunc(sums, func(s quotaSum) bool { return s.quotaKey == k })
 		if i < 0 {
-			i, sums = len(sums), append(sums, quotaSum{quotaKey: k, limit: limit})
+			i, sums = len(sums), append(sums, quotaSum{quotaKey: k, limit: limit, at: a.Notification.CreatedAt})
 		}
 		s := &sums[i]
 		s.charge, s.limit = s.charge+a.Quota.Charge, min(s.limit, limit)
@@ -109,7 +139,7 @@ func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 }
 
 // flushOf writes the statements of a batch. A quota that is passed and a key that is taken divide by zero.
-func flushOf(accepts []*Accept, quotas []quotaSum) []statement {
+func flushOf(accepts []*Accept, quotas []quotaSum, slot int) []statement {
 	var all []statement
 	if keys := keysOf(accepts); keys.rows() > 0 {
 		all = append(all, keys.postgres(earliest(accepts)))
@@ -124,12 +154,8 @@ func flushOf(accepts []*Accept, quotas []quotaSum) []statement {
 			all = append(all, b.postgres())
 		}
 	}
-	for _, q := range quotas {
-		all = append(all, statement{
-			`INSERT INTO quota (company_id, day, used) VALUES ($1, $2, $3) ON CONFLICT (company_id, day) DO UPDATE
-			SET used = (quota.used + excluded.used) / CASE WHEN quota.used + excluded.used <= $4 THEN 1 ELSE 0 END`,
-			[]any{q.company, q.day, q.charge, q.limit},
-		})
+	for i := range quotas {
+		all = append(all, quotas[i].charged(slot))
 	}
 	return all
 }

@@ -322,7 +322,8 @@ func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day 
 	return company, day, nil
 }
 
-// DropQuotas deletes what a company charged to days before one; there is a row a day, so a company has few.
+// DropQuotas deletes what a company charged to days before one; there is a row a day, and a few thousand where
+// a company without a quota sends all day.
 func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)

@@ -19,6 +19,7 @@ type Tx struct {
 	stmts map[string]*sql.Stmt
 	plain map[string]driver.Stmt // the driver's own, for inserts
 
+	slot    int // of the committer, among those of all nodes (pipeline.go)
 	careful int // batches that a committer still runs statement by statement (pipeline.go)
 }
 

@@ -185,8 +185,9 @@ CREATE INDEX breaker_company ON breaker (company_id, sender);
 CREATE TABLE quota (
   company_id TEXT NOT NULL,
   day        TEXT NOT NULL,
+  part       INTEGER NOT NULL DEFAULT 0,
   used       BIGINT NOT NULL,
-  PRIMARY KEY (company_id, day)
+  PRIMARY KEY (company_id, day, part)
 ){hot};
 
 CREATE TABLE rate (

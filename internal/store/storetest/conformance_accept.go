@@ -25,6 +25,7 @@ func accepting() []sentence {
 		{"one poisoned request in a hundred fails alone", poisonedRequestFailsAlone},
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
 		{"64 senders at once never pass the quota", quotaIsNeverPassed},
+		{"a quota that comes during the day counts what was used without one", quotaComesDuringTheDay},
 		{"a request that the quota refuses stores nothing", refusedRequestStoresNothing},
 		{"of two notifications with one number one is stored", numberIsTaken},
 		{"64 repeats of one key store one notification", repeatsStoreOnce},
@@ -259,6 +260,35 @@ func quotaIsNeverPassed(t *testing.T, r *rig) {
 	}
 	if n := r.used(t, all[0]); stored != 33 || n != 99 {
 		t.Errorf("of 100, %d requests of 3 were stored and %d charged", stored, n)
+	}
+}
+
+func quotaComesDuringTheDay(t *testing.T, r *rig) {
+	charged := func(at time.Duration, charge, limit int) error {
+		a := r.request("34600000001")
+		a.Notification.CreatedAt = r.now.Add(at)
+		a.Quota.Charge, a.Quota.Limit = charge, limit
+		err := r.Accept(t.Context(), a)
+		if (err == nil) != r.there(t, a) {
+			t.Errorf("%v, stored: %v", err, r.there(t, a))
+		}
+		return err
+	}
+	for i := range 3 { // at instants that are counted apart
+		if err := charged(time.Duration(i)*time.Minute, 20, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		charge, limit int
+		refused       bool
+	}{{41, 100, true}, {30, 100, false}, {11, 100, true}, {10, 100, false}, {1, 100, true}, {5, 0, false}, {1, 106, false}, {1, 106, true}} {
+		if err := charged(0, c.charge, c.limit); carillon.IsCode(err, carillon.QuotaExceeded) != c.refused || (err != nil) != c.refused {
+			t.Errorf("%d more of %d: %v, want refused: %v", c.charge, c.limit, err, c.refused)
+		}
+	}
+	if n := r.used(t, r.request("34600000001")); n != 106 {
+		t.Errorf("%d are told to be used, want 106", n)
 	}
 }
 
