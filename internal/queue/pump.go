@@ -60,7 +60,7 @@ const (
 	slice       = time.Second      // a lane's longest sleep, then the wall clock is read again
 	scanEvery   = 30 * time.Second // on one node; with several, wake-ups may be lost and foreign ones come
 	scanOften   = 5 * time.Second
-	scanShare   = 50 // the least that a scan rests, in what it took
+	scanShare   = 50 // how many times as long as it took a scan rests, at least
 	loadsMax    = 4
 	retryWait   = 5 * time.Second       // after a failed read
 	invalidWait = 50 * time.Millisecond // while this node may not start anything

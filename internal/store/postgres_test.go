@@ -79,7 +79,7 @@ func TestLongTextsAreCompressedFast(t *testing.T) {
 	err := db.QueryRowContext(t.Context(), `SELECT 'lz4' = ANY (enumvals), current_setting(name) FROM pg_settings
 		WHERE name = 'default_toast_compression'`).Scan(&knows, &want)
 	if errors.Is(err, sql.ErrNoRows) {
-		t.Skip("a server before PostgreSQL 14")
+		return // a server before PostgreSQL 14, which knows one compression
 	}
 	if err != nil || knows != (want == "lz4") {
 		t.Errorf("it compresses with %q; it knows lz4: %v; %v", want, knows, err)
