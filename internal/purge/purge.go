@@ -41,6 +41,7 @@ type Purge struct {
 	pace   pace
 	came   int64     // requests to the store by the end of the last step
 	quotas time.Time // when quotas were last looked through
+	busy   bool      // the last round ended because another node purges: look again soon
 }
 
 // New builds a Purge.
@@ -58,7 +59,7 @@ func New(s *store.Store, o Options) *Purge {
 }
 
 const (
-	first     = 15 * time.Second // after the start, which has other things to do
+	first     = 15 * time.Second // after the start, which has other things to do, and after a round that another node ended
 	every     = 5 * time.Minute
 	quotaDays = 400 // a year's usage stays to be looked at
 	day       = 24 * time.Hour
@@ -66,9 +67,13 @@ const (
 
 // Run makes a round now and then until ctx ends.
 func (p *Purge) Run(ctx context.Context) error {
-	for wait := first; p.rest(ctx, wait); wait = every {
+	for wait := first; p.rest(ctx, wait); {
+		p.busy = false
 		if err := p.Round(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			p.o.Log.WarnContext(ctx, "purge", "error", err)
+		}
+		if wait = every; p.busy {
+			wait = first
 		}
 	}
 	return nil
@@ -115,6 +120,7 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 		begin := time.Now()
 		x, err := p.store.Purge(ctx, c.CompanyID, from, before, p.pace.rows)
 		if err != nil || x.Busy {
+			p.busy = x.Busy
 			return x.Busy, err
 		}
 		if !p.done(ctx, Notifications, x, time.Since(begin)) {
@@ -133,6 +139,7 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 		begin := time.Now()
 		x, err := p.store.DropKeys(ctx, now, p.pace.rows)
 		if err != nil || x.Busy {
+			p.busy = x.Busy
 			return x.Busy, err
 		}
 		more = p.done(ctx, Keys, x, time.Since(begin)) && x.More
@@ -153,6 +160,7 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 		begin := time.Now()
 		x, err := p.store.DropQuotas(ctx, company, keep)
 		if err != nil || x.Busy {
+			p.busy = x.Busy
 			return x.Busy, err
 		}
 		p.done(ctx, Quotas, x, time.Since(begin))
