@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,10 +71,33 @@ func (b *bench) fill(ctx context.Context, e engine, rows int, kind string) (*sto
 		n.stop()
 		return nil, err
 	}
-	err = settle(ctx, n.child)
+	if err = s.searchable(ctx, b.cluster); err == nil {
+		err = settle(ctx, n.child)
+	}
 	n.stop()
 	b.say("%d messages on %s in %s", rows, e.name, time.Since(begin).Round(time.Second))
 	return s, err
+}
+
+// searchable waits until search knows of all, half a minute behind the last request, as it does of what is old: nothing
+// goes before, and work that a node has still to do would disturb what is measured on a copy.
+func (s *stock) searchable(ctx context.Context, c *cluster) error {
+	db, err := s.open(c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
+		var left bool
+		err := db.QueryRowContext(ctx, "SELECT max(seq) > coalesce((SELECT value FROM meta WHERE name = 'search'), 0) FROM notification").Scan(&left)
+		if err != nil || !left {
+			return err
+		}
+		if err := rest(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return errors.New("search does not catch up")
 }
 
 // rewrite makes of scheduled messages what they would be after a long time. It is the one thing here that is not done
@@ -109,7 +133,7 @@ func (s *stock) rewrite(ctx context.Context, c *cluster, kind string) error {
 	return nil
 }
 
-// open opens the database of a node that is not running.
+// open opens the database, beside a node or not.
 func (s *stock) open(c *cluster) (*sql.DB, error) {
 	if s.e.postgres {
 		return sql.Open("pgx", c.address(s.database))

@@ -190,7 +190,7 @@ const (
 )
 
 func (n *Notify) fillSearch(ctx context.Context) {
-	caughtUp := time.Now()
+	caughtUp, came := time.Now(), n.store.Came()
 	for ctx.Err() == nil {
 		if n.o.Fills != nil && !n.o.Fills() {
 			caughtUp = time.Now()
@@ -210,7 +210,9 @@ func (n *Notify) fillSearch(ctx context.Context) {
 		}
 		wait := searchIdle
 		if more && err == nil {
-			wait = searchWait(time.Since(begin), begin.Sub(caughtUp))
+			now := n.store.Came()
+			wait = searchWait(time.Since(begin), begin.Sub(caughtUp), now != came)
+			came = now
 		} else {
 			caughtUp = begin
 		}
@@ -221,10 +223,14 @@ func (n *Notify) fillSearch(ctx context.Context) {
 	}
 }
 
-// searchWait is the pause behind a step that took so long, after having lagged for so long.
-func searchWait(took, lag time.Duration) time.Duration {
+// searchWait is the pause behind a step that took so long, after having lagged for so long; beside says that the node had
+// other things to store meanwhile.
+func searchWait(took, lag time.Duration, beside bool) time.Duration {
 	if lag > searchMaxLag {
 		return searchPause
+	}
+	if !beside {
+		return min(max(took, searchPause), searchIdle)
 	}
 	return min(max(searchShare*took, searchPause), searchIdle)
 }

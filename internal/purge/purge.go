@@ -41,7 +41,7 @@ type Purge struct {
 	pace   pace
 	came   int64     // requests to the store by the end of the last step
 	quotas time.Time // when quotas were last looked through
-	busy   bool      // the last round ended because another node purges: look again soon
+	soon   bool      // the last round left what another node purges, or what search has not come to: look again soon
 }
 
 // New builds a Purge.
@@ -59,7 +59,7 @@ func New(s *store.Store, o Options) *Purge {
 }
 
 const (
-	first     = 15 * time.Second // after the start, which has other things to do, and after a round that another node ended
+	first     = 15 * time.Second // after the start, which has other things to do, and after a round that left something
 	every     = 5 * time.Minute
 	quotaDays = 400 // a year's usage stays to be looked at
 	day       = 24 * time.Hour
@@ -68,11 +68,11 @@ const (
 // Run makes a round now and then until ctx ends.
 func (p *Purge) Run(ctx context.Context) error {
 	for wait := first; p.rest(ctx, wait); {
-		p.busy = false
+		p.soon = false
 		if err := p.Round(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			p.o.Log.WarnContext(ctx, "purge", "error", err)
 		}
-		if wait = every; p.busy {
+		if wait = every; p.soon {
 			wait = first
 		}
 	}
@@ -119,8 +119,8 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 		p.o.Backlog(before.Sub(from))
 		begin := time.Now()
 		x, err := p.store.Purge(ctx, c.CompanyID, from, before, p.pace.rows)
+		p.soon = p.soon || x.Busy || x.Unsearched
 		if err != nil || x.Busy {
-			p.busy = x.Busy
 			return x.Busy, err
 		}
 		if !p.done(ctx, Notifications, x, time.Since(begin)) {
@@ -139,7 +139,7 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 		begin := time.Now()
 		x, err := p.store.DropKeys(ctx, now, p.pace.rows)
 		if err != nil || x.Busy {
-			p.busy = x.Busy
+			p.soon = x.Busy
 			return x.Busy, err
 		}
 		more = p.done(ctx, Keys, x, time.Since(begin)) && x.More
@@ -147,24 +147,39 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 	return false, ctx.Err()
 }
 
+// oldQuotas leaves of what companies used a row a day, and of days long past none.
 func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err error) {
 	keep := now.UTC().Add(-quotaDays * day).Format(time.DateOnly)
+	over := now.UTC().Add(-day).Format(time.DateOnly) // a request of yesterday may be stored today
 	for id := ""; ; {
 		company, oldest, err := p.store.QuotaAfter(ctx, id)
 		if err != nil || company == "" {
 			return false, err
 		}
-		if id = company; oldest >= keep {
-			continue
+		id = company
+		if oldest < keep {
+			if busy, err := p.ofQuotas(ctx, func() (store.Purged, error) { return p.store.DropQuotas(ctx, company, keep) }); busy || err != nil {
+				return busy, err
+			}
 		}
+		if busy, err := p.ofQuotas(ctx, func() (store.Purged, error) { return p.store.FoldQuotas(ctx, company, over) }); busy || err != nil {
+			return busy, err
+		}
+	}
+}
+
+// ofQuotas makes steps until there is no more to do.
+func (p *Purge) ofQuotas(ctx context.Context, step func() (store.Purged, error)) (busy bool, err error) {
+	for more := true; more; {
 		begin := time.Now()
-		x, err := p.store.DropQuotas(ctx, company, keep)
+		x, err := step()
 		if err != nil || x.Busy {
-			p.busy = x.Busy
+			p.soon = x.Busy
 			return x.Busy, err
 		}
-		p.done(ctx, Quotas, x, time.Since(begin))
+		more = p.done(ctx, Quotas, x, time.Since(begin)) && x.More
 	}
+	return false, ctx.Err()
 }
 
 // longestCalm bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging is

@@ -149,9 +149,8 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*q
 	quotas := make(map[quotaKey]*quotaUse, len(charges))
 	for _, k := range sortedQuotas(charges) {
 		u := &quotaUse{}
-		err := tx.one(ctx, []any{&u.written}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
-			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charges[k])
-		if err == nil {
+		err := chargeQuota(ctx, tx, k, charges[k], &u.written)
+		if err == nil && !tx.s.d.sqlite { // where there are no others
 			err = tx.one(ctx, []any{&u.others}, "SELECT "+quotaOthers, k.company, k.day)
 		}
 		if err != nil {
@@ -161,6 +160,12 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*q
 		quotas[k] = u
 	}
 	return quotas, nil
+}
+
+// chargeQuota adds to the row that bounds a company, and tells what it says then.
+func chargeQuota(ctx context.Context, tx *Tx, k quotaKey, charge int, used *int) error {
+	return tx.one(ctx, []any{used}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
+		ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charge)
 }
 
 // quotaOthers adds up what a company used while it had no quota.

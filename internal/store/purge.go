@@ -23,6 +23,7 @@ type Purged struct {
 	Next          time.Time     // where to go on: nothing that closed earlier is left to this step
 	More          bool          // there may be more
 	Busy          bool          // another node is purging; nothing was done
+	Unsearched    bool          // the search table has not come to the next one yet
 }
 
 // Closed is a company with closed notifications, and when the oldest of them closed.
@@ -58,7 +59,7 @@ type doomed struct {
 // Purge deletes notifications of a company that closed in [from, before), oldest first, about `most` rows of them with all
 // that belongs to them: messages and search entries. Open ones are never touched, whatever was read before.
 func (s *Store) Purge(ctx context.Context, companyID string, from, before time.Time, most int) (p Purged, err error) {
-	all, next, more, err := s.doomed(ctx, companyID, from, before, most)
+	all, found, err := s.doomed(ctx, companyID, from, before, most)
 	if err != nil {
 		return Purged{}, fmt.Errorf("purge: %w", err)
 	}
@@ -70,7 +71,7 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 			return purgeTogether(ctx, tx, &p, companyID, all, millis(before))
 		})
 	}
-	p.Next, p.More = next, more
+	p.Next, p.More, p.Unsearched = found.Next, found.More, found.Unsearched
 	if err != nil {
 		return p, fmt.Errorf("purge: %w", err)
 	}
@@ -79,31 +80,31 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 
 // doomed reads what a step deletes. What the search table has not been filled with is left: its entries would come later
 // and stay.
-func (s *Store) doomed(ctx context.Context, companyID string, from, before time.Time, most int) (all []doomed, next time.Time, more bool, err error) {
+func (s *Store) doomed(ctx context.Context, companyID string, from, before time.Time, most int) (all []doomed, found Purged, err error) {
 	horizon, err := s.searchHorizon(ctx)
 	if err != nil {
-		return nil, from, false, err
+		return nil, found, err
 	}
 	limit := max(most/fewestRows, 1)
 	page, err := s.closedPage(ctx, companyID, from, before, limit)
 	if err != nil {
-		return nil, from, false, err
+		return nil, found, err
 	}
-	next, more = from, len(page) == limit
+	found.Next, found.More = from, len(page) == limit
 	rows := 0
 	for i := range page {
 		d := &page[i]
 		if d.seq > horizon {
-			more = false
+			found.More, found.Unsearched = false, true
 			break
 		}
 		if rows += 2 + 2*d.messages; rows > most && i > 0 {
-			more = true
+			found.More = true
 			break
 		}
-		all, next = append(all, *d), time.UnixMilli(d.doneAt)
+		all, found.Next = append(all, *d), time.UnixMilli(d.doneAt)
 	}
-	return all, next, more, s.recipients(ctx, all)
+	return all, found, s.recipients(ctx, all)
 }
 
 // fewestRows are those of a notification of one message: itself, the message, two search entries.
@@ -322,8 +323,36 @@ func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day 
 	return company, day, nil
 }
 
-// DropQuotas deletes what a company charged to days before one; there is a row a day, and a few thousand where
-// a company without a quota sends all day.
+// FoldQuotas makes one row of what a company without a quota used on a day before one, which PostgreSQL has in as many
+// rows as committers and spans of time (pipeline.go); a day a step.
+func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Purged, err error) {
+	if s.d.sqlite {
+		return Purged{}, nil
+	}
+	var day string
+	err = s.row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Purged{}, nil
+	}
+	if err == nil {
+		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+			var used int
+			err := tx.one(ctx, []any{&p.Rows, &used}, `WITH parts AS (DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used)
+				SELECT count(*), COALESCE(SUM(used), 0)::bigint FROM parts`, companyID, day)
+			if err != nil {
+				return err
+			}
+			p.More = true
+			return chargeQuota(ctx, tx, quotaKey{companyID, day}, used, &used)
+		})
+	}
+	if err != nil {
+		return p, fmt.Errorf("fold quotas: %w", err)
+	}
+	return p, nil
+}
+
+// DropQuotas deletes what a company charged to days before one.
 func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)

@@ -181,6 +181,11 @@ func oldQuotas(t *testing.T, r *rig) {
 		last = r.accepted(t, 2, day(i+1))
 	}
 	r.accepted(t, 1, day(1), func(a *store.Accept) { a.Notification.CompanyID = theirs })
+	for i := range 2 { // without a quota, at instants that may be counted apart
+		last = r.accepted(t, 3, day(5), func(a *store.Accept) {
+			a.Notification.CreatedAt, a.Quota.Limit = r.now.Add(time.Duration(i)*time.Minute), 0
+		})
+	}
 	company, first, err := r.QuotaAfter(t.Context(), "")
 	if company != ours || first != "2027-01-01" || err != nil {
 		t.Error(company, first, err)
@@ -188,7 +193,21 @@ func oldQuotas(t *testing.T, r *rig) {
 	if p, err := r.DropQuotas(t.Context(), ours, "2027-01-05"); p.Rows != 4 || err != nil {
 		t.Error(p, err)
 	}
-	if n := r.used(t, last); n != 2 {
+	folded := 0
+	for more := true; more; {
+		if p, err := r.FoldQuotas(t.Context(), ours, "2027-01-05"); p != (store.Purged{}) || err != nil {
+			t.Error("a day that is not over:", p, err)
+		}
+		p, err := r.FoldQuotas(t.Context(), ours, "2027-01-06")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folded, more = folded+p.Rows, p.More
+	}
+	if parts := map[string]int{"postgres": 2}[r.Engine()]; folded != parts {
+		t.Errorf("%d rows were made one, want %d", folded, parts)
+	}
+	if n := r.used(t, last); n != 8 {
 		t.Errorf("the last day's is %d", n)
 	}
 	if company, _, err := r.QuotaAfter(t.Context(), ours); company != theirs || err != nil {
