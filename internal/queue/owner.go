@@ -76,10 +76,8 @@ func (q *Queue) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range shards {
-		if err := q.hold(ctx, s); err != nil {
-			return err
-		}
+	if err := q.hold(ctx, shards); err != nil {
+		return err
 	}
 	q.settled()
 	return nil
@@ -87,27 +85,48 @@ func (q *Queue) join(ctx context.Context) error {
 
 func (q *Queue) settled() { q.once.Do(func() { close(q.ready) }) }
 
-// hold recovers a shard that is ours now and hands it to the pump.
-func (q *Queue) hold(ctx context.Context, s store.Shard) error {
-	n, err := q.store.Recover(ctx, s.ID, s.Epoch, time.Now(), func(uid int64) time.Duration {
+// hold recovers shards that are ours now and hands them to the pump.
+func (q *Queue) hold(ctx context.Context, shards []store.Shard) error {
+	if len(shards) == 0 {
+		return nil
+	}
+	ids := make([]int, len(shards))
+	for i, s := range shards {
+		ids[i] = s.ID
+	}
+	inFlight, err := q.store.InFlight(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, s := range shards {
+		if err := q.recover(ctx, s, inFlight[s.ID]); err != nil {
+			return err
+		}
+		q.mu.Lock()
+		q.owned[s.ID] = s.Epoch
+		q.in.gained = append(q.in.gained, s)
+		q.mu.Unlock()
+		q.poke()
+	}
+	return nil
+}
+
+// recover takes what earlier owners of a shard left in flight, of these senders, for unknown.
+func (q *Queue) recover(ctx context.Context, s store.Shard, senders []int64) error {
+	if len(senders) == 0 {
+		return nil
+	}
+	n, err := q.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
 		sender, _, err := q.o.Sender(ctx, uid)
 		if err != nil {
 			return carillon.DefaultUnknownPolicy().After
 		}
 		return sender.Unknown.After
 	})
-	if err != nil {
-		return err
-	}
 	if n > 0 {
 		q.o.Log.WarnContext(ctx, "found messages in flight whose outcome is unknown", "shard", s.ID, "messages", n)
 	}
-	q.mu.Lock()
-	q.owned[s.ID] = s.Epoch
-	q.in.gained = append(q.in.gained, s)
-	q.mu.Unlock()
-	q.poke()
-	return nil
+	return err
 }
 
 func (q *Queue) disown(shard int) {
@@ -318,6 +337,7 @@ func (c *caretaker) depose(ctx context.Context, nodes []store.Node) (any bool, e
 // share takes free shards up to this node's part of them, and hands over what it holds beyond.
 func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error {
 	mine := 0
+	var unheld []store.Shard
 	for _, s := range shards {
 		q.mu.Lock()
 		epoch, held := q.owned[s.ID]
@@ -328,9 +348,7 @@ func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error
 		case s.Owner == q.id && held && epoch == s.Epoch:
 			mine++
 		case s.Owner == q.id: // taken, but not yet recovered
-			if err := q.hold(ctx, s); err != nil {
-				return err
-			}
+			unheld = append(unheld, s)
 			mine++
 		case held:
 			q.giveUp(s.ID)
@@ -346,10 +364,8 @@ func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error
 	if err != nil {
 		return err
 	}
-	for _, s := range taken {
-		if err := q.hold(ctx, s); err != nil {
-			return err
-		}
+	if err := q.hold(ctx, append(unheld, taken...)); err != nil {
+		return err
 	}
 	excess := max(0, mine+len(taken)-part)
 	q.post(func(in *inbox) { in.shed = &excess })

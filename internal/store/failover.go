@@ -35,11 +35,14 @@ func (s *Store) Timeline() uint32 { return s.timeline.Load() }
 // greet looks at a new connection's server, and has it compress long bodies with lz4 if it can: pglz takes several times as
 // long for about the same size.
 func (s *Store) greet(ctx context.Context, c *pgx.Conn) error {
-	if err := s.readTimeline(ctx, c); err != nil {
+	if err := s.readTimeline(ctx, c); err != nil || s.pglz.Load() {
 		return err
 	}
-	_, err := c.Exec(ctx, `SELECT set_config(name, 'lz4', false) FROM pg_settings
-		WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)`)
+	_, err := c.Exec(ctx, "SET default_toast_compression = 'lz4'")
+	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !ends(pe) {
+		s.pglz.Store(true) // a server that does not know it is not asked again: it would log each refusal
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("choose the compression: %w", err)
 	}
@@ -49,19 +52,17 @@ func (s *Store) greet(ctx context.Context, c *pgx.Conn) error {
 // readTimeline looks at a new connection's server.
 func (s *Store) readTimeline(ctx context.Context, c *pgx.Conn) error {
 	var standby bool
-	if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil {
+	var name string
+	err := c.QueryRow(ctx, "SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN '' ELSE pg_walfile_name(pg_current_wal_lsn()) END",
+		pgx.QueryExecModeExec).Scan(&standby, &name)
+	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !ends(pe) { // some hosted servers tell nobody the timeline
+		err = c.QueryRow(ctx, "SELECT pg_is_in_recovery()", pgx.QueryExecModeExec).Scan(&standby)
+	}
+	if err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
 	}
 	if standby {
 		return errStandby
-	}
-	var name string
-	err := c.QueryRow(ctx, "SELECT pg_walfile_name(pg_current_wal_lsn())").Scan(&name)
-	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !ends(pe) {
-		return nil // some hosted servers tell nobody
-	}
-	if err != nil {
-		return fmt.Errorf("read the server's timeline: %w", err)
 	}
 	if len(name) < 8 {
 		return nil

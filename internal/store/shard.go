@@ -3,11 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"carillon"
@@ -51,6 +50,10 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 		if _, err := tx.exec(ctx, "INSERT INTO node (id, beat, name, fit, slot) VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
 			id, name, int(Fit), slot); err != nil {
 			return fmt.Errorf("join: %w", err)
+		}
+		made := 0
+		if err := tx.one(ctx, []any{&made}, "SELECT COUNT(*) FROM shard"); err != nil || made == carillon.Shards {
+			return err
 		}
 		for shard := range carillon.Shards {
 			if _, err := tx.exec(ctx, "INSERT INTO shard (id, owner, epoch, writes) VALUES ($1, NULL, 0, 0) ON CONFLICT (id) DO NOTHING", shard); err != nil {
@@ -223,35 +226,70 @@ func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []S
 	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		taken = nil
-		for _, id := range shards {
-			x := Shard{ID: id, Owner: owner}
-			err := tx.one(ctx, []any{&x.Epoch}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id = $2 AND owner IS NULL RETURNING epoch", owner, id)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
-			if err != nil {
+		order := ""
+		if !s.d.sqlite {
+			order = " ORDER BY id FOR UPDATE" // the order of locks
+		}
+		rows, err := tx.query(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
+			listed(shards)+")"+order+") RETURNING id, epoch", owner)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			x := Shard{Owner: owner}
+			if err := rows.Scan(&x.ID, &x.Epoch); err != nil {
 				return err
 			}
 			taken = append(taken, x)
 		}
-		return nil
+		return rows.Err()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take shards: %w", err)
 	}
+	slices.SortFunc(taken, func(a, b Shard) int { return cmp.Compare(a.ID, b.ID) })
 	return taken, nil
 }
 
+// listed are the shards' numbers as a query names them.
+func listed(shards []int) string {
+	var b []byte
+	for i, id := range shards {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(id), 10)
+	}
+	return string(b)
+}
+
+// InFlight finds the senders of which shards have messages in flight or of unknown outcome, by shard.
+func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, error) {
+	rows, err := s.rows(ctx, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
+	if err != nil {
+		return nil, fmt.Errorf("look for messages in flight: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	senders := map[int][]int64{}
+	for rows.Next() {
+		var shard int
+		var uid int64
+		if err := rows.Scan(&shard, &uid); err != nil {
+			return nil, fmt.Errorf("look for messages in flight: %w", err)
+		}
+		senders[shard] = append(senders[shard], uid)
+	}
+	return senders, rows.Err()
+}
+
 // Recover marks what earlier owners of a shard left in flight as unknown, and begins the wait of every unknown one anew,
-// because receipts may have been missed: each waits its sender's time from now. It gives the number of messages.
-func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Time, wait func(senderUID int64) time.Duration) (int64, error) {
+// because receipts may have been missed: each waits its sender's time from now. The senders are those that InFlight finds
+// once the shard is taken: from then on no earlier owner starts anything. It gives the number of messages.
+func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64, wait func(senderUID int64) time.Duration) (int64, error) {
 	var total int64
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		total = 0
-		senders, err := tx.inFlight(ctx, shard)
-		if err != nil {
-			return err
-		}
 		for _, uid := range senders {
 			n, err := tx.exec(ctx, `UPDATE message SET q = 3, due_at = $1
 				WHERE shard = $2 AND sender = $3 AND q >= 2 AND (q = 3 OR epoch < $4)`, millis(now.Add(wait(uid))), shard, uid, epoch)
@@ -266,21 +304,4 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 		return 0, fmt.Errorf("recover shard: %w", err)
 	}
 	return total, nil
-}
-
-func (tx *Tx) inFlight(ctx context.Context, shard int) ([]int64, error) {
-	rows, err := tx.query(ctx, "SELECT DISTINCT sender FROM message WHERE shard = $1 AND q >= 2", shard)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var uids []int64
-	for rows.Next() {
-		var uid int64
-		if err := rows.Scan(&uid); err != nil {
-			return nil, err
-		}
-		uids = append(uids, uid)
-	}
-	return uids, rows.Err()
 }

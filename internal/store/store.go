@@ -58,6 +58,7 @@ type Store struct {
 	dirty    chan struct{}
 	walSize  atomic.Int64
 	timeline atomic.Uint32
+	pglz     atomic.Bool // the server knows no other compression
 	servers  servers
 	wroteAt  atomic.Int64 // when the last transaction was committed, in milliseconds
 	heard    func(writes int, took time.Duration)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"carillon"
 	"carillon/internal/store"
 )
@@ -234,7 +236,11 @@ func recovering(t *testing.T, r *rig) {
 		}
 		return 10 * time.Minute
 	}
-	if n, err := r.Recover(t.Context(), f.Shard, next.Epoch, later, waits); n != 2 || err != nil {
+	senders, err := r.InFlight(t.Context(), []int{f.Shard + 1, f.Shard})
+	if d := cmp.Diff(map[int][]int64{f.Shard: {r.sender.UID}}, senders); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if n, err := r.Recover(t.Context(), f.Shard, next.Epoch, later, senders[f.Shard], waits); n != 2 || err != nil {
 		t.Error(n, err)
 	}
 	for n, want := range []int{3, 3, 2, 1} {
@@ -243,7 +249,7 @@ func recovering(t *testing.T, r *rig) {
 			t.Errorf("message %d: %+v", n, m)
 		}
 	}
-	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, waits); n != 0 || err != nil {
+	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, senders[f.Shard], waits); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
