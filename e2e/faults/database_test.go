@@ -22,6 +22,7 @@ func losing(lasts time.Duration, lose func(ctx context.Context, s *site)) func(s
 }
 
 func TestFaultsDatabaseRestarts(t *testing.T) {
+	t.Parallel() // else these two would run before all the others
 	for _, way := range []struct {
 		name string
 		how  syscall.Signal
