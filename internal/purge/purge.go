@@ -96,7 +96,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 			return err
 		}
 		if id = c.CompanyID; id == "" {
-			p.o.Backlog(0)
+			if !p.soon {
+				p.o.Backlog(0)
+			}
 			return nil
 		}
 		if busy, err := p.company(ctx, c, now); busy || err != nil {

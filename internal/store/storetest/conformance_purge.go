@@ -107,11 +107,11 @@ func purgeWaitsForSearch(t *testing.T, r *rig) {
 	first := r.closed(t, 1)
 	r.searchable(t)
 	second := r.closed(t, 1)
-	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || p.More || r.there(t, first) || !r.there(t, second) {
+	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || p.More || !p.Unsearched || r.there(t, first) || !r.there(t, second) {
 		t.Errorf("%+v", p)
 	}
 	r.searchable(t)
-	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || r.there(t, second) {
+	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || p.Unsearched || r.there(t, second) {
 		t.Errorf("%+v", p)
 	}
 	if n := r.found(t, store.Filter{Number: "34600000000"}); n != 0 {
