@@ -59,7 +59,7 @@ func (s *site) spent() (d time.Duration) {
 // away, and yet what comes later must not cost more than 1.3 times as much.
 func TestFaultsSnapshotHeldForLong(t *testing.T) {
 	scenario{
-		name: "snapshot held for long under load", engines: []string{"postgres"}, open: unvacuumed, setup: func(s *site) {
+		name: "snapshot held for long under load", quiet: true, engines: []string{"postgres"}, open: unvacuumed, setup: func(s *site) {
 			p := s.providers[0]
 			p.perSecond = 5000
 			s.mute = true

@@ -47,6 +47,8 @@ func TestFaultsProviderFails(t *testing.T) {
 				}))
 			}
 			alone(s)
+			// A breaker tries one message, and rests twice as long, up to 37 s, when that fails too, as a third do here.
+			s.patience = 5 * time.Minute
 		},
 		round: func(s *site, name string) {
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})

@@ -129,7 +129,7 @@ func (s *site) settleAndBalance(name string, r rules) *ledger {
 	}
 	l := balance(s.t.Context(), s.t, name, s.books, s.asks, s.providers, r)
 	if !settled {
-		l.fault("not everything ended in time")
+		l.fault("not everything ended in time:%s", s.books.waiting(s.t.Context()))
 	}
 	if !closed {
 		l.fault("notifications stay open though their messages have ended")

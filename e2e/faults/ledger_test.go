@@ -387,6 +387,35 @@ func (x *row) checkPosts(l *ledger, id string, r rules) {
 	}
 }
 
+// waiting says what stands in the way of what has not ended: when senders have messages due, and whose breaker is not closed.
+func (b *books) waiting(ctx context.Context) string {
+	var all strings.Builder
+	list := func(query string) {
+		rows, err := b.db.QueryContext(ctx, query)
+		if err != nil {
+			fmt.Fprintf(&all, "\n%v", err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var what string
+			var sender, from, to int64
+			if err := rows.Scan(&what, &sender, &from, &to); err != nil {
+				fmt.Fprintf(&all, "\n%v", err)
+				return
+			}
+			in := func(at int64) time.Duration { return time.Until(time.UnixMilli(at)).Round(time.Millisecond) }
+			fmt.Fprintf(&all, "\n%s, sender %d: from %s to %s", what, sender, in(from), in(to))
+		}
+		if err := rows.Err(); err != nil {
+			fmt.Fprintf(&all, "\n%v", err)
+		}
+	}
+	list("SELECT 'q ' || q || ' ' || hold, sender, MIN(due_at), MAX(due_at) FROM message WHERE q > 0 GROUP BY q, hold, sender")
+	list("SELECT state || ' ' || fault || ' ' || detail, sender, since, until FROM breaker")
+	return all.String()
+}
+
 // settle waits until everything has ended, and says whether it did.
 func settle(ctx context.Context, b *books, within time.Duration, mute bool, back time.Time) bool {
 	return await(ctx, within, func() bool {

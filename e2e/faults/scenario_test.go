@@ -17,6 +17,7 @@ type scenario struct {
 	engines []string // default: both
 	most    int      // rounds at most; 0: as many as are asked for
 	wide    bool     // its rounds are beside each other, in one
+	quiet   bool     // it measures, and has the machine to itself
 	rules   rules
 	open    func(t *testing.T, name, engine string) *site // default: newSite
 	setup   func(s *site)                                 // starts the nodes
@@ -32,13 +33,17 @@ func (c scenario) run(t *testing.T) {
 	if !c.short {
 		long(t)
 	}
-	t.Parallel() // it mostly waits
+	if !c.quiet {
+		t.Parallel() // it mostly waits
+	}
 	if c.engines == nil {
 		c.engines = []string{"sqlite", "postgres"}
 	}
 	for _, engine := range c.engines {
 		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
+			if !c.quiet {
+				t.Parallel()
+			}
 			c.on(t, engine)
 		})
 	}
