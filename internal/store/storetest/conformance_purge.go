@@ -178,7 +178,7 @@ func oldQuotas(t *testing.T, r *rig) {
 	}
 	var last *store.Accept
 	for i := range 5 {
-		last = r.accepted(t, 2, day(i+1))
+		last = r.accepted(t, 2, day(i+1), func(a *store.Accept) { a.Quota.Limit = 100 })
 	}
 	r.accepted(t, 1, day(1), func(a *store.Accept) { a.Notification.CompanyID = theirs })
 	for i := range 2 { // without a quota, at instants that may be counted apart
