@@ -68,7 +68,6 @@ const (
 // Run makes a round now and then until ctx ends.
 func (p *Purge) Run(ctx context.Context) error {
 	for wait := first; p.rest(ctx, wait); {
-		p.soon = false
 		if err := p.Round(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			p.o.Log.WarnContext(ctx, "purge", "error", err)
 		}
@@ -81,6 +80,7 @@ func (p *Purge) Run(ctx context.Context) error {
 
 // Round deletes all that has lived its time by now.
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
+	p.soon = false
 	if busy, err := p.keys(ctx, now); busy || err != nil {
 		return err
 	}

@@ -269,9 +269,6 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.searchable(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	var backlog []time.Duration
 	rows, steps := map[string]int{}, 0
 	p := purge.New(w.Store, purge.Options{
@@ -281,13 +278,23 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 		},
 		Backlog: func(age time.Duration) { backlog = append(backlog, age) },
 	})
-	if err := p.Round(t.Context(), w.base.AddDate(2, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if rows[purge.Notifications] != 800 || rows[purge.Quotas] != 1 || steps < 5 {
-		t.Errorf("%d steps, rows %v", steps, rows)
+	round := func() {
+		t.Helper()
+		if err := p.Round(t.Context(), w.base.AddDate(2, 0, 0)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	want := w.base.AddDate(2, 0, 0).Sub(w.base) + 48*time.Hour
+	if round(); rows[purge.Notifications] != 0 || len(backlog) == 0 || backlog[len(backlog)-1] != want {
+		t.Errorf("before search has come so far: rows %v, the backlog was told as %v, want %s last", rows, backlog, want)
+	}
+	if err := w.searchable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	backlog = nil
+	if round(); rows[purge.Notifications] != 800 || rows[purge.Quotas] != 1 || steps < 5 {
+		t.Errorf("%d steps, rows %v", steps, rows)
+	}
 	if len(backlog) < 2 || backlog[0] != want || backlog[len(backlog)-1] != 0 {
 		t.Errorf("the backlog was told as %v, want %s first and 0 last", backlog, want)
 	}
