@@ -69,7 +69,7 @@ func fileName(what string, n, engine int) string {
 }
 
 func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int, name string) (float64, error) {
-	due, err := b.queued(ctx, n, messages, 6*time.Second)
+	due, err := b.queued(ctx, p, n, messages, 6*time.Second)
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +77,7 @@ func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int, n
 	if err := rest(ctx, 2*time.Second); err != nil { // nothing else runs beside the first seconds
 		return 0, err
 	}
-	all, err := p.await(ctx, due, messages, 2*time.Minute)
+	all, err := p.await(ctx, messages, 2*time.Minute)
 	if err != nil {
 		return 0, err
 	}
@@ -91,9 +91,12 @@ func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int, n
 }
 
 // queued accepts messages that are all due at one instant, waits for that, and gives it. Where accepting takes too long,
-// it begins again with more room, once the program has delivered what it has.
-func (b *bench) queued(ctx context.Context, n *node, messages int, room time.Duration) (time.Time, error) {
+// it begins again with more room, once the program has delivered what it has. The provider knows of nothing else.
+func (b *bench) queued(ctx context.Context, p *provider, n *node, messages int, room time.Duration) (time.Time, error) {
 	for {
+		if err := p.forget(); err != nil {
+			return time.Time{}, err
+		}
 		at := time.Now().Add(room).Truncate(time.Second)
 		if err := b.bulk(ctx, n, "ck_bench_much", messages, at); err != nil {
 			return at, err

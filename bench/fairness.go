@@ -63,6 +63,9 @@ func (b *bench) besideMany(ctx context.Context, p *provider, e engine, many int)
 	if err != nil {
 		return 0, err
 	}
+	if err := p.forget(); err != nil {
+		return 0, err
+	}
 	from := time.Now()
 	n, err := b.onCopy(ctx, rows, p.url)
 	if err != nil {
@@ -71,9 +74,9 @@ func (b *bench) besideMany(ctx context.Context, p *provider, e engine, many int)
 	if err := rest(ctx, time.Second/2); err != nil { // the start itself is another figure
 		return 0, err
 	}
-	count := 200
-	if many < 500_000 {
-		count = 100 // before so few are all sent
+	count := 500
+	if many < 100_000 {
+		count = 200 // before so few are all sent
 	}
 	beside, err := b.singles(ctx, p, n, count, spacing/2)
 	n.kill() // there is no end to what is due

@@ -102,7 +102,7 @@ const dueMessages = 10_000
 
 // dueAtOnce has ten thousand messages due at one instant and gives the p99 of their lateness in milliseconds.
 func (b *bench) dueAtOnce(ctx context.Context, p *provider, n *node, name string) (float64, error) {
-	at, err := b.queued(ctx, n, dueMessages, 4*time.Second)
+	at, err := b.queued(ctx, p, n, dueMessages, 4*time.Second)
 	if err != nil {
 		return 0, err
 	}
@@ -110,7 +110,7 @@ func (b *bench) dueAtOnce(ctx context.Context, p *provider, n *node, name string
 	if err := rest(ctx, time.Second); err != nil { // asking the provider would be work beside it
 		return 0, err
 	}
-	all, err := p.await(ctx, at, dueMessages, time.Minute)
+	all, err := p.await(ctx, dueMessages, time.Minute)
 	if err != nil {
 		return 0, err
 	}

@@ -63,6 +63,7 @@ func clientRole(args []string) error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	var next atomic.Int64
 	errs := make([]error, workers)
+	run := os.Getpid() // a name of its own, as each notification has
 	begin := time.Now()
 	var done sync.WaitGroup
 	for i := range workers {
@@ -72,7 +73,7 @@ func clientRole(args []string) error {
 				if n > count {
 					return
 				}
-				errs[i] = post(client, args[0], n)
+				errs[i] = post(client, args[0], run, n)
 			}
 		})
 	}
@@ -82,11 +83,11 @@ func clientRole(args []string) error {
 }
 
 // post sends what the channel's adapter sends for the bench's template.
-func post(client *http.Client, url string, n int64) error {
+func post(client *http.Client, url string, run int, n int64) error {
 	body := fmt.Appendf(make([]byte, 0, 512), `{"messaging_product":"whatsapp","recipient_type":"individual","to":"34600111222",`+
-		`"type":"template","biz_opaque_callback_data":"01900000-0000-7000-8000-000000000000.%d.1","template":{"name":"order_update",`+
+		`"type":"template","biz_opaque_callback_data":"01900000-0000-7000-8000-%012d.%d.1","template":{"name":"order_update",`+
 		`"language":{"code":"es_ES"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text",`+
-		`"text":"A-1042"},{"type":"text","text":"lunes"}]}]}}`, n)
+		`"text":"A-1042"},{"type":"text","text":"lunes"}]}]}}`, run, n)
 	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -104,8 +105,9 @@ func post(client *http.Client, url string, n int64) error {
 	return errors.Join(err, resp.Body.Close())
 }
 
-// providerRole plays the channel. A line on its standard input is an instant in Unix µs: it says how many posts came
-// since, then each one's message and instant.
+// providerRole plays the channel. A line on its standard input is "count", which it answers with how many posts came;
+// "forget", after which nothing has come yet; or an instant in Unix µs: it says how many posts came since, then each
+// one's message and instant. To list them is work beside what is measured; to count them is none.
 func providerRole([]string) error {
 	s, err := graphtest.New(graphtest.Options{Loose: true})
 	if err != nil {
@@ -115,6 +117,16 @@ func providerRole([]string) error {
 	out := bufio.NewWriter(os.Stdout)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
+		switch lines.Text() {
+		case "count":
+			fmt.Println(s.Total())
+			continue
+		case "forget":
+			s.Forget()
+			runtime.GC() // not during what comes next
+			fmt.Println("forgot")
+			continue
+		}
 		since, err := strconv.ParseInt(lines.Text(), 10, 64)
 		if err != nil {
 			return err

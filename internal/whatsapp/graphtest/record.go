@@ -27,7 +27,8 @@ type record struct {
 
 type recordShard struct {
 	mu    sync.Mutex
-	seq   uint64
+	seq   uint64 // of the ids
+	total int    // posts since the last Forget
 	byRef map[string]*refRecord
 }
 
@@ -61,6 +62,7 @@ func (r *record) add(p Post) Post {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.seq++
+	sh.total++
 	rec := sh.byRef[p.Ref]
 	if rec == nil {
 		rec = new(refRecord)
@@ -119,8 +121,23 @@ func (s *Server) Posts(ref string) []Post {
 // Total is how many posts came in.
 func (s *Server) Total() int {
 	n := 0
-	s.Each(func(_ string, posts, _ int) { n += posts })
+	for i := range s.record.shards {
+		sh := &s.record.shards[i]
+		sh.mu.Lock()
+		n += sh.total
+		sh.mu.Unlock()
+	}
 	return n
+}
+
+// Forget lets go of what came in so far, as if it had not; the ids stay unique.
+func (s *Server) Forget() {
+	for i := range s.record.shards {
+		sh := &s.record.shards[i]
+		sh.mu.Lock()
+		sh.total, sh.byRef = 0, make(map[string]*refRecord)
+		sh.mu.Unlock()
+	}
 }
 
 // Each tells of every ref how many posts came in and how many were taken, in no order. It holds up the server.
