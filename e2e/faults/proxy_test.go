@@ -280,7 +280,7 @@ func (s *session) follow(kind byte, body []byte, w *bufio.Writer) bool {
 	switch {
 	case strings.HasPrefix(text, "BEGIN"):
 		s.seen, s.explicit = nowhere, true
-	case strings.Contains(text, "SET Q = 2"):
+	case strings.Contains(text, "SET Q = 2"), strings.Contains(text, ", Q, ATTEMPT) SELECT"): // the latter with their accepts
 		s.seen = startsUncommitted
 	case strings.Contains(text, "INSERT INTO NOTIFICATION") && s.seen == nowhere:
 		s.seen = acceptUncommitted

@@ -61,8 +61,13 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(keepAnswers),
 		}
 	}
+	grant := n.askGrant(a, sender)
 	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
 	body, err := n.keep(context.WithoutCancel(ctx), a)
+	if grant != nil && !a.Started {
+		n.o.Decline(grant, a.Uncertain)
+		grant = nil
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -76,7 +81,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		if !req.Scheduled {
 			n.entries.offer(a.Notification, req)
 		}
-		n.o.Wake(wakeOf(a, sender))
+		n.o.Wake(wakeOf(a, sender, grant))
 	}
 	return Answer{JSON: body}, nil
 }
@@ -100,12 +105,30 @@ func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err er
 	return body, err
 }
 
-// wakeOf is what the lane hears of what was stored; where that is a single message due now, the message itself.
-func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
+// single tells of one message that is due at once.
+func single(a *store.Accept) bool {
+	return len(a.Messages) == 1 && a.Notification.Open == 1 && !a.Notification.Scheduled
+}
+
+// askGrant has a single message started by the commit that stores it, where nothing of its sender waits.
+func (n *Notify) askGrant(a *store.Accept, sender *carillon.Sender) *queue.Grant {
+	if !single(a) || n.o.Grant == nil {
+		return nil
+	}
+	g := n.o.Grant(sender, a.Messages[0].Number)
+	if g != nil {
+		a.Start, a.Timeline = &g.Fence, g.Timeline
+	}
+	return g
+}
+
+// wakeOf is what the lane hears of what was stored; where that is a single message due now, the message itself, and
+// with a grant that it has been started.
+func wakeOf(a *store.Accept, sender *carillon.Sender, grant *queue.Grant) queue.Wake {
 	x := &a.Notification
 	w := queue.Wake{SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
-	if len(a.Messages) == 1 && !x.Scheduled {
-		w.Fresh = &queue.Fresh{Sender: sender, Queued: store.Queued{
+	if single(a) {
+		w.Fresh = &queue.Fresh{Sender: sender, Grant: grant, Queued: store.Queued{
 			Key: x.Seq().Message(0), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
 		}}
 	}

@@ -31,6 +31,9 @@ type Options struct {
 	Senders map[string]Sender // by provider
 	// Wake tells the queue that messages are due.
 	Wake func(ws ...queue.Wake)
+	// Grant gives leave to start a single message with its accept, Decline gives it back unused; nil: each waits its turn.
+	Grant   func(s *carillon.Sender, number string) *queue.Grant
+	Decline func(g *queue.Grant, unsure bool)
 	// Media checks header media before a send; nil checks nothing. rejected: the file itself is at fault.
 	Media func(ctx context.Context, format, url string) (rejected bool, err error)
 	// PauseTemplate hears that the channel paused or disabled a template.

@@ -75,6 +75,7 @@ type rig struct {
 	sender   *carillon.Sender
 	template *carillon.Template
 	media    func(ctx context.Context, format, url string) (rejected bool, err error)
+	inTurn   bool          // each message waits its turn: none starts with its accept
 	bus      *realtime.Bus // carries wake-ups to other nodes; nil but in nodes_test.go
 }
 
@@ -115,7 +116,14 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	log := slog.New(slog.DiscardHandler)
 	r.notify = notify.New(s, notify.Options{
 		Senders: map[string]notify.Sender{"test": r.provider}, Wake: func(ws ...queue.Wake) { r.queue.Wake(ws...) }, Log: log,
-		Media: r.media,
+		Grant: func(x *carillon.Sender, number string) *queue.Grant {
+			if r.inTurn {
+				return nil
+			}
+			return r.queue.Grant(x, number)
+		},
+		Decline: func(g *queue.Grant, unsure bool) { r.queue.Decline(g, unsure) },
+		Media:   r.media,
 	})
 	r.queue = queue.New(s, queue.Options{
 		Deliver: r.notify.Deliver, Closed: r.notify.Closed, Log: log,

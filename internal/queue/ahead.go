@@ -19,7 +19,7 @@ type outs struct {
 // ahead is how many messages the lane may start beyond its slots, now. None where the instant of each request matters:
 // where a sender is paced, spaces messages to one number or counts what is under way at once.
 func (l *lane) ahead(slots int) int {
-	if l.pace.rate > 0 || l.space.every > 0 || l.sender.MaxConcurrent > 0 || l.breaker.probing() {
+	if l.pace.rate > 0 || l.sender.PerRecipient > 0 || l.sender.MaxConcurrent > 0 || l.breaker.probing() {
 		return 0
 	}
 	return min(l.outs.ahead, slots)

@@ -11,15 +11,18 @@ import (
 
 // lane is one sender's queue in the memory of its shard's owner. All fields belong to the pump.
 type lane struct {
-	uid    int64
-	shard  int
-	sender *carillon.Sender
-	class  [carillon.Classes]window
-	credit [carillon.Classes]int
-	flying int // from the start's commit to the response
-	outs   outs
-	pace   pacer
-	space  spacer
+	uid     int64
+	shard   int
+	sender  *carillon.Sender
+	class   [carillon.Classes]window
+	credit  [carillon.Classes]int
+	flying  int // from the start's commit to the response
+	outs    outs
+	pace    pacer
+	space   *spacer // the grants' as well
+	account *account
+	lent    int // grants out, as it was when the lane last told its room
+	shown   int // that room
 
 	off     bool     // the sender's company is suspended
 	halt    bool     // its shard is on its way to another node
@@ -120,7 +123,8 @@ func (l *lane) take(c carillon.Class, f *Fresh) bool {
 
 // of notes the lane's sender as it is now.
 func (l *lane) of(s *carillon.Sender) {
-	l.sender, l.pace.rate, l.space.every = s, s.PerSecond, s.PerRecipient
+	l.sender, l.pace.rate = s, s.PerSecond
+	l.space.of(s)
 }
 
 // take adds what was read to the queue.
@@ -220,6 +224,20 @@ func (l *lane) pick(now time.Time) (c int, ok bool) {
 
 // room is how many more requests the lane may start now.
 func (l *lane) room(now time.Time, laneCap int) int {
+	limit := l.limit(now, laneCap)
+	if limit == 0 {
+		return 0
+	}
+	return min(limit+l.ahead(limit)-l.flying, l.pace.free(now)) - l.lent
+}
+
+// free is how many may start by grants, with those that are out.
+func (l *lane) free(now time.Time, laneCap int) int {
+	return max(0, min(l.limit(now, laneCap)-l.flying, l.pace.free(now)))
+}
+
+// limit is how many requests the lane may have under way now.
+func (l *lane) limit(now time.Time, laneCap int) int {
 	if l.sender == nil || l.off || l.halt || l.breaker.open(now) {
 		return 0
 	}
@@ -230,7 +248,7 @@ func (l *lane) room(now time.Time, laneCap int) int {
 	if l.breaker.probing() {
 		limit = 1
 	}
-	return min(limit+l.ahead(limit)-l.flying, l.pace.free(now))
+	return limit
 }
 
 // attention is the next instant at which the lane can do something by itself; zero: only an event can move it.

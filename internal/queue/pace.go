@@ -1,6 +1,11 @@
 package queue
 
-import "time"
+import (
+	"sync"
+	"time"
+
+	"carillon"
+)
 
 // pacer keeps a sender's rate exactly: a ring of `rate` slots, each free again one second after the response of the
 // request that took it, so that no window of a second at the provider holds more than rate. A token bucket would allow
@@ -59,6 +64,7 @@ func (p *pacer) idle(now time.Time) bool {
 
 // spacer keeps the interval between two messages of a sender to one number.
 type spacer struct {
+	mu       sync.Mutex
 	every    time.Duration // 0: none
 	last     map[string]time.Time
 	reserved map[string]time.Time
@@ -67,6 +73,8 @@ type spacer struct {
 // slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
 // reserves. One whose reserved slot has come keeps its turn when the one before it started a little late.
 func (s *spacer) slot(number string, due, now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.every == 0 {
 		return now
 	}
@@ -90,6 +98,8 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 }
 
 func (s *spacer) started(number string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.every == 0 {
 		return
 	}
@@ -100,6 +110,32 @@ func (s *spacer) started(number string, now time.Time) {
 	if len(s.last) > spacerMax {
 		s.prune(now)
 	}
+}
+
+// free tells whether a message to the number may start now, before no other that waits for its slot.
+func (s *spacer) free(number string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, last := range []map[string]time.Time{s.last, s.reserved} {
+		if at, seen := last[number]; seen && at.Add(s.every).After(now) {
+			return false
+		}
+	}
+	return true
+}
+
+// unstarted takes started back.
+func (s *spacer) unstarted(number string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.last, number)
+}
+
+// of notes the sender's interval as it is now.
+func (s *spacer) of(x *carillon.Sender) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.every = x.PerRecipient
 }
 
 // slotLate is how late a message may start without the ones after it losing their slots.
@@ -122,6 +158,8 @@ func (s *spacer) prune(now time.Time) {
 }
 
 func (s *spacer) idle(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.prune(now)
 	return len(s.last) == 0 && len(s.reserved) == 0
 }

@@ -28,8 +28,9 @@ type pump struct {
 	loads   int     // reads under way
 	hungry  []*lane // wait for a reader
 
-	counts       // for metrics
-	auditing int // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
+	counts        // for metrics
+	auditing int  // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
+	auditDue bool // one is to begin once no grant is out
 
 	committing bool
 	commitWait time.Time // after a failed commit: not before
@@ -104,7 +105,7 @@ func (p *pump) run(ctx context.Context) {
 }
 
 func (p *pump) drained() bool {
-	return p.active == 0 && !p.committing && !p.echoes.replaying && len(p.results) == 0
+	return p.active == 0 && !p.committing && !p.echoes.replaying && len(p.results) == 0 && p.lent(anyShard) == 0
 }
 
 // wait is how long nothing needs doing, at most a slice.
@@ -169,6 +170,12 @@ func (p *pump) receive(now time.Time) {
 	for _, r := range in.recalls {
 		p.recalled(r, now)
 	}
+	for _, w := range in.granted {
+		p.granted(w, now)
+	}
+	for _, g := range in.declined {
+		p.declined(g, now)
+	}
 	for _, w := range in.wakes {
 		p.wake(w, now)
 	}
@@ -179,6 +186,7 @@ func (p *pump) receive(now time.Time) {
 
 func (p *pump) gain(s store.Shard, now time.Time) {
 	p.shards[s.ID] = &shardState{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, doubtAt: now}
+	p.lends(s.ID, p.shards[s.ID])
 	p.gained++
 }
 
@@ -187,10 +195,11 @@ func (p *pump) lose(id int) {
 		p.lost++
 	}
 	delete(p.shards, id)
-	for uid, l := range p.lanes {
+	p.lends(id, nil)
+	for _, l := range p.lanes {
 		if l.shard == id {
 			p.unsleep(l)
-			delete(p.lanes, uid)
+			p.dropLane(l)
 		}
 	}
 	gone := func(l *lane) bool { return l.shard == id }
@@ -218,6 +227,7 @@ func (p *pump) laneOf(uid int64, s *shardState) *lane {
 	if l == nil {
 		l = &lane{uid: uid, shard: s.id, credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}, halt: s.closing}
 		p.lanes[uid] = l
+		p.joinLane(l)
 	}
 	return l
 }
@@ -272,7 +282,9 @@ func (p *pump) step(now time.Time, starting bool) {
 	if p.stirred || !now.Before(p.tendAt) {
 		p.look(now, starting)
 	}
-	if p.holdBack(now) {
+	held := p.holdBack(now)
+	p.grantable(starting && !held && p.auditing == 0 && !p.auditDue && p.backoff == 0 && p.q.beat.valid())
+	if held {
 		p.commitWait = now.Add(invalidWait)
 		return
 	}

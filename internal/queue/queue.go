@@ -56,10 +56,12 @@ type Wake struct {
 	Fresh     *Fresh // the message itself, where it was stored right now; nil: it is read
 }
 
-// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then.
+// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then. With a Grant it is
+// stored as started, and nothing but the queue sends it.
 type Fresh struct {
 	store.Queued
 	Sender *carillon.Sender
+	Grant  *Grant
 }
 
 // Options wire a queue. Deliver and Sender are required.
@@ -97,6 +99,7 @@ type Queue struct {
 
 	mu     sync.Mutex
 	in     inbox
+	grants grants
 	owned  map[int]int64 // shard → epoch, as this node believes
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
@@ -113,6 +116,7 @@ type Queue struct {
 // inbox is what other goroutines leave for the pump.
 type inbox struct {
 	wakes   []Wake
+	granted []Wake // of messages that were stored as started
 	landed  []landed
 	loads   []loaded
 	commits []committed
@@ -125,6 +129,8 @@ type inbox struct {
 	rescan  bool
 	replays []replayed
 	shed    *int // so many shards are to go to other nodes
+
+	declined []*Grant
 }
 
 // New builds a queue.
@@ -142,10 +148,13 @@ func New(s *store.Store, o Options) *Queue {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Queue{
+	q := &Queue{
 		store: s, o: o, id: carillon.NewID(time.Now()), signal: make(chan struct{}, 1),
 		owned: map[int]int64{}, giving: map[int]bool{}, look: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
+	q.grants.shards, q.grants.accounts = map[int]lender{}, map[int64]*account{}
+	q.grants.most = max(1, o.ProcessCap/2) // the lanes' own starts come beside them
+	return q
 }
 
 // Ready is closed once the node has taken its place among the nodes.
@@ -195,7 +204,9 @@ func (q *Queue) Wake(ws ...Wake) {
 	var foreign []Wake
 	q.mu.Lock()
 	for _, w := range ws {
-		if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
+		if w.Fresh != nil && w.Fresh.Grant != nil {
+			q.in.granted = append(q.in.granted, w)
+		} else if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
 			q.in.wakes = append(q.in.wakes, w)
 		} else {
 			foreign = append(foreign, w)

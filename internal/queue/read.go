@@ -22,6 +22,7 @@ type loaded struct {
 
 // attend loads what a lane wants to read, and puts it among the ready or to sleep.
 func (p *pump) attend(l *lane, now time.Time) {
+	p.lend(l, now)
 	hungry := false
 	for c := range l.class {
 		switch {
@@ -48,7 +49,7 @@ func (p *pump) attend(l *lane, now time.Time) {
 	switch {
 	case at.IsZero() && l.empty(now):
 		p.unsleep(l)
-		delete(p.lanes, l.uid)
+		p.dropLane(l)
 	case at.IsZero():
 		p.unsleep(l)
 	case hungry && !at.After(now):

@@ -48,10 +48,15 @@ func (p *pump) doubt(shard int, at time.Time) {
 // tend starts the scans and settlings that are due, a few at a time.
 func (p *pump) tend(now time.Time) {
 	busy := 0
+	p.auditDue = false
 	for _, s := range p.shards {
 		if s.busy {
 			busy++
 		}
+		p.auditDue = p.auditDue || s.audit
+	}
+	if p.auditDue {
+		p.grantable(false)
 	}
 	for _, s := range p.shards {
 		if busy >= tendAtOnce {
@@ -64,7 +69,7 @@ func (p *pump) tend(now time.Time) {
 			busy++
 			go p.settle(s.id, now)
 		case s.scanAt.After(now):
-		case s.audit && p.committing: // the next turn after the commit
+		case s.audit && (p.committing || p.lent(anyShard) > 0): // the next turn after the commits
 		default:
 			s.busy = true
 			busy++
@@ -131,13 +136,17 @@ func (p *pump) audited(a audit, now time.Time) {
 		if x := p.flights[k]; x != nil && x.job.Attempt >= f.Attempt || p.orphans[k].attempt >= f.Attempt {
 			continue
 		}
-		p.q.o.Log.Warn("queue again what was never sent", "message", int64(k))
-		p.results = append(p.results, store.Result{
-			Key: k, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now,
-			Detail: "an attempt was not made: the database did not confirm its start",
-		})
-		p.orphans[k] = orphan{f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}}
+		p.unsent(k, f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}, "the database did not confirm its start")
 	}
+}
+
+// unsent has a start taken back of which nothing was sent; then its lane is woken.
+func (p *pump) unsent(k carillon.MessageKey, attempt int, w Wake, why string) {
+	p.q.o.Log.Warn("queue again what was never sent", "message", int64(k), "reason", why)
+	p.results = append(p.results, store.Result{
+		Key: k, Attempt: attempt, Move: store.MoveUnsent, Due: w.Due, At: w.Due, Detail: "an attempt was not made: " + why,
+	})
+	p.orphans[k] = orphan{attempt, w}
 }
 
 // settle ends the wait of a shard's unknown outcomes by their senders' policies.

@@ -21,6 +21,13 @@ type Accept struct {
 	Quota        Quota
 	Idempotency  *Idempotency
 
+	// Start, where it is set, has the messages to be sent stored as started, by a node that owns their shard; Timeline is
+	// the one that it believes the server to be on. Where either does not hold any more they are stored as queued.
+	Start    *Fence
+	Timeline uint32
+	// Started is filled: the messages were stored as started. Uncertain: they may have been, without its being known.
+	Started, Uncertain bool
+
 	// Replay is the answer stored under the same idempotency key; then nothing else was stored.
 	Replay string
 
@@ -96,10 +103,12 @@ func (s *Store) Accept(ctx context.Context, a *Accept) error {
 // gave no answer) the notification goes first: a row that is there already says that everything was committed.
 func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
 	for _, a := range accepts {
-		a.Replay, a.err, a.first = "", nil, nil
+		a.reset()
 	}
 	if replay {
-		if there, err := accepted(ctx, tx, accepts[0]); there || err != nil {
+		there, err := accepted(ctx, tx, accepts[0])
+		if there || err != nil {
+			accepts[0].Uncertain = there && accepts[0].Start != nil
 			return err
 		}
 	}
@@ -121,10 +130,44 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 		return unaccept(ctx, tx, accepts[0])
 	}
 	news := inOrder(accepts)
+	if tx.s.d.sqlite && !replay {
+		if err := startWith(ctx, tx, news); err != nil {
+			return err
+		}
+	}
 	if err := insertNotifications(ctx, tx, news, replay); err != nil {
 		return err
 	}
 	return insertMessages(ctx, tx, news)
+}
+
+// reset makes an accept as it was before anything was tried.
+func (a *Accept) reset() {
+	a.Replay, a.err, a.first = "", nil, nil
+	a.Started, a.Uncertain = false, false
+}
+
+// startWith decides on SQLite which of a batch's messages are stored as started. There is one writer, so that what it
+// reads holds until its commit. On PostgreSQL that is decided by a flush alone (flushOf).
+func startWith(ctx context.Context, tx *Tx, accepts []*Accept) error {
+	held := map[Fence]bool{}
+	for _, a := range accepts {
+		if a.Start == nil {
+			continue
+		}
+		h, known := held[*a.Start]
+		if !known {
+			var owned int
+			if err := tx.one(ctx, []any{&owned}, "SELECT COUNT(*) FROM shard WHERE id = ? AND owner = ? AND epoch = ?",
+				a.Start.Shard, a.Start.Owner, a.Start.Epoch); err != nil {
+				return fmt.Errorf("fence: %w", err)
+			}
+			h = owned == 1
+			held[*a.Start] = h
+		}
+		a.Started = h
+	}
+	return nil
 }
 
 func (a *Accept) admitted() bool { return a.err == nil && a.Replay == "" }
@@ -375,14 +418,18 @@ func unaccept(ctx context.Context, tx *Tx, a *Accept) error {
 	return nil
 }
 
-// messages are the rows of a batch: those to be sent, which are nearly all and take the fewest values, and those that
-// are skipped.
-type messages struct{ queued, skipped *bulk }
+// messages are the rows of a batch: those to be sent, which are nearly all and take the fewest values, those that are
+// being sent, and those that are skipped.
+type messages struct{ queued, started, skipped *bulk }
+
+func (m messages) all() []*bulk { return []*bulk{m.queued, m.started, m.skipped} }
 
 func newMessages() messages {
 	return messages{
 		queued: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "q=1"),
+		started: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+			"due_at:bigint", "epoch:bigint", "started_at:bigint", "q=2", "attempt=1"),
 		skipped: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "rank:bigint", "reason:text", "ended_at:bigint", "q=0"),
 	}
@@ -394,10 +441,13 @@ func (a *Accept) addTo(b messages) {
 	seq := n.Seq()
 	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)
 	for i, m := range a.Messages {
-		if m.Skip == "" {
-			b.queued.add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
-		} else {
+		switch {
+		case m.Skip != "":
 			a.addSkipped(b, i)
+		case a.Started:
+			b.started.add(int64(seq.Message(i)), shard, sender, class, m.Number, due, a.Start.Epoch, millis(n.CreatedAt))
+		default:
+			b.queued.add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
 		}
 	}
 }
@@ -411,14 +461,16 @@ func (a *Accept) addSkipped(b messages, i int) {
 func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
 	b := newMessages()
 	for _, a := range accepts {
-		if !tx.s.d.sqlite || len(a.Messages) < longRun {
+		if !tx.s.d.sqlite || len(a.Messages) < longRun || a.Started {
 			a.addTo(b)
 		} else if err := a.insertRuns(ctx, tx, b); err != nil {
 			return fmt.Errorf("insert into message: %w", err)
 		}
 	}
-	if err := b.queued.write(ctx, tx); err != nil {
-		return err
+	for _, rows := range b.all() {
+		if err := rows.write(ctx, tx); err != nil {
+			return err
+		}
 	}
-	return b.skipped.write(ctx, tx)
+	return nil
 }

@@ -139,6 +139,38 @@ func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
 	})
 }
 
+func TestAReplayStartsNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		if err := st.Join(t.Context(), "node", "host"); err != nil {
+			t.Fatal(err)
+		}
+		taken, err := st.Take(t.Context(), []int{sender.Shard()}, "node")
+		if err != nil || len(taken) != 1 {
+			t.Fatal(taken, err)
+		}
+		first, second := keyed(sender, "a", "h", 1, 0), keyed(sender, "b", "h", 1, 0)
+		for _, a := range []*store.Accept{first, second} {
+			a.Start = &store.Fence{Shard: sender.Shard(), Owner: "node", Epoch: taken[0].Epoch}
+		}
+		if err := st.Accept(t.Context(), first); err != nil || !first.Started {
+			t.Fatal(first.Started, err)
+		}
+		for _, c := range []struct {
+			a         *store.Accept
+			uncertain bool // it had been committed, perhaps as started
+			q         int
+		}{{first, true, 2}, {second, false, 1}} {
+			if _, err := st.AcceptInOneBatch(t.Context(), true, c.a); err != nil || c.a.Started || c.a.Uncertain != c.uncertain {
+				t.Errorf("started %v, uncertain %v, %v", c.a.Started, c.a.Uncertain, err)
+			}
+			all, err := st.Messages(t.Context(), c.a.Notification.Seq(), 0, 1)
+			if err != nil || len(all) != 1 || all[0].Q != c.q {
+				t.Errorf("%+v, %v; want q %d", all, err, c.q)
+			}
+		}
+	})
+}
+
 func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		if st.Engine() != "postgres" {

@@ -203,6 +203,9 @@ func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error) err
 			return err
 		}
 	}
+	if w.accept != nil {
+		w.accept.Uncertain = uncertain && w.accept.Start != nil
+	}
 	return overloaded("The database did not confirm in time", err)
 }
 

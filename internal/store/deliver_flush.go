@@ -23,6 +23,8 @@ const divisionByZero = "22012"
 // away, and each look at the row would pass all of them (docs/adr/0014-no-version-a-commit.md).
 const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
 
+func (f Fence) shared() statement { return statement{sharedFence, []any{f.Shard, f.Owner, f.Epoch}} }
+
 // inOneFlush commits the delivery on PostgreSQL.
 func (d *Delivery) inOneFlush(ctx context.Context, tx *Tx) error {
 	if err := d.onTimeline(tx.s); err != nil {
@@ -52,7 +54,7 @@ func (d *Delivery) flush(ctx context.Context, tx *Tx) error {
 	all := make([]statement, 0, len(d.Fences)+4)
 	for _, f := range d.Fences {
 		epochs[f.Shard] = f.Epoch
-		all = append(all, statement{sharedFence, []any{f.Shard, f.Owner, f.Epoch}})
+		all = append(all, f.shared())
 	}
 	all = append(all, resultsTogether(d.Results)...)
 	for i := range d.Later {

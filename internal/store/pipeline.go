@@ -19,9 +19,9 @@ import (
 //
 // Nothing is decided on the way: the statements are written for the rule, that every request is new and fits in its
 // quota, and raise an error where one does not. Then nothing is stored, and the batch goes the careful way
-// (acceptBatch). Locked are, in this order: idempotency keys, sorted; the new rows, which nobody else knows; quotas, sorted,
-// last, so that they are held for little more than the commit. The careful way takes the quotas before the new rows: it must
-// know who is admitted.
+// (acceptBatch). Locked are, in this order: the shards of what is stored as started; idempotency keys, sorted; the new rows,
+// which nobody else knows; quotas, sorted, last, so that they are held for little more than the commit. The careful way
+// takes the quotas before the new rows: it must know who is admitted.
 
 // carefulBatches is how many batches go the careful way at once after one was not all new or did not all fit: a company
 // at its quota would have every batch tried twice.
@@ -38,7 +38,8 @@ func (c *committer) inOneFlush(ctx context.Context, tx *Tx, accepts []*Accept) (
 		return false, nil
 	}
 	for _, a := range accepts {
-		a.Replay, a.err, a.first = "", nil, nil
+		a.reset()
+		a.Started = a.Start != nil && (a.Timeline == 0 || a.Timeline == tx.s.Timeline())
 	}
 	if err := tx.acquire(ctx); err != nil {
 		tx.release()
@@ -140,7 +141,7 @@ func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 
 // flushOf writes the statements of a batch. A quota that is passed and a key that is taken divide by zero.
 func flushOf(accepts []*Accept, quotas []quotaSum, slot int) []statement {
-	var all []statement
+	all := fencesOf(accepts)
 	if keys := keysOf(accepts); keys.rows() > 0 {
 		all = append(all, keys.postgres(earliest(accepts)))
 	}
@@ -149,13 +150,30 @@ func flushOf(accepts []*Accept, quotas []quotaSum, slot int) []statement {
 		a.Notification.addTo(notifications)
 		a.addTo(messages)
 	}
-	for _, b := range []*bulk{notifications, messages.queued, messages.skipped} {
+	for _, b := range append([]*bulk{notifications}, messages.all()...) {
 		if b.rows() > 0 {
 			all = append(all, b.postgres())
 		}
 	}
 	for i := range quotas {
 		all = append(all, quotas[i].charged(slot))
+	}
+	return all
+}
+
+// fencesOf proves that the shards of what is stored as started are still the node's, sorted. One that is not divides by
+// zero, and the careful way starts nothing.
+func fencesOf(accepts []*Accept) []statement {
+	var held []Fence
+	for _, a := range accepts {
+		if a.Started && !slices.Contains(held, *a.Start) {
+			held = append(held, *a.Start)
+		}
+	}
+	slices.SortFunc(held, func(a, b Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+	all := make([]statement, len(held), len(held)+5)
+	for i, f := range held {
+		all[i] = f.shared()
 	}
 	return all
 }

@@ -1,0 +1,73 @@
+package notify_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// commitsOf is how many commits of deliveries it takes to send single messages, one after the other.
+func commitsOf(t *testing.T, o store.Options, turns bool, messages int) int {
+	t.Helper()
+	r := newRig(t, o, func(r *rig) { r.inTurn = turns })
+	defer r.start()()
+	for i := range messages {
+		id := r.accept(body("", strconv.Itoa(34600000000+i)))
+		await(t, "the message is sent", func() bool { return r.view(id).State == "completed" })
+	}
+	s, err := r.queue.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.provider.count(); n != messages {
+		t.Errorf("%d messages were sent %d times", messages, n)
+	}
+	return int(s.Commits)
+}
+
+func TestASingleMessageStartsWithItsAccept(t *testing.T) {
+	const messages = 20
+	engines(t, func(t *testing.T, o store.Options) {
+		if n := commitsOf(t, o, false, messages); n != messages {
+			t.Errorf("%d messages took %d commits after their accepts, want one each, for its result", messages, n)
+		}
+	})
+	if n := commitsOf(t, sqlite(t), true, messages); n != 2*messages {
+		t.Errorf("in their turn %d messages took %d commits, want two each", messages, n)
+	}
+}
+
+// A commit whose answer was lost may have started the message: it is found, and sent once.
+func TestAStartThatNobodyWasToldOfIsFoundAndSentOnce(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		r := newRig(t, o, nil)
+		defer r.start()()
+		r.accept(body("", "34600000000"))
+		await(t, "the first is sent", func() bool { return r.provider.count() == 1 })
+		first := r.provider.all()[0].Ref.Key().Seq()
+		entry, err := r.store.LoadNotification(t.Context(), first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grant := r.queue.Grant(r.sender, "34600000001")
+		if grant == nil {
+			t.Fatal("not granted")
+		}
+		now := time.Now()
+		a := &store.Accept{Notification: *entry, Messages: []store.NewMessage{{Number: "34600000001"}}, Start: &grant.Fence}
+		a.Notification.ID, a.Notification.Open, a.Notification.CreatedAt = r.store.NewNotificationID(now), 1, now
+		a.Notification.Channel, a.Notification.Total, a.Notification.DueAt = carillon.Messaging, 1, now
+		a.Quota.Day = now.UTC().Format(time.DateOnly)
+		if err := r.store.Accept(t.Context(), a); err != nil || !a.Started {
+			t.Fatal(a.Started, err)
+		}
+		r.queue.Decline(grant, true)
+		await(t, "the second is sent", func() bool { return r.view(a.Notification.ID).State == "completed" })
+		if n := r.provider.count(); n != 2 {
+			t.Errorf("two messages were sent %d times", n)
+		}
+	})
+}
