@@ -64,7 +64,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	grant := n.askGrant(a, sender)
 	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
 	body, err := n.keep(context.WithoutCancel(ctx), a)
-	if grant != nil && !a.Started {
+	if grant != nil && (err != nil || !a.Started) {
 		n.o.Decline(grant, a.Uncertain)
 		grant = nil
 	}

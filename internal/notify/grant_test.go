@@ -40,6 +40,23 @@ func TestASingleMessageStartsWithItsAccept(t *testing.T) {
 	}
 }
 
+// What would be granted once nobody sends any more would be found in flight by the next start, its outcome unknown.
+func TestNothingIsGrantedOnceTheQueueHasEnded(t *testing.T) {
+	r := newRig(t, sqlite(t), nil)
+	stop := r.start()
+	await(t, "something is granted", func() bool {
+		g := r.queue.Grant(r.sender, "34600000000")
+		if g != nil {
+			r.queue.Decline(g, false)
+		}
+		return g != nil
+	})
+	stop()
+	if r.queue.Grant(r.sender, "34600000000") != nil {
+		t.Error("granted after the end")
+	}
+}
+
 // A commit whose answer was lost may have started the message: it is found, and sent once.
 func TestAStartThatNobodyWasToldOfIsFoundAndSentOnce(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {

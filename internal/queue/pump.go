@@ -99,6 +99,7 @@ func (p *pump) run(ctx context.Context) {
 		case <-timer.C:
 		case <-stop:
 			deadline, stop = time.Now().Add(p.q.o.Drain), nil
+			p.grantable(false)
 			p.closeAll()
 		}
 	}

@@ -5,6 +5,8 @@
 //	accept ── Wake ──▶ lane ── window ──▶ start (one commit with the last results) ──▶ Deliver ──▶ result
 //	                     ▲                                                                │
 //	                     └────────────── retry, unknown, held, postponed ◀────────────────┘
+//
+// A single message of a sender of which nothing waits is started by its accept's own commit (grant.go).
 package queue
 
 import (

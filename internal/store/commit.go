@@ -181,6 +181,9 @@ const resolveEvery = 50 * time.Millisecond
 // had been stored (replay), until the time is over; receipts are repeatable by nature. A start is not run again: it
 // would find its rows started and take them for another's, so the queue finds out what became of it.
 func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error) error {
+	if w.accept != nil {
+		w.accept.Started = false // the failed batch may have said so
+	}
 	if w.kind >= workAlone && !retryable(first) {
 		return first
 	}
