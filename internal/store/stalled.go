@@ -14,6 +14,6 @@ func (s *Store) endStalled(ctx context.Context) (n int, err error) {
 	err = s.row(ctx, []any{&n}, `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
 		WHERE datname = current_database() AND usename = current_user AND application_name = current_setting('application_name')
 		AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = 'ClientRead' AND xact_start IS NOT NULL
-		AND state_change < clock_timestamp() - INTERVAL '700 milliseconds'`)
+		AND state_change < pg_catalog.clock_timestamp() - INTERVAL '700 milliseconds'`)
 	return n, err
 }
