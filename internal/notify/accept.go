@@ -62,6 +62,11 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		}
 	}
 	grant := n.askGrant(a, sender)
+	defer func() {
+		if grant != nil { // a panic; whether it was stored is not known
+			n.o.Decline(grant, true)
+		}
+	}()
 	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
 	body, err := n.keep(context.WithoutCancel(ctx), a)
 	if grant != nil && (err != nil || !a.Started) {
@@ -82,6 +87,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 			n.entries.offer(a.Notification, req)
 		}
 		n.o.Wake(wakeOf(a, sender, grant))
+		grant = nil
 	}
 	return Answer{JSON: body}, nil
 }

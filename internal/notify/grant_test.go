@@ -89,3 +89,25 @@ func TestAStartThatNobodyWasToldOfIsFoundAndSentOnce(t *testing.T) {
 		}
 	})
 }
+
+// A grant that nobody gave back would keep its shard from ever being looked through, or handed over.
+func TestAPanicGivesTheGrantBack(t *testing.T) {
+	r := newRig(t, sqlite(t), nil)
+	defer r.start()()
+	first := r.accept(body("", "34600000000"))
+	await(t, "the first is sent", func() bool { return r.view(first).State == "completed" })
+	var second string
+	r.accepted = func(id string) {
+		second = id
+		panic("in a test")
+	}
+	func() {
+		defer func() { _ = recover() }()
+		r.accept(body("", "34600000001"))
+		t.Error("no panic")
+	}()
+	await(t, "what was stored before it is sent", func() bool { return r.view(second).State == "completed" })
+	if n := r.provider.count(); n != 2 {
+		t.Errorf("two messages were sent %d times", n)
+	}
+}

@@ -75,8 +75,9 @@ type rig struct {
 	sender   *carillon.Sender
 	template *carillon.Template
 	media    func(ctx context.Context, format, url string) (rejected bool, err error)
-	inTurn   bool          // each message waits its turn: none starts with its accept
-	bus      *realtime.Bus // carries wake-ups to other nodes; nil but in nodes_test.go
+	accepted func(id string) // hears of a notification that was stored
+	inTurn   bool            // each message waits its turn: none starts with its accept
+	bus      *realtime.Bus   // carries wake-ups to other nodes; nil but in nodes_test.go
 }
 
 func sqlite(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} }
@@ -124,6 +125,11 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 		},
 		Decline: func(g *queue.Grant, unsure bool) { r.queue.Decline(g, unsure) },
 		Media:   r.media,
+		Accepted: func(_ context.Context, x *store.Notification, _ time.Time) {
+			if r.accepted != nil {
+				r.accepted(x.ID)
+			}
+		},
 	})
 	r.queue = queue.New(s, queue.Options{
 		Deliver: r.notify.Deliver, Closed: r.notify.Closed, Log: log,
