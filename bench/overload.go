@@ -47,7 +47,7 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 	if err := settle(ctx, n.child); err != nil {
 		return err
 	}
-	idle, err := b.probe(ctx, n, 4*time.Second)
+	idle, err := b.idleSecond(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 		return err
 	}
 	ended := time.Now()
-	b.say("overload, %s: %s; %d not sent; idle p99 %.1f ms", e.name, statuses(result), result.Unsent, idle.p99)
-	again, err := b.recovery(ctx, n, idle.p99, ended)
+	b.say("overload, %s: %s; %d not sent; idle p99 %.1f ms", e.name, statuses(result), result.Unsent, idle)
+	again, err := b.recovery(ctx, n, idle, ended)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 		{figure: figure, how: "ms, p99 of what was accepted"},
 		{figure: figure, how: fmt.Sprintf("of %d accepted not delivered", accepted), goal: "= 0", good: under(0)},
 		{figure: figure, how: fmt.Sprintf("s until nothing is refused and p99 is within %d ms", recovered), goal: "≤ 5 s", good: under(5)},
-		{figure: figure, how: fmt.Sprintf("s until p99 is within 2 × idle (%s ms)", show(idle.p99)), goal: "≤ 5 s", good: under(5)},
+		{figure: figure, how: fmt.Sprintf("s until p99 is within 2 × that of an idle second (%s ms)", show(idle)), goal: "≤ 5 s", good: under(5)},
 		{figure: figure, how: fmt.Sprintf("s until p99 of another company's messages to the provider is within %d ms", recovered), goal: "≤ 5 s", good: under(5)},
 	}
 	rows[0].add(100*float64(result.Answers()[503])/float64(result.OK.Count()+result.Other.Count()), 0)
@@ -141,11 +141,11 @@ type probe struct {
 	p99   float64 // of the answers, in ms
 }
 
-// probe sends messages that are due at once.
-func (b *bench) probe(ctx context.Context, n *node, d time.Duration) (*probe, error) {
+// probe sends messages that are due at once, for a second.
+func (b *bench) probe(ctx context.Context, n *node) (*probe, error) {
 	p := &probe{tally: tally{left: map[string]time.Time{}}}
 	l := load.Load{
-		Addr: n.addr, Conns: 8, For: d, Rate: 200, Tolerant: true,
+		Addr: n.addr, Conns: 8, For: time.Second, Rate: 200, Tolerant: true,
 		Request: load.Always(request("POST", notifyPath("ck_bench_single"), body(1, 700000000, time.Time{}))),
 		Seen:    func(_, _ int, a load.Answer, took time.Duration) { p.note(a, took) },
 	}
@@ -158,6 +158,19 @@ func (b *bench) probe(ctx context.Context, n *node, d time.Duration) (*probe, er
 		p.p99 = 1e6 // a refusal is no recovery
 	}
 	return p, nil
+}
+
+// idleSecond is the p99 of a usual second in which there is only the probe: those after the load are held against it.
+func (b *bench) idleSecond(ctx context.Context, n *node) (float64, error) {
+	var seconds []float64
+	for range 5 {
+		p, err := b.probe(ctx, n)
+		if err != nil {
+			return 0, err
+		}
+		seconds = append(seconds, p.p99)
+	}
+	return median(seconds), nil
 }
 
 // recovered is the p99 in milliseconds with which a caller is served well, though what was accepted is still delivered
@@ -175,7 +188,7 @@ func (b *bench) recovery(ctx context.Context, n *node, idle float64, ended time.
 	r := &recovery{well: -1, alike: -1}
 	for r.well < 0 || r.alike < 0 {
 		begin := time.Since(ended).Seconds()
-		p, err := b.probe(ctx, n, time.Second)
+		p, err := b.probe(ctx, n)
 		if err != nil {
 			return nil, err
 		}
