@@ -28,11 +28,12 @@ type bucket struct {
 	refused int // several nodes: the smallest number of places that the database refused; 0: none
 }
 
-// bucket finds or makes the name's bucket. A new minute starts with none.
+// bucket finds or makes the name's bucket. A new minute starts with none. So does one that is earlier, once the clock has been
+// set back; not the one just before, in which a request may have been taken up that comes here late.
 func (l *Limits) bucket(name string, start time.Time) *bucket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if start.After(l.start) {
+	if start.After(l.start) || start.Before(l.start.Add(-Window)) {
 		l.start, l.buckets, l.shared, l.sweep = start, make(map[string]*bucket), [sharedBuckets]*bucket{}, true
 	}
 	if b := l.buckets[name]; b != nil {

@@ -251,3 +251,17 @@ func TestASilentDatabaseIsA503(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A clock that is set back must not leave every name in the window it was in, which would be over only an hour later.
+func TestAWindowBeginsAnewOnceTheClockWasSetBack(t *testing.T) {
+	l := onSQLite(t)
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	full := l.bucket("sends/a", now)
+	if l.bucket("sends/a", now.Add(-Window)) != full {
+		t.Error("a request that comes late began the window anew")
+	}
+	back := l.bucket("sends/a", now.Add(-time.Hour))
+	if back == full || !back.start.Equal(now.Add(-time.Hour)) {
+		t.Errorf("an hour back the window is that of %s", back.start)
+	}
+}
