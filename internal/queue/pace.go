@@ -62,7 +62,8 @@ func (p *pacer) idle(now time.Time) bool {
 	return p.busy == 0 && (len(p.cooling) == 0 || !p.cooling[len(p.cooling)-1].After(now))
 }
 
-// spacer keeps the interval between two messages of a sender to one number.
+// spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
+// wall clock neither shortens an interval nor lengthens it.
 type spacer struct {
 	mu       sync.Mutex
 	every    time.Duration // 0: none
@@ -83,7 +84,7 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 		return now
 	}
 	if next := last.Add(s.every); due.After(last) && next.Sub(due) <= slotLate {
-		return next
+		return onWall(next, now)
 	}
 	at := last
 	if r, ok := s.reserved[number]; ok && r.After(at) {
@@ -94,8 +95,11 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 		s.reserved = map[string]time.Time{}
 	}
 	s.reserved[number] = at
-	return at
+	return onWall(at, now)
 }
+
+// onWall gives an instant by the wall clock as it shows now, which may have been set since the instant was reckoned.
+func onWall(at, now time.Time) time.Time { return now.Add(at.Sub(now)) }
 
 func (s *spacer) started(number string, now time.Time) {
 	s.mu.Lock()
@@ -106,10 +110,16 @@ func (s *spacer) started(number string, now time.Time) {
 	if s.last == nil {
 		s.last = map[string]time.Time{}
 	}
-	s.last[number] = now.Add(time.Millisecond - 1).Truncate(time.Millisecond) // slots are stored in whole milliseconds
+	s.last[number] = now.Add(untilMilli(now)) // slots are stored in whole milliseconds
 	if len(s.last) > spacerMax {
 		s.prune(now)
 	}
+}
+
+// untilMilli is what is missing to the next whole millisecond.
+func untilMilli(t time.Time) time.Duration {
+	part := time.Duration(t.Nanosecond()) % time.Millisecond
+	return (time.Millisecond - part) % time.Millisecond
 }
 
 // free tells whether a message to the number may start now, before no other that waits for its slot.
