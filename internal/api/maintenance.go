@@ -17,7 +17,7 @@ func (s *Server) gated(h answer.Handler) answer.Handler {
 			return err
 		}
 		now := time.Now()
-		if m.Until.IsZero() || now.Before(m.From) || !now.Before(m.Until) {
+		if !m.On(now) {
 			return h(w, r)
 		}
 		return &carillon.Error{

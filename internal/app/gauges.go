@@ -20,6 +20,7 @@ const statsTimeout = time.Second
 //nolint:gochecknoglobals // descriptions, read only
 var (
 	readyDesc     = desc("carillon_ready", "1 when /readyz answers 200.")
+	maintainDesc  = desc("carillon_maintenance", "1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
 	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit.")
@@ -32,7 +33,7 @@ var (
 	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting or under way.")
 	deepDesc      = desc("carillon_lanes_deep", "Lanes with more messages due than they have read ahead.")
 	dueDesc       = desc("carillon_lane_due_messages", "Messages due and read ahead by class; a lane reads at most 512 of a class, see carillon_lanes_deep.", "class")
-	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest message that is due has been so.")
+	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest message that is due has been so; senders whose circuit breaker is not closed are left out.")
 	sendingDesc   = desc("carillon_sends_in_flight", "Sends whose answer is awaited.")
 	unwrittenDesc = desc("carillon_results_unwritten", "Results of sends that wait for their commit.")
 	deliveryDesc  = desc("carillon_delivery_commits_total", "Commits of starts and results.")
@@ -48,7 +49,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		readyDesc, maintainDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		dueDesc, oldestDesc, sendingDesc, unwrittenDesc, deliveryDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
@@ -67,6 +68,9 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	checks, err := g.app.readiness.ask(ctx)
 	gauge(readyDesc, oneIf(err == nil))
+	if m, err := g.app.store.Maintenance(ctx); err == nil {
+		gauge(maintainDesc, oneIf(m.On(time.Now())))
+	}
 	for _, c := range checks {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)
 	}

@@ -105,7 +105,7 @@ func (m *metrics) ofMessages() {
 	m.accepted.make = func(c carillon.Channel) acceptance {
 		return acceptance{notifications.WithLabelValues(string(c)), messages.WithLabelValues(string(c))}
 	}
-	ended := m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, skipped, retry, unknown, held) and reason.", "outcome", "reason")
+	ended := m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, skipped, retry, unknown, held) and reason. One that ended unknown counts again, as failed or retry for the reason outcome_unknown, when its sender's policy settles it.", "outcome", "reason")
 	m.ended.make = func(k attemptSeries) prometheus.Counter { return ended.WithLabelValues(k.outcome, string(k.reason)) }
 	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's answer.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
@@ -178,6 +178,12 @@ func (m *metrics) committed(writes int, took time.Duration) {
 func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
 	m.late.Observe(late.Seconds())
 	m.ended.of(attemptSeries{outcomeOf(d), d.Result.Reason}).Inc()
+}
+
+// settled counts what became of unknown outcomes: another attempt, or a failure.
+func (m *metrics) settled(retried, failed int) {
+	m.ended.of(attemptSeries{"retry", carillon.ReasonOutcomeUnknown}).Add(float64(retried))
+	m.ended.of(attemptSeries{"failed", carillon.ReasonOutcomeUnknown}).Add(float64(failed))
 }
 
 func outcomeOf(d *queue.Done) string {

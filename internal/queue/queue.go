@@ -84,6 +84,8 @@ type Options struct {
 	Lapsed func()
 	// Observe hears how late a message started and how it ended.
 	Observe func(j *Job, late time.Duration, d *Done)
+	// Settled hears of messages of unknown outcome what their sender's policy made of them.
+	Settled func(retried, failed int)
 	Log     *slog.Logger
 	Name    string // of this node, for people
 

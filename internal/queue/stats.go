@@ -14,7 +14,7 @@ type Stats struct {
 	Lanes     int                     // senders with something waiting or under way
 	Waiting   [carillon.Classes]int   // messages read ahead that are due; a lane reads at most 512 of a class ahead
 	Deep      int                     // lanes that have more due than they have read
-	Oldest    time.Duration           // how long the oldest message that is due has been so
+	Oldest    time.Duration           // how long the oldest message that is due has been so, of senders that do not rest
 	Sending   int                     // sends whose answer is awaited
 	Unwritten int                     // results that wait for their commit
 	Breakers  []carillon.Breaker      // not closed, at most BreakersMost
@@ -93,6 +93,9 @@ func (l *lane) count(s *Stats, now time.Time) {
 			s.Waiting[c]++
 		}
 		deep = deep || w.more && !w.tail.After(now)
+		if l.breaker.probing() {
+			continue // that its messages wait is told as its breaker's state
+		}
 		if len(w.queue) > 0 {
 			s.Oldest = max(s.Oldest, now.Sub(w.queue[0].Due))
 		}

@@ -172,6 +172,9 @@ func (p *pump) settle(shard int, now time.Time) {
 	}
 	if err == nil && len(due) > 0 {
 		err = p.q.store.Settle(ctx, retry, fail, now)
+		if err == nil && p.q.o.Settled != nil {
+			p.q.o.Settled(len(retry), len(fail))
+		}
 	}
 	d.next, d.err = next, err
 	p.q.post(func(in *inbox) { in.doubts = append(in.doubts, d) })

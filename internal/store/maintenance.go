@@ -12,6 +12,11 @@ import (
 // Maintenance is a window in which the interface answers 503; zero: none.
 type Maintenance struct{ From, Until time.Time }
 
+// On tells whether the window is open.
+func (m Maintenance) On(now time.Time) bool {
+	return !m.Until.IsZero() && !now.Before(m.From) && now.Before(m.Until)
+}
+
 type maintenanceKey struct{}
 
 // Maintenance is the window that is set, from the cache.
