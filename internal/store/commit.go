@@ -188,6 +188,11 @@ func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error) err
 		return first
 	}
 	err, uncertain := first, isUncertain(first)
+	tell := func() {
+		if w.accept != nil {
+			w.accept.Uncertain = uncertain && w.accept.Start != nil
+		}
+	}
 	for n := 0; ctx.Err() == nil && (uncertain || n < txAttempts); n++ {
 		if uncertain && w.kind == workStart {
 			break
@@ -203,12 +208,11 @@ func (c *committer) alone(ctx context.Context, tx *Tx, w *work, first error) err
 		}
 		uncertain = uncertain || isUncertain(err)
 		if !retryable(err) && !isLost(err) && !lockTimeout(err) {
+			tell()
 			return err
 		}
 	}
-	if w.accept != nil {
-		w.accept.Uncertain = uncertain && w.accept.Start != nil
-	}
+	tell()
 	return overloaded("The database did not confirm in time", err)
 }
 
