@@ -111,12 +111,7 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 	p.q.o.Log.Warn("the database has failed over; telling it again what may be lost", "timeline", timeline,
 		"results", len(p.echoes.recent)+len(p.results), "in_flight", len(p.flights))
 	p.echoes.replaying = true
-	last := map[carillon.MessageKey]store.Result{} // a later attempt's result supersedes an earlier one's
-	for _, rs := range [][]store.Result{p.echoes.recent, p.results} {
-		for _, r := range rs {
-			last[r.Key] = r
-		}
-	}
+	last := newest(p.echoes.recent, p.results)
 	var flying []store.Flight
 	for k, f := range p.flights {
 		if r, ended := last[k]; !ended || r.Attempt < f.job.Attempt {
@@ -142,6 +137,20 @@ func (p *pump) replay(timeline uint32, now time.Time) {
 		}
 		p.q.post(func(in *inbox) { in.replays = append(in.replays, done) })
 	}()
+}
+
+// newest gives each message's last result: a later attempt's supersedes an earlier one's. But that an attempt was not made
+// supersedes nothing that is known of it: an audit of the new server, which has lost the result, may have said so.
+func newest(written, waiting []store.Result) map[carillon.MessageKey]store.Result {
+	last := make(map[carillon.MessageKey]store.Result, len(written)+len(waiting))
+	for _, rs := range [][]store.Result{written, waiting} {
+		for _, r := range rs {
+			if b, known := last[r.Key]; !known || r.Move != store.MoveUnsent || b.Attempt < r.Attempt {
+				last[r.Key] = r
+			}
+		}
+	}
+	return last
 }
 
 // tellReceipts tells the new server the receipts of the last minute, beside what starts: nothing is sent again for want of

@@ -23,6 +23,7 @@ type Grant struct {
 
 	uid    int64
 	number string
+	stamp  time.Time // of its start, for the recipient's interval
 	unsure bool
 }
 
@@ -77,13 +78,13 @@ func (q *Queue) Grant(s *carillon.Sender, number string) *Grant {
 	if c.room <= 0 || !c.space.free(number, now) {
 		return nil
 	}
-	c.space.started(number, now)
+	stamp := c.space.started(number, now)
 	g.accounts[s.UID] = c
 	c.room--
 	c.lent++
 	g.lent++
 	g.byShard[shard]++
-	return &Grant{Fence: store.Fence{Shard: shard, Owner: q.id, Epoch: owned.epoch}, Timeline: g.timeline, uid: s.UID, number: number}
+	return &Grant{Fence: store.Fence{Shard: shard, Owner: q.id, Epoch: owned.epoch}, Timeline: g.timeline, uid: s.UID, number: number, stamp: stamp}
 }
 
 // roomOf is how much of a sender without a lane, of which nothing is under way, may start.
@@ -110,7 +111,7 @@ func (q *Queue) Decline(g *Grant, unsure bool) {
 func (g *grants) unstarted(x *Grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.accounts[x.uid].space.unstarted(x.number)
+	g.accounts[x.uid].space.unstarted(x.number, x.stamp)
 }
 
 // settle takes a grant back into the accounts.
@@ -222,7 +223,7 @@ func (p *pump) granted(w Wake, now time.Time) {
 	s := p.shards[g.Fence.Shard]
 	if s == nil || s.epoch != g.Fence.Epoch {
 		p.takeBack(g, p.lanes[g.uid])
-		p.unsent(m.Key, 1, Wake{SenderUID: g.uid, Class: w.Class, Due: now}, "its sender went to another node")
+		p.unsent(m.Key, 1, store.MoveRetry, Wake{SenderUID: g.uid, Class: w.Class, Due: now}, "its sender went to another node")
 		return
 	}
 	l := p.laneOf(g.uid, s)
@@ -231,8 +232,9 @@ func (p *pump) granted(w Wake, now time.Time) {
 	}
 	l.of(w.Fresh.Sender)
 	f := &flight{lane: l, class: w.Class, start: &store.Start{Key: m.Key, Shard: l.shard, Attempt: 1}}
-	f.job = &Job{Queued: m, Sender: l.sender, Class: w.Class, Shard: l.shard, Attempt: 1, Valid: p.q.beat.valid}
+	f.job = &Job{Queued: m, Sender: l.sender, Class: w.Class, Shard: l.shard, Attempt: 1, Valid: p.q.validity(l.shard, s.epoch)}
 	f.job.Spared, f.job.Probe = p.tried(l, m, now)
+	l.space.started(m.Number, now) // its commit may have taken a while
 	l.pace.take()
 	l.flying++
 	p.active++

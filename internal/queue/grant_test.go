@@ -148,7 +148,7 @@ func TestAStartedMessageOfAShardThatWentIsTakenBack(t *testing.T) {
 	p.lose(1)
 	p.gain(store.Shard{ID: 1, Epoch: 8}, now)
 	p.granted(granted(g, s, 256, "34600000000"), now)
-	if len(p.results) != 1 || p.results[0].Move != store.MoveUnsent || p.results[0].Attempt != 1 || p.active != 0 || p.lent(anyShard) != 0 {
+	if len(p.results) != 1 || p.results[0].Move != store.MoveRetry || p.results[0].Attempt != 1 || p.active != 0 || p.lent(anyShard) != 0 {
 		t.Errorf("%+v, %d active, %d lent", p.results, p.active, p.lent(anyShard))
 	}
 }

@@ -7,9 +7,10 @@ import "time"
 // long as lanes come that have nothing else under way, while others have much, commits are kept short.
 
 const (
-	guestFor  = time.Second          // commits are short for so long after a lane came
-	shortRows = 32                   // starts, and results, of a short commit
-	shortTook = 2 * time.Millisecond // what it takes then; where the disk takes longer, more rows cost little beside it
+	guestFor    = time.Second          // commits are short for so long after a lane came
+	shortRows   = 32                   // starts, and results, of a short commit
+	resultsMost = 4096                 // results of any commit
+	shortTook   = 2 * time.Millisecond // what it takes then; where the disk takes longer, more rows cost little beside it
 )
 
 // guests are the lanes that come with little while others have much.
@@ -50,16 +51,18 @@ func (g *guests) come(newly int, now time.Time) {
 // made ends the making of a commit.
 func (g *guests) made() { g.had, g.alone = g.alone, false }
 
-// results is how many results the next commit may have: as many as it may have starts, and after one without results those
-// of two, so that they never come faster than they are written.
-func (g *guests) results(now time.Time) int {
+// results is how many of the results that wait the next commit may have: as many as it may have starts, and after one
+// without results those of two, but half of them at least. So they are written as fast as they come, those too of messages
+// that were started with their accepts, which no commit of ours counted.
+func (g *guests) results(waiting int, now time.Time) int {
+	n := g.rows(now)
 	switch {
 	case g.alone:
 		return 0
 	case g.had:
-		return 2 * g.rows(now)
+		n *= 2
 	}
-	return g.rows(now)
+	return min(max(n, waiting/2), resultsMost)
 }
 
 // note takes in what a commit took.

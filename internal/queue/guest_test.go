@@ -46,6 +46,13 @@ func TestAsLongAsGuestsComeCommitsAreShort(t *testing.T) {
 }
 
 func TestResultsAreWrittenAsFastAsTheyComeThoughGuestsNeverEnd(t *testing.T) {
+	t.Run("all started in their turn", func(t *testing.T) { written(t, 0, 4*shortRows) })
+	t.Run("many started with their accepts", func(t *testing.T) { written(t, 4*shortRows, 32*shortRows) })
+}
+
+// written has results come of what commits started, and of so many more between two, and looks at how many wait.
+func written(t *testing.T, granted, most int) {
+	t.Helper()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	q := New(nil, Options{})
 	q.beat.forever.Store(true)
@@ -72,7 +79,8 @@ func TestResultsAreWrittenAsFastAsTheyComeThoughGuestsNeverEnd(t *testing.T) {
 			f.lane.flying--
 			p.results = append(p.results, store.Result{Key: f.start.Key})
 		}
-		if len(p.results) > 4*shortRows {
+		p.results = append(p.results, make([]store.Result, granted)...)
+		if len(p.results) > most {
 			t.Fatalf("after %d commits %d results wait", i+1, len(p.results))
 		}
 	}

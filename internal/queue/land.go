@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"time"
 
 	"carillon"
@@ -37,9 +38,11 @@ func (p *pump) committed(c committed, now time.Time) {
 		x.w.wake(x.m.Due)
 		p.attendLater(x.lane, now)
 	}
-	for _, id := range c.d.Lost {
-		p.q.disown(id)
-		p.lose(id)
+	for _, f := range c.d.Fences {
+		if slices.Contains(c.d.Lost, f.Shard) {
+			p.q.disown(f.Shard, f.Epoch)
+			p.loseOf(f.Shard, f.Epoch)
+		}
 	}
 	for _, f := range c.flights {
 		k := f.job.Key
@@ -114,6 +117,10 @@ func (p *pump) written(results []store.Result, now time.Time) {
 			delete(p.flights, k)
 			f.arrive()
 		}
+		if o, ok := p.orphans[k]; ok && o.attempt == r.Attempt && (r.Move == store.MoveUnsent || r.Move == store.MoveRetry) {
+			delete(p.orphans, k)
+			p.wakeAnywhere(o.wake, now)
+		}
 		switch r.Move {
 		case store.MoveDone:
 			closed = append(closed, r.Key.Seq())
@@ -121,16 +128,11 @@ func (p *pump) written(results []store.Result, now time.Time) {
 			if f != nil {
 				p.wakeAnywhere(Wake{SenderUID: f.lane.uid, Class: f.class, Due: r.Due}, now)
 			}
-		case store.MoveUnsent:
-			if o, ok := p.orphans[k]; ok && o.attempt == r.Attempt {
-				delete(p.orphans, k)
-				p.wakeAnywhere(o.wake, now)
-			}
 		case store.MoveUnknown:
 			if f != nil {
 				p.doubt(f.lane.shard, r.Due)
 			}
-		case store.MoveHold:
+		case store.MoveHold, store.MoveUnsent:
 		}
 	}
 	if len(closed) > 0 && p.q.o.Closed != nil {

@@ -293,13 +293,27 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// empty tells that nothing is lost by forgetting the lane.
-func (l *lane) empty(now time.Time) bool {
+// empty tells that nothing waits or is under way.
+func (l *lane) empty() bool {
 	for c := range l.class {
 		w := &l.class[c]
 		if len(w.queue) > 0 || len(w.known) > 0 || w.loading || !w.next.IsZero() || w.more {
 			return false
 		}
 	}
-	return l.flying == 0 && l.breaker.quiet(now) && l.pace.idle(now) && l.space.idle(now)
+	return l.flying == 0
+}
+
+// idle tells that nothing is lost by forgetting a lane that is empty.
+func (l *lane) idle(now time.Time) bool {
+	return l.breaker.quiet(now) && l.pace.idle(now) && l.space.idle(now)
+}
+
+// over is when an empty lane may be idle.
+func (l *lane) over(now time.Time) time.Time {
+	at := latest(l.pace.over(), l.space.over(now))
+	if !l.breaker.quiet(now) {
+		at = latest(at, now.Add(breakerWithin))
+	}
+	return latest(at, now.Add(time.Millisecond))
 }

@@ -66,3 +66,24 @@ func TestReadThatBeganBeforeAMessageMovedDoesNotBringItBack(t *testing.T) {
 		t.Error("the next read does not find it")
 	}
 }
+
+// A sender that has nothing to do is forgotten once its pacing and its recipients' intervals are over, not when it comes next.
+func TestALaneIsForgottenWhenItsLastIntervalIsOver(t *testing.T) {
+	p := lending(t)
+	now := time.Now()
+	l := p.laneOf(1, p.shards[1])
+	l.of(&carillon.Sender{UID: 1, PerSecond: 80, PerRecipient: 6 * time.Second})
+	l.space.started("34600000000", now)
+	l.pace.take()
+	l.pace.answered(now)
+	for _, at := range []time.Duration{0, 2 * time.Second, 7 * time.Second} {
+		p.attend(l, now.Add(at))
+		left := at < 6*time.Second
+		if _, there := p.lanes[1]; there != left {
+			t.Errorf("after %s the lane is there: %v", at, there)
+		}
+		if left && (len(p.sleep) != 1 || p.sleep[0].at.After(now.Add(6*time.Second+time.Millisecond))) {
+			t.Errorf("after %s it is not looked at again in time", at)
+		}
+	}
+}

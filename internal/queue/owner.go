@@ -129,10 +129,26 @@ func (q *Queue) recover(ctx context.Context, s store.Shard, senders []int64) err
 	return err
 }
 
-func (q *Queue) disown(shard int) {
+func (q *Queue) disown(shard int, epoch int64) {
 	q.mu.Lock()
-	delete(q.owned, shard)
-	q.mu.Unlock()
+	defer q.mu.Unlock()
+	if q.owned[shard] == epoch {
+		delete(q.owned, shard)
+	}
+}
+
+// validity tells a message that starts in a shard whether it may still be sent: this node may start sends, and has not lost
+// the shard since. A node that was declared dead and came back may send nothing that it started before.
+func (q *Queue) validity(shard int, epoch int64) func() bool {
+	if q.beat.forever.Load() {
+		return q.beat.valid
+	}
+	return func() bool {
+		q.mu.Lock()
+		owned, mine := q.owned[shard]
+		q.mu.Unlock()
+		return mine && owned == epoch && q.beat.valid()
+	}
 }
 
 // own keeps the beat and this node's share of the shards until ctx ends, and from then on the beat alone until it is
@@ -304,8 +320,8 @@ func (q *Queue) rejoin(ctx context.Context) error {
 	q.o.Log.WarnContext(ctx, "was declared dead by another node; joining anew")
 	q.beat.last.Store(0)
 	q.mu.Lock()
-	for id := range q.owned {
-		q.in.lost = append(q.in.lost, id)
+	for id, epoch := range q.owned {
+		q.in.lost = append(q.in.lost, store.Shard{ID: id, Epoch: epoch})
 	}
 	q.owned = map[int]int64{}
 	q.mu.Unlock()
@@ -351,7 +367,7 @@ func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error
 			unheld = append(unheld, s)
 			mine++
 		case held:
-			q.giveUp(s.ID)
+			q.giveUp(s.ID, epoch)
 		}
 	}
 	free := make([]int, 0, len(shards))
@@ -373,10 +389,10 @@ func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error
 }
 
 // giveUp tells the pump that a shard is not ours any more.
-func (q *Queue) giveUp(shard int) {
+func (q *Queue) giveUp(shard int, epoch int64) {
 	q.mu.Lock()
 	delete(q.owned, shard)
-	q.in.lost = append(q.in.lost, shard)
+	q.in.lost = append(q.in.lost, store.Shard{ID: shard, Epoch: epoch})
 	q.mu.Unlock()
 	q.poke()
 }

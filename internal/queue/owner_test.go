@@ -184,3 +184,43 @@ func TestNodeStopsWhenANewerProgramTookAwayWhatItNeeds(t *testing.T) {
 		t.Errorf("its shards belong to %q: %v", shards[0].Owner, err)
 	}
 }
+
+// A node that was declared dead and joined anew is alive; but what it started before may be unknown to its next owner.
+func TestNothingIsSentOfAShardThatWasLostMeanwhile(t *testing.T) {
+	q := New(nil, Options{})
+	q.beat.last.Store(bootTime())
+	q.owned[1] = 7
+	valid := q.validity(1, 7)
+	if !valid() {
+		t.Fatal("not valid though nothing happened")
+	}
+	q.owned[1] = 8
+	if valid() {
+		t.Error("valid once the shard was lost and taken again")
+	}
+	delete(q.owned, 1)
+	if valid() {
+		t.Error("valid without the shard")
+	}
+	q.owned[1] = 7
+	q.beat.last.Store(0)
+	if valid() {
+		t.Error("valid without a beat")
+	}
+}
+
+// The pump may hear only after it has taken a shard up again that it had been lost before.
+func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
+	p := lending(t)
+	p.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
+	p.q.in.lost = []store.Shard{{ID: 1, Epoch: 7}}
+	p.receive(time.Now())
+	if s := p.shards[1]; s == nil || s.epoch != 8 {
+		t.Errorf("the pump has %+v", s)
+	}
+	p.q.in.lost = []store.Shard{{ID: 1, Epoch: 8}}
+	p.receive(time.Now())
+	if p.shards[1] != nil {
+		t.Error("it is not lost")
+	}
+}

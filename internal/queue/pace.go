@@ -58,8 +58,14 @@ func (p *pacer) answered(now time.Time) {
 	}
 }
 
-func (p *pacer) idle(now time.Time) bool {
-	return p.busy == 0 && (len(p.cooling) == 0 || !p.cooling[len(p.cooling)-1].After(now))
+func (p *pacer) idle(now time.Time) bool { return p.busy == 0 && !p.over().After(now) }
+
+// over is when every slot whose request has a response is free again.
+func (p *pacer) over() time.Time {
+	if len(p.cooling) == 0 {
+		return time.Time{}
+	}
+	return p.cooling[len(p.cooling)-1]
 }
 
 // spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
@@ -69,6 +75,7 @@ type spacer struct {
 	every    time.Duration // 0: none
 	last     map[string]time.Time
 	reserved map[string]time.Time
+	pruneAt  int // entries, when old ones are looked for
 }
 
 // slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
@@ -101,19 +108,23 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 // onWall gives an instant by the wall clock as it shows now, which may have been set since the instant was reckoned.
 func onWall(at, now time.Time) time.Time { return now.Add(at.Sub(now)) }
 
-func (s *spacer) started(number string, now time.Time) {
+// started notes a start; the stamp is for unstarted.
+func (s *spacer) started(number string, now time.Time) (stamp time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.every == 0 {
-		return
+		return time.Time{}
 	}
 	if s.last == nil {
 		s.last = map[string]time.Time{}
 	}
-	s.last[number] = now.Add(untilMilli(now)) // slots are stored in whole milliseconds
-	if len(s.last) > spacerMax {
+	stamp = now.Add(untilMilli(now)) // slots are stored in whole milliseconds
+	s.last[number] = stamp
+	if len(s.last) > max(spacerMin, s.pruneAt) {
 		s.prune(now)
+		s.pruneAt = 2 * len(s.last)
 	}
+	return stamp
 }
 
 // untilMilli is what is missing to the next whole millisecond.
@@ -135,10 +146,12 @@ func (s *spacer) free(number string, now time.Time) bool {
 }
 
 // unstarted takes started back.
-func (s *spacer) unstarted(number string) {
+func (s *spacer) unstarted(number string, stamp time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.last, number)
+	if s.last[number].Equal(stamp) { // nothing has started since
+		delete(s.last, number)
+	}
 }
 
 // of notes the sender's interval as it is now.
@@ -151,8 +164,8 @@ func (s *spacer) of(x *carillon.Sender) {
 // slotLate is how late a message may start without the ones after it losing their slots.
 const slotLate = 250 * time.Millisecond
 
-// spacerMax is when old entries are looked for.
-const spacerMax = 4096
+// spacerMin is how many entries there are before old ones are looked for.
+const spacerMin = 4096
 
 func (s *spacer) prune(now time.Time) {
 	for number, at := range s.last {
@@ -172,4 +185,17 @@ func (s *spacer) idle(now time.Time) bool {
 	defer s.mu.Unlock()
 	s.prune(now)
 	return len(s.last) == 0 && len(s.reserved) == 0
+}
+
+// over is when what is known now will mean nothing any more.
+func (s *spacer) over(now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := now
+	for _, known := range []map[string]time.Time{s.last, s.reserved} {
+		for _, t := range known {
+			at = latest(at, t.Add(s.every))
+		}
+	}
+	return at
 }

@@ -143,8 +143,8 @@ func (p *pump) receive(now time.Time) {
 	if len(in.gained) > 0 {
 		p.recall()
 	}
-	for _, id := range in.lost {
-		p.lose(id)
+	for _, s := range in.lost {
+		p.loseOf(s.ID, s.Epoch)
 	}
 	if in.shed != nil {
 		p.shed(*in.shed, now)
@@ -189,6 +189,13 @@ func (p *pump) gain(s store.Shard, now time.Time) {
 	p.shards[s.ID] = &shardState{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, doubtAt: now}
 	p.lends(s.ID, p.shards[s.ID])
 	p.gained++
+}
+
+// loseOf is lose for a shard as it was; one that has become this node's again stays.
+func (p *pump) loseOf(id int, epoch int64) {
+	if s := p.shards[id]; s != nil && s.epoch == epoch {
+		p.lose(id)
+	}
 }
 
 func (p *pump) lose(id int) {
@@ -284,7 +291,7 @@ func (p *pump) step(now time.Time, starting bool) {
 		p.look(now, starting)
 	}
 	held := p.holdBack(now)
-	p.grantable(starting && !held && p.auditing == 0 && !p.auditDue && p.backoff == 0 && p.q.beat.valid())
+	p.grantable(starting && !held && p.auditing == 0 && !p.auditDue && p.backoff == 0 && len(p.results) < p.q.grants.most && p.q.beat.valid())
 	if held {
 		p.commitWait = now.Add(invalidWait)
 		return

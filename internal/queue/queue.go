@@ -125,7 +125,7 @@ type inbox struct {
 	loads   []loaded
 	commits []committed
 	gained  []store.Shard
-	lost    []int
+	lost    []store.Shard // as they were
 	audits  []audit
 	doubts  []doubted
 	recalls []recalled

@@ -47,9 +47,11 @@ func (p *pump) attend(l *lane, now time.Time) {
 	}
 	at := l.attention(now)
 	switch {
-	case at.IsZero() && l.empty(now):
+	case at.IsZero() && l.empty() && l.idle(now):
 		p.unsleep(l)
 		p.dropLane(l)
+	case at.IsZero() && l.empty():
+		p.sleepUntil(l, l.over(now))
 	case at.IsZero():
 		p.unsleep(l)
 	case hungry && !at.After(now):

@@ -32,7 +32,7 @@ func (p *pump) choose(now time.Time) []*flight {
 	p.foresee(now)
 	defer p.forget()
 	p.guests.come(len(p.newly), now)
-	most := min(p.q.o.ProcessCap-p.active, p.guests.rows(now))
+	most := min(p.q.o.ProcessCap-p.active-p.lent(anyShard), p.guests.rows(now))
 	half := most
 	if len(p.ready) > 0 && !p.guests.alone {
 		half = (most + p.guests.odd) / 2 // however many come, the others go on
@@ -120,15 +120,23 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		spared, probe := p.tried(l, m, now)
 		return &flight{
 			lane: l, class: carillon.Class(c), start: &store.Start{Key: m.Key, Shard: l.shard},
-			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.beat.valid, Spared: spared, Probe: probe},
+			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.validity(l.shard, p.epochOf(l.shard)), Spared: spared, Probe: probe},
 		}
 	}
 	return nil
 }
 
+// epochOf is the epoch of a shard that this node owns, 0 of another.
+func (p *pump) epochOf(shard int) int64 {
+	if s := p.shards[shard]; s != nil {
+		return s.epoch
+	}
+	return 0
+}
+
 // takeResults gives the results that go with the next commit, the oldest first.
 func (p *pump) takeResults(now time.Time) []store.Result {
-	all, n := p.results, p.guests.results(now)
+	all, n := p.results, p.guests.results(len(p.results), now)
 	if n >= len(all) {
 		p.results = nil
 		return all
