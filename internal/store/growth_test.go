@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// TestARowCostsNoMoreAmongMany times what a row takes in a commit of 1, of 256 and of 1,024 of them (engine.md, section 6): a
+// statement whose time grew with the square of its rows would hold everybody up as soon as much comes at once.
+//
+// The least of several commits counts, and one that was disturbed is tried again: what grows does so each time.
+func TestARowCostsNoMoreAmongMany(t *testing.T) {
+	onEngines(t, func(t *testing.T, o store.Options) {
+		st, err := store.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = st.Close() })
+		g := growing{t: t, st: st}
+		if err := st.Join(t.Context(), "node", "a node"); err != nil {
+			t.Fatal(err)
+		}
+		taken, err := st.Take(t.Context(), []int{1}, "node")
+		if err != nil || len(taken) != 1 {
+			t.Fatal(taken, err)
+		}
+		g.fence = store.Fence{Shard: 1, Owner: "node", Epoch: taken[0].Epoch}
+		const most = 1.5
+		worst := map[string]float64{}
+		for range 5 {
+			clear(worst)
+			one, some, many := g.least(1), g.least(256), g.least(1024)
+			for what := range one {
+				for _, x := range [][2]time.Duration{{one[what], some[what]}, {some[what], many[what]}} {
+					worst[what] = max(worst[what], float64(x[1])/float64(x[0]))
+				}
+			}
+			t.Logf("a row alone %v, among 256 %v, among 1,024 %v", one, some, many)
+			if max(worst["accept"], worst["start"], worst["result"]) <= most {
+				return
+			}
+		}
+		t.Errorf("a row takes longer among four times as many, or among any: %v times, want at most %v", worst, most)
+	})
+}
+
+type growing struct {
+	t     *testing.T
+	st    *store.Store
+	fence store.Fence
+}
+
+// least is the least that a row took in each statement, of several commits with so many rows.
+func (g *growing) least(rows int) map[string]time.Duration {
+	least := map[string]time.Duration{}
+	note := func(what string, begin time.Time) {
+		took := time.Since(begin) / time.Duration(rows)
+		if had, any := least[what]; !any || took < had {
+			least[what] = took
+		}
+	}
+	for range 12 {
+		begin := time.Now()
+		keys := g.accept(rows)
+		note("accept", begin)
+		d := &store.Delivery{Fences: []store.Fence{g.fence}, Now: time.Now()}
+		results := &store.Delivery{Now: time.Now()}
+		for _, k := range keys {
+			d.Starts = append(d.Starts, &store.Start{Key: k, Shard: 1})
+			results.Results = append(results.Results, store.Result{
+				Key: k, Attempt: 1, Move: store.MoveDone, Rank: carillon.RankSent, ProviderID: "wamid." + fmt.Sprint(k), At: time.Now(),
+			})
+		}
+		begin = time.Now()
+		g.deliver(d)
+		note("start", begin)
+		for _, s := range d.Starts {
+			if s.Attempt != 1 {
+				g.t.Fatalf("message %d was not started", s.Key)
+			}
+		}
+		begin = time.Now()
+		g.deliver(results)
+		note("result", begin)
+	}
+	return least
+}
+
+// accept stores so many messages, a hundred a notification.
+func (g *growing) accept(rows int) (keys []carillon.MessageKey) {
+	g.t.Helper()
+	now := time.Now()
+	var all []*store.Accept
+	for left := rows; left > 0; left -= 100 {
+		n := min(left, 100)
+		a := &store.Accept{
+			Notification: store.Notification{
+				ID: g.st.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 1, Total: n, Open: n,
+				CreatedAt: now, DueAt: now, Body: "{}",
+			},
+			Messages: make([]store.NewMessage, n), Quota: store.Quota{Day: "2027-01-15", Charge: n},
+		}
+		for i := range n {
+			a.Messages[i].Number = fmt.Sprint(34600111000 + i)
+			keys = append(keys, a.Notification.Seq().Message(i))
+		}
+		all = append(all, a)
+	}
+	var callers sync.WaitGroup
+	for _, a := range all {
+		callers.Go(func() {
+			if err := g.st.Accept(g.t.Context(), a); err != nil {
+				g.t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
+	return keys
+}
+
+func (g *growing) deliver(d *store.Delivery) {
+	g.t.Helper()
+	if err := g.st.Deliver(g.t.Context(), d); err != nil {
+		g.t.Fatal(err)
+	}
+}
