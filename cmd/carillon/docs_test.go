@@ -18,7 +18,8 @@ const docHead = `# Command line
 <!-- Made from the commands by: go test ./cmd/carillon -run TestCommandsDoc -update -->
 
 ` + "`carillon serve` runs the service, and its flags are the [settings](settings.md). The other commands talk to a running one\n" +
-	"over HTTP, but for `apply`, which opens the database ([provisioning](guides/provisioning.md)).\n" + `
+	"over HTTP, but for `apply` ([provisioning](guides/provisioning.md)), `backup`, `restore` and `restored mark`\n" +
+	"([backup](guides/backup.md)), which work on the database itself, and `bench`, which brings its own.\n" + `
 They find the program by ` + "`--url`" + `, else ` + "`CARILLON_URL`" + `, else by the ready file that it wrote (` + "`./data/ready.json`" + `, as ` + "`make run`" + `
 makes it), else at ` + "`http://127.0.0.1:8080`" + `. In the demo the ready file gives the access key and the owner's sign-in too, for
 that very program and no other. Keys, passwords and tokens may stand in a variable, or in a file that a flag or a
