@@ -37,6 +37,7 @@ type work struct {
 	accept   *Accept
 	receipts []carillon.Receipt // of one callback, of workReceipt without run
 	run      func(ctx context.Context, tx *Tx) error
+	rows     int // of a delivery: its starts, results and messages put off
 	done     chan error
 }
 

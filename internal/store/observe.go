@@ -13,7 +13,10 @@ func (c *committer) timed(tx *Tx, batch []*work) {
 		c.execute(tx, batch)
 		return
 	}
-	begin, writes := time.Now(), len(batch)
+	begin, writes := time.Now(), 0
+	for _, w := range batch {
+		writes += max(1, w.rows)
+	}
 	c.execute(tx, batch)
 	c.s.heard(writes, time.Since(begin))
 }
