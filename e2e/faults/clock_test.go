@@ -94,28 +94,37 @@ func (c *clock) set(t *testing.T, off time.Duration) {
 	}
 }
 
+// clocks are those of sites whose only node has a clock of its own.
+type clocks struct {
+	mu sync.Mutex
+	of map[*site]*clock
+}
+
+func (cs *clocks) get(s *site) *clock {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.of[s]
+}
+
+// alone starts a site's only node.
+func (cs *clocks) alone(s *site) {
+	s.t.Helper()
+	s.x = s.node("")
+	c := clocked(s.t, s.x)
+	cs.mu.Lock()
+	cs.of[s] = c
+	cs.mu.Unlock()
+	s.front.set(s.x)
+	s.x.start()
+	s.held(30 * time.Second)
+}
+
 func TestFaultsClockSteps(t *testing.T) {
-	clocks := map[*site]*clock{}
-	var mu sync.Mutex
-	of := func(s *site) *clock {
-		mu.Lock()
-		defer mu.Unlock()
-		return clocks[s]
-	}
+	cs := clocks{of: map[*site]*clock{}}
 	scenario{
-		name: "clock stepped by an hour, both ways", rules: rules{shortWaits: true},
-		setup: func(s *site) {
-			s.x = s.node("")
-			c := clocked(s.t, s.x)
-			mu.Lock()
-			clocks[s] = c
-			mu.Unlock()
-			s.front.set(s.x)
-			s.x.start()
-			s.held(30 * time.Second)
-		},
+		name: "clock stepped by an hour, both ways", rules: rules{shortWaits: true}, setup: cs.alone,
 		round: func(s *site, name string) {
-			c := of(s)
+			c := cs.get(s)
 			s.disturb(name, size, 3*time.Second, func(ctx context.Context) {
 				for range 3 {
 					pause(ctx, s.d.between(300*time.Millisecond, 1200*time.Millisecond))
@@ -134,6 +143,47 @@ func TestFaultsClockSteps(t *testing.T) {
 			c.set(s.t, 0)
 		},
 	}.run(t)
+}
+
+// TestFaultsClockStepsWithinAnInterval steps the clock between two messages to one number: the second comes after the interval
+// neither sooner, as if the hour had passed, nor only when the clock shows again what it showed.
+func TestFaultsClockStepsWithinAnInterval(t *testing.T) {
+	const interval = 2 * time.Second
+	cs := clocks{of: map[*site]*clock{}}
+	scenario{
+		name: "clock stepped within a recipient's interval", setup: func(s *site) {
+			for _, p := range s.providers {
+				p.interval = interval
+			}
+			cs.alone(s)
+		},
+		round: func(s *site, name string) {
+			for _, off := range []time.Duration{time.Hour, 0} {
+				number := s.nextNumber(0)
+				first := s.posted(fmt.Sprintf("%s first, then %s", name, off), number)
+				cs.get(s).set(s.t, off)
+				s.kills++
+				between := s.posted(fmt.Sprintf("%s second, at %s", name, off), number).Sub(first)
+				s.note("between the two", between)
+				if between < interval-50*time.Millisecond || between > 20*time.Second {
+					s.t.Errorf("the second was posted %s after the first, the interval is %s", between, interval)
+				}
+			}
+		},
+	}.run(t)
+}
+
+// posted sends one message to a number and tells when the provider has it.
+func (s *site) posted(name, number string) time.Time {
+	s.t.Helper()
+	p := s.providers[0]
+	a := s.bulk(name, p.id, "hello_utility", "utility", 1, func(int) string { return number })
+	s.ask(a)
+	ref := carillon.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
+	if !await(s.t.Context(), 30*time.Second, func() bool { return p.graph.Count(ref) > 0 }) {
+		s.t.Error("not posted within 30 s")
+	}
+	return time.Now()
 }
 
 // prompt asks for a few messages at once and tells how long it took until the provider had them.
@@ -178,12 +228,12 @@ func (s *site) ready(n *node, status int) {
 // TestFaultsNodesAnHourApart steps the clock of one of two nodes. It is not ready then, so that nobody asks it; what the
 // other accepts starts at its time all the same, neither early by the one clock nor late by the other.
 func TestFaultsNodesAnHourApart(t *testing.T) {
-	clocks := map[*site]*clock{}
+	clockOf := map[*site]*clock{}
 	scenario{
 		name: "two nodes an hour apart", engines: []string{"postgres"},
 		setup: func(s *site) {
 			s.a, s.b = s.node(""), s.node("")
-			clocks[s] = clocked(s.t, s.b)
+			clockOf[s] = clocked(s.t, s.b)
 			s.front.set(s.a, s.b)
 			s.a.start()
 			s.b.start()
@@ -195,13 +245,13 @@ func TestFaultsNodesAnHourApart(t *testing.T) {
 				off = -off
 			}
 			s.front.set(s.a)
-			clocks[s].set(s.t, off)
+			clockOf[s].set(s.t, off)
 			s.kills++
 			s.ready(s.b, http.StatusServiceUnavailable)
 			pause(s.t.Context(), 3*time.Second)
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})
 			settle(s.t.Context(), s.books, s.patience, false, s.back)
-			clocks[s].set(s.t, 0)
+			clockOf[s].set(s.t, 0)
 			s.ready(s.b, http.StatusOK)
 			s.front.set(s.a, s.b)
 			s.owners(2)

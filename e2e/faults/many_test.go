@@ -130,11 +130,12 @@ func crashReadAhead(s *site, name string) {
 // behind them: that one is not to wait.
 func TestFaultsManyToOneNumber(t *testing.T) {
 	scenario{
-		name: "10,000 to one number, one to another", setup: func(s *site) {
+		name: "10,000 to one number, one to another", quiet: true, setup: func(s *site) {
 			for _, p := range s.providers {
 				p.interval = time.Second
 			}
 			alone(s)
+			pause(s.t.Context(), time.Second) // in which a new owner starts nothing of a paced sender
 		},
 		round: func(s *site, name string) {
 			sender, one := s.providers[0], s.nextNumber(0)
@@ -150,7 +151,7 @@ func TestFaultsManyToOneNumber(t *testing.T) {
 			}
 			took := time.Since(begin)
 			s.note("start of the other", took)
-			if took > 10*time.Second { // a second on a machine that does nothing else; the table shows what it was
+			if took > time.Second {
 				s.t.Errorf("the other waited for %s", took)
 			}
 			s.cancel(flood)

@@ -105,8 +105,19 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 	return onWall(at, now)
 }
 
-// onWall gives an instant by the wall clock as it shows now, which may have been set since the instant was reckoned.
-func onWall(at, now time.Time) time.Time { return now.Add(at.Sub(now)) }
+// onWall gives an instant by the wall clock as it shows now, which may have been set since the instant was reckoned; in whole
+// milliseconds, as it is stored, and never before it.
+func onWall(at, now time.Time) time.Time {
+	at = now.Add(at.Sub(now))
+	return at.Add(untilMilli(at))
+}
+
+// any tells whether there is an interval to keep.
+func (s *spacer) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.every > 0 && len(s.last) > 0
+}
 
 // started notes a start; the stamp is for unstarted.
 func (s *spacer) started(number string, now time.Time) (stamp time.Time) {

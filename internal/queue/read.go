@@ -140,5 +140,6 @@ func (p *pump) loaded(r loaded, now time.Time) {
 	default:
 		w.fill(r.rows, r.full, r.next)
 	}
+	p.setAside(l, w, now)
 	p.attend(l, now)
 }

@@ -91,8 +91,7 @@ func (p *pump) attendLater(l *lane, now time.Time) {
 	}
 }
 
-// next takes the next message of a lane that may start now; nil when there is none. Messages blocked by their
-// recipient's interval are set aside: in memory up to a second, in the database beyond.
+// next takes the next message of a lane that may start now; nil when there is none.
 func (p *pump) next(l *lane, now time.Time) *flight {
 	for l.room(now, p.q.o.LaneCap) > 0 {
 		c, ok := l.pick(now)
@@ -102,13 +101,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		w := &l.class[c]
 		m := w.queue[0]
 		w.queue = w.queue[1:]
-		if at := l.space.slot(m.Number, m.Due, now); at.After(now) {
-			m.Due = at
-			if at.Sub(now) <= spacingWait {
-				w.push(m)
-			} else {
-				p.later = append(p.later, postponed{m, l, w})
-			}
+		if p.spaced(l, w, m, now) {
 			continue
 		}
 		l.space.started(m.Number, now)
@@ -124,6 +117,61 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		}
 	}
 	return nil
+}
+
+// spaced puts a message off whose recipient's interval is not over: in memory up to a second, in the database beyond. false:
+// it may start.
+func (p *pump) spaced(l *lane, w *window, m store.Queued, now time.Time) bool {
+	at := l.space.slot(m.Number, m.Due, now)
+	if !at.After(now) {
+		return false
+	}
+	m.Due = at
+	if at.Sub(now) <= spacingWait {
+		w.push(m)
+	} else {
+		p.later = append(p.later, postponed{m, l, w})
+	}
+	return true
+}
+
+const (
+	laterRows = 512           // put off in one commit
+	laterMost = 8 * laterRows // and waiting for theirs
+)
+
+// setAside puts off what was just read and waits for a recipient's interval, before its turn comes. However many wait for one
+// number, what stands behind them is read at once, and starts with the next commit, not with that of the last of them.
+func (p *pump) setAside(l *lane, w *window, now time.Time) {
+	if !l.space.any() || l.room(now, p.q.o.LaneCap) <= 0 {
+		return
+	}
+	n, _ := slices.BinarySearchFunc(w.queue, now, func(m store.Queued, now time.Time) int {
+		if m.Due.After(now) {
+			return 1
+		}
+		return -1
+	})
+	due := w.queue[:n]
+	w.queue = slices.Clone(w.queue[n:])
+	left := due[:0]
+	for _, m := range due {
+		if len(p.later) >= laterMost || !p.spaced(l, w, m, now) {
+			left = append(left, m)
+		}
+	}
+	w.queue = append(left, w.queue...)
+}
+
+// takeLater gives what the next commit puts off.
+func (p *pump) takeLater() []postponed {
+	all := p.later
+	if len(all) <= laterRows {
+		p.later = nil
+		return all
+	}
+	p.later = slices.Clone(all[laterRows:])
+	return all[:laterRows:laterRows]
 }
 
 // epochOf is the epoch of a shard that this node owns, 0 of another.
@@ -148,11 +196,10 @@ func (p *pump) takeResults(now time.Time) []store.Result {
 func (p *pump) commit(flights []*flight, now time.Time) {
 	d := &store.Delivery{Results: p.takeResults(now), Now: now, Timeline: p.echoes.timeline}
 	p.guests.made()
-	later := p.later
+	later := p.takeLater()
 	for _, x := range later {
 		d.Later = append(d.Later, x.m)
 	}
-	p.later = nil
 	seen := map[int]bool{}
 	for _, f := range flights {
 		d.Starts = append(d.Starts, f.start)
@@ -163,6 +210,9 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 		}
 	}
 	slices.SortFunc(d.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+	slices.SortFunc(d.Later, func(a, b store.Queued) int {
+		return cmp.Compare(a.Key, b.Key)
+	})
 	slices.SortFunc(d.Results, func(a, b store.Result) int {
 		return cmp.Compare(a.Key, b.Key)
 	})

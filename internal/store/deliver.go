@@ -56,7 +56,7 @@ type Delivery struct {
 	Fences  []Fence // of the shards of the starts, sorted by shard
 	Starts  []*Start
 	Results []Result
-	Later   []Queued // moved to their Due without an attempt: a recipient's interval
+	Later   []Queued // moved to their Due without an attempt, sorted by key: a recipient's interval
 	Now     time.Time
 	// Timeline is the one that the results were made for; on another one nothing is written (ErrFailover).
 	Timeline uint32
@@ -65,9 +65,9 @@ type Delivery struct {
 
 // Deliver commits results and starts together.
 func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
-	w := &work{kind: workStart, run: d.commit}
+	w := &work{kind: workStart, run: d.commit, rows: len(d.Starts) + len(d.Results) + len(d.Later)}
 	if !s.d.sqlite {
-		w = &work{kind: workRaw, run: d.inOneFlush}
+		w.kind, w.run = workRaw, d.inOneFlush
 	}
 	s.accepts.came.Add(1)
 	return s.starts.do(ctx, w)

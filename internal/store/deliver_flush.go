@@ -57,9 +57,7 @@ func (d *Delivery) flush(ctx context.Context, tx *Tx) error {
 		all = append(all, f.shared())
 	}
 	all = append(all, resultsTogether(d.Results)...)
-	for i := range d.Later {
-		all = append(all, d.Later[i].postponed())
-	}
+	all = append(all, postponed(d.Later, false)...)
 	b := &pgx.Batch{}
 	for _, st := range all {
 		tx.s.watched(st.query, st.args)

@@ -86,8 +86,7 @@ func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 
 // postpone moves queued messages to later times.
 func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
-	for i := range qs {
-		st := qs[i].postponed()
+	for _, st := range postponed(qs, tx.s.d.sqlite) {
 		if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
 			return fmt.Errorf("postpone: %w", err)
 		}
@@ -95,12 +94,29 @@ func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
 	return nil
 }
 
-// postponed finds the message by its key, as startsTogether does.
-func (q *Queued) postponed() statement {
-	return statement{
-		"UPDATE message SET due_at = $2 WHERE id = $1 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $2",
-		[]any{int64(q.Key), millis(q.Due)},
+// postponed are the statements that move messages to later times. They find them by their keys, as startsTogether does.
+func postponed(qs []Queued, sqlite bool) []statement {
+	if len(qs) == 0 {
+		return nil
 	}
+	if sqlite {
+		all := make([]statement, len(qs))
+		for i := range qs {
+			due := millis(qs[i].Due)
+			all[i] = statement{
+				"UPDATE message SET due_at = ? WHERE id = ? AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?",
+				[]any{due, int64(qs[i].Key), due},
+			}
+		}
+		return all
+	}
+	ids, dues := make([]int64, len(qs)), make([]int64, len(qs))
+	for i := range qs {
+		ids[i], dues[i] = int64(qs[i].Key), millis(qs[i].Due)
+	}
+	return []statement{{`UPDATE message AS m SET due_at = u.due
+		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS due) AS u
+		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, []any{ids, dues}}}
 }
 
 // Flight is a message that the database says is being sent.
