@@ -30,7 +30,7 @@ var (
 	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
 	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node took.")
 	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node gave back or lost.")
-	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting or under way.")
+	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting, under way or of late: an interval or a fault that is still remembered.")
 	deepDesc      = desc("carillon_lanes_deep", "Lanes with more messages due than they have read ahead.")
 	dueDesc       = desc("carillon_lane_due_messages", "Messages due and read ahead by class; a lane reads at most 512 of a class, see carillon_lanes_deep.", "class")
 	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest message that is due has been so; senders whose circuit breaker is not closed are left out.")

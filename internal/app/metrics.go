@@ -113,7 +113,7 @@ func (m *metrics) ofMessages() {
 	m.receipts.make = func(k receiptSeries) prometheus.Counter {
 		return receipts.WithLabelValues(string(k.state), string(k.reason))
 	}
-	m.writes = m.histogram("carillon_commit_writes", "Writes that shared one group commit: requests, callbacks, and each start and result of a delivery.", prometheus.ExponentialBuckets(1, 2, 10))
+	m.writes = m.histogram("carillon_commit_writes", "Writes that shared one group commit: requests, callbacks, and of a delivery each start, each result and each message that is put off.", prometheus.ExponentialBuckets(1, 2, 14))
 	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
 }
 

@@ -8,7 +8,7 @@ import "time"
 
 const (
 	guestFor    = time.Second          // commits are short for so long after a lane came
-	shortRows   = 32                   // starts, and results, of a short commit
+	shortRows   = 32                   // starts of a short commit, and results unless many wait
 	resultsMost = 4096                 // results of any commit
 	shortTook   = 2 * time.Millisecond // what it takes then; where the disk takes longer, more rows cost little beside it
 )
@@ -73,7 +73,7 @@ func (g *guests) note(took time.Duration) {
 	g.least += (took - g.least) / 64
 }
 
-// rows is how many starts, and at most how many results, the next commit may have.
+// rows is how many starts the next commit may have.
 func (g *guests) rows(now time.Time) int {
 	if !now.Before(g.until) || g.crowd {
 		return 1 << 30

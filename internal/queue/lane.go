@@ -309,11 +309,12 @@ func (l *lane) idle(now time.Time) bool {
 	return l.breaker.quiet(now) && l.pace.idle(now) && l.space.idle(now)
 }
 
-// over is when an empty lane may be idle.
+// over is when an empty lane may be idle, by the wall clock: beside it lanes sleep until messages are due, and after the clock
+// was set instants of both kinds have no order.
 func (l *lane) over(now time.Time) time.Time {
-	at := latest(l.pace.over(), l.space.over(now))
+	at := latest(l.pace.over(), l.space.over())
 	if !l.breaker.quiet(now) {
 		at = latest(at, now.Add(breakerWithin))
 	}
-	return latest(at, now.Add(time.Millisecond))
+	return onWall(latest(at, now.Add(time.Millisecond)), now).Round(0)
 }

@@ -143,12 +143,15 @@ func (q *Queue) validity(shard int, epoch int64) func() bool {
 	if q.beat.forever.Load() {
 		return q.beat.valid
 	}
-	return func() bool {
-		q.mu.Lock()
-		owned, mine := q.owned[shard]
-		q.mu.Unlock()
-		return mine && owned == epoch && q.beat.valid()
-	}
+	return func() bool { return q.ownsAt(shard, epoch) && q.beat.valid() }
+}
+
+// ownsAt tells whether this node holds a shard in an epoch.
+func (q *Queue) ownsAt(shard int, epoch int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	owned, mine := q.owned[shard]
+	return mine && owned == epoch
 }
 
 // own keeps the beat and this node's share of the shards until ctx ends, and from then on the beat alone until it is

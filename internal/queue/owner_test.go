@@ -212,7 +212,12 @@ func TestNothingIsSentOfAShardThatWasLostMeanwhile(t *testing.T) {
 // The pump may hear only after it has taken a shard up again that it had been lost before.
 func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
 	p := lending(t)
+	l := p.laneOf(1, p.shards[1])
+	l.halt = true
 	p.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
+	if p.lanes[1] != nil {
+		t.Error("a lane goes on as it was")
+	}
 	p.q.in.lost = []store.Shard{{ID: 1, Epoch: 7}}
 	p.receive(time.Now())
 	if s := p.shards[1]; s == nil || s.epoch != 8 {

@@ -75,7 +75,8 @@ type spacer struct {
 	every    time.Duration // 0: none
 	last     map[string]time.Time
 	reserved map[string]time.Time
-	pruneAt  int // entries, when old ones are looked for
+	pruneAt  int       // entries, when old ones are looked for
+	until    time.Time // when nothing of it means anything any more
 }
 
 // slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
@@ -102,6 +103,7 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 		s.reserved = map[string]time.Time{}
 	}
 	s.reserved[number] = at
+	s.until = latest(s.until, at.Add(s.every))
 	return onWall(at, now)
 }
 
@@ -131,6 +133,7 @@ func (s *spacer) started(number string, now time.Time) (stamp time.Time) {
 	}
 	stamp = now.Add(untilMilli(now)) // slots are stored in whole milliseconds
 	s.last[number] = stamp
+	s.until = latest(s.until, stamp.Add(s.every))
 	if len(s.last) > max(spacerMin, s.pruneAt) {
 		s.prune(now)
 		s.pruneAt = 2 * len(s.last)
@@ -154,6 +157,16 @@ func (s *spacer) free(number string, now time.Time) bool {
 		}
 	}
 	return true
+}
+
+// left notes that what was started with its accept leaves only now, unless another has been given its slot already.
+func (s *spacer) left(number string, now time.Time) {
+	s.mu.Lock()
+	slot := s.reserved[number]
+	s.mu.Unlock()
+	if !slot.After(now) {
+		s.started(number, now)
+	}
 }
 
 // unstarted takes started back.
@@ -191,22 +204,11 @@ func (s *spacer) prune(now time.Time) {
 	}
 }
 
-func (s *spacer) idle(now time.Time) bool {
+// over is when what is known now will mean nothing any more.
+func (s *spacer) over() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prune(now)
-	return len(s.last) == 0 && len(s.reserved) == 0
+	return s.until
 }
 
-// over is when what is known now will mean nothing any more.
-func (s *spacer) over(now time.Time) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := now
-	for _, known := range []map[string]time.Time{s.last, s.reserved} {
-		for _, t := range known {
-			at = latest(at, t.Add(s.every))
-		}
-	}
-	return at
-}
+func (s *spacer) idle(now time.Time) bool { return !s.over().After(now) }

@@ -137,14 +137,16 @@ func (p *pump) receive(now time.Time) {
 			s.scanAt = now
 		}
 	}
+	for _, s := range in.lost {
+		p.loseOf(s.ID, s.Epoch)
+	}
 	for _, s := range in.gained {
-		p.gain(s, now)
+		if p.q.ownsAt(s.ID, s.Epoch) { // it may have been lost since
+			p.gain(s, now)
+		}
 	}
 	if len(in.gained) > 0 {
 		p.recall()
-	}
-	for _, s := range in.lost {
-		p.loseOf(s.ID, s.Epoch)
 	}
 	if in.shed != nil {
 		p.shed(*in.shed, now)
@@ -186,12 +188,15 @@ func (p *pump) receive(now time.Time) {
 }
 
 func (p *pump) gain(s store.Shard, now time.Time) {
+	if p.shards[s.ID] != nil {
+		p.lose(s.ID) // with its lanes: another node may have had it meanwhile
+	}
 	p.shards[s.ID] = &shardState{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, doubtAt: now}
 	p.lends(s.ID, p.shards[s.ID])
 	p.gained++
 }
 
-// loseOf is lose for a shard as it was; one that has become this node's again stays.
+// loseOf is lose for a shard as it was; one that is this node's again by now stays.
 func (p *pump) loseOf(id int, epoch int64) {
 	if s := p.shards[id]; s != nil && s.epoch == epoch {
 		p.lose(id)

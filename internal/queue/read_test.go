@@ -43,7 +43,7 @@ func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 		t.Errorf("%d wait for their commit, %d are held", len(p.later), len(w.queue))
 	}
 	for left := len(p.later); left > 0; left = len(p.later) {
-		if n := len(p.takeLater()); n != min(left, laterRows) || len(p.later) != left-n {
+		if n := len(p.takeLater()); n != min(left, max(laterRows, left/2)) || len(p.later) != left-n {
 			t.Fatalf("%d of %d go with a commit, %d are left", n, left, len(p.later))
 		}
 	}

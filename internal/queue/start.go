@@ -136,8 +136,8 @@ func (p *pump) spaced(l *lane, w *window, m store.Queued, now time.Time) bool {
 }
 
 const (
-	laterRows = 512           // put off in one commit
-	laterMost = 8 * laterRows // and waiting for theirs
+	laterRows = 512  // put off in one commit, or half of what waits for one
+	laterMost = 4096 // in any; and once so many wait, no more are put off as they are read
 )
 
 // setAside puts off what was just read and waits for a recipient's interval, before its turn comes. However many wait for one
@@ -166,12 +166,13 @@ func (p *pump) setAside(l *lane, w *window, now time.Time) {
 // takeLater gives what the next commit puts off.
 func (p *pump) takeLater() []postponed {
 	all := p.later
-	if len(all) <= laterRows {
+	n := min(max(laterRows, len(all)/2), laterMost)
+	if len(all) <= n {
 		p.later = nil
 		return all
 	}
-	p.later = slices.Clone(all[laterRows:])
-	return all[:laterRows:laterRows]
+	p.later = slices.Clone(all[n:])
+	return all[:n:n]
 }
 
 // epochOf is the epoch of a shard that this node owns, 0 of another.

@@ -145,7 +145,7 @@ func (p *pump) audited(a audit, now time.Time) {
 }
 
 // unsent has a start taken back of which nothing was sent; then its lane is woken. With MoveRetry it is taken back also where
-// another node has taken its outcome for unknown, and the attempt is used up.
+// another node has taken its outcome for unknown.
 func (p *pump) unsent(k carillon.MessageKey, attempt int, move store.Move, w Wake, why string) {
 	p.q.o.Log.Warn("queue again what was never sent", "message", int64(k), "reason", why)
 	p.results = append(p.results, store.Result{

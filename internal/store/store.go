@@ -33,7 +33,7 @@ type Options struct {
 	Logger      *slog.Logger
 	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable.
 	MaxWaiting int
-	// Committed hears of every group commit, however it ended: how many writes shared it, each start and each result of a delivery among them, and how long it took.
+	// Committed hears of every group commit, however it ended: how many writes shared it, of a delivery each of its rows, and how long it took.
 	Committed func(writes int, took time.Duration)
 }
 
