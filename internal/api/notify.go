@@ -255,17 +255,12 @@ func (s *Server) filter(r *http.Request, companyID string) (f store.Filter, none
 }
 
 func (s *Server) filterSender(r *http.Request, companyID, name string, f *store.Filter) (none bool, err error) {
-	all, err := s.Store.Senders(r.Context(), companyID)
-	if err != nil {
-		return false, err
+	named, err := s.Store.SendersNamed(r.Context(), companyID, name)
+	if err != nil || len(named) == 0 {
+		return true, err
 	}
-	for _, x := range all {
-		if x.ID == name || x.Number == name {
-			f.SenderUID = x.UID
-			return false, nil
-		}
-	}
-	return true, nil
+	f.SenderUID = named[0].UID
+	return false, nil
 }
 
 // queryInstant reads an instant: a date, or a date-time with milliseconds, `Z` or an offset; UTC where none is given.

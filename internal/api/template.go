@@ -71,12 +71,12 @@ func phoneNumber(r *http.Request) (string, error) {
 // messagingSender is the company's messaging sender of a number; nil when nobody has the number. Errors: forbidden when
 // another company has it.
 func (s *Server) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
-	senders, err := s.Store.Senders(r.Context(), company.ID)
+	named, err := s.Store.SendersNamed(r.Context(), company.ID, number)
 	if err != nil {
 		return nil, err
 	}
 	own := false
-	for _, x := range senders {
+	for _, x := range named {
 		if x.Number == number && x.Channel == carillon.Messaging {
 			return x, nil
 		}
@@ -101,16 +101,11 @@ func (s *Server) creationSender(r *http.Request, company *carillon.Company, numb
 		}
 		return sender, err
 	}
-	senders, err := s.Store.Senders(r.Context(), company.ID)
-	if err != nil {
-		return nil, err
+	sender, err := s.Store.DefaultSender(r.Context(), company.ID, carillon.Messaging)
+	if err == nil && sender == nil {
+		err = carillon.Invalid("phone_number", "The company has no default messaging sender; say which one")
 	}
-	for _, x := range senders {
-		if x.Default && x.Channel == carillon.Messaging {
-			return x, nil
-		}
-	}
-	return nil, carillon.Invalid("phone_number", "The company has no default messaging sender; say which one")
+	return sender, err
 }
 
 func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {

@@ -156,25 +156,18 @@ func answerJSON(n *store.Notification) []byte {
 // pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
 // (decisions.md, section 3).
 func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (*carillon.Sender, error) {
-	all, err := n.store.Senders(ctx, c.ID)
+	named, err := n.store.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
 		return nil, err
 	}
-	var standard, other *carillon.Sender
-	for _, s := range all {
-		if s.ID == recipientID || s.Number == recipientID {
-			if s.Channel == ch {
-				return s, nil
-			}
-			other = s
-		}
-		if s.Default && s.Channel == ch {
-			standard = s
+	for _, s := range named {
+		if s.Channel == ch {
+			return s, nil
 		}
 	}
 	const field = "recipient_id"
-	if other != nil {
-		return nil, carillon.InvalidValue(field, "This is a "+string(other.Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
+	if len(named) > 0 {
+		return nil, carillon.InvalidValue(field, "This is a "+string(named[0].Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
 	}
 	if elsewhere, err := n.store.SenderElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
 		if err == nil {
@@ -185,10 +178,11 @@ func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillo
 	if c.StrictRecipientID {
 		return nil, carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
 	}
-	if standard == nil {
-		return nil, carillon.InvalidValue(field, "The company has no default "+string(ch)+" sender and none has this id or number", recipientID)
+	standard, err := n.store.DefaultSender(ctx, c.ID, ch)
+	if err == nil && standard == nil {
+		err = carillon.InvalidValue(field, "The company has no default "+string(ch)+" sender and none has this id or number", recipientID)
 	}
-	return standard, nil
+	return standard, err
 }
 
 // checkContent holds the request against its template or agent, and tells which recipients repeat another one.

@@ -12,10 +12,11 @@ type directory struct {
 	mu      sync.RWMutex
 	version uint64 // counts drops; a read that began before a drop is not kept
 	entries map[any]any
+	reading map[any]chan struct{} // keys that are being read; closed at the end
 }
 
-// directoryMax bounds the entries; a full cache starts over.
-const directoryMax = 100_000
+// directoryMax bounds the entries: a hundred thousand senders with their templates, and some.
+const directoryMax = 250_000
 
 func (d *directory) drop() {
 	d.mu.Lock()
@@ -24,28 +25,86 @@ func (d *directory) drop() {
 	d.mu.Unlock()
 }
 
-// cached gives the entry under key, loaded once. Errors are not kept, except through a value that says absent.
-func cached[K comparable, V any](ctx context.Context, d *directory, key K, load func(ctx context.Context) (V, error)) (V, error) {
+func (d *directory) find(key any) (v any, version uint64, ok bool) {
 	d.mu.RLock()
-	e, ok := d.entries[key]
-	version := d.version
-	d.mu.RUnlock()
+	defer d.mu.RUnlock()
+	v, ok = d.entries[key]
+	return v, d.version, ok
+}
+
+// keep stores an entry that was read at a version. A full directory loses an eighth: were it all, whoever needs a little
+// more than fits would read everything anew each time.
+func (d *directory) keep(version uint64, key, v any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.version != version {
+		return
+	}
+	if d.entries == nil {
+		d.entries = map[any]any{}
+	}
+	if len(d.entries) >= directoryMax {
+		n := directoryMax / 8
+		for k := range d.entries {
+			if n--; n < 0 {
+				break
+			}
+			delete(d.entries, k)
+		}
+	}
+	d.entries[key] = v
+}
+
+// claim makes the caller the one who reads a key, or gives what closes when another has read it.
+func (d *directory) claim(key any) (others chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.reading[key]; c != nil {
+		return c
+	}
+	if d.reading == nil {
+		d.reading = map[any]chan struct{}{}
+	}
+	d.reading[key] = make(chan struct{})
+	return nil
+}
+
+func (d *directory) release(key any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.reading[key])
+	delete(d.reading, key)
+}
+
+// cached gives the entry under key, loaded once, however many ask for it at a time. Errors are not kept, except through
+// a value that says absent.
+func cached[K comparable, V any](ctx context.Context, d *directory, key K, load func(ctx context.Context) (V, error)) (V, error) {
+	var none V
+	for {
+		e, _, ok := d.find(key)
+		if ok {
+			return e.(V), nil
+		}
+		others := d.claim(key)
+		if others == nil {
+			break
+		}
+		select {
+		case <-others: // it may have failed, by its own deadline perhaps
+		case <-ctx.Done():
+			return none, unavailable(ctx.Err())
+		}
+	}
+	defer d.release(key)
+	e, version, ok := d.find(key) // one who read it may have ended between the look and the claim
 	if ok {
 		return e.(V), nil
 	}
 	v, err := load(ctx)
-	if err != nil {
-		return v, err
+	if err == nil {
+		d.keep(version, key, v)
 	}
-	d.mu.Lock()
-	if d.version == version {
-		if d.entries == nil || len(d.entries) >= directoryMax {
-			d.entries = map[any]any{}
-		}
-		d.entries[key] = v
-	}
-	d.mu.Unlock()
-	return v, nil
+	return v, err
 }
 
 // Generation tells when a copy of configuration kept outside is stale: it changes with every drop.

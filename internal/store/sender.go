@@ -60,11 +60,61 @@ type (
 	senderKnown      string
 )
 
+// roster is what a company's senders are looked up in: a company may have a hundred thousand.
+type roster struct {
+	all      []*carillon.Sender                    // by uid
+	named    map[string][]*carillon.Sender         // by id and by number
+	standard map[carillon.Channel]*carillon.Sender // the default one
+}
+
+func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
+	return cached(ctx, &s.dir, sendersOfCompany(companyID), func(ctx context.Context) (*roster, error) {
+		version := s.Generation()
+		all, err := s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
+		if err != nil {
+			return nil, err
+		}
+		r := &roster{all: all, named: make(map[string][]*carillon.Sender, 2*len(all)), standard: map[carillon.Channel]*carillon.Sender{}}
+		for _, x := range all {
+			r.named[x.ID] = append(r.named[x.ID], x)
+			if x.Number != x.ID {
+				r.named[x.Number] = append(r.named[x.Number], x)
+			}
+			if x.Default {
+				r.standard[x.Channel] = x
+			}
+			s.dir.keep(version, senderByUID(x.UID), x)
+		}
+		return r, nil
+	})
+}
+
 // Senders are the senders of a company, by uid, from the cache.
 func (s *Store) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
-	return cached(ctx, &s.dir, sendersOfCompany(companyID), func(ctx context.Context) ([]*carillon.Sender, error) {
-		return s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
-	})
+	r, err := s.roster(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	return r.all, nil
+}
+
+// SendersNamed are the senders of a company with this id or number, by uid, from the cache.
+func (s *Store) SendersNamed(ctx context.Context, companyID, idOrNumber string) ([]*carillon.Sender, error) {
+	r, err := s.roster(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	return r.named[idOrNumber], nil
+}
+
+// DefaultSender is the sender of a company's channel that serves where none is named, from the cache; nil when there is
+// none.
+func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon.Channel) (*carillon.Sender, error) {
+	r, err := s.roster(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	return r.standard[ch], nil
 }
 
 // Sender is one sender by uid, from the cache. Errors: not_found.
