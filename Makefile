@@ -45,6 +45,7 @@ bench: build ## measure against the yardsticks; prints a table and writes bench/
 
 faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
 	CARILLON_TEST_ROUNDS=10000 go test ./internal/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
+	CARILLON_TEST_ROUNDS=100000 go test ./internal/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
 	go test ./internal/store -run 'Conforms|TestARowCostsNoMoreAmongMany' -count=1 -v
 	go test ./e2e/faults -run TestFaults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 80m
 
