@@ -83,7 +83,28 @@ func TestALeakIsNotFlat(t *testing.T) {
 		"more with every second":  {func(_, sec int) float64 { return 100 + noise(sec) + float64(sec) }, false},
 		"one life that was worse": {func(l, sec int) float64 { return 100 + noise(sec) + 40*float64(l%9/8) }, true},
 	} {
-		if f := lived(9, c.value).judge(0, "x"); f.flat != c.flat {
+		if f := lived(9, c.value).judge(0, 0, "x"); f.flat != c.flat {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestALeakOfANodeThatStaysIsNotFlat(t *testing.T) {
+	for name, c := range map[string]struct {
+		value func(sec int) float64
+		flat  bool
+	}{
+		"noise":                      {func(sec int) float64 { return 100 + float64(sec%7) }, true},
+		"more each minute, then not": {func(sec int) float64 { return 100 + 50*float64(sec%60/50) }, true},
+		"a start from little":        {func(sec int) float64 { return 100 - 60*math.Exp(-float64(sec)/30) }, true},
+		"a little each second":       {func(sec int) float64 { return 100 + float64(sec)/90 }, false},
+	} {
+		s := &soak{}
+		for sec := range 1800 {
+			s.samples = append(s.samples, sample{at: time.Duration(sec) * time.Second, values: [3]float64{c.value(sec)}},
+				sample{at: time.Duration(sec) * time.Second, node: 1, life: sec / 60, values: [3]float64{7}})
+		}
+		if f := s.judge(0, 0, "x"); f.flat != c.flat {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -147,10 +147,10 @@ func (c *child) ofFamily(figure func(stat []string) (int64, error)) (int64, erro
 	return sum, nil
 }
 
-// rss is the resident memory in bytes. What processes share is counted in each.
-func (c *child) rss() (float64, error) {
+// megabytes is the resident memory in MB. What processes share is counted in each.
+func (c *child) megabytes() (float64, error) {
 	pages, err := c.ofFamily(func(f []string) (int64, error) { return strconv.ParseInt(f[21], 10, 64) })
-	return float64(pages * int64(os.Getpagesize())), err
+	return float64(pages*int64(os.Getpagesize())) / 1e6, err
 }
 
 // cpu is the processor time that was had, in ticks of 10 ms, also by processes that have ended.

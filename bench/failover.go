@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -44,7 +45,8 @@ func newFailover(addrs []string, conns int) *failover {
 // do sends one request to one new recipient, wherever it is taken.
 func (f *failover) do(ctx context.Context, conn, _ int) (load.Answer, error) {
 	n := f.number.Add(1)
-	req := request("POST", notifyPath("ck_bench_much"), body(1, int(n%900_000_000), time.Time{}), fmt.Sprintf("Idempotency-Key: %s-%d", f.run, n))
+	text := strings.Replace(body(1, int(n%900_000_000), time.Time{}), `"recipient_id":"main"`, fmt.Sprintf(`"recipient_id":"line%d"`, n%soakSenders), 1)
+	req := request("POST", notifyPath("ck_bench_much"), text, fmt.Sprintf("Idempotency-Key: %s-%d", f.run, n))
 	c := &f.conns[conn]
 	if c.node != c.home && time.Since(c.turned) > homesick {
 		c.turn(c.home)

@@ -4,12 +4,22 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"carillon/internal/load"
 )
 
-// growing is a figure that is taken with a tenth of the rows and with all of them, in turns.
+// growing are figures that are taken at once, with a tenth of the rows and with all of them, in turns.
 type growing struct {
-	row  *row
-	take func(ctx context.Context, n *node) (float64, error)
+	rows []*row
+	take func(ctx context.Context, n *node) ([]float64, error)
+}
+
+// alone is a figure that is taken for itself.
+func alone(r *row, take func(ctx context.Context, n *node) (float64, error)) growing {
+	return growing{[]*row{r}, func(ctx context.Context, n *node) ([]float64, error) {
+		got, err := take(ctx, n)
+		return []float64{got}, err
+	}}
 }
 
 // growthTime is a row for a figure that is better when it is less, growthRate for one that is better when it is more.
@@ -28,7 +38,7 @@ func (b *bench) growthRate(figure, how string, e engine) *row {
 }
 
 // measureGrowth takes the figures again with ten times the data (a million scheduled messages, beside a hundred
-// thousand) on both engines. Sign-in and pacing do not depend on how many messages there are.
+// thousand) on both engines; fairness has a line of its own (fairness.go).
 func (b *bench) measureGrowth(ctx context.Context) error {
 	p, err := b.provider()
 	if err != nil {
@@ -43,108 +53,175 @@ func (b *bench) measureGrowth(ctx context.Context) error {
 	return nil
 }
 
+// growthOn begins each round with fresh copies of the rows: what the figures accept would make the small one large.
 func (b *bench) growthOn(ctx context.Context, p *provider, e engine) error {
-	var nodes []*node
+	var stocks []*stock
 	for _, rows := range []int{b.behind() / 10, b.behind()} {
-		from, err := b.stock(ctx, e, rows, scheduled)
+		s, err := b.stock(ctx, e, rows, scheduled)
 		if err != nil {
 			return err
 		}
-		n, err := b.onCopy(ctx, from, p.url)
-		if err != nil {
-			return err
-		}
-		defer b.retire(n)
-		nodes = append(nodes, n)
+		stocks = append(stocks, s)
 	}
-	figures := b.growingFigures(p, e)
-	for range b.rounds {
-		for _, f := range figures {
-			if err := b.grow(ctx, f, nodes); err != nil {
-				return fmt.Errorf("%s: %w", f.row.figure, err)
+	figures := append(b.growthOfWork(p, e), b.growthOfStart(e))
+	for i := range b.rounds {
+		var nodes []*node
+		for _, s := range stocks {
+			n, err := b.onCopy(ctx, s, p.url)
+			if err != nil {
+				return err
 			}
+			nodes = append(nodes, n)
+		}
+		for _, f := range figures {
+			if err := b.grow(ctx, f, nodes, i%2); err != nil {
+				return fmt.Errorf("%s: %w", f.rows[0].figure, err)
+			}
+		}
+		for _, n := range nodes {
+			b.retire(n)
 		}
 	}
 	for _, f := range figures {
-		b.table.add(f.row)
+		b.table.add(f.rows...)
 	}
-	return b.growthOfStart(ctx, e, nodes)
+	if !e.postgres {
+		return nil // there is one node
+	}
+	return b.growthOfPacing(ctx, p, stocks)
 }
 
-// grow takes a figure on both nodes, in another order each round.
-func (b *bench) grow(ctx context.Context, f growing, nodes []*node) error {
-	var got [2]float64
-	first := len(f.row.values) % 2
+// grow takes figures on both nodes, first on the one named.
+func (b *bench) grow(ctx context.Context, f growing, nodes []*node, first int) error {
+	var got [2][]float64
 	for _, i := range []int{first, 1 - first} {
+		if err := settle(ctx, nodes[i].child); err != nil {
+			return err
+		}
 		var err error
 		if got[i], err = f.take(ctx, nodes[i]); err != nil {
 			return err
 		}
-		if err := settle(ctx, nodes[i].child); err != nil {
-			return err
-		}
 	}
-	f.row.add(got[1], got[0])
-	b.say("%s: %s, with a tenth %s", f.row.figure, show(got[1]), show(got[0]))
+	for i, r := range f.rows {
+		r.add(got[1][i], got[0][i])
+		b.say("%s: %s, with a tenth %s (%s)", r.figure, show(got[1][i]), show(got[0][i]), r.how)
+	}
 	return nil
 }
 
-func (b *bench) growingFigures(p *provider, e engine) []growing {
+// growthOfWork are the figures of a node that runs, those first that add few rows.
+func (b *bench) growthOfWork(p *provider, e engine) []growing {
 	d := pick(b, 3*time.Second, 2*time.Second)
 	one := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
 	hundred := request("POST", notifyPath("ck_bench_much"), body(100, 600000000, never))
-	messages := pick(b, 40_000, 10_000)
-	rate := 0.0 // of the open loop: the same for both, of what the first could
+	const beside = 0.3 // of the maximum, the same for both
+	most := 0.0
+	p99 := func(took *load.Hist, err error) (float64, error) {
+		if err != nil {
+			return 0, err
+		}
+		return took.Milliseconds(0.99), nil
+	}
+	idle := "accept to provider, idle"
 	return []growing{
-		{b.growthRate("accept, 1 recipient", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
+		{[]*row{b.growthTime(idle, "ms, p50", e), b.growthTime(idle, "ms, p99", e)}, func(ctx context.Context, n *node) ([]float64, error) {
+			took, err := b.singles(ctx, p, n, 300, spacing)
+			if err != nil {
+				return nil, err
+			}
+			return []float64{took.Milliseconds(0.5), took.Milliseconds(0.99)}, nil
+		}},
+		alone(b.growthRate("sign-in", "sign-ins/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
+			return closedLoop(ctx, n.addr, signInRequest(), 64, d)
+		}),
+		alone(b.growthRate("accept, 1 recipient", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
 			got, err := closedLoop(ctx, n.addr, one, 64, d)
-			if rate == 0 {
-				rate = 0.3 * got
+			if most == 0 {
+				most = got
 			}
 			return got, err
-		}},
-		{b.growthRate("accept, 100 recipients", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
-			return closedLoop(ctx, n.addr, hundred, 64, time.Second)
-		}},
-		{b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 16 connections", e), func(ctx context.Context, n *node) (float64, error) {
-			took, err := openLoop(ctx, n.addr, one, 16, rate, d)
-			return took.Milliseconds(0.99), err
-		}},
-		{b.growthRate("delivery drain", "messages/s, 64 workers, states written", e), func(ctx context.Context, n *node) (float64, error) {
-			return b.drain(ctx, p, n, messages, "growth")
-		}},
-		{b.growthTime("accept to provider, idle", "ms, p50", e), func(ctx context.Context, n *node) (float64, error) {
-			took, err := b.singles(ctx, p, n, 150, spacing)
-			if err != nil {
-				return 0, err
-			}
-			return took.Milliseconds(0.5), nil
-		}},
-		{b.growthTime("10,000 due at once", "ms late, p99", e), func(ctx context.Context, n *node) (float64, error) {
+		}),
+		alone(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 16 connections", e), func(ctx context.Context, n *node) (float64, error) {
+			return p99(openLoop(ctx, n.addr, one, 16, beside*most, d))
+		}),
+		alone(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum", e), func(ctx context.Context, n *node) (float64, error) {
+			return p99(b.besideSignIns(ctx, n, companyRoutes(), beside*most, d))
+		}),
+		alone(b.growthTime("10,000 due at once", "ms late, p99", e), func(ctx context.Context, n *node) (float64, error) {
 			return b.dueAtOnce(ctx, p, n, "growth")
-		}},
-		{b.growthTime("memory", "MB resident after all that", e), func(_ context.Context, n *node) (float64, error) {
-			bytes, err := n.rss()
-			return bytes / 1e6, err
-		}},
+		}),
+		alone(b.growthRate("delivery drain", "messages/s, 64 workers, states written", e), func(ctx context.Context, n *node) (float64, error) {
+			return b.drain(ctx, p, n, pick(b, 40_000, 10_000), "growth")
+		}),
+		alone(b.growthRate("accept, 100 recipients", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
+			return closedLoop(ctx, n.addr, hundred, 64, time.Second)
+		}),
+		alone(b.growthTime("memory", "MB resident after all that", e), func(_ context.Context, n *node) (float64, error) {
+			return n.megabytes()
+		}),
 	}
 }
 
-func (b *bench) growthOfStart(ctx context.Context, e engine, nodes []*node) error {
-	r := b.growthTime("cold start", "ms to the first 200", e)
-	for _, n := range nodes {
+// growthOfStart stops a node and starts it again: cold, and after a kill under load.
+func (b *bench) growthOfStart(e engine) growing {
+	g := growing{rows: []*row{
+		b.growthTime("cold start", "ms to the first 200", e),
+		b.growthTime("memory, idle", "MB resident after a start", e),
+		b.growthTime("start after kill -9 under load", "ms to the first 200", e),
+	}}
+	if !e.postgres {
+		g.rows = append(g.rows, b.growthTime("write-ahead log under load", "MB, at most", e))
+	}
+	one := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	g.take = func(ctx context.Context, n *node) ([]float64, error) {
 		n.stop()
-	}
-	for range b.rounds {
-		var took [2]float64
-		for i, n := range nodes {
-			var err error
-			if took[i], err = b.firstAnswer(ctx, n.options); err != nil {
-				return err
-			}
+		cold, err := b.firstAnswer(ctx, n.options)
+		if err != nil {
+			return nil, err
 		}
-		r.add(took[1], took[0])
+		again, err := b.serve(ctx, n.options)
+		if err != nil {
+			return nil, err
+		}
+		if err := settle(ctx, again.child); err != nil {
+			return nil, err
+		}
+		idle, err := again.megabytes()
+		if err != nil {
+			return nil, err
+		}
+		log, err := b.killUnderLoad(ctx, again, one, pick(b, 3*time.Second, 2*time.Second))
+		if err != nil {
+			return nil, err
+		}
+		killed, err := b.firstAnswer(ctx, n.options)
+		return []float64{cold, idle, killed, log / 1e6}, err
 	}
-	b.table.add(r)
+	return g
+}
+
+// growthOfPacing paces a sender on two nodes, with a tenth of the rows and with all.
+func (b *bench) growthOfPacing(ctx context.Context, p *provider, stocks []*stock) error {
+	seconds := pick(b, 20, 5)
+	e := stocks[0].e
+	most := b.growthTime("pacing: a sender at 80/s, two nodes", fmt.Sprintf("most messages in any second of %d", seconds), e)
+	mean := b.growthRate("pacing: a sender at 80/s, two nodes", "messages/s on average", e)
+	var got [2]pace
+	for i, from := range stocks {
+		s, err := b.copyOf(ctx, from)
+		if err != nil {
+			return err
+		}
+		if got[i], err = b.pacedOn(ctx, p, b.cluster.address(s.database), seconds); err != nil {
+			return err
+		}
+		if err := b.cluster.run(ctx, "DROP DATABASE "+s.database+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	most.add(got[1].most, got[0].most)
+	mean.add(got[1].mean, got[0].mean)
+	b.table.add(most, mean)
 	return nil
 }

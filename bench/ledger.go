@@ -146,13 +146,13 @@ func (s *soak) report(r *load.Result, l *ledger) error {
 	fmt.Fprintf(&b, "# Soak: %s on %s, %s\n\nMade by `go run ./bench -soak %s`. %s, commit %s, %d cores.\n\n",
 		map[bool]string{false: "one node", true: "two nodes"}[s.e.postgres], s.e.name, s.lasts, s.lasts,
 		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU())
-	fmt.Fprintf(&b, "Requests to one recipient, due at once, each with its own Idempotency-Key, come at random instants with %.0f/s on average\n"+
-		"over %d connections", s.rate, soakConns)
+	fmt.Fprintf(&b, "Requests to one recipient, due at once, from %d senders, each with its own Idempotency-Key, come at random instants with %.0f/s on average\n"+
+		"over %d connections", soakSenders, s.rate, soakConns)
 	if s.measured[0] > 0 {
 		fmt.Fprintf(&b, ": 60 %% of what the nodes, in a closed loop beforehand, accepted and delivered (%.0f/s; accepted alone %.0f/s)", s.measured[1], s.measured[0])
 	}
 	b.WriteString(".\nLatencies count from when a request was due to leave until it was accepted, with all its repeats on other nodes.\n" +
-		"Nodes are restarted in turns; the program, PostgreSQL, the clients and the channel share the machine.\n\n")
+		s.whoRestarts() + "; the program, PostgreSQL, the clients and the channel share the machine.\n\n")
 	fmt.Fprintf(&b, "![Over time](%s.svg)\n\n## Latency\n\n| | ms |\n|---|---|\n", filepath.Base(s.out))
 	for _, q := range []struct {
 		name string
@@ -191,13 +191,28 @@ func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
 }
 
 func (s *soak) reportFlatness(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Flat\n\nGrowth over the run is the median slope between the levels of the nodes' lives (their last quarter); growth within a life\n"+
-		"is from its second to its last quarter, which begins with empty caches. Flat is at most %d %% over the run and %d %% within a life.\n\n| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
-	for i, name := range watched() {
-		f := s.judge(i, name)
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %+.1f %% | %+.1f %% | %d | %s |\n", f.name, show(f.median), show(f.least), show(f.highest), f.overRun, f.withinLife,
-			f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
+	fmt.Fprintf(b, "\n## Flat\n\nOf a node that stays, growth over the run is the median slope between the levels of its thirtieths, after a tenth at the\n"+
+		"beginning. Of one that is restarted it is that between its lives (their last quarters), and growth within a life, which begins\n"+
+		"with empty caches, is from the second to the last quarter. Flat is at most %d %% over the run and %d %% within a life.\n\n"+
+		"| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
+	for node := range s.options {
+		for i, name := range watched() {
+			f := s.judge(node, i, name)
+			within := "–"
+			if f.lives > 1 {
+				within = fmt.Sprintf("%+.1f %%", f.withinLife)
+			}
+			fmt.Fprintf(b, "| Node %d: %s | %s | %s | %s | %+.1f %% | %s | %d | %s |\n", node+1, f.name, show(f.median), show(f.least), show(f.highest),
+				f.overRun, within, f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
+		}
 	}
+}
+
+func (s *soak) whoRestarts() string {
+	if len(s.options) == 1 {
+		return "The node is restarted every minute"
+	}
+	return "One node stays, the other is restarted every minute, so that half of the senders go over to the first and come back"
 }
 
 func (s *soak) reportRestarts(b *strings.Builder) {

@@ -66,11 +66,11 @@ func (b *bench) millionOn(ctx context.Context, p *provider, e engine) error {
 		}
 		r.add(late, dueMessages/rate*1000)
 		b.say("%s: %.0f ms, C %.0f/s", r.figure, late, rate)
-		bytes, err := n.rss()
+		took, err := n.megabytes()
 		if err != nil {
 			return err
 		}
-		m.add(bytes/1e6, 0)
+		m.add(took, 0)
 	}
 	b.table.add(r, m)
 	n.stop()
@@ -87,12 +87,12 @@ func (b *bench) idleMemory(ctx context.Context) error {
 	if err := settle(ctx, n.child); err != nil {
 		return err
 	}
-	bytes, err := n.rss()
+	took, err := n.megabytes()
 	if err != nil {
 		return err
 	}
 	r := &row{figure: "Memory, idle", how: "MB resident, SQLite", goal: "≤ 40 MB", good: under(40)}
-	r.add(bytes/1e6, 0)
+	r.add(took, 0)
 	b.table.add(r)
 	return nil
 }

@@ -28,6 +28,7 @@ type nodeOptions struct {
 	ops      bool   // serves its operators' address
 	addr     string // empty: a free one
 	extra    string // further fields of every sender in the set-up
+	senders  int    // further ones of the company Much: line0, line1 …
 }
 
 // node is the program under test, as an operator runs it: its own process, the default log in a file.
@@ -48,18 +49,32 @@ var sends = []struct {
 }{{"Much", "ck_bench_much", 0}, {"Single", "ck_bench_single", 0}, {"Paced", "ck_bench_paced", 80}}
 
 // setUp writes the set-up. Limits and quotas are on, and never reached.
-func setUp(provider, extra string) string {
+func setUp(o nodeOptions) string {
 	var b strings.Builder
 	b.WriteString("companies:\n")
 	for i, s := range sends {
+		further := 0
+		if i == 0 {
+			further = o.senders
+		}
 		fmt.Fprintf(&b, `  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e0%d
     name: %s
     limits: {sends_per_minute: 100000000, template_lists_per_minute: 100000000, daily_recipients: 1000000000}
     keys: [{key: %s}]
     senders:
-      - {id: main, number: "15555550%d00", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_second: %d, per_recipient_interval: 0s, %ssettings: {%s}}
-    templates: [{sender: main, %s}]
-`, i+1, s.name, s.key, i+1, s.perSecond, extra, strings.ReplaceAll(settings, "BASE", provider), template)
+`, i+1, s.name, s.key)
+		sender := func(id, number string, standard bool) {
+			fmt.Fprintf(&b, "      - {id: %s, number: %q, channel: messaging, provider: whatsapp, default: %t, media_check: syntax, per_second: %d, per_recipient_interval: 0s, %ssettings: {%s}}\n",
+				id, number, standard, s.perSecond, o.extra, strings.ReplaceAll(settings, "BASE", o.provider))
+		}
+		sender("main", fmt.Sprintf("15555550%d00", i+1), true)
+		for k := range further {
+			sender("line"+strconv.Itoa(k), fmt.Sprintf("1555556%04d", k), false)
+		}
+		b.WriteString("    templates:\n      - {sender: main, " + template + "}\n")
+		for k := range further {
+			fmt.Fprintf(&b, "      - {sender: line%d, %s}\n", k, template)
+		}
 		if i == 0 {
 			b.WriteString("    users: [{email: owner@bench.test, password: correct-horse-battery, role: owner}]\n")
 		}
@@ -84,7 +99,7 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) (*node, error) {
 	env := append(os.Environ(), "CARILLON_ADDR="+cmp.Or(o.addr, "127.0.0.1:0"), "CARILLON_READY_FILE="+ready)
 	if o.provider != "" {
 		name := filepath.Join(b.dir, "set-up"+strconv.Itoa(b.nth)+".yaml")
-		if err := os.WriteFile(name, []byte(setUp(o.provider, o.extra)), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(setUp(o)), 0o600); err != nil {
 			return nil, err
 		}
 		env = append(env, "CARILLON_PROVISION="+name)

@@ -121,10 +121,9 @@ func (b *bench) awaitPurge(ctx context.Context, n *node, so float64) error {
 
 // besideSignIns gives the latencies of accepting while 64 connections sign in.
 func (b *bench) besideSignIns(ctx context.Context, n *node, requests func(conn, k int) []byte, rate float64, d time.Duration) (*load.Hist, error) {
-	signIn := request("POST", "/functions/v1/auth?grant_type=password", `{"email":"owner@bench.test","password":"correct-horse-battery"}`)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := closedLoop(ctx, n.addr, signIn, 64, d+time.Second)
+		_, err := closedLoop(ctx, n.addr, signInRequest(), 64, d+time.Second)
 		ended <- err
 	}()
 	if err := rest(ctx, time.Second/2); err != nil {

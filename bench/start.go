@@ -24,7 +24,7 @@ func (b *bench) measureStart(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		most, err := b.killUnderLoad(ctx, n, req)
+		most, err := b.killUnderLoad(ctx, n, req, pick(b, 8*time.Second, 4*time.Second))
 		if err != nil {
 			return err
 		}
@@ -42,9 +42,8 @@ func (b *bench) measureStart(ctx context.Context) error {
 	return nil
 }
 
-// killUnderLoad accepts for some seconds, kills the program in the midst of it, and gives the log's greatest size.
-func (b *bench) killUnderLoad(ctx context.Context, n *node, req []byte) (float64, error) {
-	d := pick(b, 8*time.Second, 4*time.Second)
+// killUnderLoad accepts for some time, kills the program in the midst of it, and gives the greatest size of SQLite's log.
+func (b *bench) killUnderLoad(ctx context.Context, n *node, req []byte, d time.Duration) (float64, error) {
 	broken := make(chan error, 1)
 	go func() {
 		_, err := closedLoop(ctx, n.addr, req, 64, d+10*time.Second)
@@ -116,8 +115,11 @@ func (b *bench) firstAnswer(ctx context.Context, o nodeOptions) (float64, error)
 	return 0, errors.New("no 200 within 30 s: " + n.lastLog(b))
 }
 
-// walSize is the size of SQLite's write-ahead log in bytes.
+// walSize is the size of SQLite's write-ahead log in bytes; 0 on PostgreSQL.
 func (n *node) walSize() (float64, error) {
+	if n.options.database != "" {
+		return 0, nil
+	}
 	info, err := os.Stat(filepath.Join(n.dir, "carillon.db-wal"))
 	if err != nil {
 		return 0, err

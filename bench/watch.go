@@ -41,7 +41,7 @@ func (s *soak) watch(ctx context.Context) error {
 
 func (n *soaked) look(ctx context.Context) (sample, error) {
 	x := sample{life: n.life}
-	bytes, err := n.rss()
+	memory, err := n.megabytes()
 	if err != nil {
 		return x, err
 	}
@@ -50,15 +50,16 @@ func (n *soaked) look(ctx context.Context) (sample, error) {
 		return x, err
 	}
 	goroutines, err := n.metric(ctx, "go_goroutines")
-	x.values = [3]float64{bytes / 1e6, goroutines, float64(len(open))}
+	x.values = [3]float64{memory, goroutines, float64(len(open))}
 	return x, err
 }
 
-// flatness tells whether a value stays what it is: over the run, from life to life of the nodes, and within a life.
+// flatness tells whether a value of a node stays what it is: over the run, and from life to life and within each where
+// the node was restarted.
 type flatness struct {
 	name           string
 	median         float64
-	overRun        float64 // growth from the first to the last life, in %, by the median slope between lives
+	overRun        float64 // growth over the run, in %
 	withinLife     float64 // growth from the second to the last quarter of a life, in %, median of all lives
 	lives          int
 	flat           bool
@@ -71,42 +72,74 @@ const (
 	maxInLife  = 25
 )
 
-// judge looks at one of the values, whose index in watched is which.
-func (s *soak) judge(which int, name string) flatness {
+// judge looks at one of the values of a node; which is the value's index in watched.
+func (s *soak) judge(node, which int, name string) flatness {
 	f := flatness{name: name}
-	type life struct{ node, life int }
-	byLife := map[life][]sample{}
+	lives := map[int][]sample{}
 	var all []float64
 	for _, x := range s.samples {
-		byLife[life{x.node, x.life}] = append(byLife[life{x.node, x.life}], x)
-		all = append(all, x.values[which])
+		if x.node == node {
+			lives[x.life] = append(lives[x.life], x)
+			all = append(all, x.values[which])
+		}
 	}
 	if len(all) == 0 {
 		return f
 	}
-	f.median, f.least, f.highest = median(all), slices.Min(all), slices.Max(all)
-	var ats, levels, within []float64
-	for _, xs := range byLife {
+	f.lives, f.median, f.least, f.highest = len(lives), median(all), slices.Min(all), slices.Max(all)
+	if len(lives) == 1 {
+		for _, xs := range lives {
+			f.overRun = growth(parts(xs, which))
+		}
+		f.flat = f.overRun <= maxOverRun
+		return f
+	}
+	var levels [][2]float64
+	var within []float64
+	for _, xs := range lives {
 		if len(xs) < 12 {
 			continue // too short a life to have a level
 		}
-		quarter := func(k int) float64 {
-			var v []float64
-			for _, x := range xs[k*len(xs)/4 : (k+1)*len(xs)/4] {
-				v = append(v, x.values[which])
-			}
-			return median(v)
-		}
-		ats, levels = append(ats, xs[0].at.Seconds()), append(levels, quarter(3))
+		quarter := func(k int) float64 { return level(xs[k*len(xs)/4:(k+1)*len(xs)/4], which) }
+		levels = append(levels, [2]float64{xs[0].at.Seconds(), quarter(3)})
 		within = append(within, 100*(quarter(3)/quarter(1)-1))
 	}
-	f.lives = len(ats)
-	if f.lives >= 2 {
-		f.overRun = 100 * medianSlope(ats, levels) * (slices.Max(ats) - slices.Min(ats)) / median(levels)
-		f.withinLife = median(within)
+	if len(levels) >= 2 {
+		f.overRun, f.withinLife = growth(levels), median(within)
+		f.flat = f.overRun <= maxOverRun && f.withinLife <= maxInLife
 	}
-	f.flat = f.lives >= 2 && f.overRun <= maxOverRun && f.withinLife <= maxInLife
 	return f
+}
+
+// partsOfRun is into how many parts the run of a node is cut that is never restarted, without a tenth at its beginning.
+const partsOfRun = 30
+
+func parts(xs []sample, which int) [][2]float64 {
+	xs = xs[len(xs)/10:]
+	n := min(partsOfRun, len(xs))
+	all := make([][2]float64, n)
+	for k := range all {
+		part := xs[k*len(xs)/n : (k+1)*len(xs)/n]
+		all[k] = [2]float64{part[0].at.Seconds(), level(part, which)}
+	}
+	return all
+}
+
+func level(xs []sample, which int) float64 {
+	var v []float64
+	for _, x := range xs {
+		v = append(v, x.values[which])
+	}
+	return median(v)
+}
+
+// growth is by how many percent levels, each with its instant, rose from the first to the last, by the median slope.
+func growth(levels [][2]float64) float64 {
+	var at, v []float64
+	for _, l := range levels {
+		at, v = append(at, l[0]), append(v, l[1])
+	}
+	return 100 * medianSlope(at, v) * (slices.Max(at) - slices.Min(at)) / median(v)
 }
 
 // medianSlope is the median of the slopes between all pairs of points (Theil and Sen), which outliers do not bend.
