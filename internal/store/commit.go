@@ -249,7 +249,7 @@ func (c *committer) attempt(ctx context.Context, tx *Tx, batch []*work, replay b
 	}
 	var pe *pgconn.PgError
 	var ce *carillon.Error
-	if errors.As(err, &pe) && !ends(pe) || errors.As(err, &ce) {
+	if errors.As(err, &pe) && !ends(pe) || errors.As(err, &ce) || errors.Is(err, ErrIDTaken) {
 		return err
 	}
 	tx.release() // whatever it was, this connection is not to be trusted

@@ -12,24 +12,38 @@ type directory struct {
 	mu      sync.RWMutex
 	version uint64 // counts drops; a read that began before a drop is not kept
 	entries map[any]any
-	reading map[any]chan struct{} // keys that are being read; closed at the end
+	reading map[any]*reading // under way since the last drop
 }
 
-// directoryMax bounds the entries: a hundred thousand senders with their templates, and some.
-const directoryMax = 250_000
+// reading is the read of an entry, whose end others wait for.
+type reading struct {
+	version uint64
+	done    chan struct{}
+	value   any
+	err     error
+	own     bool // it ended for reasons of its caller's, who left: that says nothing to the others
+}
 
+const (
+	// directoryMax bounds the entries: a hundred thousand senders with their templates, and some.
+	directoryMax = 250_000
+	// readingMost is how long anyone waits for another's read, which may hang where an own one would not.
+	readingMost = 5 * time.Second
+)
+
+// drop forgets everything. Whoever asks from now on is not told what a read finds that began before.
 func (d *directory) drop() {
 	d.mu.Lock()
 	d.version++
-	d.entries = nil
+	d.entries, d.reading = nil, nil
 	d.mu.Unlock()
 }
 
-func (d *directory) find(key any) (v any, version uint64, ok bool) {
+func (d *directory) find(key any) (any, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	v, ok = d.entries[key]
-	return v, d.version, ok
+	v, ok := d.entries[key]
+	return v, ok
 }
 
 // keep stores an entry that was read at a version. A full directory loses an eighth: were it all, whoever needs a little
@@ -43,7 +57,7 @@ func (d *directory) keep(version uint64, key, v any) {
 	if d.entries == nil {
 		d.entries = map[any]any{}
 	}
-	if len(d.entries) >= directoryMax {
+	if _, there := d.entries[key]; !there && len(d.entries) >= directoryMax {
 		n := directoryMax / 8
 		for k := range d.entries {
 			if n--; n < 0 {
@@ -55,55 +69,72 @@ func (d *directory) keep(version uint64, key, v any) {
 	d.entries[key] = v
 }
 
-// claim makes the caller the one who reads a key, or gives what closes when another has read it.
-func (d *directory) claim(key any) (others chan struct{}) {
+// join gives the read of a key that is under way, or a new one, which is the caller's to make.
+func (d *directory) join(key any) (r *reading, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.reading[key]; c != nil {
-		return c
+	if r := d.reading[key]; r != nil {
+		return r, false
+	}
+	r = &reading{version: d.version, done: make(chan struct{}), own: true}
+	if v, ok := d.entries[key]; ok { // kept since the caller looked
+		r.value, r.own = v, false
+		close(r.done)
+		return r, false
 	}
 	if d.reading == nil {
-		d.reading = map[any]chan struct{}{}
+		d.reading = map[any]*reading{}
 	}
-	d.reading[key] = make(chan struct{})
-	return nil
+	d.reading[key] = r
+	return r, true
 }
 
-func (d *directory) release(key any) {
+func (d *directory) end(key any, r *reading) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	close(d.reading[key])
-	delete(d.reading, key)
+	if d.reading[key] == r {
+		delete(d.reading, key)
+	}
+	d.mu.Unlock()
+	close(r.done)
 }
 
 // cached gives the entry under key, loaded once, however many ask for it at a time. Errors are not kept, except through
 // a value that says absent.
 func cached[K comparable, V any](ctx context.Context, d *directory, key K, load func(ctx context.Context) (V, error)) (V, error) {
-	var none V
+	if v, ok := d.find(key); ok {
+		return v.(V), nil
+	}
 	for {
-		e, _, ok := d.find(key)
-		if ok {
-			return e.(V), nil
+		r, mine := d.join(key)
+		if mine {
+			return readFor(ctx, d, key, r, load)
 		}
-		others := d.claim(key)
-		if others == nil {
-			break
-		}
+		limit := time.NewTimer(readingMost)
 		select {
-		case <-others: // it may have failed, by its own deadline perhaps
+		case <-r.done:
+		case <-limit.C:
+			return load(ctx)
 		case <-ctx.Done():
+			limit.Stop()
+			var none V
 			return none, unavailable(ctx.Err())
 		}
+		limit.Stop()
+		if !r.own {
+			v, _ := r.value.(V)
+			return v, r.err
+		}
 	}
-	defer d.release(key)
-	e, version, ok := d.find(key) // one who read it may have ended between the look and the claim
-	if ok {
-		return e.(V), nil
-	}
+}
+
+// readFor reads an entry for the caller and for those who wait for it.
+func readFor[K comparable, V any](ctx context.Context, d *directory, key K, r *reading, load func(ctx context.Context) (V, error)) (V, error) {
+	defer d.end(key, r)
 	v, err := load(ctx)
 	if err == nil {
-		d.keep(version, key, v)
+		d.keep(r.version, key, v)
 	}
+	r.value, r.err, r.own = v, err, err != nil && ctx.Err() != nil
 	return v, err
 }
 

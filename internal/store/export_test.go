@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -40,6 +41,14 @@ func (s *Store) AcceptAsCommitted(accepts ...*Accept) []error {
 		}
 	}
 	return errs
+}
+
+// AcceptAfterLostCommit runs an accept again by itself whose COMMIT gave no answer, on PostgreSQL.
+func (s *Store) AcceptAfterLostCommit(ctx context.Context, a *Accept) error {
+	tx := &Tx{s: s}
+	defer func() { tx.release() }()
+	lost := &connectionError{&commitError{errors.New("no answer")}}
+	return s.accepts.alone(ctx, tx, &work{kind: workAccept, accept: a}, lost)
 }
 
 // ReceiveInOneBatch commits callbacks together and tells the order in which it asked for messages.

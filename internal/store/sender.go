@@ -138,16 +138,32 @@ func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender,
 	})
 }
 
+// longestName is how long a name is remembered that no sender has: a caller may name anything.
+const longestName = 64
+
 // SenderElsewhere tells whether a sender of another company has this id or number.
 func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
+	generation := s.Generation()
+	if s.noSenders.has(idOrNumber, generation) {
+		return false, nil
+	}
 	companies, err := cached(ctx, &s.dir, senderKnown(idOrNumber), func(ctx context.Context) ([]string, error) {
 		all, err := s.senders(ctx, "id = $1 OR number = $1", idOrNumber)
+		if err == nil && len(all) == 0 {
+			err = sql.ErrNoRows // not kept in the directory
+		}
 		var companies []string
 		for _, x := range all {
 			companies = append(companies, x.CompanyID)
 		}
 		return companies, err
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		if len(idOrNumber) <= longestName {
+			s.noSenders.add(idOrNumber, generation)
+		}
+		return false, nil
+	}
 	for _, c := range companies {
 		if c != companyID {
 			return true, err

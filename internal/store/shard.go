@@ -288,11 +288,15 @@ func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, er
 // once the shard is taken: from then on no earlier owner starts anything. It gives the number of messages.
 func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64, wait func(senderUID int64) time.Duration) (int64, error) {
 	var total int64
+	until := make([]int64, len(senders)) // looked up before: a transaction does not wait for another connection
+	for i, uid := range senders {
+		until[i] = millis(now.Add(wait(uid)))
+	}
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		total = 0
-		for _, uid := range senders {
+		for i, uid := range senders {
 			n, err := tx.exec(ctx, `UPDATE message SET q = 3, due_at = $1
-				WHERE shard = $2 AND sender = $3 AND q >= 2 AND (q = 3 OR epoch < $4)`, millis(now.Add(wait(uid))), shard, uid, epoch)
+				WHERE shard = $2 AND sender = $3 AND q >= 2 AND (q = 3 OR epoch < $4)`, until[i], shard, uid, epoch)
 			if err != nil {
 				return err
 			}

@@ -39,33 +39,34 @@ type Options struct {
 
 // Store is a database of either engine. Its methods are safe for concurrent use.
 type Store struct {
-	d        dialect
-	schema   schema
-	write    *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
-	read     *sql.DB
-	url      string
-	lock     *os.File
-	seal     *sealer
-	log      *slog.Logger
-	accepts  *committer // accepted requests and receipts
-	starts   *committer // starts and results; the same as accepts on SQLite
-	dir      directory
-	ids      carillon.Sequence
-	noKeys   unknownKeys
-	loads    loads
-	stmts    stmtCache
-	watch    atomic.Pointer[watcher] // nil but in tests
-	dirty    chan struct{}
-	walSize  atomic.Int64
-	timeline atomic.Uint32
-	pglz     atomic.Bool // the server knows no other compression
-	servers  servers
-	wroteAt  atomic.Int64 // when the last transaction was committed, in milliseconds
-	heard    func(writes int, took time.Duration)
-	stop     context.CancelFunc
-	done     sync.WaitGroup
-	copying  sync.Mutex  // held while a backup is made
-	copyEnd  atomic.Bool // no more backups: the store closes
+	d         dialect
+	schema    schema
+	write     *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
+	read      *sql.DB
+	url       string
+	lock      *os.File
+	seal      *sealer
+	log       *slog.Logger
+	accepts   *committer // accepted requests and receipts
+	starts    *committer // starts and results; the same as accepts on SQLite
+	dir       directory
+	ids       carillon.Sequence
+	noKeys    unknown[keyByDigest]
+	noSenders unknown[string] // ids and numbers
+	loads     loads
+	stmts     stmtCache
+	watch     atomic.Pointer[watcher] // nil but in tests
+	dirty     chan struct{}
+	walSize   atomic.Int64
+	timeline  atomic.Uint32
+	pglz      atomic.Bool // the server knows no other compression
+	servers   servers
+	wroteAt   atomic.Int64 // when the last transaction was committed, in milliseconds
+	heard     func(writes int, took time.Duration)
+	stop      context.CancelFunc
+	done      sync.WaitGroup
+	copying   sync.Mutex  // held while a backup is made
+	copyEnd   atomic.Bool // no more backups: the store closes
 }
 
 // ErrFolderInUse says that another process has the data folder.
