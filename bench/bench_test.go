@@ -59,7 +59,7 @@ func TestWhatWasToldAndIsNotStoredIsCounted(t *testing.T) {
 
 // lived makes a soak whose node had so many lives of two minutes, with a value at each second.
 func lived(lives int, value func(life, second int) float64) *soak {
-	s := &soak{}
+	s := &soak{options: make([]nodeOptions, 1)}
 	for l := range lives {
 		for sec := range 120 {
 			v := value(l, sec)
@@ -99,7 +99,7 @@ func TestALeakOfANodeThatStaysIsNotFlat(t *testing.T) {
 		"a start from little":        {func(sec int) float64 { return 100 - 60*math.Exp(-float64(sec)/30) }, true},
 		"a little each second":       {func(sec int) float64 { return 100 + float64(sec)/90 }, false},
 	} {
-		s := &soak{}
+		s := &soak{options: make([]nodeOptions, 2)}
 		for sec := range 1800 {
 			s.samples = append(s.samples, sample{at: time.Duration(sec) * time.Second, values: [3]float64{c.value(sec)}},
 				sample{at: time.Duration(sec) * time.Second, node: 1, life: sec / 60, values: [3]float64{7}})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,23 +64,10 @@ func (b *bench) growthOn(ctx context.Context, p *provider, e engine) error {
 		}
 		stocks = append(stocks, s)
 	}
-	figures := append(b.growthOfWork(p, e), b.growthOfStart(e))
+	figures := append([]growing{b.growthOfStart(e)}, b.growthOfWork(p, e)...)
 	for i := range b.rounds {
-		var nodes []*node
-		for _, s := range stocks {
-			n, err := b.onCopy(ctx, s, p.url)
-			if err != nil {
-				return err
-			}
-			nodes = append(nodes, n)
-		}
-		for _, f := range figures {
-			if err := b.grow(ctx, f, nodes, i%2); err != nil {
-				return fmt.Errorf("%s: %w", f.rows[0].figure, err)
-			}
-		}
-		for _, n := range nodes {
-			b.retire(n)
+		if err := b.growthRound(ctx, p, stocks, figures, i%2); err != nil {
+			return err
 		}
 	}
 	for _, f := range figures {
@@ -91,11 +79,34 @@ func (b *bench) growthOn(ctx context.Context, p *provider, e engine) error {
 	return b.growthOfPacing(ctx, p, stocks)
 }
 
+func (b *bench) growthRound(ctx context.Context, p *provider, stocks []*stock, figures []growing, first int) error {
+	var nodes []*node
+	for _, s := range stocks {
+		n, err := b.onCopy(ctx, s, p.url)
+		if err != nil {
+			return err
+		}
+		defer b.retire(n)
+		nodes = append(nodes, n)
+	}
+	if stocks[0].e.postgres {
+		if err := b.cluster.run(ctx, "CHECKPOINT"); err != nil { // else the copies are written beside the first figures
+			return err
+		}
+	}
+	for _, f := range figures {
+		if err := b.grow(ctx, f, nodes, first); err != nil {
+			return fmt.Errorf("%s: %w", f.rows[0].figure, err)
+		}
+	}
+	return nil
+}
+
 // grow takes figures on both nodes, first on the one named.
 func (b *bench) grow(ctx context.Context, f growing, nodes []*node, first int) error {
 	var got [2][]float64
 	for _, i := range []int{first, 1 - first} {
-		if err := settle(ctx, nodes[i].child); err != nil {
+		if err := settle(ctx, nodes[0].child, nodes[1].child); err != nil {
 			return err
 		}
 		var err error
@@ -154,16 +165,16 @@ func (b *bench) growthOfWork(p *provider, e engine) []growing {
 		alone(b.growthRate("delivery drain", "messages/s, 64 workers, states written", e), func(ctx context.Context, n *node) (float64, error) {
 			return b.drain(ctx, p, n, pick(b, 40_000, 10_000), "growth")
 		}),
+		alone(b.growthTime("memory", "MB resident, after accepting and sending", e), func(_ context.Context, n *node) (float64, error) {
+			return n.megabytes()
+		}),
 		alone(b.growthRate("accept, 100 recipients", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
 			return closedLoop(ctx, n.addr, hundred, 64, time.Second)
-		}),
-		alone(b.growthTime("memory", "MB resident after all that", e), func(_ context.Context, n *node) (float64, error) {
-			return n.megabytes()
 		}),
 	}
 }
 
-// growthOfStart stops a node and starts it again: cold, and after a kill under load.
+// growthOfStart stops a node and starts it again: cold, and after a kill under load. It runs when it has been measured.
 func (b *bench) growthOfStart(e engine) growing {
 	g := growing{rows: []*row{
 		b.growthTime("cold start", "ms to the first 200", e),
@@ -196,7 +207,15 @@ func (b *bench) growthOfStart(e engine) growing {
 			return nil, err
 		}
 		killed, err := b.firstAnswer(ctx, n.options)
-		return []float64{cold, idle, killed, log / 1e6}, err
+		if err != nil {
+			return nil, err
+		}
+		up, err := b.serve(ctx, n.options)
+		if err != nil {
+			return nil, err
+		}
+		n.child, n.addr, n.ops = up.child, up.addr, up.ops
+		return []float64{cold, idle, killed, log / 1e6}, nil
 	}
 	return g
 }
@@ -207,21 +226,27 @@ func (b *bench) growthOfPacing(ctx context.Context, p *provider, stocks []*stock
 	e := stocks[0].e
 	most := b.growthTime("pacing: a sender at 80/s, two nodes", fmt.Sprintf("most messages in any second of %d", seconds), e)
 	mean := b.growthRate("pacing: a sender at 80/s, two nodes", "messages/s on average", e)
-	var got [2]pace
-	for i, from := range stocks {
-		s, err := b.copyOf(ctx, from)
-		if err != nil {
-			return err
+	for first := range pick(b, 2, 1) {
+		var got [2]pace
+		for _, i := range []int{first, 1 - first} {
+			var err error
+			if got[i], err = b.pacedBeside(ctx, p, stocks[i], seconds); err != nil {
+				return err
+			}
 		}
-		if got[i], err = b.pacedOn(ctx, p, b.cluster.address(s.database), seconds); err != nil {
-			return err
-		}
-		if err := b.cluster.run(ctx, "DROP DATABASE "+s.database+" WITH (FORCE)"); err != nil {
-			return err
-		}
+		most.add(got[1].most, got[0].most)
+		mean.add(got[1].mean, got[0].mean)
 	}
-	most.add(got[1].most, got[0].most)
-	mean.add(got[1].mean, got[0].mean)
 	b.table.add(most, mean)
 	return nil
+}
+
+// pacedBeside is pacedOn beside rows that wait.
+func (b *bench) pacedBeside(ctx context.Context, p *provider, rows *stock, seconds int) (pace, error) {
+	s, err := b.copyOf(ctx, rows)
+	if err != nil {
+		return pace{}, err
+	}
+	got, err := b.pacedOn(ctx, p, b.cluster.address(s.database), seconds)
+	return got, errors.Join(err, b.cluster.run(context.WithoutCancel(ctx), "DROP DATABASE "+s.database+" WITH (FORCE)"))
 }

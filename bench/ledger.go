@@ -210,9 +210,9 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 
 func (s *soak) whoRestarts() string {
 	if len(s.options) == 1 {
-		return "The node is restarted every minute"
+		return fmt.Sprintf("The node is restarted every %s", s.every())
 	}
-	return "One node stays, the other is restarted every minute, so that half of the senders go over to the first and come back"
+	return fmt.Sprintf("One node stays, the other is restarted every %s: its senders go over to the first, and half of all come back", s.every())
 }
 
 func (s *soak) reportRestarts(b *strings.Builder) {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"carillon"
 	"carillon/internal/load"
 )
 
@@ -68,7 +69,7 @@ const (
 	killEvery    = 5 // every so many restarts are kills
 	windowOf     = 10 * time.Second
 	soakConns    = 64
-	soakSenders  = 32 // so that each node has some
+	soakSenders  = carillon.Shards // one a shard: whichever shards a node has, it has as many senders
 )
 
 // choose takes the engine, and the pages' name where none was given.
@@ -252,9 +253,15 @@ func (s *soak) roomLeft() error {
 	return nil
 }
 
+// every is how often a node is restarted.
+func (s *soak) every() time.Duration { return min(restartEvery, s.lasts/4) }
+
+// restarting is the node that is restarted. Of several the first stays, so that it shows what a long life does.
+func (s *soak) restarting() int { return len(s.options) - 1 }
+
 // restartAll restarts the last node every minute; every fifth time by a kill.
 func (s *soak) restartAll(ctx context.Context) error {
-	every := min(restartEvery, s.lasts/4)
+	every := s.every()
 	for i := 0; ; i++ {
 		if err := rest(ctx, every); err != nil {
 			return err
@@ -269,7 +276,7 @@ func (s *soak) restartAll(ctx context.Context) error {
 }
 
 func (s *soak) restart(ctx context.Context, i int) error {
-	which := len(s.options) - 1 // of several the first stays, so that it shows what a long life does
+	which := s.restarting()
 	s.mu.Lock()
 	old := s.nodes[which]
 	old.down = true

@@ -86,11 +86,9 @@ func (s *soak) judge(node, which int, name string) flatness {
 	if len(all) == 0 {
 		return f
 	}
-	f.lives, f.median, f.least, f.highest = len(lives), median(all), slices.Min(all), slices.Max(all)
-	if len(lives) == 1 {
-		for _, xs := range lives {
-			f.overRun = growth(parts(xs, which))
-		}
+	f.median, f.least, f.highest = median(all), slices.Min(all), slices.Max(all)
+	if node < s.restarting() {
+		f.lives, f.overRun = 1, growth(parts(lives[0], which))
 		f.flat = f.overRun <= maxOverRun
 		return f
 	}
@@ -104,7 +102,7 @@ func (s *soak) judge(node, which int, name string) flatness {
 		levels = append(levels, [2]float64{xs[0].at.Seconds(), quarter(3)})
 		within = append(within, 100*(quarter(3)/quarter(1)-1))
 	}
-	if len(levels) >= 2 {
+	if f.lives = len(levels); f.lives >= 2 {
 		f.overRun, f.withinLife = growth(levels), median(within)
 		f.flat = f.overRun <= maxOverRun && f.withinLife <= maxInLife
 	}
