@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -195,6 +196,47 @@ func TestADefiniteErrorAfterALostCommitLeavesItsStartUncertain(t *testing.T) {
 			if err := st.AcceptAfterLostCommit(ctx, twin); !errors.Is(err, store.ErrIDTaken) || twin.Started || twin.Uncertain != starts {
 				t.Errorf("to be started %v: started %v, uncertain %v, %v", starts, twin.Started, twin.Uncertain, err)
 			}
+		}
+	})
+}
+
+// PostgreSQL takes no zero byte and nothing that is not UTF-8: refused, a result would come again with each commit.
+func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
+		a := keyed(sender, "a", "h", 5, 0)
+		a.Notification.Total, a.Notification.Open, a.Messages = 5, 5, make([]store.NewMessage, 5)
+		for i := range a.Messages {
+			a.Messages[i].Number = "3460011122" + strconv.Itoa(i)
+		}
+		if err := st.Accept(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Join(t.Context(), "node", "host"); err != nil {
+			t.Fatal(err)
+		}
+		taken, err := st.Take(t.Context(), []int{sender.Shard()}, "node")
+		if err != nil || len(taken) != 1 {
+			t.Fatal(taken, err)
+		}
+		begin := store.Delivery{Fences: []store.Fence{{Shard: sender.Shard(), Owner: "node", Epoch: taken[0].Epoch}}, Now: a.Notification.DueAt}
+		var results store.Delivery
+		for i := range 5 {
+			k := a.Notification.Seq().Message(i)
+			begin.Starts = append(begin.Starts, &store.Start{Key: k, Shard: sender.Shard()})
+			r := store.Result{Key: k, Attempt: 1, Rank: carillon.RankSent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i), At: time.Now()}
+			if i == 4 {
+				r = store.Result{Key: k, Attempt: 1, Rank: carillon.RankFailed, Reason: carillon.ReasonProviderRefused, Detail: "no\x00\xff", At: time.Now()}
+			}
+			results.Results = append(results.Results, r)
+		}
+		for _, d := range []*store.Delivery{&begin, &results} {
+			if err := st.Deliver(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := st.Messages(t.Context(), a.Notification.Seq(), 0, 5)
+		if err != nil || len(all) != 5 || all[1].ProviderID != "wamid.\uFFFD\uFFFD1" || all[4].Detail != "no\uFFFD\uFFFD" {
+			t.Errorf("%+v, %v", all, err)
 		}
 	})
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carillon"
 )
@@ -301,7 +303,7 @@ func resultsTogether(results []Result) []statement {
 	for i := range results {
 		r := &results[i]
 		if sent, _ := doneTimes(r); r.Move == MoveDone && sent > 0 && len(results) >= togetherLeast {
-			ids, providers = append(ids, int64(r.Key)), append(providers, r.ProviderID)
+			ids, providers = append(ids, int64(r.Key)), append(providers, storable(r.ProviderID))
 			attempts = append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(r.Rank)), append(sents, sent)
 			continue
@@ -329,7 +331,16 @@ func orNil(s string) any {
 	if s == "" {
 		return nil
 	}
-	return s
+	return storable(s)
+}
+
+// storable is a text of a provider's as every database takes it: what PostgreSQL refused would be refused again with each
+// commit, and everything beside it.
+func storable(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 func orZero(ms int64) any {

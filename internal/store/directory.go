@@ -27,7 +27,7 @@ type reading struct {
 const (
 	// directoryMax bounds the entries: a hundred thousand senders with their templates, and some.
 	directoryMax = 250_000
-	// readingMost is how long anyone waits for another's read, which may hang where an own one would not.
+	// readingMost is how long a read may take, and how long anyone waits for that of another.
 	readingMost = 5 * time.Second
 )
 
@@ -113,7 +113,7 @@ func cached[K comparable, V any](ctx context.Context, d *directory, key K, load 
 		select {
 		case <-r.done:
 		case <-limit.C:
-			return load(ctx)
+			return bounded(ctx, load)
 		case <-ctx.Done():
 			limit.Stop()
 			var none V
@@ -127,10 +127,17 @@ func cached[K comparable, V any](ctx context.Context, d *directory, key K, load 
 	}
 }
 
+// bounded ends a read that takes too long.
+func bounded[V any](ctx context.Context, load func(ctx context.Context) (V, error)) (V, error) {
+	ctx, cancel := context.WithTimeout(ctx, readingMost)
+	defer cancel()
+	return load(ctx)
+}
+
 // readFor reads an entry for the caller and for those who wait for it.
 func readFor[K comparable, V any](ctx context.Context, d *directory, key K, r *reading, load func(ctx context.Context) (V, error)) (V, error) {
 	defer d.end(key, r)
-	v, err := load(ctx)
+	v, err := bounded(ctx, load)
 	if err == nil {
 		d.keep(r.version, key, v)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"carillon"
 )
@@ -24,8 +25,10 @@ type loading struct {
 	turn chan bool // told once: to ask for all that wait, itself the first, or that its answer is here
 }
 
-// loadMost bounds a query's answer: a body may be large.
-const loadMost = 64
+const (
+	loadMost = 64              // bounds a query's answer: a body may be large
+	loadTime = 5 * time.Second // bounds a query
+)
 
 // LoadNotification is a notification by its number alone, for the delivery, which owns the message it came from.
 func (s *Store) LoadNotification(ctx context.Context, seq carillon.Seq) (*Notification, error) {
@@ -127,6 +130,8 @@ func (w *loads) next() {
 }
 
 func (s *Store) loadAll(ctx context.Context, seqs []int64) (map[carillon.Seq]*Notification, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
 	all, err := s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE seq = ANY($1)", seqs)
 	found := make(map[carillon.Seq]*Notification, len(all))
 	for _, n := range all {

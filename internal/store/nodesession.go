@@ -37,7 +37,12 @@ func (s *Store) KeepSession(ctx context.Context, id string) error {
 func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	dial, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	c, err := pgx.Connect(dial, s.url)
+	to, err := pgx.ParseConfig(s.url)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	to.DialFunc = dialer().DialContext
+	c, err := pgx.ConnectConfig(dial, to)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
@@ -283,20 +284,34 @@ func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, er
 	return senders, rows.Err()
 }
 
+const (
+	recoverAll      = "UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "
+	recoverPostgres = recoverAll + "= ANY($4)"
+	recoverSQLite   = recoverAll + "IN (SELECT value FROM json_each($4))"
+)
+
 // Recover marks what earlier owners of a shard left in flight as unknown, and begins the wait of every unknown one anew,
 // because receipts may have been missed: each waits its sender's time from now. The senders are those that InFlight finds
 // once the shard is taken: from then on no earlier owner starts anything. It gives the number of messages.
 func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64, wait func(senderUID int64) time.Duration) (int64, error) {
-	var total int64
-	until := make([]int64, len(senders)) // looked up before: a transaction does not wait for another connection
-	for i, uid := range senders {
-		until[i] = millis(now.Add(wait(uid)))
+	waits := map[time.Duration][]int64{} // looked up before: a transaction does not wait for another connection
+	for _, uid := range senders {
+		w := wait(uid)
+		waits[w] = append(waits[w], uid)
 	}
+	var total int64
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		total = 0
-		for i, uid := range senders {
-			n, err := tx.exec(ctx, `UPDATE message SET q = 3, due_at = $1
-				WHERE shard = $2 AND sender = $3 AND q >= 2 AND (q = 3 OR epoch < $4)`, until[i], shard, uid, epoch)
+		for w, uids := range waits { // one pass for all that wait as long: a pass goes through all of the shard that is in flight
+			query, list := recoverPostgres, any(uids)
+			if s.d.sqlite {
+				text, err := json.Marshal(uids)
+				if err != nil {
+					return err
+				}
+				query, list = recoverSQLite, string(text)
+			}
+			n, err := tx.exec(ctx, query, millis(now.Add(w)), shard, epoch, list)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -225,8 +226,22 @@ func makePrivate(name string) error {
 	return f.Close()
 }
 
-// connectTimeout bounds the making of a connection to PostgreSQL.
-const connectTimeout = 5 * time.Second
+const (
+	// connectTimeout bounds the making of a connection to PostgreSQL.
+	connectTimeout = 5 * time.Second
+	// silence is how long a server may leave unacknowledged what was sent to it. Its host may be gone without a word; the
+	// kernel would go on for a quarter of an hour.
+	silence = 5 * time.Second
+)
+
+// dialer makes connections that break when the server falls silent. The setting tcp_user_timeout does the same for the
+// server's end.
+func dialer() *net.Dialer {
+	return &net.Dialer{
+		Control:         breakWhenSilent,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence, Interval: silence / 2, Count: 3},
+	}
+}
 
 func (s *Store) openPostgres(ctx context.Context, url string) error {
 	s.d = postgresDialect()
@@ -253,6 +268,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
+	c.DialFunc = dialer().DialContext
 	s.servers = serversOf(c)
 	s.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.greet))
 	s.write.SetMaxOpenConns(24)
