@@ -26,7 +26,9 @@ const (
 	breakerWindow = 10
 	breakerTrip   = 5
 	breakerWithin = 30 * time.Second
-	sparedMost    = 1024 // messages a sender whose attempts are forgiven
+	// breakerForgets is after how long without a try the breaker of a sender that has nothing to send is forgotten.
+	breakerForgets = 24 * time.Hour
+	sparedMost     = 1024 // messages a sender whose attempts are forgiven
 )
 
 // breaker is nil where nothing is wrong, nothing was of late, and no attempt is forgiven.
@@ -154,10 +156,13 @@ func (b *breaker) spare(k carillon.MessageKey, now time.Time) {
 	}
 }
 
-// quiet tells that nothing is wrong and nothing was of late.
+// quiet tells that nothing is wrong and nothing was of late, or what was is long past.
 func (b *breaker) quiet(now time.Time) bool {
 	if b == nil {
 		return true
+	}
+	if b.tripped && now.Sub(b.until) > breakerForgets {
+		return len(b.spared) == 0
 	}
 	for _, s := range b.last {
 		if s.fault != "" && now.Sub(s.at) <= breakerWithin {
@@ -195,7 +200,7 @@ func (p *pump) heed(l *lane, r *landed, now time.Time) {
 			p.changed(l, carillon.BreakerClosed, now)
 			l.breaker = &breaker{spared: l.breaker.spared}
 		}
-		if l.breaker.quiet(now) && len(l.breaker.spared) == 0 {
+		if !l.breaker.tripped && l.breaker.quiet(now) && len(l.breaker.spared) == 0 {
 			l.breaker = nil
 		}
 		return

@@ -234,7 +234,6 @@ func (p *pump) granted(w Wake, now time.Time) {
 	f := &flight{lane: l, class: w.Class, start: &store.Start{Key: m.Key, Shard: l.shard, Attempt: 1}}
 	f.job = &Job{Queued: m, Sender: l.sender, Class: w.Class, Shard: l.shard, Attempt: 1, Valid: p.q.validity(l.shard, s.epoch)}
 	f.job.Spared, f.job.Probe = p.tried(l, m, now)
-	l.space.left(m.Number, now)
 	l.pace.take()
 	l.flying++
 	p.active++

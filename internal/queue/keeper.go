@@ -8,13 +8,17 @@ import (
 	"carillon"
 )
 
-const keepTimeout = 5 * time.Second
+const (
+	keepTimeout = 5 * time.Second
+	keepLeave   = 2 * time.Second // a stop waits for what waits to be written
+)
 
 // keeper writes changes of breakers behind the pump, of each sender the last one alone.
 type keeper struct {
 	mu      sync.Mutex
 	waiting map[int64]carillon.Breaker
 	running bool
+	over    bool // nothing is waited for any more
 	done    sync.WaitGroup
 }
 
@@ -32,13 +36,24 @@ func (k *keeper) put(q *Queue, b carillon.Breaker) {
 	}
 }
 
-func (k *keeper) wait() { k.done.Wait() }
+// wait waits for what was put, a short while: nothing depends on it.
+func (k *keeper) wait() {
+	t := time.AfterFunc(keepLeave, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.over = true
+	})
+	defer t.Stop()
+	k.done.Wait()
+}
 
 func (k *keeper) take() map[int64]carillon.Breaker {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	taken := k.waiting
-	k.waiting = nil
+	if k.waiting = nil; k.over {
+		taken = nil
+	}
 	k.running = len(taken) > 0
 	return taken
 }
@@ -51,9 +66,18 @@ func (k *keeper) run(q *Queue) {
 			return
 		}
 		for _, b := range changes {
+			if k.left() {
+				break
+			}
 			k.write(q, b)
 		}
 	}
+}
+
+func (k *keeper) left() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.over
 }
 
 func (k *keeper) write(q *Queue, b carillon.Breaker) {

@@ -84,6 +84,7 @@ func (p *pump) unstart(f *flight, now time.Time) {
 	p.active--
 	f.lane.flying--
 	f.lane.pace.untake()
+	f.lane.space.unstarted(f.job.Number, f.stamp)
 	p.attendLater(f.lane, now)
 }
 

@@ -159,12 +159,12 @@ func (s *spacer) free(number string, now time.Time) bool {
 	return true
 }
 
-// left notes that what was started with its accept leaves only now, unless another has been given its slot already.
+// left notes that what was started leaves only now, unless another has been given its slot already.
 func (s *spacer) left(number string, now time.Time) {
 	s.mu.Lock()
-	slot := s.reserved[number]
+	later := s.every > 0 && !s.reserved[number].After(now)
 	s.mu.Unlock()
-	if !slot.After(now) {
+	if later {
 		s.started(number, now)
 	}
 }

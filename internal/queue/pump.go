@@ -39,6 +39,7 @@ type pump struct {
 	landing    []*lane // lanes with responses since the commit under way began
 	echoes     echoes
 	guests     guests
+	leaving    bool            // told to stop: what this node has goes to the others
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
 
@@ -98,7 +99,7 @@ func (p *pump) run(ctx context.Context) {
 		case <-p.q.signal:
 		case <-timer.C:
 		case <-stop:
-			deadline, stop = time.Now().Add(p.q.o.Drain), nil
+			deadline, stop, p.leaving = time.Now().Add(p.q.o.Drain), nil, true
 			p.grantable(false)
 			p.closeAll()
 		}
@@ -148,7 +149,7 @@ func (p *pump) receive(now time.Time) {
 	if len(in.gained) > 0 {
 		p.recall()
 	}
-	if in.shed != nil {
+	if in.shed != nil && !p.leaving { // a turn that began before the stop would call the hand-over off
 		p.shed(*in.shed, now)
 	}
 	for _, c := range in.commits {
@@ -194,6 +195,9 @@ func (p *pump) gain(s store.Shard, now time.Time) {
 	p.shards[s.ID] = &shardState{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, doubtAt: now}
 	p.lends(s.ID, p.shards[s.ID])
 	p.gained++
+	if p.leaving && !p.q.alone() {
+		p.close(p.shards[s.ID], time.Time{})
+	}
 }
 
 // loseOf is lose for a shard as it was; one that is this node's again by now stays.

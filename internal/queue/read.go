@@ -48,6 +48,9 @@ func (p *pump) attend(l *lane, now time.Time) {
 	at := l.attention(now)
 	switch {
 	case at.IsZero() && l.empty() && l.idle(now):
+		if l.breaker != nil && l.breaker.tripped { // of a sender that has had nothing to try since
+			p.changed(l, carillon.BreakerClosed, now)
+		}
 		p.unsleep(l)
 		p.dropLane(l)
 	case at.IsZero() && l.empty():

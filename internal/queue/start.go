@@ -16,6 +16,7 @@ type flight struct {
 	class carillon.Class
 	start *store.Start
 	shard *shardState // as it was when the start was committed
+	stamp time.Time   // of the start, for the recipient's interval
 }
 
 // postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
@@ -104,7 +105,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		if p.spaced(l, w, m, now) {
 			continue
 		}
-		l.space.started(m.Number, now)
+		stamp := l.space.started(m.Number, now)
 		l.pace.take()
 		l.flying++
 		if w.more && len(w.queue) < refillBelow && !w.loading && p.loads < loadsMax {
@@ -112,7 +113,7 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		}
 		spared, probe := p.tried(l, m, now)
 		return &flight{
-			lane: l, class: carillon.Class(c), start: &store.Start{Key: m.Key, Shard: l.shard},
+			lane: l, class: carillon.Class(c), stamp: stamp, start: &store.Start{Key: m.Key, Shard: l.shard},
 			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.validity(l.shard, p.epochOf(l.shard)), Spared: spared, Probe: probe},
 		}
 	}
