@@ -44,9 +44,6 @@ func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 		return n.later(j, fmt.Errorf("load: %w", err), now)
 	}
 	j.NotificationID = e.n.ID
-	if j.Attempt-j.Spared > 1 && now.Sub(e.n.DueAt) > timeToLive {
-		return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now)
-	}
 	if done, stop := n.unwanted(ctx, j, e, now); stop {
 		return done
 	}
@@ -79,8 +76,10 @@ func within(ctx context.Context, s *carillon.Sender) (context.Context, context.C
 	return ctx, func() {}
 }
 
-// suspendedWait is when a message of a suspended company is looked at again.
-const suspendedWait = 5 * time.Second
+const (
+	suspendedWait = 5 * time.Second // then a message of a suspended company is looked at again
+	lookMost      = 5 * time.Second // a look into the database may take before a send
+)
 
 // unwanted ends a message whose recipient was suppressed after it had been accepted, and puts off one whose company was
 // suspended.
@@ -97,6 +96,8 @@ func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.
 	if !c.Suppresses {
 		return queue.Done{}, false
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
 	hit, err := n.store.Suppressed(ctx, c.ID, []string{j.Number})
 	if err != nil {
 		return n.later(j, err, now), true
@@ -109,6 +110,14 @@ func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.
 	return queue.Done{Result: r}, true
 }
 
+// expired ends a message that was tried and could not be sent in its time, which began at an instant.
+func expired(j *queue.Job, since, now time.Time) (queue.Done, bool) {
+	if j.Attempt-j.Spared <= 1 || now.Sub(since) <= timeToLive {
+		return queue.Done{}, false
+	}
+	return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
+}
+
 // compose fills the template's places, or the call's fields, and checks media.
 func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
 	m := &carillon.Outgoing{
@@ -116,11 +125,21 @@ func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.T
 		Number: j.Number, Class: j.Class,
 	}
 	if e.n.Channel == carillon.Voice {
+		if done, over := expired(j, e.n.DueAt, now); over {
+			return nil, done, true
+		}
 		m.AgentID, m.Contact = e.req.AgentID, e.req.Contacts[j.Key.N()].Fields()
 		return m, queue.Done{}, false
 	}
 	t, done, stop := n.template(ctx, j, e, now)
 	if stop {
+		return nil, done, true
+	}
+	since := e.n.DueAt
+	if t.UpdatedAt.After(since) {
+		since = t.UpdatedAt // it may have been held for the template until then
+	}
+	if done, over := expired(j, since, now); over {
 		return nil, done, true
 	}
 	content, err := e.req.Content(t, j.Key.N())

@@ -1,12 +1,18 @@
 package notify_test
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"carillon"
+	"carillon/internal/notify"
+	"carillon/internal/queue"
 	"carillon/internal/store"
 )
 
@@ -272,4 +278,60 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 			t.Errorf("a node without the shard started a message: attempt %d, lost %v, %v", stale.Attempt, d.Lost, err)
 		}
 	})
+}
+
+// TestAMessageThatWasTriedExpires delivers a message by itself, so long after its time and its template's last change. One
+// that was held for its template has been started, but not been tried.
+func TestAMessageThatWasTriedExpires(t *testing.T) {
+	o := sqlite(t)
+	r := newRig(t, o, nil)
+	defer func() {
+		if err := r.store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	r.inTurn = true
+	seq := carillon.SeqOf(r.accept(body("", "34600111222")))
+	db, err := sql.Open("sqlite", filepath.Join(o.Dir, "carillon.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for name, c := range map[string]struct {
+		due, approved time.Duration // ago
+		attempt       int
+		expires       bool
+	}{
+		"just now":                      {time.Minute, 240 * time.Hour, 2, false},
+		"days ago, but never tried":     {49 * time.Hour, 240 * time.Hour, 1, false},
+		"days ago":                      {49 * time.Hour, 240 * time.Hour, 2, true},
+		"days ago, approved yesterday":  {49 * time.Hour, 23 * time.Hour, 2, false},
+		"days ago, approved a day ago":  {49 * time.Hour, 25 * time.Hour, 2, true},
+		"yesterday, approved since":     {23 * time.Hour, time.Hour, 5, false},
+		"approved before it was due":    {25 * time.Hour, 26 * time.Hour, 2, true},
+		"long ago, approved yesterday ": {2400 * time.Hour, 23 * time.Hour, 9, false},
+	} {
+		now := time.Now()
+		for _, x := range []struct {
+			query string
+			ago   time.Duration
+		}{{"UPDATE notification SET due_at = ?", c.due}, {"UPDATE template SET updated_at = ?", c.approved}} {
+			if _, err := db.ExecContext(t.Context(), x.query, now.Add(-x.ago).UnixMilli()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.store.Configure(t.Context(), func(context.Context, *store.Tx) error { return nil }); err != nil { // forgets the template
+			t.Fatal(err)
+		}
+		n := notify.New(r.store, notify.Options{ // one that has not read the notification yet
+			Senders: map[string]notify.Sender{"test": r.provider}, Wake: func(...queue.Wake) {}, Log: slog.New(slog.DiscardHandler),
+		})
+		d := n.Deliver(t.Context(), &queue.Job{
+			Queued: store.Queued{Key: seq.Message(0), Number: "34600111222"}, Sender: r.sender, Class: carillon.Utility,
+			Shard: r.sender.Shard(), Attempt: c.attempt, Valid: func() bool { return true },
+		})
+		if expired := d.Result.Reason == carillon.ReasonExpired; expired != c.expires || expired == (d.Result.Rank == carillon.RankSent) {
+			t.Errorf("%s: %+v", name, d.Result)
+		}
+	}
 }
