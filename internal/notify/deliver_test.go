@@ -2,7 +2,6 @@ package notify_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 func TestAcceptedMessageIsSentOnce(t *testing.T) {
@@ -284,19 +284,14 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 // that was held for its template has been started, but not been tried.
 func TestAMessageThatWasTriedExpires(t *testing.T) {
 	o := sqlite(t)
+	file := filepath.Join(o.Dir, "carillon.db")
 	r := newRig(t, o, nil)
 	defer func() {
 		if err := r.store.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	r.inTurn = true
 	seq := carillon.SeqOf(r.accept(body("", "34600111222")))
-	db, err := sql.Open("sqlite", filepath.Join(o.Dir, "carillon.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	for name, c := range map[string]struct {
 		due, approved time.Duration // ago
 		attempt       int
@@ -312,14 +307,8 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 		"long ago, approved yesterday ": {2400 * time.Hour, 23 * time.Hour, 9, false},
 	} {
 		now := time.Now()
-		for _, x := range []struct {
-			query string
-			ago   time.Duration
-		}{{"UPDATE notification SET due_at = ?", c.due}, {"UPDATE template SET updated_at = ?", c.approved}} {
-			if _, err := db.ExecContext(t.Context(), x.query, now.Add(-x.ago).UnixMilli()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		storetest.Exec(t, file, fmt.Sprintf("UPDATE notification SET due_at = %d", now.Add(-c.due).UnixMilli()))
+		storetest.Exec(t, file, fmt.Sprintf("UPDATE template SET updated_at = %d", now.Add(-c.approved).UnixMilli()))
 		if err := r.store.Configure(t.Context(), func(context.Context, *store.Tx) error { return nil }); err != nil { // forgets the template
 			t.Fatal(err)
 		}
