@@ -19,7 +19,7 @@ func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
 		_, err := tx.exec(ctx, `INSERT INTO breaker (sender, company_id, state, fault, detail, since, until)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
 			state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
-			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), b.Detail, millis(b.Since), millis(b.Until))
+			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), storable(b.Detail), millis(b.Since), millis(b.Until))
 		if err != nil {
 			return fmt.Errorf("keep a breaker: %w", err)
 		}

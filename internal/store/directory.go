@@ -27,8 +27,8 @@ type reading struct {
 const (
 	// directoryMax bounds the entries: a hundred thousand senders with their templates, and some.
 	directoryMax = 250_000
-	// readingMost is how long a read may take, and how long anyone waits for that of another.
-	readingMost = 5 * time.Second
+	// readingMost is how long a read may take, rosterMost that of all of a company's senders.
+	readingMost, rosterMost = 5 * time.Second, 30 * time.Second
 )
 
 // drop forgets everything. Whoever asks from now on is not told what a read finds that began before.
@@ -101,25 +101,29 @@ func (d *directory) end(key any, r *reading) {
 // cached gives the entry under key, loaded once, however many ask for it at a time. Errors are not kept, except through
 // a value that says absent.
 func cached[K comparable, V any](ctx context.Context, d *directory, key K, load func(ctx context.Context) (V, error)) (V, error) {
+	return cachedWithin(ctx, d, key, readingMost, load)
+}
+
+// cachedWithin is cached for a read that may take longer.
+func cachedWithin[K comparable, V any](ctx context.Context, d *directory, key K, most time.Duration, load func(ctx context.Context) (V, error)) (V, error) {
 	if v, ok := d.find(key); ok {
 		return v.(V), nil
 	}
+	limit := time.NewTimer(most + time.Second) // the reader is bounded: it should end before
+	defer limit.Stop()
 	for {
 		r, mine := d.join(key)
 		if mine {
-			return readFor(ctx, d, key, r, load)
+			return readFor(ctx, d, key, r, most, load)
 		}
-		limit := time.NewTimer(readingMost)
 		select {
 		case <-r.done:
 		case <-limit.C:
-			return bounded(ctx, load)
+			return bounded(ctx, most, load)
 		case <-ctx.Done():
-			limit.Stop()
 			var none V
 			return none, unavailable(ctx.Err())
 		}
-		limit.Stop()
 		if !r.own {
 			v, _ := r.value.(V)
 			return v, r.err
@@ -128,16 +132,17 @@ func cached[K comparable, V any](ctx context.Context, d *directory, key K, load 
 }
 
 // bounded ends a read that takes too long.
-func bounded[V any](ctx context.Context, load func(ctx context.Context) (V, error)) (V, error) {
-	ctx, cancel := context.WithTimeout(ctx, readingMost)
+func bounded[V any](ctx context.Context, most time.Duration, load func(ctx context.Context) (V, error)) (V, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	return load(ctx)
+	v, err := load(ctx)
+	return v, unavailable(err)
 }
 
 // readFor reads an entry for the caller and for those who wait for it.
-func readFor[K comparable, V any](ctx context.Context, d *directory, key K, r *reading, load func(ctx context.Context) (V, error)) (V, error) {
+func readFor[K comparable, V any](ctx context.Context, d *directory, key K, r *reading, most time.Duration, load func(ctx context.Context) (V, error)) (V, error) {
 	defer d.end(key, r)
-	v, err := bounded(ctx, load)
+	v, err := bounded(ctx, most, load)
 	if err == nil {
 		d.keep(r.version, key, v)
 	}

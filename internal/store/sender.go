@@ -68,7 +68,7 @@ type roster struct {
 }
 
 func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
-	return cached(ctx, &s.dir, sendersOfCompany(companyID), func(ctx context.Context) (*roster, error) {
+	return cachedWithin(ctx, &s.dir, sendersOfCompany(companyID), rosterMost, func(ctx context.Context) (*roster, error) {
 		version := s.Generation()
 		all, err := s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
 		if err != nil {

@@ -68,7 +68,7 @@ func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
 	_, err = tx.exec(ctx, `INSERT INTO template (`+templateColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
-		string(components), r.Reason, millis(r.PollAt), millis(r.ClaimedUntil), millis(r.CreatedAt), millis(r.UpdatedAt))
+		string(components), storable(r.Reason), millis(r.PollAt), millis(r.ClaimedUntil), millis(r.CreatedAt), millis(r.UpdatedAt))
 	if duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
@@ -181,7 +181,7 @@ func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (boo
 		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16`+asRead,
 		read.CompanyID, read.ID, string(read.Status), millis(read.UpdatedAt), millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
-		string(components), next.Reason, millis(next.PollAt), millis(next.ClaimedUntil), millis(next.UpdatedAt))
+		string(components), storable(next.Reason), millis(next.PollAt), millis(next.ClaimedUntil), millis(next.UpdatedAt))
 	if duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}
