@@ -17,6 +17,8 @@ import (
 //	                     ▲                   │
 //	                     └── twice as long ──┘ the message that was tried meets a fault
 //
+// One that has had nothing to try for a day is forgotten.
+//
 // While it is open nothing of the sender starts; no other sender notices. Attempts that opened it or tried it count for
 // nothing: an outage of hours neither uses up a message's attempts nor fails it. Nor do those that a fault of our own side
 // ended before they left. What is not closed stands in the
@@ -162,7 +164,7 @@ func (b *breaker) quiet(now time.Time) bool {
 		return true
 	}
 	if b.tripped && now.Sub(b.until) > breakerForgets {
-		return len(b.spared) == 0
+		return true
 	}
 	for _, s := range b.last {
 		if s.fault != "" && now.Sub(s.at) <= breakerWithin {
@@ -251,7 +253,7 @@ func (p *pump) changed(l *lane, to carillon.BreakerState, now time.Time) {
 	}
 	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", l.uid, "class", string(x.Fault), "until", x.Until,
 		"detail", x.Detail)
-	p.q.keeps.put(p.q, x)
+	p.q.keeps.put(x)
 }
 
 // told is the breaker as others see it.
@@ -302,7 +304,8 @@ func (p *pump) recalled(r recalled, now time.Time) {
 		}
 		_, most := waits(x.Fault)
 		l.breaker = &breaker{
-			fault: x.Fault, detail: x.Detail, since: x.Since, until: x.Until, tripped: true,
+			fault: x.Fault, detail: x.Detail, since: x.Since, tripped: true,
+			until:   latest(x.Until, now.Add(-breakerForgets)), // not forgotten before it is known what waits
 			company: x.CompanyID, wait: min(max(x.Until.Sub(x.Since), 0), most/2),
 		}
 		p.attend(l, now)

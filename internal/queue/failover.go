@@ -220,7 +220,8 @@ func (p *pump) replayed(r replayed, now time.Time) {
 		p.q.o.Deposed() // what followed the results may be lost as well
 	}
 	for _, s := range p.shards {
-		s.scanAt, s.doubtAt = now, now // what was queued again is found, and what was settled and is unknown again
+		s.scanAt = now            // what was queued again is found
+		s.doubtAt = p.echoes.rest // and what had been settled and is unknown again, once all have told of their receipts
 	}
 	p.stirred = true
 }

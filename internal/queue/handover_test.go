@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"carillon"
@@ -33,7 +34,7 @@ func TestAfterAFailoverUnknownOutcomesAreLookedFor(t *testing.T) {
 	close(p.hands.over)
 	p.replayed(replayed{}, now)
 	p.q.gives.Wait()
-	if s := p.shards[1]; !s.doubtAt.Equal(now) || !s.scanAt.Equal(now) {
+	if s := p.shards[1]; !s.doubtAt.Equal(now.Add(replayWait)) || !s.scanAt.Equal(now) {
 		t.Errorf("settled again at %s, looked through at %s", s.doubtAt, s.scanAt)
 	}
 }
@@ -79,8 +80,10 @@ func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 	p := idlePump(t)
 	l := p.laneOf(1, p.shards[1])
 	l.sender = &carillon.Sender{UID: 1, CompanyID: "ours"}
-	l.breaker = &breaker{}
-	l.breaker.fail(1<<8, carillon.FaultAccount, true, 0, now)
+	p.heed(l, &landed{ // it is canceled then, and never lands again
+		f:    &flight{lane: l, job: &Job{Queued: store.Queued{Key: 1 << 8}}},
+		done: Done{Result: store.Result{Move: store.MoveRetry}, Pause: true, Fault: carillon.FaultAccount}, at: now,
+	}, now)
 	for _, c := range []struct {
 		after time.Duration
 		there bool
@@ -93,12 +96,64 @@ func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 	p.q.keeps.wait()
 }
 
-// With a database that does not answer, each write would last until its own time is over.
+// With a database that does not answer, each write lasts until its own time is over.
 func TestAStopWaitsForNoMoreThanOneBreaker(t *testing.T) {
-	k := &keeper{over: true, waiting: map[int64]carillon.Breaker{1: {}, 2: {}}, running: true}
-	k.done.Go(func() { k.run(nil) }) // writing would panic
-	k.wait()
-	if k.running {
-		t.Error("it goes on")
+	synctest.Test(t, func(t *testing.T) {
+		written := 0
+		k := &keeper{write: func(carillon.Breaker) {
+			written++
+			time.Sleep(keepTimeout)
+		}}
+		for uid := range int64(100) {
+			k.put(carillon.Breaker{SenderUID: uid})
+		}
+		begin := time.Now()
+		k.wait()
+		if took := time.Since(begin); took > keepLeave+keepTimeout || written > 2 {
+			t.Errorf("it waited %s, for %d", took, written)
+		}
+	})
+}
+
+// Where nothing hangs, all is written.
+func TestAStopWaitsForTheBreakersThatCanBeKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := 0
+		k := &keeper{write: func(carillon.Breaker) { written++ }}
+		for uid := range int64(100) {
+			k.put(carillon.Breaker{SenderUID: uid})
+		}
+		if k.wait(); written != 100 {
+			t.Errorf("%d were kept", written)
+		}
+	})
+}
+
+// Two wait for one number: the commit of the first takes long, or fails.
+func TestTheIntervalHoldsAlsoWhereOneWaits(t *testing.T) {
+	const every, number = 6 * time.Second, "34600111222"
+	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	after := func(d time.Duration) time.Time { return begin.Add(d) }
+	s := &spacer{}
+	s.of(&carillon.Sender{PerRecipient: every})
+	s.started(number, begin)
+	second := s.slot(number, begin, begin)
+	s.left(number, after(3*time.Second))
+	if !second.Equal(after(every)) {
+		t.Fatalf("the second is given %s", second.Sub(begin))
+	}
+	if at := s.slot(number, second, second); at.Before(after(9 * time.Second)) {
+		t.Errorf("the first left after 3 s, the second may start after %s", at.Sub(begin))
+	}
+
+	s = &spacer{}
+	s.of(&carillon.Sender{PerRecipient: every})
+	stamp := s.started(number, begin)
+	second = s.slot(number, begin, begin)
+	s.unstarted(number, stamp)
+	s.started(number, after(time.Second))
+	s.left(number, after(time.Second))
+	if at := s.slot(number, second, second); !at.Equal(after(7 * time.Second)) {
+		t.Errorf("the first left after 1 s, the second may start after %s", at.Sub(begin))
 	}
 }

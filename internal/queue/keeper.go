@@ -17,13 +17,14 @@ const (
 type keeper struct {
 	mu      sync.Mutex
 	waiting map[int64]carillon.Breaker
+	write   func(b carillon.Breaker)
 	running bool
 	over    bool // nothing is waited for any more
 	done    sync.WaitGroup
 }
 
 // put leaves a change to be written soon.
-func (k *keeper) put(q *Queue, b carillon.Breaker) {
+func (k *keeper) put(b carillon.Breaker) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.waiting == nil {
@@ -32,7 +33,7 @@ func (k *keeper) put(q *Queue, b carillon.Breaker) {
 	k.waiting[b.SenderUID] = b
 	if !k.running {
 		k.running = true
-		k.done.Go(func() { k.run(q) })
+		k.done.Go(k.run)
 	}
 }
 
@@ -59,7 +60,7 @@ func (k *keeper) take() map[int64]carillon.Breaker {
 }
 
 // run writes until nothing waits. What cannot be written is let go: it tells, and nothing depends on it.
-func (k *keeper) run(q *Queue) {
+func (k *keeper) run() {
 	for {
 		changes := k.take()
 		if len(changes) == 0 {
@@ -69,7 +70,7 @@ func (k *keeper) run(q *Queue) {
 			if k.left() {
 				break
 			}
-			k.write(q, b)
+			k.write(b)
 		}
 	}
 }
@@ -80,7 +81,7 @@ func (k *keeper) left() bool {
 	return k.over
 }
 
-func (k *keeper) write(q *Queue, b carillon.Breaker) {
+func (q *Queue) keepBreaker(b carillon.Breaker) {
 	ctx, cancel := context.WithTimeout(context.Background(), keepTimeout)
 	defer cancel()
 	if err := q.store.KeepBreaker(ctx, b); err != nil {

@@ -95,7 +95,7 @@ func (s *spacer) slot(number string, due, now time.Time) time.Time {
 		return onWall(next, now)
 	}
 	at := last
-	if r, ok := s.reserved[number]; ok && r.After(at) {
+	if r, ok := s.reserved[number]; ok && r.After(at) && r.After(due) { // of another: its own is over
 		at = r
 	}
 	at = at.Add(s.every)
@@ -159,12 +159,13 @@ func (s *spacer) free(number string, now time.Time) bool {
 	return true
 }
 
-// left notes that what was started leaves only now, unless another has been given its slot already.
+// left notes that what was started leaves only now. Where another has been given its slot by then, a little is let pass:
+// each of a long row would start later than its slot by as much as all before it, and lose it at last.
 func (s *spacer) left(number string, now time.Time) {
 	s.mu.Lock()
-	later := s.every > 0 && !s.reserved[number].After(now)
+	late := s.every > 0 && (!s.reserved[number].After(now) || now.Sub(s.last[number]) > leaveLate)
 	s.mu.Unlock()
-	if later {
+	if late {
 		s.started(number, now)
 	}
 }
@@ -185,8 +186,10 @@ func (s *spacer) of(x *carillon.Sender) {
 	s.every = x.PerRecipient
 }
 
-// slotLate is how late a message may start without the ones after it losing their slots.
-const slotLate = 250 * time.Millisecond
+const (
+	slotLate  = 250 * time.Millisecond // a message may start so late without the ones after it losing their slots
+	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without their noticing
+)
 
 // spacerMin is how many entries there are before old ones are looked for.
 const spacerMin = 4096

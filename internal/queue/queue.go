@@ -156,6 +156,7 @@ func New(s *store.Store, o Options) *Queue {
 		store: s, o: o, id: carillon.NewID(time.Now()), signal: make(chan struct{}, 1),
 		owned: map[int]int64{}, giving: map[int]bool{}, look: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
+	q.keeps.write = q.keepBreaker
 	q.grants.shards, q.grants.accounts = map[int]lender{}, map[int64]*account{}
 	q.grants.most = max(1, o.ProcessCap/2) // the lanes' own starts come beside them
 	return q
