@@ -149,7 +149,7 @@ func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.T
 	m.Template, m.Content = t, content
 	if content.MediaURL != "" && j.Sender.MediaCheck == "full" && n.o.Media != nil {
 		if rejected, err := n.o.Media(ctx, t.Shape.HeaderFormat, content.MediaURL); err != nil {
-			if rejected || j.Attempt >= mediaTries && now.Sub(e.n.DueAt) > mediaPatience {
+			if rejected || j.Attempt >= mediaTries && now.Sub(since) > mediaPatience {
 				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
 			}
 			return nil, n.later(j, err, now), true
