@@ -231,7 +231,7 @@ func (p *pump) granted(w Wake, now time.Time) {
 		p.guest(now)
 	}
 	l.of(w.Fresh.Sender)
-	f := &flight{lane: l, class: w.Class, start: &store.Start{Key: m.Key, Shard: l.shard, Attempt: 1}}
+	f := &flight{lane: l, class: w.Class, stamp: g.stamp, start: &store.Start{Key: m.Key, Shard: l.shard, Attempt: 1}}
 	f.job = &Job{Queued: m, Sender: l.sender, Class: w.Class, Shard: l.shard, Attempt: 1, Valid: p.q.validity(l.shard, s.epoch)}
 	f.job.Spared, f.job.Probe = p.tried(l, m, now)
 	l.pace.take()

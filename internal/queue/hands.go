@@ -16,7 +16,9 @@ const handsRest = 10 * time.Second
 func (p *pump) send(f *flight, now time.Time) {
 	h := &p.hands
 	h.used = now
-	f.lane.space.left(f.job.Number, now)
+	if !f.stamp.IsZero() {
+		f.lane.space.left(f.job.Number, now)
+	}
 	if n := len(h.idle) - 1; n >= 0 {
 		h.idle[n] <- f
 		h.idle = h.idle[:n]

@@ -16,7 +16,7 @@ type flight struct {
 	class carillon.Class
 	start *store.Start
 	shard *shardState // as it was when the start was committed
-	stamp time.Time   // of the start, for the recipient's interval
+	stamp time.Time   // of the start, for the recipient's interval; zero: there is none
 }
 
 // postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
