@@ -210,7 +210,7 @@ CREATE TABLE idempotency (
 ){without_rowid};
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
--- The id carries seq (adr/0015).
+-- The id carries seq (adr/0015). The texts come last: SQLite reads a row from its beginning, and they fill further pages.
 CREATE TABLE notification (
   seq           {integer_key},
   id            TEXT NOT NULL,
@@ -221,18 +221,19 @@ CREATE TABLE notification (
   class         INTEGER NOT NULL,
   campaign      TEXT NOT NULL,
   flat          BOOLEAN NOT NULL,
-  body          TEXT NOT NULL,
-  notes         TEXT NOT NULL,
   total         INTEGER NOT NULL,
   open          INTEGER NOT NULL,
   scheduled     BOOLEAN NOT NULL,
   canceled      BOOLEAN NOT NULL DEFAULT FALSE,
   created_at    BIGINT NOT NULL,
   due_at        BIGINT NOT NULL,
-  done_at       BIGINT NOT NULL DEFAULT 0
+  done_at       BIGINT NOT NULL DEFAULT 0,
+  notes         TEXT NOT NULL,
+  body          TEXT NOT NULL
 ){hot};
 CREATE INDEX notification_company ON notification (company_id, seq);
-CREATE INDEX notification_open ON notification (company_id, seq) WHERE open > 0;
+-- The sweep over all that is open finds here what it asks for, and reads no row.
+CREATE INDEX notification_open ON notification (company_id, seq, due_at, open) WHERE open > 0;
 CREATE INDEX notification_canceled ON notification (company_id, seq) WHERE canceled;
 CREATE INDEX notification_done ON notification (company_id, done_at) WHERE open = 0;
 
