@@ -157,3 +157,38 @@ func TestTheIntervalHoldsAlsoWhereOneWaits(t *testing.T) {
 		t.Errorf("the first left after 1 s, the second may start after %s", at.Sub(begin))
 	}
 }
+
+// Each of a row leaves a little behind its slot: none comes too soon after the one before, and the row does not drift.
+func TestALittleLatenessNeitherShortensAnIntervalNorAddsUp(t *testing.T) {
+	const every, number, row = 2 * time.Second, "34600111222", 200
+	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	s := &spacer{}
+	s.of(&carillon.Sender{PerRecipient: every})
+	slots := make([]time.Time, row)
+	for i := range slots {
+		if i == 0 {
+			s.started(number, begin)
+			slots[i] = begin
+			continue
+		}
+		slots[i] = s.slot(number, begin, begin)
+	}
+	before := time.Time{}
+	for i, at := range slots {
+		if i > 0 {
+			if again := s.slot(number, at, at); !again.Equal(at) {
+				t.Fatalf("the turn of %d moved by %s", i, again.Sub(at))
+			}
+			s.started(number, at)
+		}
+		ready := at.Add(time.Duration(i*i%41) * time.Millisecond) // up to 40 ms, up and down
+		left := ready.Add(s.left(number, ready))
+		if left.Sub(before) < every {
+			t.Errorf("%d left %s after the one before", i, left.Sub(before))
+		}
+		if late := left.Sub(at); late > leaveLate {
+			t.Errorf("%d left %s behind its slot", i, late)
+		}
+		before = left
+	}
+}

@@ -17,7 +17,7 @@ func (p *pump) send(f *flight, now time.Time) {
 	h := &p.hands
 	h.used = now
 	if !f.stamp.IsZero() {
-		f.lane.space.left(f.job.Number, now)
+		f.wait = f.lane.space.left(f.job.Number, now)
 	}
 	if n := len(h.idle) - 1; n >= 0 {
 		h.idle[n] <- f
@@ -36,6 +36,7 @@ func (p *pump) hand(in chan *flight) {
 			if f == nil {
 				return
 			}
+			time.Sleep(f.wait)
 			d := p.q.o.Deliver(p.sendCtx, f.job)
 			p.q.land(landed{f, d, time.Now(), in})
 		case <-p.hands.over:

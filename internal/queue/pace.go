@@ -72,11 +72,12 @@ func (p *pacer) over() time.Time {
 // wall clock neither shortens an interval nor lengthens it.
 type spacer struct {
 	mu       sync.Mutex
-	every    time.Duration // 0: none
-	last     map[string]time.Time
+	every    time.Duration        // 0: none
+	last     map[string]time.Time // starts, which slots are reckoned from
 	reserved map[string]time.Time
-	pruneAt  int       // entries, when old ones are looked for
-	until    time.Time // when nothing of it means anything any more
+	gone     map[string]time.Time // when each left, which is a little behind its start
+	pruneAt  int                  // entries, when old ones are looked for
+	until    time.Time            // when nothing of it means anything any more
 }
 
 // slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
@@ -159,15 +160,29 @@ func (s *spacer) free(number string, now time.Time) bool {
 	return true
 }
 
-// left notes that what was started leaves only now. Where another has been given its slot by then, a little is let pass:
-// each of a long row would start later than its slot by as much as all before it, and lose it at last.
-func (s *spacer) left(number string, now time.Time) {
+// left notes that what was started leaves only now, and gives how long it has to wait yet: the one before it left behind its
+// slot as well, by leaveLate at most. So none comes too soon after another, and lateness does not add up along a row. What
+// is later than that moves the slots behind it.
+func (s *spacer) left(number string, now time.Time) (wait time.Duration) {
 	s.mu.Lock()
-	late := s.every > 0 && (!s.reserved[number].After(now) || now.Sub(s.last[number]) > leaveLate)
+	if s.every == 0 {
+		s.mu.Unlock()
+		return 0
+	}
+	if before, seen := s.gone[number]; seen {
+		wait = min(max(0, before.Add(s.every).Sub(now)), leaveLate)
+	}
+	now = now.Add(wait)
+	if s.gone == nil {
+		s.gone = map[string]time.Time{}
+	}
+	s.gone[number] = now
+	late := !s.reserved[number].After(now) || now.Sub(s.last[number]) > leaveLate
 	s.mu.Unlock()
 	if late {
 		s.started(number, now)
 	}
+	return wait
 }
 
 // unstarted takes started back.
@@ -188,7 +203,7 @@ func (s *spacer) of(x *carillon.Sender) {
 
 const (
 	slotLate  = 250 * time.Millisecond // a message may start so late without the ones after it losing their slots
-	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without their noticing
+	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without their being moved
 )
 
 // spacerMin is how many entries there are before old ones are looked for.
@@ -198,6 +213,11 @@ func (s *spacer) prune(now time.Time) {
 	for number, at := range s.last {
 		if !at.Add(s.every).After(now) {
 			delete(s.last, number)
+		}
+	}
+	for number, at := range s.gone {
+		if !at.Add(s.every).After(now) {
+			delete(s.gone, number)
 		}
 	}
 	for number, at := range s.reserved {

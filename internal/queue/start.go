@@ -15,8 +15,9 @@ type flight struct {
 	lane  *lane
 	class carillon.Class
 	start *store.Start
-	shard *shardState // as it was when the start was committed
-	stamp time.Time   // of the start, for the recipient's interval; zero: there is none
+	shard *shardState   // as it was when the start was committed
+	stamp time.Time     // of the start, for the recipient's interval; zero: there is none
+	wait  time.Duration // before it leaves, for the same
 }
 
 // postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
