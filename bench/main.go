@@ -68,7 +68,7 @@ func lines() []line {
 		{"drain", [2]float64{150, 75}, (*bench).measureDrain},
 		{"idle", [2]float64{60, 20}, (*bench).measureIdle},
 		{"million", [2]float64{200, 90}, (*bench).measureMillion},
-		{"growth", [2]float64{1300, 420}, (*bench).measureGrowth},
+		{"growth", [2]float64{1600, 420}, (*bench).measureGrowth},
 		{"fairness", [2]float64{240, 60}, (*bench).measureFairness},
 		{"pacing", [2]float64{70, 20}, (*bench).measurePacing},
 		{"sign-in", [2]float64{190, 85}, (*bench).measureSignIn},

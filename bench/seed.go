@@ -75,8 +75,26 @@ func (b *bench) fill(ctx context.Context, e engine, rows int, kind string) (*sto
 		err = settle(ctx, n.child)
 	}
 	n.stop()
+	if err == nil {
+		err = s.aged(ctx, b.cluster)
+	}
 	b.say("%d messages on %s in %s", rows, e.name, time.Since(begin).Round(time.Second))
 	return s, err
+}
+
+// aged does what PostgreSQL would have done long ago with rows that are old: else a copy has its first vacuum and
+// statistics made of all of them, beside what is measured.
+func (s *stock) aged(ctx context.Context, c *cluster) error {
+	if !s.e.postgres {
+		return nil
+	}
+	db, err := s.open(c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "VACUUM ANALYZE")
+	return err
 }
 
 // searchable waits until search knows of all, half a minute behind the last request, as it does of what is old: nothing
@@ -121,7 +139,7 @@ func (s *stock) rewrite(ctx context.Context, c *cluster, kind string) error {
 		}
 	}
 	if s.e.postgres {
-		statements = append(statements, "VACUUM ANALYZE message", "VACUUM ANALYZE notification")
+		statements = append(statements, "VACUUM ANALYZE")
 	} else {
 		statements = append(statements, "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
