@@ -192,9 +192,10 @@ func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
 
 func (s *soak) reportFlatness(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Flat\n\nOf a node that stays, growth over the run is the median slope between the levels of its thirtieths, after a tenth at the\n"+
-		"beginning. Of one that is restarted it is that between its lives (their last quarters), and growth within a life, which begins\n"+
-		"with empty caches, is from the second to the last quarter. Flat is at most %d %% over the run and %d %% within a life.\n\n"+
-		"| | Median | Least | Most | Over the run | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
+		"beginning. Of one that is restarted it is that between its lives (their last halves), and growth within a life, which begins\n"+
+		"with empty caches, is from the second to the last quarter. The 95 %% interval of a slope is Kendall's. Flat is at most\n"+
+		"%d %% over the run, or no more than chance (an interval that begins below 0), and at most %d %% within a life.\n\n"+
+		"| | Median | Least | Most | Over the run (95 %%) | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
 	for node := range s.options {
 		for i, name := range watched() {
 			f := s.judge(node, i, name)
@@ -202,8 +203,8 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 			if f.lives > 1 {
 				within = fmt.Sprintf("%+.1f %%", f.withinLife)
 			}
-			fmt.Fprintf(b, "| Node %d: %s | %s | %s | %s | %+.1f %% | %s | %d | %s |\n", node+1, f.name, show(f.median), show(f.least), show(f.highest),
-				f.overRun, within, f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
+			fmt.Fprintf(b, "| Node %d: %s | %s | %s | %s | %+.1f %% (%+.1f to %+.1f) | %s | %d | %s |\n", node+1, f.name, show(f.median), show(f.least), show(f.highest),
+				f.overRun.mid, f.overRun.low, f.overRun.high, within, f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -59,7 +60,7 @@ func (n *soaked) look(ctx context.Context) (sample, error) {
 type flatness struct {
 	name           string
 	median         float64
-	overRun        float64 // growth over the run, in %
+	overRun        span    // growth over the run, in %
 	withinLife     float64 // growth from the second to the last quarter of a life, in %, median of all lives
 	lives          int
 	flat           bool
@@ -89,7 +90,7 @@ func (s *soak) judge(node, which int, name string) flatness {
 	f.median, f.least, f.highest = median(all), slices.Min(all), slices.Max(all)
 	if node < s.restarting() {
 		f.lives, f.overRun = 1, growth(parts(lives[0], which))
-		f.flat = f.overRun <= maxOverRun
+		f.flat = !f.overRun.rises()
 		return f
 	}
 	var levels [][2]float64
@@ -99,12 +100,12 @@ func (s *soak) judge(node, which int, name string) flatness {
 			continue // too short a life to have a level
 		}
 		quarter := func(k int) float64 { return level(xs[k*len(xs)/4:(k+1)*len(xs)/4], which) }
-		levels = append(levels, [2]float64{xs[0].at.Seconds(), quarter(3)})
+		levels = append(levels, [2]float64{xs[0].at.Seconds(), level(xs[len(xs)/2:], which)})
 		within = append(within, 100*(quarter(3)/quarter(1)-1))
 	}
 	if f.lives = len(levels); f.lives >= 2 {
 		f.overRun, f.withinLife = growth(levels), median(within)
-		f.flat = f.overRun <= maxOverRun && f.withinLife <= maxInLife
+		f.flat = !f.overRun.rises() && f.withinLife <= maxInLife
 	}
 	return f
 }
@@ -131,24 +132,28 @@ func level(xs []sample, which int) float64 {
 	return median(v)
 }
 
-// growth is by how many percent levels, each with its instant, rose from the first to the last, by the median slope.
-func growth(levels [][2]float64) float64 {
-	var at, v []float64
-	for _, l := range levels {
-		at, v = append(at, l[0]), append(v, l[1])
-	}
-	return 100 * medianSlope(at, v) * (slices.Max(at) - slices.Min(at)) / median(v)
-}
+// span is an estimate with its 95 % interval.
+type span struct{ mid, low, high float64 }
 
-// medianSlope is the median of the slopes between all pairs of points (Theil and Sen), which outliers do not bend.
-func medianSlope(x, y []float64) float64 {
-	var slopes []float64
-	for i := range x {
-		for j := range i {
-			if x[i] != x[j] {
-				slopes = append(slopes, (y[i]-y[j])/(x[i]-x[j]))
+// rises tells whether there is more growth than is flat: more than could be by chance, where levels go up and down by as much.
+func (g span) rises() bool { return g.mid > maxOverRun && g.low > 0 }
+
+// growth is by how many percent levels, each with its instant, rose from the first to the last, by the median of the slopes
+// between all pairs of them (Theil and Sen), which outliers do not bend, with the interval that Kendall's distribution gives it.
+func growth(levels [][2]float64) span {
+	var at, v, slopes []float64
+	for i, l := range levels {
+		at, v = append(at, l[0]), append(v, l[1])
+		for _, before := range levels[:i] {
+			if l[0] != before[0] {
+				slopes = append(slopes, (l[1]-before[1])/(l[0]-before[0]))
 			}
 		}
 	}
-	return median(slopes)
+	slices.Sort(slopes)
+	n, pairs := float64(len(levels)), float64(len(slopes))
+	off := 1.96 * math.Sqrt(n*(n-1)*(2*n+5)/18)
+	at95 := func(k float64) float64 { return slopes[int(min(max(k, 0), pairs-1))] }
+	percent := 100 * (slices.Max(at) - slices.Min(at)) / median(v)
+	return span{percent * median(slopes), percent * at95((pairs-off)/2), percent * at95((pairs+off)/2)}
 }
