@@ -194,7 +194,7 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Flat\n\nOf a node that stays, growth over the run is the median slope between the levels of its thirtieths, after a tenth at the\n"+
 		"beginning. Of one that is restarted it is that between its lives (their last halves), and growth within a life, which begins\n"+
 		"with empty caches, is from the second to the last quarter. The 95 %% interval of a slope is Kendall's. Flat is at most\n"+
-		"%d %% over the run, or no more than chance (an interval that begins below 0), and at most %d %% within a life.\n\n"+
+		"%d %% over the run and %d %% within a life, by the estimates.\n\n"+
 		"| | Median | Least | Most | Over the run (95 %%) | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
 	for node := range s.options {
 		for i, name := range watched() {

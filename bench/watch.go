@@ -90,7 +90,7 @@ func (s *soak) judge(node, which int, name string) flatness {
 	f.median, f.least, f.highest = median(all), slices.Min(all), slices.Max(all)
 	if node < s.restarting() {
 		f.lives, f.overRun = 1, growth(parts(lives[0], which))
-		f.flat = !f.overRun.rises()
+		f.flat = f.overRun.mid <= maxOverRun
 		return f
 	}
 	var levels [][2]float64
@@ -105,7 +105,7 @@ func (s *soak) judge(node, which int, name string) flatness {
 	}
 	if f.lives = len(levels); f.lives >= 2 {
 		f.overRun, f.withinLife = growth(levels), median(within)
-		f.flat = !f.overRun.rises() && f.withinLife <= maxInLife
+		f.flat = f.overRun.mid <= maxOverRun && f.withinLife <= maxInLife
 	}
 	return f
 }
@@ -134,9 +134,6 @@ func level(xs []sample, which int) float64 {
 
 // span is an estimate with its 95 % interval.
 type span struct{ mid, low, high float64 }
-
-// rises tells whether there is more growth than is flat: more than could be by chance, where levels go up and down by as much.
-func (g span) rises() bool { return g.mid > maxOverRun && g.low > 0 }
 
 // growth is by how many percent levels, each with its instant, rose from the first to the last, by the median of the slopes
 // between all pairs of them (Theil and Sen), which outliers do not bend, with the interval that Kendall's distribution gives it.
