@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon/internal/load"
@@ -13,14 +14,26 @@ import (
 type growing struct {
 	rows []*row
 	take func(ctx context.Context, n *node) ([]float64, error)
+	// Instead of take: what requests took, and the share of them that each figure is not above. A p99 is what a few bad
+	// moments make of it, and those of the machine are to fall on both sides: a round looks at each side several times.
+	wait   func(ctx context.Context, n *node) (*load.Hist, error)
+	shares []float64
 }
+
+// looks are how often a round looks at either side where a share of requests is the figure.
+const looks = 3
 
 // alone is a figure that is taken for itself.
 func alone(r *row, take func(ctx context.Context, n *node) (float64, error)) growing {
-	return growing{[]*row{r}, func(ctx context.Context, n *node) ([]float64, error) {
+	return growing{rows: []*row{r}, take: func(ctx context.Context, n *node) ([]float64, error) {
 		got, err := take(ctx, n)
 		return []float64{got}, err
 	}}
+}
+
+// tail is the p99 of what requests take.
+func tail(r *row, wait func(ctx context.Context, n *node) (*load.Hist, error)) growing {
+	return growing{rows: []*row{r}, shares: []float64{0.99}, wait: wait}
 }
 
 // growthTime is a row for a figure that is better when it is less, growthRate for one that is better when it is more.
@@ -105,13 +118,31 @@ func (b *bench) growthRound(ctx context.Context, p *provider, stocks []*stock, f
 // grow takes figures on both nodes, first on the one named.
 func (b *bench) grow(ctx context.Context, f growing, nodes []*node, first int) error {
 	var got [2][]float64
-	for _, i := range []int{first, 1 - first} {
+	sides := []int{first, 1 - first}
+	if f.wait != nil {
+		sides = slices.Repeat(sides, looks)
+	}
+	var waits [2]load.Hist
+	for _, i := range sides {
 		if err := settle(ctx, nodes[0].child, nodes[1].child); err != nil {
 			return err
 		}
-		var err error
-		if got[i], err = f.take(ctx, nodes[i]); err != nil {
+		if f.wait == nil {
+			var err error
+			if got[i], err = f.take(ctx, nodes[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		took, err := f.wait(ctx, nodes[i])
+		if err != nil {
 			return err
+		}
+		waits[i].Merge(took)
+	}
+	for _, share := range f.shares {
+		for i := range got {
+			got[i] = append(got[i], waits[i].Milliseconds(share))
 		}
 	}
 	for i, r := range f.rows {
@@ -124,41 +155,36 @@ func (b *bench) grow(ctx context.Context, f growing, nodes []*node, first int) e
 // growthOfWork are the figures of a node that runs, those first that add few rows.
 func (b *bench) growthOfWork(p *provider, e engine) []growing {
 	d := pick(b, 3*time.Second, 2*time.Second)
-	tail := pick(b, 8*time.Second, 2*time.Second) // of a p99: in 3 s one stall of the disk of 30 ms is one in a hundred
 	one := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
 	hundred := request("POST", notifyPath("ck_bench_much"), body(100, 600000000, never))
-	const beside = 0.3 // of the maximum, the same for both
-	most := 0.0
-	p99 := func(took *load.Hist, err error) (float64, error) {
-		if err != nil {
-			return 0, err
-		}
-		return took.Milliseconds(0.99), nil
-	}
+	var accepted [2]float64 // by the node before and by this one: both nodes' once a round has had them
+	beside := func() float64 { return 0.3 * slices.Min(accepted[:]) }
 	idle := "accept to provider, idle"
 	return []growing{
-		{[]*row{b.growthTime(idle, "ms, p50", e), b.growthTime(idle, "ms, p99", e)}, func(ctx context.Context, n *node) ([]float64, error) {
-			took, err := b.singles(ctx, p, n, pick(b, 500, 300), spacing)
-			if err != nil {
-				return nil, err
-			}
-			return []float64{took.Milliseconds(0.5), took.Milliseconds(0.99)}, nil
-		}},
+		{
+			rows:   []*row{b.growthTime(idle, "ms, p50", e), b.growthTime(idle, "ms, p99", e)},
+			shares: []float64{0.5, 0.99},
+			wait: func(ctx context.Context, n *node) (*load.Hist, error) {
+				took, err := b.singles(ctx, p, n, pick(b, 200, 100), spacing)
+				if err != nil {
+					return nil, err
+				}
+				return &took.Hist, nil
+			},
+		},
 		alone(b.growthRate("sign-in", "sign-ins/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
 			return closedLoop(ctx, n.addr, signInRequest(), 64, d)
 		}),
 		alone(b.growthRate("accept, 1 recipient", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
 			got, err := closedLoop(ctx, n.addr, one, 64, d)
-			if most == 0 {
-				most = got
-			}
+			accepted = [2]float64{accepted[1], got}
 			return got, err
 		}),
-		alone(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 16 connections", e), func(ctx context.Context, n *node) (float64, error) {
-			return p99(openLoop(ctx, n.addr, one, 16, beside*most, tail))
+		tail(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 16 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
+			return openLoop(ctx, n.addr, one, 16, beside(), d)
 		}),
-		alone(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum", e), func(ctx context.Context, n *node) (float64, error) {
-			return p99(b.besideSignIns(ctx, n, companyRoutes(), beside*most, tail))
+		tail(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum", e), func(ctx context.Context, n *node) (*load.Hist, error) {
+			return b.besideSignIns(ctx, n, companyRoutes(), beside(), d)
 		}),
 		alone(b.growthTime("10,000 due at once", "ms late, p99", e), func(ctx context.Context, n *node) (float64, error) {
 			return b.dueAtOnce(ctx, p, n, "growth")
