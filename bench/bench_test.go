@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -197,5 +198,17 @@ func TestDensestSecondOfArrivals(t *testing.T) {
 	}
 	if n := densest(all); n != 5 { // from 500 to 1499
 		t.Errorf("%d in one second", n)
+	}
+}
+
+// TestTheLastWordOfAProcessIsHeard: also when it ended before anybody listened.
+func TestTheLastWordOfAProcessIsHeard(t *testing.T) {
+	c, err := (&bench{}).start(exec.Command("/bin/sh", "-c", "echo done")) // as a client's result is
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.done
+	if said, err := c.hear(); said != "done" || err != nil {
+		t.Errorf("heard %q, %v; it said done", said, err)
 	}
 }

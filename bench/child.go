@@ -39,14 +39,18 @@ func (b *bench) start(cmd *exec.Cmd) (*child, error) {
 	if c.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
+	// Not StdoutPipe, whose reading end Wait closes: what a process says last would be lost when it ends at once.
+	out, said, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	c.out = bufio.NewReaderSize(out, 1<<20)
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", filepath.Base(cmd.Path), err)
+	cmd.Stdout = said
+	err = cmd.Start()
+	_ = said.Close() // the process has its own
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", filepath.Base(cmd.Path), err), out.Close())
 	}
+	c.out = bufio.NewReaderSize(out, 1<<20)
 	b.children = append(b.children, c)
 	go func() {
 		_ = cmd.Wait() // how it ended shows in what it did not say
