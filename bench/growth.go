@@ -14,14 +14,10 @@ import (
 type growing struct {
 	rows []*row
 	take func(ctx context.Context, n *node) ([]float64, error)
-	// Instead of take: what requests took, and the share of them that each figure is not above. A p99 is what a few bad
-	// moments make of it, and those of the machine are to fall on both sides: a round looks at each side several times.
+	// Instead of take: what requests took, and the share of them that each figure is not above.
 	wait   func(ctx context.Context, n *node) (*load.Hist, error)
 	shares []float64
 }
-
-// looks are how often a round looks at either side where a share of requests is the figure.
-const looks = 3
 
 // alone is a figure that is taken for itself.
 func alone(r *row, take func(ctx context.Context, n *node) (float64, error)) growing {
@@ -117,39 +113,43 @@ func (b *bench) growthRound(ctx context.Context, p *provider, stocks []*stock, f
 
 // grow takes figures on both nodes, first on the one named.
 func (b *bench) grow(ctx context.Context, f growing, nodes []*node, first int) error {
-	var got [2][]float64
-	sides := []int{first, 1 - first}
-	if f.wait != nil {
-		sides = slices.Repeat(sides, looks)
-	}
-	var waits [2]load.Hist
-	for _, i := range sides {
-		if err := settle(ctx, nodes[0].child, nodes[1].child); err != nil {
-			return err
-		}
-		if f.wait == nil {
-			var err error
-			if got[i], err = f.take(ctx, nodes[i]); err != nil {
-				return err
-			}
-			continue
-		}
-		took, err := f.wait(ctx, nodes[i])
-		if err != nil {
-			return err
-		}
-		waits[i].Merge(took)
-	}
-	for _, share := range f.shares {
-		for i := range got {
-			got[i] = append(got[i], waits[i].Milliseconds(share))
-		}
+	got, err := f.both(ctx, nodes, first)
+	if err != nil {
+		return err
 	}
 	for i, r := range f.rows {
 		r.add(got[1][i], got[0][i])
 		b.say("%s: %s, with a tenth %s (%s)", r.figure, show(got[1][i]), show(got[0][i]), r.how)
 	}
 	return nil
+}
+
+// both gives the figures of both nodes.
+func (f growing) both(ctx context.Context, nodes []*node, first int) (got [2][]float64, err error) {
+	quiet := func() error { return settle(ctx, nodes[0].child, nodes[1].child) }
+	if f.wait == nil {
+		for _, i := range []int{first, 1 - first} {
+			if err := quiet(); err != nil {
+				return got, err
+			}
+			if got[i], err = f.take(ctx, nodes[i]); err != nil {
+				return got, err
+			}
+		}
+		return got, nil
+	}
+	waits, err := inTurns(first, func(side int) (*load.Hist, error) {
+		if err := quiet(); err != nil {
+			return nil, err
+		}
+		return f.wait(ctx, nodes[side])
+	})
+	for _, share := range f.shares {
+		for i := range got {
+			got[i] = append(got[i], waits[i].Milliseconds(share))
+		}
+	}
+	return got, err
 }
 
 // growthOfWork are the figures of a node that runs, those first that add few rows.
@@ -183,7 +183,7 @@ func (b *bench) growthOfWork(p *provider, e engine) []growing {
 		tail(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 16 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
 			return openLoop(ctx, n.addr, one, 16, beside(), d)
 		}),
-		tail(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum", e), func(ctx context.Context, n *node) (*load.Hist, error) {
+		tail(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum, 64 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
 			return b.besideSignIns(ctx, n, companyRoutes(), beside(), d)
 		}),
 		alone(b.growthTime("10,000 due at once", "ms late, p99", e), func(ctx context.Context, n *node) (float64, error) {

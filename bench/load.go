@@ -37,6 +37,25 @@ func each(ctx context.Context, addr string, n int, work func(i int, c *load.Conn
 	return nil
 }
 
+// looks are how often a round looks at either side where a share of requests is the figure.
+const looks = 3
+
+// inTurns looks at two sides in turns, the named one first, and gives what requests took on each. A p99 is what a few bad
+// moments make of it, and those of the machine are to fall on both sides: so each is looked at several times.
+func inTurns(first int, look func(side int) (*load.Hist, error)) ([2]*load.Hist, error) {
+	waits := [2]*load.Hist{{}, {}}
+	for range looks {
+		for _, side := range []int{first, 1 - first} {
+			took, err := look(side)
+			if err != nil {
+				return waits, err
+			}
+			waits[side].Merge(took)
+		}
+	}
+	return waits, nil
+}
+
 // ok sends one request that must be answered with 200.
 func ok(c *load.Conn, req []byte) ([]byte, error) { return load.OK(c.Do(req)) }
 

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Issuer         string        // iss of tokens; default "carillon"
 	Params         Params        // of password hashes; default 19 MiB, 2 passes, 1 thread
-	Hashes         int           // password hashes at once; default GOMAXPROCS
+	Hashes         int           // password hashes at once, half as many beside requests and deliveries; default GOMAXPROCS
 	HashQueue      int           // sign-ins that may wait for one; default 256
 	Sums           Sums          // computes them; default argon.Here
 	FailedSignIns  int           // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
@@ -82,7 +82,10 @@ type Auth struct {
 // New builds the package over a store.
 func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o = o.withDefaults()
-	return &Auth{store: s, limits: limits, o: o, hasher: newHasher(o.Sums, o.Params, o.Hashes, o.HashQueue)}
+	h := newHasher(o.Sums, o.Params, o.Hashes, o.HashQueue)
+	b := bustle{came: s.Came}
+	h.beside = func() bool { return b.now(time.Now()) }
+	return &Auth{store: s, limits: limits, o: o, hasher: h}
 }
 
 const (

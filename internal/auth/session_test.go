@@ -415,3 +415,67 @@ func TestDecodeRefusesWhatCouldExhaustTheMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestHashesLeaveAProcessorToOtherWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := true
+		h := newHasher(argon.Here{}, cheap, 4, 8)
+		h.beside = func() bool { return busy }
+		leaves := make(chan func(), 8)
+		for range 8 {
+			go func() {
+				leave, err := h.enter(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				leaves <- leave
+			}()
+		}
+		synctest.Wait()
+		if h.running != 2 {
+			t.Fatalf("%d run at first", h.running)
+		}
+		for _, x := range []struct {
+			busy bool
+			want int // at once
+		}{{true, 2}, {true, 2}, {false, 4}, {true, 3}, {true, 2}} {
+			busy = x.busy
+			(<-leaves)()
+			synctest.Wait()
+			if h.running != x.want {
+				t.Fatalf("%+v: %d run", x, h.running)
+			}
+		}
+		for h.running > 0 {
+			(<-leaves)()
+			synctest.Wait()
+		}
+		if len(h.waiting) > 0 {
+			t.Errorf("%d wait for ever", len(h.waiting))
+		}
+	})
+}
+
+func TestBustleIsARateOfWhatComes(t *testing.T) {
+	var came int64
+	b := bustle{came: func() int64 { return came }}
+	now := time.Now()
+	for i, x := range []struct {
+		after time.Duration
+		come  int64
+		want  bool
+	}{
+		{0, 0, false},
+		{time.Second, 99, false},
+		{time.Second, 100, true},
+		{100 * time.Millisecond, 0, true}, // too soon to tell
+		{150 * time.Millisecond, 0, false},
+		{time.Hour, 1000, false},
+		{time.Second / 2, 50, true},
+	} {
+		now, came = now.Add(x.after), came+x.come
+		if got := b.now(now); got != x.want {
+			t.Errorf("%d: %+v: %t", i, x, got)
+		}
+	}
+}

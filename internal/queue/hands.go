@@ -40,7 +40,9 @@ func (p *pump) hand(in chan *flight) {
 			if f == nil {
 				return
 			}
-			time.Sleep(f.wait)
+			if f.wait > 0 {
+				<-time.After(f.wait)
+			}
 			d := p.q.o.Deliver(p.sendCtx, f.job)
 			p.q.land(landed{f, d, time.Now(), in})
 		case <-p.hands.over:
