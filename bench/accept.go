@@ -95,7 +95,7 @@ func (b *bench) measureLatency(ctx context.Context) error {
 		return err
 	}
 	defer h.stop()
-	req := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	req := sendOne()
 	for _, e := range engines() {
 		n, err := b.on(ctx, e, "http://127.0.0.1:9")
 		if err != nil {

@@ -155,7 +155,7 @@ func (f growing) both(ctx context.Context, nodes []*node, first int) (got [2][]f
 // growthOfWork are the figures of a node that runs, those first that add few rows.
 func (b *bench) growthOfWork(p *provider, e engine) []growing {
 	d := pick(b, 3*time.Second, 2*time.Second)
-	one := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	one := sendOne()
 	hundred := request("POST", notifyPath("ck_bench_much"), body(100, 600000000, never))
 	var accepted [2]float64 // by the node before and by this one: both nodes' once a round has had them
 	beside := func() float64 { return 0.3 * slices.Min(accepted[:]) }
@@ -211,7 +211,7 @@ func (b *bench) growthOfStart(e engine) growing {
 	if !e.postgres {
 		g.rows = append(g.rows, b.growthTime("write-ahead log under load", "MB, at most", e))
 	}
-	one := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	one := sendOne()
 	g.take = func(ctx context.Context, n *node) ([]float64, error) {
 		n.stop()
 		cold, err := b.firstAnswer(ctx, n.options)

@@ -248,6 +248,9 @@ func body(n, first int, due time.Time) string {
 
 func notifyPath(key string) string { return "/functions/v1/notify?access_key=" + key }
 
+// sendOne is a request to one recipient that is never due in the run.
+func sendOne() []byte { return request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never)) }
+
 // bulk accepts messages in requests of a hundred, as fast as eight connections can.
 func (b *bench) bulk(ctx context.Context, n *node, key string, messages int, due time.Time) error {
 	var next atomic.Int64

@@ -50,7 +50,7 @@ func (b *bench) acceptMost(ctx context.Context, e engine) (float64, error) {
 		return 0, err
 	}
 	defer b.retire(n)
-	return closedLoop(ctx, n.addr, request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never)), clients, 3*time.Second)
+	return closedLoop(ctx, n.addr, sendOne(), clients, 3*time.Second)
 }
 
 // purgeRound starts a node on a fresh copy for each look: purging begins some seconds after a start, and until then all is
@@ -60,6 +60,7 @@ func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row, rate float6
 	end := func() {
 		if n != nil {
 			b.retire(n)
+			n = nil
 		}
 	}
 	defer end()
@@ -97,16 +98,12 @@ func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row, rate float6
 
 const purgeLook = 3 * time.Second
 
-func purgeSend() []byte {
-	return request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
-}
-
 // beforePurge gives the latencies of accepting alone, or nothing where purging began meanwhile.
 func (b *bench) beforePurge(ctx context.Context, n *node, rate float64) (*load.Hist, error) {
 	if err := settle(ctx, n.child); err != nil {
 		return nil, err
 	}
-	took, err := openLoop(ctx, n.addr, purgeSend(), clients, rate, purgeLook)
+	took, err := openLoop(ctx, n.addr, sendOne(), clients, rate, purgeLook)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +118,7 @@ func (b *bench) besidePurge(ctx context.Context, n *node, rate float64) (took *l
 	if err := b.awaitPurge(ctx, n, 0); err != nil {
 		return nil, 0, err
 	}
-	if took, err = b.besideSignIns(ctx, n, load.Always(purgeSend()), rate, purgeLook); err != nil {
+	if took, err = b.besideSignIns(ctx, n, load.Always(sendOne()), rate, purgeLook); err != nil {
 		return nil, 0, err
 	}
 	if purged, err = n.metric(ctx, purgedRows); err != nil {

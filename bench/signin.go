@@ -25,7 +25,7 @@ func (b *bench) signInOn(ctx context.Context, e engine) error {
 		return err
 	}
 	defer b.retire(n)
-	send := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	send := sendOne()
 	most, err := closedLoop(ctx, n.addr, send, clients, 2*time.Second)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func signInRequest() []byte {
 
 // companyRoutes are what a company's application asks for: sends, lists and templates.
 func companyRoutes() func(conn, k int) []byte {
-	send := request("POST", notifyPath("ck_bench_much"), body(1, 600000000, never))
+	send := sendOne()
 	list := request("GET", strings.Replace(notifyPath("ck_bench_much"), "?", "?limit=20&", 1), "")
 	templates := request("GET", "/functions/v1/notify/templates?phone_number=15555550100&access_key=ck_bench_much", "")
 	return func(_, k int) []byte {
