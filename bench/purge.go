@@ -96,14 +96,15 @@ func (b *bench) purgeRound(ctx context.Context, rows *stock, r *row, rate float6
 	return nil
 }
 
-const purgeLook = 3 * time.Second
+// purgeLook is short in a quick run, whose rows would not last longer.
+func (b *bench) purgeLook() time.Duration { return pick(b, 3*time.Second, time.Second) }
 
 // beforePurge gives the latencies of accepting alone, or nothing where purging began meanwhile.
 func (b *bench) beforePurge(ctx context.Context, n *node, rate float64) (*load.Hist, error) {
 	if err := settle(ctx, n.child); err != nil {
 		return nil, err
 	}
-	took, err := openLoop(ctx, n.addr, sendOne(), clients, rate, purgeLook)
+	took, err := openLoop(ctx, n.addr, sendOne(), clients, rate, b.purgeLook())
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (b *bench) besidePurge(ctx context.Context, n *node, rate float64) (took *l
 	if err := b.awaitPurge(ctx, n, 0); err != nil {
 		return nil, 0, err
 	}
-	if took, err = b.besideSignIns(ctx, n, load.Always(sendOne()), rate, purgeLook); err != nil {
+	if took, err = b.besideSignIns(ctx, n, load.Always(sendOne()), rate, b.purgeLook()); err != nil {
 		return nil, 0, err
 	}
 	if purged, err = n.metric(ctx, purgedRows); err != nil {
