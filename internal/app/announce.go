@@ -46,7 +46,7 @@ func ProvisionOptions() config.ProvisionOptions {
 	return config.ProvisionOptions{CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings}}
 }
 
-// announce writes the ready file and tells the person at the terminal how to begin.
+// announce tells the log and writes the ready file: requests are served.
 func (a *App) announce(ctx context.Context) error {
 	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.Engine(), "version", a.ready.Version)
 	if a.cfg.ReadyFile != "" {
@@ -54,10 +54,11 @@ func (a *App) announce(ctx context.Context) error {
 			return err
 		}
 	}
-	token, none, err := a.auth.FirstToken(ctx)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// tellFirstSteps tells the person at the terminal how to begin; none says that there is no account yet.
+func (a *App) tellFirstSteps(token string, none bool) {
 	if none {
 		_, _ = fmt.Fprintf(a.o.Stdout, firstSteps, a.ready.BaseURL, token, a.ready.BaseURL)
 	}
@@ -65,7 +66,6 @@ func (a *App) announce(ctx context.Context) error {
 		_, _ = fmt.Fprintf(a.o.Stdout, demoSteps, a.ready.BaseURL, a.ready.PanelURL, d.Email, d.Password, d.AccessKey,
 			a.ready.BaseURL, d.AccessKey, demoBody(d))
 	}
-	return nil
 }
 
 const firstSteps = `

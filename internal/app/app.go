@@ -139,8 +139,16 @@ func (a *App) start(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("start: %w", ctx.Err())
 	}
+	first, none, err := a.auth.FirstToken(ctx) // before anybody is served: a database that fails later ends no request
+	if err != nil {
+		return err
+	}
 	a.serve()
-	return a.announce(ctx)
+	if err := a.announce(ctx); err != nil {
+		return err
+	}
+	a.tellFirstSteps(first, none)
+	return nil
 }
 
 // wire builds the parts, from the store up.

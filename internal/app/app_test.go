@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -151,6 +152,39 @@ func TestASignalWhileStartingIsAStop(t *testing.T) {
 	}
 	if err := a.Run(ctx); err != nil {
 		t.Errorf("from the first moment on: %v", err)
+	}
+}
+
+// atReady calls what it is at the log line with which a program begins to serve.
+type atReady func()
+
+func (atReady) Enabled(context.Context, slog.Level) bool { return true }
+func (h atReady) WithAttrs([]slog.Attr) slog.Handler     { return h }
+func (h atReady) WithGroup(string) slog.Handler          { return h }
+func (h atReady) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "ready" {
+		h()
+	}
+	return nil
+}
+
+// A database that fails when requests are served already must not end the program: its start asks nothing more of it.
+func TestNothingIsAskedOfTheDatabaseOnceRequestsAreServed(t *testing.T) {
+	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+	ctx, cut := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	a, err := app.New(cfg, app.Options{Stdout: &out, Logger: slog.New(atReady(cut))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(ctx); err != nil {
+		t.Fatalf("it ended, though it served: %v", err)
+	}
+	if ctx.Err() == nil || !strings.Contains(out.String(), "users add --first --token first_") {
+		t.Errorf("it said %q", out.String())
+	}
+	if err := a.Stop(context.Background()); err != nil {
+		t.Error(err)
 	}
 }
 
