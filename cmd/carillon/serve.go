@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"runtime"
 
 	"github.com/alecthomas/kong"
 
@@ -21,14 +22,29 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return usageError{err}
 	}
+	processors := runtime.GOMAXPROCS(0)
+	if cfg.DatabaseURL == "" {
+		env.addThread()
+	}
 	keepHeapRoom()
 	lines := app.NewLogWriter(env.Stderr)
 	defer lines.Flush() //nolint:errcheck // there is nowhere to say that the log cannot be written
-	a, err := app.New(cfg, app.Options{Logger: logger(cfg, lines), Stdout: env.Stdout, HashWorker: hashWorkerArgs})
+	a, err := app.New(cfg, app.Options{
+		Logger: logger(cfg, lines), Stdout: env.Stdout, HashWorker: hashWorkerArgs, Processors: processors,
+	})
 	if err != nil {
 		return err
 	}
 	return a.Run(ctx)
+}
+
+// addThread lets one goroutine more run than there are processors. SQLite's writer waits for the disk in a system call of
+// a fraction of a millisecond, many times a second, and Go keeps a processor for it until it notices. GOMAXPROCS in the
+// environment, where an operator set it, stands.
+func (e *environment) addThread() {
+	if e.lookup("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
 }
 
 func logger(cfg config.Config, w io.Writer) *slog.Logger {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -41,6 +42,7 @@ type Options struct {
 	Stdout io.Writer // where the demo and the first token are told to the person at the terminal
 	// HashWorker are arguments with which this program is the process for password hashes; none: there is no such process.
 	HashWorker []string
+	Processors int // to count on, where threads are more; default GOMAXPROCS
 }
 
 // App is the whole program.
@@ -94,6 +96,9 @@ func New(cfg config.Config, o Options) (*App, error) {
 	if cfg.ShutdownTimeout <= 0 {
 		cfg.ShutdownTimeout = 25 * time.Second
 	}
+	if o.Processors <= 0 {
+		o.Processors = runtime.GOMAXPROCS(0)
+	}
 	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
 }
 
@@ -116,7 +121,8 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.store, err = store.Open(ctx, store.Options{
-		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: a.log, Committed: a.metrics.committed,
+		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Processors: a.o.Processors, Logger: a.log,
+		Committed: a.metrics.committed,
 	})
 	if err != nil {
 		return err
@@ -155,7 +161,7 @@ func (a *App) start(ctx context.Context) error {
 func (a *App) wire() {
 	a.limits = limit.New(a.store, a.log)
 	if len(a.o.HashWorker) > 0 {
-		a.hashes = argon.NewChild(a.o.HashWorker, argon.Options{Logger: a.log})
+		a.hashes = argon.NewChild(a.o.HashWorker, argon.Options{Processors: a.o.Processors, Logger: a.log})
 	}
 	a.auth = auth.New(a.store, a.limits, a.authOptions())
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
@@ -201,7 +207,7 @@ func (a *App) routes() []answer.Route {
 }
 
 func (a *App) authOptions() auth.Options {
-	o := auth.Options{Logger: a.log}
+	o := auth.Options{Hashes: a.o.Processors, Logger: a.log}
 	if a.hashes != nil {
 		o.Sums = a.hashes
 	}

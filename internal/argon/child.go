@@ -20,6 +20,8 @@ type Options struct {
 	Idle     time.Duration // after which the process ends, to be started anew for the next hash; default 30 s
 	Patience time.Duration // how long the process may take for a hash of 19 MiB and 2 passes; default 1 s
 	Logger   *slog.Logger
+	// Processors are the hashes that it computes at once; default GOMAXPROCS.
+	Processors int
 }
 
 // Stats are counts since the start.
@@ -75,6 +77,9 @@ func NewChild(args []string, o Options) *Child {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Processors <= 0 {
+		o.Processors = runtime.GOMAXPROCS(0)
 	}
 	return &Child{args: args, o: o, own: make(chan struct{}, 1)}
 }
@@ -225,7 +230,7 @@ func (c *Child) launch(ctx context.Context) (*process, *os.File, error) {
 	// It outlives the hash that it is started for.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, c.args...) //nolint:gosec // this program itself
 	cmd.Args[0] = os.Args[0]
-	cmd.Env = []string{"GOMAXPROCS=" + strconv.Itoa(runtime.GOMAXPROCS(0))}
+	cmd.Env = []string{"GOMAXPROCS=" + strconv.Itoa(c.o.Processors)}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, answers, os.Stderr
 	apart(cmd)
 	if err := cmd.Start(); err != nil {

@@ -35,7 +35,8 @@ type Options struct {
 	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable.
 	MaxWaiting int
 	// Committed hears of every group commit, however it ended: how many writes shared it, of a delivery each of its rows, and how long it took.
-	Committed func(writes int, took time.Duration)
+	Committed  func(writes int, took time.Duration)
+	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
 }
 
 // Store is a database of either engine. Its methods are safe for concurrent use.
@@ -82,13 +83,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.MaxWaiting == 0 {
 		o.MaxWaiting = 4096
 	}
+	if o.Processors <= 0 {
+		o.Processors = runtime.GOMAXPROCS(0)
+	}
 	seal, err := newSealer(o.MasterKey)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{seal: seal, log: o.Logger, heard: o.Committed, url: o.DatabaseURL, dirty: make(chan struct{}, 1)}
 	if o.DatabaseURL == "" {
-		err = s.openSQLite(ctx, o.Dir)
+		err = s.openSQLite(ctx, o.Dir, max(4, 2*o.Processors))
 	} else {
 		err = s.openPostgres(ctx, o.DatabaseURL)
 	}
@@ -182,7 +186,7 @@ func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
 	return 0, nil
 }
 
-func (s *Store) openSQLite(ctx context.Context, dir string) error {
+func (s *Store) openSQLite(ctx context.Context, dir string, readers int) error {
 	s.d = sqliteDialect()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
@@ -210,7 +214,6 @@ func (s *Store) openSQLite(ctx context.Context, dir string) error {
 	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)&_pragma=cache_size(-4096)"); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
 	return nil
