@@ -180,8 +180,8 @@ func (b *bench) growthOfWork(p *provider, e engine) []growing {
 			accepted = [2]float64{accepted[1], got}
 			return got, err
 		}),
-		tail(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 16 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
-			return openLoop(ctx, n.addr, one, 16, beside(), d)
+		tail(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 64 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
+			return openLoop(ctx, n.addr, one, clients, beside(), d)
 		}),
 		tail(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum, 64 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
 			return b.besideSignIns(ctx, n, companyRoutes(), beside(), d)
