@@ -456,6 +456,23 @@ func TestHashesLeaveAProcessorToOtherWork(t *testing.T) {
 	})
 }
 
+func TestHashesGiveWayToWhatTheStoreIsGiven(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{}, Options{Hashes: 4})
+		for _, x := range []struct{ deliveries, places int }{{0, 4}, {bustleRate, 2}, {bustleRate - 1, 4}} {
+			for range x.deliveries {
+				if err := w.store.Deliver(t.Context(), &store.Delivery{Now: time.Now()}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := w.hasher.places(); got != x.places {
+				t.Errorf("beside %d deliveries in a second %d hashes are computed at once, want %d", x.deliveries, got, x.places)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 func TestBustleIsARateOfWhatComes(t *testing.T) {
 	var came int64
 	b := bustle{came: func() int64 { return came }}

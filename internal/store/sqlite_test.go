@@ -20,6 +20,16 @@ func openSQLite(t testing.TB) *store.Store {
 
 func TestSQLiteConforms(t *testing.T) { conforms(t, openSQLite) }
 
+// Each reader has a cache: they go by processors, not by the threads that a program may have more.
+func TestReadersGoByTheProcessors(t *testing.T) {
+	for processors, want := range map[int]int{1: 4, 2: 4, 3: 6, 8: 16} {
+		s := open(t, store.Options{Dir: t.TempDir(), Processors: processors})
+		if got := s.Pools()["read"].MaxOpenConnections; got != want {
+			t.Errorf("with %d processors there are %d readers, want %d", processors, got, want)
+		}
+	}
+}
+
 func TestASecondOpenOfAFolderIsRefusedUntilClose(t *testing.T) {
 	o := store.Options{Dir: t.TempDir()}
 	for range 3 {
