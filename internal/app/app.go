@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -95,9 +94,6 @@ func New(cfg config.Config, o Options) (*App, error) {
 	}
 	if cfg.ShutdownTimeout <= 0 {
 		cfg.ShutdownTimeout = 25 * time.Second
-	}
-	if o.Processors <= 0 {
-		o.Processors = runtime.GOMAXPROCS(0)
 	}
 	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
 }
