@@ -47,7 +47,7 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 	CARILLON_TEST_ROUNDS=10000 go test ./internal/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
 	CARILLON_TEST_ROUNDS=100000 go test ./internal/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
 	go test ./internal/store -run 'Conforms|TestARowCostsNoMoreAmongMany' -count=1 -v
-	go test ./e2e/faults -run TestFaults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 80m
+	go test ./e2e/faults -run TestFaults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
 
 release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums
 	go run ./deploy/release -out dist
