@@ -2,13 +2,16 @@ package store_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"carillon/internal/store"
 )
@@ -27,6 +30,36 @@ func TestReadersGoByTheProcessors(t *testing.T) {
 		if got := s.Pools()["read"].MaxOpenConnections; got != want {
 			t.Errorf("with %d processors there are %d readers, want %d", processors, got, want)
 		}
+	}
+}
+
+// Reads that were given up as the program stops have connections of their own, or are about to get one: the log beside the
+// database goes with the last.
+func TestNoConnectionOutlivesTheStore(t *testing.T) {
+	for range 30 {
+		dir := t.TempDir()
+		s, err := store.Open(t.Context(), store.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, giveUp := context.WithCancel(t.Context())
+		var readers sync.WaitGroup
+		for range 16 {
+			readers.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = s.FirstToken(ctx, "first_none")
+				}
+			})
+		}
+		time.Sleep(5 * time.Millisecond)
+		giveUp()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*-wal")); len(left) > 0 {
+			t.Fatalf("%v is still there", left)
+		}
+		readers.Wait()
 	}
 }
 

@@ -146,15 +146,29 @@ func (s *Store) Close() error {
 func (s *Store) closePools() error {
 	var errs []error
 	if s.read != nil {
-		errs = append(errs, s.read.Close())
+		errs = append(errs, closePool(s.read))
 	}
 	if s.write != nil && s.write != s.read {
-		errs = append(errs, s.write.Close())
+		errs = append(errs, closePool(s.write))
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// lastOut bounds how long a closed pool is waited for.
+const lastOut = time.Second
+
+// closePool closes a pool and waits until no connection of it is open. database/sql closes at once only those at rest: one
+// that is in use, by a read that was given up, or that is just being made, is closed when that ends. On SQLite it would
+// write beside the database while the next process, or a restore, already has the folder.
+func closePool(db *sql.DB) error {
+	err := db.Close()
+	for end := time.Now().Add(lastOut); db.Stats().OpenConnections > 0 && time.Now().Before(end); {
+		<-time.After(time.Millisecond)
+	}
+	return err
 }
 
 // Engine is "sqlite" or "postgres".
