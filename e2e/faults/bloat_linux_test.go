@@ -33,7 +33,11 @@ func (s *site) spent() (d time.Duration) {
 		return strings.Fields(rest)[1:]
 	}
 	const tick = 10 * time.Millisecond
-	for _, f := range fields(master)[12:14] { // of its ended children
+	own := fields(master)
+	if len(own) < 14 {
+		s.t.Fatal("PostgreSQL has ended")
+	}
+	for _, f := range own[12:14] { // of its ended children
 		if n, err := strconv.Atoi(f); err == nil {
 			d += time.Duration(n) * tick
 		}
