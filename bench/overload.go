@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"carillon/internal/load"
 )
 
-// crowd is the connections of the overload: more than the program lets wait for a commit, fewer than it lets in.
+// crowd is the connections of the overload: many more than the program takes up at once, fewer than it lets in.
 const crowd = 8000
 
 // measureOverload offers three times what the program can take, and looks at what it refuses and how, whether it
@@ -54,6 +55,10 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 	if err := settle(ctx, n.child); err != nil { // its messages are of no second below
 		return err
 	}
+	busy, err := b.busySecond(ctx, n)
+	if err != nil {
+		return err
+	}
 	from := time.Now()
 	var poor atomic.Int64 // refusals that are not what they should be
 	told := &tally{left: map[string]time.Time{}}
@@ -70,8 +75,8 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 		return err
 	}
 	ended := time.Now()
-	b.say("overload, %s: %s; %d not sent; idle p99 %.1f ms", e.name, statuses(result), result.Unsent, idle)
-	again, err := b.recovery(ctx, n, idle, ended)
+	b.say("overload, %s: %s; %d not sent; p99 idle %.1f, beside deliveries %.1f ms", e.name, statuses(result), result.Unsent, idle, busy)
+	again, err := b.recovery(ctx, n, idle, busy, ended)
 	if err != nil {
 		return err
 	}
@@ -95,7 +100,8 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 		{figure: figure, how: "ms, p99 of what was accepted"},
 		{figure: figure, how: fmt.Sprintf("of %d accepted not delivered", accepted), goal: "= 0", good: under(0)},
 		{figure: figure, how: fmt.Sprintf("s until nothing is refused and p99 is within %d ms", recovered), goal: "≤ 5 s", good: under(5)},
-		{figure: figure, how: fmt.Sprintf("s until p99 is within 2 × that of an idle second (%s ms)", show(idle)), goal: "≤ 5 s", good: under(5)},
+		{figure: figure, how: fmt.Sprintf("s until p99 is within 2 × that of a second beside such deliveries without an overload before (%s ms)", show(busy)), goal: "≤ 5 s", good: under(5)},
+		{figure: figure, how: fmt.Sprintf("s until p99 is within 2 × that of an idle second (%s ms); until then what was accepted is delivered", show(idle))},
 		{figure: figure, how: fmt.Sprintf("s until p99 of another company's messages to the provider is within %d ms", recovered), goal: "≤ 5 s", good: under(5)},
 	}
 	rows[0].add(100*float64(result.Answers()[503])/float64(result.OK.Count()+result.Other.Count()), 0)
@@ -105,7 +111,8 @@ func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
 	rows[4].add(float64(lost), 0)
 	rows[5].add(again.well, 0)
 	rows[6].add(again.alike, 0)
-	rows[7].add(late, 0)
+	rows[7].add(again.idle, 0)
+	rows[8].add(late, 0)
 	b.table.add(rows...)
 	return nil
 }
@@ -173,20 +180,42 @@ func (b *bench) idleSecond(ctx context.Context, n *node) (float64, error) {
 	return median(seconds), nil
 }
 
+// busySecond is the p99 of a second in which messages are delivered as after the load, though none was refused before: one
+// a notification, and all due at once.
+func (b *bench) busySecond(ctx context.Context, n *node) (float64, error) {
+	during := time.Duration(pick(b, 5, 2)) * time.Second
+	due := time.Now().Add(during + 2*time.Second).Truncate(time.Second)
+	if _, err := closedLoop(ctx, n.addr, request("POST", notifyPath("ck_bench_much"), body(1, 600000000, due)), 64, during); err != nil {
+		return 0, err
+	}
+	if err := rest(ctx, time.Until(due)); err != nil {
+		return 0, err
+	}
+	var seconds []float64
+	for range pick(b, 4, 2) {
+		p, err := b.probe(ctx, n)
+		if err != nil {
+			return 0, err
+		}
+		seconds = append(seconds, p.p99)
+	}
+	return median(seconds), errors.Join(b.allSent(ctx, n), settle(ctx, n.child))
+}
+
 // recovered is the p99 in milliseconds with which a caller is served well, though what was accepted is still delivered
 // beside it.
 const recovered = 50
 
 // recovery is how many seconds after the load nothing of the probe is refused and its p99 is good enough, and after how
-// many it is within twice the idle one; a minute at most.
+// many it is within twice that beside deliveries, and the idle one; a minute at most.
 type recovery struct {
-	well, alike float64
-	probes      []*probe
+	well, alike, idle float64
+	probes            []*probe
 }
 
-func (b *bench) recovery(ctx context.Context, n *node, idle float64, ended time.Time) (*recovery, error) {
-	r := &recovery{well: -1, alike: -1}
-	for r.well < 0 || r.alike < 0 {
+func (b *bench) recovery(ctx context.Context, n *node, idle, busy float64, ended time.Time) (*recovery, error) {
+	r := &recovery{well: -1, alike: -1, idle: -1}
+	for r.well < 0 || r.alike < 0 || r.idle < 0 {
 		begin := time.Since(ended).Seconds()
 		p, err := b.probe(ctx, n)
 		if err != nil {
@@ -194,11 +223,13 @@ func (b *bench) recovery(ctx context.Context, n *node, idle float64, ended time.
 		}
 		p.begin = begin
 		r.probes = append(r.probes, p)
-		if r.well < 0 && (p.p99 <= recovered || begin > 60) {
-			r.well = begin
-		}
-		if r.alike < 0 && (p.p99 <= 2*idle || begin > 60) {
-			r.alike = begin
+		for _, x := range []struct {
+			after *float64
+			most  float64
+		}{{&r.well, recovered}, {&r.alike, 2 * busy}, {&r.idle, 2 * idle}} {
+			if *x.after < 0 && (p.p99 <= x.most || begin > 60) {
+				*x.after = begin
+			}
 		}
 	}
 	return r, nil

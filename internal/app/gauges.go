@@ -23,7 +23,7 @@ var (
 	maintainDesc  = desc("carillon_maintenance", "1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
-	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit.")
+	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit, and requests that wait to be taken up.")
 	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
 	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
 	waitedDesc    = desc("carillon_db_wait_seconds_total", "How long connections of a pool were waited for.", "pool")

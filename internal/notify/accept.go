@@ -33,6 +33,10 @@ const keepAnswers = 24 * time.Hour
 // Accept checks a submission from its body on and stores it. After a nil error it is durable and will be delivered.
 // Errors: every code of interface.md's table from validation_failed to quota_exceeded, service_unavailable.
 func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
+	if err := n.store.Admit(ctx, len(s.Body)); err != nil {
+		return Answer{}, err
+	}
+	defer n.store.Admitted()
 	now := time.Now()
 	req, err := carillon.ParseRequest(s.Channel, s.Body, s.Flat, now)
 	if err != nil {

@@ -90,7 +90,11 @@ func (a *Accept) size() int64 { return int64(len(a.Notification.Body) + 64*len(a
 
 // Full refuses a request before it is read when too many wait to be stored. Errors: service_unavailable.
 func (s *Store) Full() error {
-	if err := s.accepts.full(); err != nil {
+	err := s.accepts.full()
+	if err == nil && s.accepts.admission.crowded() {
+		err = s.accepts.refusal()
+	}
+	if err != nil {
 		return fmt.Errorf("look at what waits: %w", err)
 	}
 	return nil

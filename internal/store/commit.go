@@ -55,13 +55,17 @@ type committer struct {
 	in     chan *work // of callers; each has room for all that the backlog lets in
 	behind chan *work
 	backlog
-	mu     sync.RWMutex // held for reading while sending into in
-	closed bool
-	done   sync.WaitGroup
+	admission admission
+	mu        sync.RWMutex // held for reading while sending into in
+	closed    bool
+	done      sync.WaitGroup
 }
 
 func newCommitter(s *Store, workers, waiting int) *committer {
-	c := &committer{s: s, in: make(chan *work, 2*waiting), behind: make(chan *work, waiting), backlog: backlog{most: int64(waiting)}}
+	c := &committer{
+		s: s, in: make(chan *work, 2*waiting), behind: make(chan *work, waiting), backlog: backlog{most: int64(waiting)},
+		admission: admission{places: make(chan struct{}, admitted), most: 2 * int64(waiting)},
+	}
 	for range workers {
 		c.done.Go(c.loop)
 	}

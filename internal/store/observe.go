@@ -29,9 +29,9 @@ func (s *Store) Pools() map[string]sql.DBStats {
 	return map[string]sql.DBStats{"read": s.read.Stats(), "write": s.write.Stats()}
 }
 
-// Waiting is how many writes wait for their group commit.
+// Waiting is how many writes wait for their group commit, and requests to be admitted to it.
 func (s *Store) Waiting() int {
-	n := len(s.accepts.in) + len(s.accepts.behind)
+	n := len(s.accepts.in) + len(s.accepts.behind) + int(s.accepts.admission.waiting.Load())
 	if s.starts != s.accepts {
 		n += len(s.starts.in) + len(s.starts.behind)
 	}

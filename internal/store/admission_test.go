@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRequestsAreAdmittedInTurnAndWaitNoLongerThanTheirPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := admission{places: make(chan struct{}, 2), most: 3}
+		for range 2 {
+			if !a.admit(t.Context(), 1) {
+				t.Fatal("a free place was refused")
+			}
+		}
+		gone, leave := context.WithCancel(t.Context())
+		type end struct {
+			who      string
+			admitted bool
+			after    time.Duration
+		}
+		begin, ends := time.Now(), make(chan end, 4)
+		come := func(ctx context.Context, who string) {
+			go func() {
+				ok := a.admit(ctx, 1)
+				ends <- end{who, ok, time.Since(begin)}
+			}()
+			synctest.Wait()
+		}
+		come(t.Context(), "first")
+		come(gone, "leaves")
+		come(t.Context(), "waits in vain")
+		if !a.crowded() {
+			t.Error("three wait of three, and one more would be welcome")
+		}
+		come(t.Context(), "too many")
+		want := func(x end) {
+			t.Helper()
+			if got := <-ends; got != x {
+				t.Errorf("%+v, want %+v", got, x)
+			}
+		}
+		want(end{"too many", false, 0})
+		time.Sleep(100 * time.Millisecond)
+		<-a.places
+		want(end{"first", true, 100 * time.Millisecond})
+		leave()
+		want(end{"leaves", false, 100 * time.Millisecond})
+		want(end{"waits in vain", false, patience})
+		if a.crowded() || a.waiting.Load() != 0 || a.bytes.Load() != 0 {
+			t.Errorf("nothing waits, but %d requests and %d bytes are counted", a.waiting.Load(), a.bytes.Load())
+		}
+	})
+}
+
+func TestWhatWaitsToBeAdmittedIsBoundedByBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := admission{places: make(chan struct{}, 1), most: 1000}
+		a.places <- struct{}{}
+		done := make(chan bool, 64)
+		for range 64 {
+			go func() { done <- a.admit(t.Context(), 1<<20) }()
+		}
+		synctest.Wait()
+		if a.crowded() {
+			t.Error("64 MiB wait, and no more are let in")
+		}
+		begin := time.Now()
+		if a.admit(t.Context(), 1<<20) || time.Since(begin) != 0 {
+			t.Errorf("more than 64 MiB wait; refused after %s, want at once", time.Since(begin))
+		}
+		for range 64 {
+			<-a.places
+			if !<-done {
+				t.Error("one that waited was refused")
+			}
+		}
+	})
+}
+
+func TestAFullHouseIsToldBeforeTheRequestIsRead(t *testing.T) {
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), MaxWaiting: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for range admitted {
+		if err := s.Admit(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Full(); err != nil {
+		t.Errorf("nothing waits yet: %v", err)
+	}
+	begin := time.Now()
+	refusedWith(t, s.Admit(t.Context(), 1), 1)
+	if took := time.Since(begin); took < patience {
+		t.Errorf("refused after %s, want %s", took, patience)
+	}
+	s.accepts.admission.waiting.Add(8)
+	refusedWith(t, s.Full(), 1)
+	s.accepts.admission.waiting.Add(-8)
+	for range admitted {
+		s.Admitted()
+	}
+}
