@@ -32,7 +32,8 @@ type Options struct {
 	DatabaseURL string
 	MasterKey   [32]byte
 	Logger      *slog.Logger
-	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable.
+	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable. Twice as many
+	// requests may wait to be admitted.
 	MaxWaiting int
 	// Committed hears of every group commit, however it ended: how many writes shared it, of a delivery each of its rows, and how long it took.
 	Committed  func(writes int, took time.Duration)
