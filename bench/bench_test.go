@@ -112,6 +112,31 @@ func TestALeakOfANodeThatStaysIsNotFlat(t *testing.T) {
 	}
 }
 
+func TestASoakTellsOfRestAndOfTheMachine(t *testing.T) {
+	s := &soak{options: make([]nodeOptions, 2), atRest: [2]sample{{values: [3]float64{61, 72, 83}}, {values: [3]float64{64, 75, 86}}}}
+	for _, v := range []float64{1500, 700, 1400} {
+		s.windows = append(s.windows, window{speed: v, withheld: v / 100})
+	}
+	var b strings.Builder
+	s.reportFlatness(&b)
+	s.reportMachine(&b)
+	for _, line := range []string{"| Goroutines | 72.0 | 75.0 |", "| File descriptors | 83.0 | 86.0 |",
+		"| SHA-256 on one processor, MB/s | 1400 | 700 | 1500 |", "withheld by its host, % | 14.0 | 7.0 | 15.0 |"} {
+		if !strings.Contains(b.String(), line) {
+			t.Errorf("no %q in\n%s", line, b.String())
+		}
+	}
+	s.options = s.options[:1]
+	b.Reset()
+	s.reportFlatness(&b)
+	if strings.Contains(b.String(), "At rest") {
+		t.Errorf("a node that was restarted is compared with the one before:\n%s", b.String())
+	}
+	if now := speed(); now < 1 || now > 1e5 {
+		t.Errorf("%v MB/s", now)
+	}
+}
+
 func TestPlotsAreWholeDocuments(t *testing.T) {
 	h := &load.Hist{}
 	for i := range 1000 {

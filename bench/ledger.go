@@ -50,7 +50,7 @@ func (s *soak) settleAccounts(ctx context.Context) (*ledger, error) {
 			return nil, err
 		}
 	}
-	if err := rest(ctx, 50*time.Second); err != nil { // the unknown ones are decided after their wait
+	if err := s.lookAtRest(ctx, 1); err != nil {
 		return nil, err
 	}
 	for _, n := range s.nodes {
@@ -172,6 +172,7 @@ func (s *soak) report(r *load.Result, l *ledger) error {
 	s.reportLedger(&b, l)
 	s.reportFlatness(&b)
 	s.reportRestarts(&b)
+	s.reportMachine(&b)
 	fmt.Fprint(os.Stdout, b.String())
 	if err := os.WriteFile(s.out+".md", []byte(b.String()), 0o644); err != nil {
 		return err
@@ -207,6 +208,32 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 				f.overRun.mid, f.overRun.low, f.overRun.high, within, f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
 		}
 	}
+	if s.restarting() == 0 {
+		return // who was looked at before is not there any more
+	}
+	fmt.Fprintf(b, "\nRequests in flight have goroutines and connections of their own, and there are more of them while the machine is slow.\n"+
+		"At rest, %s without a request, node 1 had:\n\n| | Before the load | After it |\n|---|---|---|\n", restOf)
+	for i, name := range watched() {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, show(s.atRest[0].values[i]), show(s.atRest[1].values[i]))
+	}
+}
+
+// reportMachine tells what the machine itself did meanwhile: latencies follow it.
+func (s *soak) reportMachine(b *strings.Builder) {
+	var speeds, withheld []float64
+	for _, w := range s.windows {
+		speeds, withheld = append(speeds, w.speed), append(withheld, w.withheld)
+	}
+	if len(speeds) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## The machine\n\n| By ten seconds | Median | Least | Most |\n|---|---|---|---|\n")
+	for _, v := range []struct {
+		name   string
+		values []float64
+	}{{"SHA-256 on one processor, MB/s", speeds}, {"processor time withheld by its host, %", withheld}} {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", v.name, show(median(v.values)), show(slices.Min(v.values)), show(slices.Max(v.values)))
+	}
 }
 
 func (s *soak) whoRestarts() string {
@@ -231,16 +258,18 @@ func (s *soak) reportRestarts(b *strings.Builder) {
 func (s *soak) charts() []chart {
 	minutes := func(d time.Duration) float64 { return d.Minutes() }
 	rate := series{name: "accepted"}
-	half, most := series{name: "p50"}, series{name: "p99"}
+	half, most, quick := series{name: "p50"}, series{name: "p99"}, series{name: "one processor"}
 	for _, w := range s.windows {
 		at := minutes(w.at)
 		rate.x, rate.y = append(rate.x, at), append(rate.y, w.rate)
 		half.x, half.y = append(half.x, at), append(half.y, w.p50)
 		most.x, most.y = append(most.x, at), append(most.y, w.p99)
+		quick.x, quick.y = append(quick.x, at), append(quick.y, w.speed)
 	}
 	charts := []chart{
 		timeChart("Accepted, by ten seconds", "requests/s", s.lasts, rate),
 		timeChart("Latency, by ten seconds", "milliseconds", s.lasts, half, most),
+		timeChart("A processor of the machine: SHA-256, by ten seconds", "MB/s", s.lasts, quick),
 	}
 	for which, name := range watched() {
 		lines, lives := make([]series, len(s.options)), make([]int, len(s.options))

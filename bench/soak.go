@@ -38,7 +38,8 @@ type soak struct {
 	windows  []window
 	current  *load.Hist
 	restarts []restart
-	told     []uint64 // keys of what clients were told is accepted
+	atRest   [2]sample // the node that stays, before the load and after
+	told     []uint64  // keys of what clients were told is accepted
 }
 
 // soaked is a node of the soak, as it is now.
@@ -57,11 +58,12 @@ type restart struct {
 	away   time.Duration
 }
 
-// window is ten seconds of answers.
+// window is ten seconds of answers, and how the machine was meanwhile.
 type window struct {
-	at       time.Duration
-	rate     float64
-	p50, p99 float64 // ms
+	at              time.Duration
+	rate            float64
+	p50, p99        float64 // ms
+	speed, withheld float64 // of a processor, MB/s; of the processors' time, %
 }
 
 const (
@@ -95,6 +97,9 @@ func (s *soak) run(ctx context.Context) error {
 		if err := s.calibrate(ctx); err != nil {
 			return err
 		}
+	}
+	if err := s.lookAtRest(ctx, 0); err != nil {
+		return err
 	}
 	s.say("soaking %d nodes on %s with %.0f requests/s for %s", len(s.options), s.e.name, s.rate, s.lasts)
 	watched, stop := context.WithCancel(ctx)
@@ -222,18 +227,20 @@ func (s *soak) seen(_, _ int, a load.Answer, took time.Duration) {
 
 // window closes a window every ten seconds.
 func (s *soak) window(ctx context.Context) error {
-	for {
+	for before := readProcessor(); ; before = readProcessor() {
 		if err := rest(ctx, windowOf); err != nil {
 			return err
 		}
+		withheld, mbs := readProcessor().withheld(before), speed()
 		s.mu.Lock()
 		h := s.current
 		s.current = &load.Hist{}
-		w := window{time.Since(s.begin), float64(h.Count()) / windowOf.Seconds(), h.Milliseconds(0.5), h.Milliseconds(0.99)}
+		w := window{time.Since(s.begin), float64(h.Count()) / windowOf.Seconds(), h.Milliseconds(0.5), h.Milliseconds(0.99), mbs, withheld}
 		s.windows = append(s.windows, w)
 		s.mu.Unlock()
 		if len(s.windows)%6 == 0 {
-			s.say("%s of %s: %.0f/s, p50 %.1f p99 %.1f ms", w.at.Round(time.Second), s.lasts, w.rate, w.p50, w.p99)
+			s.say("%s of %s: %.0f/s, p50 %.1f p99 %.1f ms; a processor %.0f MB/s, withheld %.0f %%",
+				w.at.Round(time.Second), s.lasts, w.rate, w.p50, w.p99, w.speed, w.withheld)
 		}
 		if err := s.roomLeft(); err != nil {
 			return err

@@ -40,6 +40,20 @@ func (s *soak) watch(ctx context.Context) error {
 	}
 }
 
+// restOf is how long a node is left alone until it is looked at at rest: what nobody uses is closed meanwhile, and outcomes
+// that are unknown are decided.
+const restOf = 58 * time.Second
+
+// lookAtRest looks at the node that stays once it has rested; when is 0 before the load and 1 after it.
+func (s *soak) lookAtRest(ctx context.Context, when int) error {
+	if err := rest(ctx, restOf); err != nil {
+		return err
+	}
+	var err error
+	s.atRest[when], err = s.nodes[0].look(ctx)
+	return err
+}
+
 func (n *soaked) look(ctx context.Context) (sample, error) {
 	x := sample{life: n.life}
 	memory, err := n.megabytes()
