@@ -209,7 +209,7 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 		}
 	}
 	if s.restarting() == 0 {
-		return // who was looked at before is not there any more
+		return // none stays
 	}
 	fmt.Fprintf(b, "\nRequests in flight have goroutines and connections of their own, and there are more of them while the machine is slow.\n"+
 		"At rest, %s without a request, node 1 had:\n\n| | Before the load | After it |\n|---|---|---|\n", restOf)

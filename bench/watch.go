@@ -49,6 +49,9 @@ func (s *soak) lookAtRest(ctx context.Context, when int) error {
 	if err := rest(ctx, restOf); err != nil {
 		return err
 	}
+	if s.restarting() == 0 {
+		return nil // none stays
+	}
 	var err error
 	s.atRest[when], err = s.nodes[0].look(ctx)
 	return err
