@@ -120,8 +120,10 @@ func TestASoakTellsOfRestAndOfTheMachine(t *testing.T) {
 	var b strings.Builder
 	s.reportFlatness(&b)
 	s.reportMachine(&b)
-	for _, line := range []string{"| Goroutines | 72.0 | 75.0 |", "| File descriptors | 83.0 | 86.0 |",
-		"| SHA-256 on one processor, MB/s | 1400 | 700 | 1500 |", "withheld by its host, % | 14.0 | 7.0 | 15.0 |"} {
+	for _, line := range []string{
+		"| Goroutines | 72.0 | 75.0 |", "| File descriptors | 83.0 | 86.0 |",
+		"| SHA-256 on one processor, MB/s | 1400 | 700 | 1500 |", "withheld by its host, % | 14.0 | 7.0 | 15.0 |",
+	} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("no %q in\n%s", line, b.String())
 		}
