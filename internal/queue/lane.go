@@ -30,6 +30,7 @@ type lane struct {
 
 	inReady bool
 	hungry  bool      // it waits for a reader
+	alone   bool      // its last read failed: the next is of nothing else
 	at      time.Time // in the heap: when to look again
 	index   int       // in the heap; -1: not there
 }
@@ -129,6 +130,7 @@ func (l *lane) of(s *carillon.Sender) {
 
 // take adds what was read to the queue.
 func (w *window) take(rows []store.Queued) {
+	w.queue = slices.Grow(w.queue, len(rows))
 	for _, m := range rows {
 		k := m.Key
 		if due, ok := w.known[k]; ok {
@@ -138,7 +140,7 @@ func (w *window) take(rows []store.Queued) {
 			continue
 		}
 		if w.known == nil {
-			w.known = map[carillon.MessageKey]int64{}
+			w.known = make(map[carillon.MessageKey]int64, len(rows))
 		}
 		w.known[k] = m.Due.UnixMilli()
 		w.queue = append(w.queue, m)

@@ -109,8 +109,8 @@ func (p *pump) next(l *lane, now time.Time) *flight {
 		stamp := l.space.started(m.Number, now)
 		l.pace.take()
 		l.flying++
-		if w.more && len(w.queue) < refillBelow && !w.loading && p.loads < loadsMax {
-			p.load(l, c, now)
+		if w.more && len(w.queue) < refillBelow && p.loads < loadsMax {
+			p.load(l.wants(nil, now), now)
 		}
 		spared, probe := p.tried(l, m, now)
 		return &flight{

@@ -20,13 +20,16 @@ type Lane struct {
 // Lanes finds the lanes of a shard that have something queued. It hops over the index from one lane to the next, so a
 // million messages of one sender cost as little as one.
 func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
+	if !s.d.sqlite {
+		return s.lanesTogether(ctx, shard)
+	}
 	var lanes []Lane
 	uid, class := int64(-1), 0
 	for {
 		var l Lane
 		var due int64
 		err := s.row(ctx, []any{&l.SenderUID, &l.Class, &due}, `SELECT sender, class, due_at FROM message
-			WHERE q = 1 AND hold = '' AND shard = $1 AND (sender, class) > ($2, $3) ORDER BY sender, class, due_at LIMIT 1`,
+			WHERE q = 1 AND hold = '' AND shard = ? AND (sender, class) > (?, ?) ORDER BY sender, class, due_at LIMIT 1`,
 			shard, uid, class)
 		if errors.Is(err, sql.ErrNoRows) {
 			return lanes, nil
@@ -38,6 +41,31 @@ func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 		lanes = append(lanes, l)
 		uid, class = l.SenderUID, int(l.Class)
 	}
+}
+
+// lanesTogether has PostgreSQL hop by itself: a hundred thousand lanes would be as many round trips.
+func (s *Store) lanesTogether(ctx context.Context, shard int) ([]Lane, error) {
+	rows, err := s.rows(ctx, `WITH RECURSIVE lane (sender, class, due_at) AS (
+		(SELECT sender, class, due_at FROM message WHERE q = 1 AND hold = '' AND shard = $1 ORDER BY sender, class, due_at LIMIT 1)
+		UNION ALL SELECT next.sender, next.class, next.due_at FROM lane AS l CROSS JOIN LATERAL (
+			SELECT m.sender, m.class, m.due_at FROM message AS m WHERE m.q = 1 AND m.hold = '' AND m.shard = $1
+			AND (m.sender, m.class) > (l.sender, l.class) ORDER BY m.sender, m.class, m.due_at LIMIT 1) AS next)
+		SELECT sender, class, due_at FROM lane`, shard)
+	if err != nil {
+		return nil, fmt.Errorf("find lanes: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var lanes []Lane
+	for rows.Next() {
+		var l Lane
+		var due int64
+		if err := rows.Scan(&l.SenderUID, &l.Class, &due); err != nil {
+			return nil, fmt.Errorf("find lanes: %w", err)
+		}
+		l.Due = instant(due)
+		lanes = append(lanes, l)
+	}
+	return lanes, rows.Err()
 }
 
 // Queued is a message that waits in a lane.
@@ -82,6 +110,89 @@ func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 		return time.Time{}, fmt.Errorf("read next due: %w", err)
 	}
 	return instant(due), nil
+}
+
+// LaneFrom is a lane that is to be read, from an instant on.
+type LaneFrom struct {
+	Lane
+	Shard int
+	From  time.Time
+}
+
+// laneArrays are the lanes' keys and instants for unnest.
+func laneArrays(lanes []LaneFrom) (shards, senders, classes, froms []int64) {
+	shards, senders = make([]int64, len(lanes)), make([]int64, len(lanes))
+	classes, froms = make([]int64, len(lanes)), make([]int64, len(lanes))
+	for i, l := range lanes {
+		shards[i], senders[i], classes[i], froms[i] = int64(l.Shard), l.SenderUID, int64(l.Class), l.From.UnixMilli()
+	}
+	return shards, senders, classes, froms
+}
+
+// Windows is Window of several lanes, each from its own instant on. PostgreSQL reads them in one round trip.
+func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, limit int) ([][]Queued, error) {
+	all := make([][]Queued, len(lanes))
+	if s.d.sqlite || len(lanes) == 1 {
+		for i, l := range lanes {
+			var err error
+			if all[i], err = s.Window(ctx, l.Shard, l.Lane, l.From, until, limit); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	shards, senders, classes, froms := laneArrays(lanes)
+	rows, err := s.rows(ctx, `SELECT l.i, m.id, m.number, m.attempt, m.due_at
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS l (shard, sender, class, due, i)
+		CROSS JOIN LATERAL (SELECT id, number, attempt, due_at FROM message WHERE q = 1 AND hold = '' AND shard = l.shard
+			AND sender = l.sender AND class = l.class AND due_at >= l.due AND due_at <= $5 ORDER BY due_at LIMIT $6) AS m`,
+		shards, senders, classes, froms, until.UnixMilli(), limit)
+	if err != nil {
+		return nil, fmt.Errorf("read windows: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var q Queued
+		var i, due int64
+		if err := rows.Scan(&i, &q.Key, &q.Number, &q.Attempt, &due); err != nil {
+			return nil, fmt.Errorf("read windows: %w", err)
+		}
+		q.Due = instant(due)
+		all[i-1] = append(all[i-1], q)
+	}
+	return all, rows.Err()
+}
+
+// NextDues is NextDue of several lanes, each from its own instant on.
+func (s *Store) NextDues(ctx context.Context, lanes []LaneFrom) ([]time.Time, error) {
+	all := make([]time.Time, len(lanes))
+	if s.d.sqlite || len(lanes) == 1 {
+		for i, l := range lanes {
+			var err error
+			if all[i], err = s.NextDue(ctx, l.Shard, l.Lane, l.From); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	shards, senders, classes, froms := laneArrays(lanes)
+	rows, err := s.rows(ctx, `SELECT l.i, m.due_at
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS l (shard, sender, class, due, i)
+		CROSS JOIN LATERAL (SELECT due_at FROM message WHERE q = 1 AND hold = '' AND shard = l.shard
+			AND sender = l.sender AND class = l.class AND due_at >= l.due ORDER BY due_at LIMIT 1) AS m`,
+		shards, senders, classes, froms)
+	if err != nil {
+		return nil, fmt.Errorf("read next dues: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var i, due int64
+		if err := rows.Scan(&i, &due); err != nil {
+			return nil, fmt.Errorf("read next dues: %w", err)
+		}
+		all[i-1] = instant(due)
+	}
+	return all, rows.Err()
 }
 
 // postpone moves queued messages to later times.
