@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue"
 	"carillon/internal/store"
 )
 
@@ -70,10 +71,11 @@ func TestAStartThatNobodyWasToldOfIsFoundAndSentOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grant := r.queue.Grant(r.sender, "34600000001")
-		if grant == nil {
-			t.Fatal("not granted")
-		}
+		var grant *queue.Grant
+		await(t, "nothing of the sender waits, and a start is granted", func() bool {
+			grant = r.queue.Grant(r.sender, "34600000001")
+			return grant != nil
+		})
 		now := time.Now()
 		a := &store.Accept{Notification: *entry, Messages: []store.NewMessage{{Number: "34600000001"}}, Start: &grant.Fence}
 		a.Notification.ID, a.Notification.Open, a.Notification.CreatedAt = r.store.NewNotificationID(now), 1, now

@@ -30,7 +30,6 @@ type lane struct {
 
 	inReady bool
 	hungry  bool      // it waits for a reader
-	alone   bool      // its last read failed: the next is of nothing else
 	at      time.Time // in the heap: when to look again
 	index   int       // in the heap; -1: not there
 }
@@ -47,6 +46,7 @@ type window struct {
 	low     time.Time             // the lowest due time that came while loading
 	gone    []carillon.MessageKey // forgotten while loading: the read may still show them as they were
 	resume  time.Time             // nothing is read before: the last read gave nothing to go by
+	alone   bool                  // the last read took too long: the next is of nothing else
 }
 
 // weights serve transactional before utility before marketing without starving any: turns not used pass on.
@@ -99,7 +99,7 @@ func (w *window) from() time.Time {
 
 // fill takes what was read; full: the read hit its limit, so there is more from the last row on.
 func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
-	w.loading = false
+	w.loading, w.alone = false, false
 	w.more = full
 	w.next = next
 	if full {

@@ -18,19 +18,21 @@ type reading struct {
 	next   time.Time
 	sender *carillon.Sender
 	off    bool // the sender may not send now
+	early  bool // what is due, before it is known what comes next: the read goes on
+	late   bool // its time was over before it had an answer
 	err    error
 }
 
 // loaded is what a reader found.
 type loaded struct {
 	readings []*reading
-	early    bool // what is due, before it is known what comes next: the read goes on
+	ended    bool // the reader is free again
 }
 
 // attend loads what a lane wants to read, and puts it among the ready or to sleep.
 func (p *pump) attend(l *lane, now time.Time) {
 	p.lend(l, now)
-	if p.loads < loadsMax {
+	if p.loads < loadsMax && len(p.hungry) == 0 {
 		p.load(l.wants(nil, now), now)
 	}
 	p.place(l, now)
@@ -83,16 +85,18 @@ func (p *pump) queueUp(l *lane) {
 	}
 }
 
-// readTogether is how many lanes that wait for a reader are read at once. Of each at most a window is read.
-const readTogether = 64
+// readTogether is how many lanes that wait for a reader are read at once: of each of their classes a window.
+const readTogether = 16
 
 // feed gives free readers to the lanes that wait for them, first come, first served.
 func (p *pump) feed(now time.Time) {
 	for len(p.hungry) > 0 && p.loads < loadsMax {
+		free := loadsMax - p.loads
+		most := min((len(p.hungry)+free-1)/free, readTogether)
 		var rs []*reading
-		for n := 0; n < readTogether && len(p.hungry) > 0; n++ {
+		for range most {
 			l := p.hungry[0]
-			if l.alone && n > 0 {
+			if l.alone() && len(rs) > 0 {
 				break
 			}
 			p.hungry[0] = nil
@@ -104,7 +108,7 @@ func (p *pump) feed(now time.Time) {
 			p.lend(l, now)
 			rs = l.wants(rs, now)
 			p.place(l, now)
-			if l.alone {
+			if l.alone() {
 				break
 			}
 		}
@@ -123,6 +127,16 @@ func (l *lane) wants(rs []*reading, now time.Time) []*reading {
 	return rs
 }
 
+// alone tells whether the lane is read by itself: a read of it took too long, and shall not keep others from theirs.
+func (l *lane) alone() bool {
+	for c := range l.class {
+		if l.class[c].alone {
+			return true
+		}
+	}
+	return false
+}
+
 // load has a reader read windows.
 func (p *pump) load(rs []*reading, now time.Time) {
 	if len(rs) == 0 {
@@ -130,81 +144,99 @@ func (p *pump) load(rs []*reading, now time.Time) {
 	}
 	p.loads++
 	go func() {
-		p.read(rs, now.Add(readAhead))
-		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: rs}) })
+		left := p.read(rs, now.Add(readAhead))
+		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: left, ended: true}) })
 	}()
 }
 
-func (p *pump) read(rs []*reading, until time.Time) {
+// read reads windows. What is due starts while the database is asked what comes next: it is posted at once, and what is left
+// is given back.
+func (p *pump) read(rs []*reading, until time.Time) (left []*reading) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	var asked []*reading
-	var lanes []store.LaneFrom
 	for _, r := range rs {
 		var active bool
-		if r.sender, active, r.err = p.q.o.Sender(ctx, r.lane.uid); r.err != nil {
-			continue
-		}
+		r.sender, active, r.err = p.q.o.Sender(ctx, r.lane.uid)
 		r.off = !active
-		asked = append(asked, r)
-		lanes = append(lanes, store.LaneFrom{Lane: store.Lane{SenderUID: r.lane.uid, Class: carillon.Class(r.class)}, Shard: r.lane.shard, From: r.from})
+		if r.err == nil {
+			asked = append(asked, r)
+		} else {
+			left = append(left, r)
+		}
 	}
-	rows, err := p.q.store.Windows(ctx, lanes, until, windowRows)
+	rows, err := p.q.store.Windows(ctx, lanesOf(asked, time.Time{}), until, windowRows)
 	if err != nil {
-		failed(asked, err)
-		return
+		fail(ctx, asked, err)
+		return rs
 	}
-	early, ended := loaded{early: true}, 0
+	var due, more []*reading
 	for i, r := range asked {
 		r.rows, r.full = rows[i], len(rows[i]) == windowRows
 		if r.full {
+			due = append(due, r)
 			continue
 		}
 		if len(r.rows) > 0 {
-			now := *r
-			early.readings, r.rows = append(early.readings, &now), nil
+			first := *r
+			first.early, r.rows = true, nil
+			due = append(due, &first)
 		}
-		lanes[ended], asked[ended] = lanes[i], r
-		lanes[ended].From = until.Add(time.Millisecond)
-		ended++
+		more = append(more, r)
 	}
-	if len(early.readings) > 0 {
-		p.q.post(func(in *inbox) { in.loads = append(in.loads, early) })
+	if len(more) == 0 {
+		return append(left, due...)
 	}
-	next, err := p.q.store.NextDues(ctx, lanes[:ended])
+	if len(due) > 0 {
+		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: due}) })
+	}
+	next, err := p.q.store.NextDues(ctx, lanesOf(more, until.Add(time.Millisecond)))
 	if err != nil {
-		failed(asked[:ended], err)
-		return
+		fail(ctx, more, err)
+		return append(left, more...)
 	}
-	for i, r := range asked[:ended] {
+	for i, r := range more {
 		r.next = next[i]
 	}
+	return append(left, more...)
 }
 
-func failed(rs []*reading, err error) {
+// lanesOf are the lanes of readings, from an instant on, or each from its own.
+func lanesOf(rs []*reading, from time.Time) []store.LaneFrom {
+	all := make([]store.LaneFrom, len(rs))
+	for i, r := range rs {
+		all[i] = store.LaneFrom{Lane: store.Lane{SenderUID: r.lane.uid, Class: carillon.Class(r.class)}, Shard: r.lane.shard, From: r.from}
+		if !from.IsZero() {
+			all[i].From = from
+		}
+	}
+	return all
+}
+
+func fail(ctx context.Context, rs []*reading, err error) {
 	for _, r := range rs {
-		r.err = err
+		r.err, r.late = err, ctx.Err() != nil
 	}
 }
 
 func (p *pump) loaded(x loaded, now time.Time) {
-	if !x.early {
+	if x.ended {
 		p.loads--
 	}
 	for _, r := range x.readings {
-		p.loadedOne(r, x.early, now)
+		p.take(r, now)
 	}
 }
 
-func (p *pump) loadedOne(r *reading, early bool, now time.Time) {
+func (p *pump) take(r *reading, now time.Time) {
 	l := r.lane
 	w := &l.class[r.class]
 	if p.lanes[l.uid] != l {
 		return
 	}
-	l.alone = r.err != nil // one whose read takes too long does not keep others from theirs
 	if r.err != nil {
 		p.q.o.Log.Warn("read lane", "sender", l.uid, "error", r.err)
+		w.alone = r.late
 		w.putOff(now)
 		p.attend(l, now)
 		return
@@ -212,10 +244,10 @@ func (p *pump) loadedOne(r *reading, early bool, now time.Time) {
 	l.off = r.off
 	l.of(r.sender)
 	switch {
-	case r.off && early: // the end of the read puts it off
+	case r.off && r.early: // the end of the read puts it off
 	case r.off:
 		w.putOff(now)
-	case early:
+	case r.early:
 		w.take(r.rows)
 	default:
 		w.fill(r.rows, r.full, r.next)

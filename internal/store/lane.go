@@ -132,7 +132,7 @@ func laneArrays(lanes []LaneFrom) (shards, senders, classes, froms []int64) {
 // Windows is Window of several lanes, each from its own instant on. PostgreSQL reads them in one round trip.
 func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, limit int) ([][]Queued, error) {
 	all := make([][]Queued, len(lanes))
-	if s.d.sqlite || len(lanes) == 1 {
+	if s.d.sqlite || len(lanes) <= 1 {
 		for i, l := range lanes {
 			var err error
 			if all[i], err = s.Window(ctx, l.Shard, l.Lane, l.From, until, limit); err != nil {
@@ -166,7 +166,7 @@ func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, 
 // NextDues is NextDue of several lanes, each from its own instant on.
 func (s *Store) NextDues(ctx context.Context, lanes []LaneFrom) ([]time.Time, error) {
 	all := make([]time.Time, len(lanes))
-	if s.d.sqlite || len(lanes) == 1 {
+	if s.d.sqlite || len(lanes) <= 1 {
 		for i, l := range lanes {
 			var err error
 			if all[i], err = s.NextDue(ctx, l.Shard, l.Lane, l.From); err != nil {
