@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"encoding/xml"
 	"errors"
@@ -64,56 +65,102 @@ func lived(lives int, value func(life, second int) float64) *soak {
 	for l := range lives {
 		for sec := range 120 {
 			v := value(l, sec)
-			s.samples = append(s.samples, sample{
-				at: time.Duration(l*125+sec) * time.Second, age: time.Duration(sec) * time.Second, life: l, values: [3]float64{v, v, v},
-			})
+			s.samples = append(s.samples, sample{at: time.Duration(l*125+sec) * time.Second, life: l, values: [3]float64{v, v, v}})
 		}
 	}
 	return s
 }
 
-func TestALeakIsNotFlat(t *testing.T) {
+func TestWhatGrowsFromLifeToLifeOrWithinIsNotFlat(t *testing.T) {
 	noise := func(sec int) float64 { return float64(sec%7) - 3 }
 	for name, c := range map[string]struct {
 		value func(life, second int) float64
-		flat  bool
+		want  string
 	}{
-		"noise":                   {func(_, sec int) float64 { return 100 + noise(sec) }, true},
-		"a start from little":     {func(_, sec int) float64 { return 100 + noise(sec) - 60*math.Exp(-float64(sec)/8) }, true},
-		"more with every life":    {func(l, sec int) float64 { return 100 + noise(sec) + 3*float64(l) }, false},
-		"more with every second":  {func(_, sec int) float64 { return 100 + noise(sec) + float64(sec) }, false},
-		"one life that was worse": {func(l, sec int) float64 { return 100 + noise(sec) + 40*float64(l%9/8) }, true},
-		"up and down, and more":   {func(l, sec int) float64 { return 100 + noise(sec) + 20*float64(l%2) + 20*float64(l) }, false},
+		"noise":                   {func(_, sec int) float64 { return 100 + noise(sec) }, "ok"},
+		"a start from little":     {func(_, sec int) float64 { return 100 + noise(sec) - 60*math.Exp(-float64(sec)/8) }, "ok"},
+		"more with every life":    {func(l, sec int) float64 { return 100 + noise(sec) + 3*float64(l) }, "no"},
+		"more with every second":  {func(_, sec int) float64 { return 100 + noise(sec) + float64(sec) }, "no"},
+		"one life that was worse": {func(l, sec int) float64 { return 100 + noise(sec) + 40*float64(l%9/8) }, "ok"},
+		"up and down, and more":   {func(l, sec int) float64 { return 100 + noise(sec) + 20*float64(l%2) + 20*float64(l) }, "no"},
 	} {
-		if f := lived(9, c.value).judge(0, 0, "x"); f.flat != c.flat {
-			t.Errorf("%s: %+v", name, f)
+		if u := lived(9, c.value).judgeUnderLoad(0, 0); u.verdict != c.want {
+			t.Errorf("%s: %+v", name, u)
 		}
 	}
 }
 
-func TestALeakOfANodeThatStaysIsNotFlat(t *testing.T) {
+// soaked30 makes a soak of half an hour in six stretches whose first node has kept a value at each second of load, and
+// has more of it in flight.
+func soaked30(kept, inFlight func(second int) float64) *soak {
+	s := &soak{options: make([]nodeOptions, 2)}
+	add := func(list *[]sample, at int, resting bool, v float64) {
+		*list = append(*list, sample{at: time.Duration(at) * time.Second, resting: resting, values: [3]float64{v}})
+	}
+	look := func(at, load int) {
+		var looks []sample
+		add(&looks, at, true, kept(load))
+		s.atRest = append(s.atRest, looks)
+	}
+	look(0, 0)
+	for sec := range 1800 {
+		at := sec + sec/300*100
+		add(&s.samples, at, false, kept(sec)+inFlight(sec))
+		if sec%300 == 299 {
+			for k := range 100 {
+				add(&s.samples, at+k+1, true, kept(sec))
+			}
+			look(at+100, sec)
+		}
+	}
+	return s
+}
+
+func TestWhatANodeKeepsIsNotFlatAndWhatIsInFlightIs(t *testing.T) {
+	still := func(int) float64 { return 100 }
+	leak := func(sec int) float64 { return 100 + float64(sec)/90 } // 20 in half an hour
+	none := func(int) float64 { return 0 }
+	// Requests in flight, which a slow machine makes more: bursts, at random instants, and for some minutes at the end.
+	burst := func(sec int) float64 {
+		slow := 20 * float64(sec/1500)
+		return slow + 80*float64(uint32(sec)*2654435761>>31) + 2*float64(sec*sec%19)
+	}
 	for name, c := range map[string]struct {
-		value func(sec int) float64
-		flat  bool
+		kept, inFlight func(second int) float64
+		rest, load     string
 	}{
-		"noise":                      {func(sec int) float64 { return 100 + float64(sec%7) }, true},
-		"more each minute, then not": {func(sec int) float64 { return 100 + 50*float64(sec%60/50) }, true},
-		"a start from little":        {func(sec int) float64 { return 100 - 60*math.Exp(-float64(sec)/30) }, true},
-		"a little each second":       {func(sec int) float64 { return 100 + float64(sec)/90 }, false},
+		"all stays":                     {still, none, "ok", "ok"},
+		"bursts":                        {still, burst, "ok", "ok"},
+		"a start from little":           {func(sec int) float64 { return 100 - 60*math.Exp(-float64(sec)/30) }, burst, "ok", "ok"},
+		"a little kept of each request": {leak, none, "no", "no"},
+		"the same under bursts":         {leak, burst, "no", "ok"},
+		"a queue that grows with the load and is empty at rest": {still, func(sec int) float64 { return float64(sec) / 60 }, "ok", "no"},
+		"what was too much becomes less":                        {func(sec int) float64 { return 100 - float64(sec)/90 }, none, "ok", "ok"},
 	} {
-		s := &soak{options: make([]nodeOptions, 2)}
-		for sec := range 1800 {
-			s.samples = append(s.samples, sample{at: time.Duration(sec) * time.Second, values: [3]float64{c.value(sec)}},
-				sample{at: time.Duration(sec) * time.Second, node: 1, life: sec / 60, values: [3]float64{7}})
+		s := soaked30(c.kept, c.inFlight)
+		if grown, got := s.judgeAtRest(0, 0); got != c.rest {
+			t.Errorf("%s: at rest %s, %s", name, got, grown)
 		}
-		if f := s.judge(0, 0, "x"); f.flat != c.flat {
-			t.Errorf("%s: %+v", name, f)
+		if u := s.judgeUnderLoad(0, 0); u.verdict != c.load {
+			t.Errorf("%s: %+v", name, u)
 		}
+	}
+}
+
+func TestTooShortASoakJudgesNothing(t *testing.T) {
+	s := soaked30(func(int) float64 { return 100 }, func(int) float64 { return 0 })
+	s.atRest, s.samples = s.atRest[:3], nil
+	_, rest := s.judgeAtRest(0, 0)
+	if u := s.judgeUnderLoad(0, 0); rest != "too short" || u.verdict != "too short" {
+		t.Errorf("at rest %s, under load %s", rest, u.verdict)
 	}
 }
 
 func TestASoakTellsOfRestAndOfTheMachine(t *testing.T) {
-	s := &soak{options: make([]nodeOptions, 2), atRest: [2]sample{{values: [3]float64{61, 72, 83}}, {values: [3]float64{64, 75, 86}}}}
+	s := &soak{options: make([]nodeOptions, 1), lasts: 20 * time.Minute}
+	for i, kept := range [][3]float64{{61, 72, 83}, {64, 75, 86}, {64, 75, 96}, {64, 75, 106}, {64, 75, 116}} {
+		s.atRest = append(s.atRest, []sample{{at: time.Duration(i) * 5 * time.Minute, values: kept}})
+	}
 	for _, v := range []float64{1500, 700, 1400} {
 		s.windows = append(s.windows, window{speed: v, withheld: v / 100})
 	}
@@ -121,21 +168,37 @@ func TestASoakTellsOfRestAndOfTheMachine(t *testing.T) {
 	s.reportFlatness(&b)
 	s.reportMachine(&b)
 	for _, line := range []string{
-		"| Goroutines | 72.0 | 75.0 |", "| File descriptors | 83.0 | 86.0 |",
+		"| At rest | Before | 5 min of load | 10 min of load | 15 min of load | 20 min of load | Growth (95 %) | Flat |\n|---|---|---|---|---|---|---|---|\n",
+		"| Node 1: Goroutines | 72.0 | 75.0 | 75.0 | 75.0 | 75.0 | +0.0 % (+0.0 to +0.0) | ok |",
+		"| Node 1: File descriptors | 83.0 | 86.0 | 96.0 | 106 | 116 | +29.7 % (+29.7 to +29.7) | no |",
 		"| SHA-256 on one processor, MB/s | 1400 | 700 | 1500 |", "withheld by its host, % | 14.0 | 7.0 | 15.0 |",
 	} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("no %q in\n%s", line, b.String())
 		}
 	}
-	s.options = s.options[:1]
-	b.Reset()
-	s.reportFlatness(&b)
-	if strings.Contains(b.String(), "At rest") {
-		t.Errorf("a node that was restarted is compared with the one before:\n%s", b.String())
-	}
 	if now := speed(); now < 1 || now > 1e5 {
 		t.Errorf("%v MB/s", now)
+	}
+}
+
+func TestWhatFailsBesideWorkEndsIt(t *testing.T) {
+	forever := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
+	broken := errors.New("broken")
+	fails := func(context.Context) error { return broken }
+	if err := beside(t.Context(), forever, forever, fails); !errors.Is(err, broken) {
+		t.Errorf("what fails beside: %v", err)
+	}
+	if err := beside(t.Context(), fails, forever); !errors.Is(err, broken) {
+		t.Errorf("work that fails: %v", err)
+	}
+	if err := beside(t.Context(), func(context.Context) error { return nil }, forever); err != nil {
+		t.Errorf("work that is done: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := beside(ctx, forever, forever); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run that is ended: %v", err)
 	}
 }
 

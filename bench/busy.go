@@ -50,13 +50,15 @@ func (b *bench) measureBusy(ctx context.Context) error {
 }
 
 // statuses tells how many answers came with each status.
-func statuses(r *load.Result) string {
+func statuses(r *load.Result) string { return statusesOf(r.Answers(), r.Broken.Load()) }
+
+func statusesOf(answers map[int]int64, broken int64) string {
 	var s []string
-	for _, status := range slices.Sorted(maps.Keys(r.Answers())) {
-		s = append(s, fmt.Sprintf("%d × %d", r.Answers()[status], status))
+	for _, status := range slices.Sorted(maps.Keys(answers)) {
+		s = append(s, fmt.Sprintf("%d × %d", answers[status], status))
 	}
-	if n := r.Broken.Load(); n > 0 {
-		s = append(s, fmt.Sprintf("%d broken connections", n))
+	if broken > 0 {
+		s = append(s, fmt.Sprintf("%d broken connections", broken))
 	}
 	return strings.Join(s, ", ")
 }

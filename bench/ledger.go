@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/load"
 )
 
 // ledger is what became of everything that was accepted.
@@ -36,23 +35,8 @@ func (l *ledger) adds() bool {
 	return l.stored == l.sent+l.unknown+l.failed+l.pending && l.absent == 0 && l.missing <= l.unknown+l.failed+l.pending && l.doubled == 0
 }
 
-// settleAccounts waits until nothing more is delivered, stops the nodes and counts.
+// settleAccounts stops the nodes and counts.
 func (s *soak) settleAccounts(ctx context.Context) (*ledger, error) {
-	for last, quiet := -1, 0; quiet < 8; quiet++ {
-		now, _, err := s.counted()
-		if err != nil {
-			return nil, err
-		}
-		if now != last {
-			last, quiet = now, 0
-		}
-		if err := rest(ctx, time.Second); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.lookAtRest(ctx, 1); err != nil {
-		return nil, err
-	}
 	for _, n := range s.nodes {
 		n.stop()
 	}
@@ -141,7 +125,7 @@ func (s *soak) absent(ctx context.Context, db *sql.DB) (int, error) {
 }
 
 // report writes the page and the plots.
-func (s *soak) report(r *load.Result, l *ledger) error {
+func (s *soak) report(l *ledger) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Soak: %s on %s, %s\n\nMade by `go run ./bench -soak %s`. %s, commit %s, %d cores.\n\n",
 		map[bool]string{false: "one node", true: "two nodes"}[s.e.postgres], s.e.name, s.lasts, s.lasts,
@@ -151,6 +135,8 @@ func (s *soak) report(r *load.Result, l *ledger) error {
 	if s.measured[0] > 0 {
 		fmt.Fprintf(&b, ": 60 %% of what the nodes, in a closed loop beforehand, accepted and delivered (%.0f/s; accepted alone %.0f/s)", s.measured[1], s.measured[0])
 	}
+	fmt.Fprintf(&b, ".\nThere are %s of such load, in %d stretches; after each nobody asks for anything until all is delivered and %s more have passed",
+		s.lasts, s.stretches(), restOf)
 	b.WriteString(".\nLatencies count from when a request was due to leave until it was accepted, with all its repeats on other nodes.\n" +
 		s.whoRestarts() + "; the program, PostgreSQL, the clients and the channel share the machine.\n\n")
 	fmt.Fprintf(&b, "![Over time](%s.svg)\n\n## Latency\n\n| | ms |\n|---|---|\n", filepath.Base(s.out))
@@ -158,17 +144,19 @@ func (s *soak) report(r *load.Result, l *ledger) error {
 		name string
 		q    float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"most", 1}} {
-		fmt.Fprintf(&b, "| %s of all | %s |\n", q.name, show(r.OK.Milliseconds(q.q)))
+		fmt.Fprintf(&b, "| %s of all | %s |\n", q.name, show(s.took.Milliseconds(q.q)))
 	}
 	var p99s []float64
+	var p50s [][2]float64
 	for _, w := range s.windows {
-		p99s = append(p99s, w.p99)
+		p50s, p99s = append(p50s, [2]float64{w.at.Seconds(), w.p50}), append(p99s, w.p99)
 	}
-	if len(p99s) > 0 {
+	if len(p99s) > 1 {
 		fmt.Fprintf(&b, "| p99 of ten seconds: median | %s |\n| p99 of ten seconds: worst | %s |\n", show(median(p99s)), show(slices.Max(p99s)))
+		fmt.Fprintf(&b, "\nOver the run the p50 of ten seconds grew by %s.\n", growth(p50s))
 	}
 	fmt.Fprintf(&b, "\nAnswers: %s. On the way %d connections broke and %d answers were 503; all were repeated, %d requests were given up.\n",
-		statuses(r), s.client.broken.Load(), s.client.refused.Load(), s.client.given.Load())
+		statusesOf(s.answers, s.gone), s.client.broken.Load(), s.client.refused.Load(), s.client.given.Load())
 	s.reportLedger(&b, l)
 	s.reportFlatness(&b)
 	s.reportRestarts(&b)
@@ -192,29 +180,43 @@ func (s *soak) reportLedger(b *strings.Builder, l *ledger) {
 }
 
 func (s *soak) reportFlatness(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Flat\n\nOf a node that stays, growth over the run is the median slope between the levels of its thirtieths, after a tenth at the\n"+
-		"beginning. Of one that is restarted it is that between its lives (their last halves), and growth within a life, which begins\n"+
-		"with empty caches, is from the second to the last quarter. The 95 %% interval of a slope is Kendall's. Flat is at most\n"+
-		"%d %% over the run and %d %% within a life, by the estimates.\n\n"+
-		"| | Median | Least | Most | Over the run (95 %%) | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxOverRun, maxInLife)
-	for node := range s.options {
-		for i, name := range watched() {
-			f := s.judge(node, i, name)
-			within := "–"
-			if f.lives > 1 {
-				within = fmt.Sprintf("%+.1f %%", f.withinLife)
-			}
-			fmt.Fprintf(b, "| Node %d: %s | %s | %s | %s | %+.1f %% (%+.1f to %+.1f) | %s | %d | %s |\n", node+1, f.name, show(f.median), show(f.least), show(f.highest),
-				f.overRun.mid, f.overRun.low, f.overRun.high, within, f.lives, map[bool]string{true: "ok", false: "no"}[f.flat])
+	fmt.Fprintf(b, "\n## Flat\n\nRequests in flight have goroutines and connections of their own, and there are more of them while the machine is slow. What a\n"+
+		"node keeps for good it has at rest too: %s without a request after all was delivered, when idle connections are closed.\n"+
+		"Growth is the median slope between all pairs of levels (Theil and Sen) from the first to the last, with its 95 %% interval\n"+
+		"(Kendall). At rest, flat is at most %d %% from the first rest after load to the last.\n\n| At rest | Before |", restOf, maxGrowth)
+	for i := range max(1, len(s.atRest)) - 1 {
+		fmt.Fprintf(b, " %.3g min of load |", s.lasts.Minutes()*float64(i+1)/float64(s.stretches()))
+	}
+	fmt.Fprintf(b, " Growth (95 %%) | Flat |\n|---|---|%s---|---|\n", strings.Repeat("---|", max(1, len(s.atRest))-1))
+	s.eachWatched(func(name string, node, which int) {
+		fmt.Fprintf(b, "| %s |", name)
+		for _, kept := range s.atRest {
+			fmt.Fprintf(b, " %s |", show(kept[node].values[which]))
 		}
-	}
-	if s.restarting() == 0 {
-		return // none stays
-	}
-	fmt.Fprintf(b, "\nRequests in flight have goroutines and connections of their own, and there are more of them while the machine is slow.\n"+
-		"At rest, %s without a request, node 1 had:\n\n| | Before the load | After it |\n|---|---|---|\n", restOf)
-	for i, name := range watched() {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", name, show(s.atRest[0].values[i]), show(s.atRest[1].values[i]))
+		grown, verdict := s.judgeAtRest(node, which)
+		fmt.Fprintf(b, " %s | %s |\n", grown, verdict)
+	})
+	fmt.Fprintf(b, "\nUnder load, the levels of a node that stays are those of the run's thirtieths, after a tenth at the beginning. Those of one that is\n"+
+		"restarted are its lives' (their last halves), and growth within a life, which begins with empty caches, is from the second to the\n"+
+		"last quarter. Flat is at most %d %% over the run by the lower end of the interval, so that a queue that grows with the load would\n"+
+		"show, and at most %d %% within a life.\n\n"+
+		"| Under load | Median | Least | Most | Growth (95 %%) | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxGrowth, maxInLife)
+	s.eachWatched(func(name string, node, which int) {
+		u := s.judgeUnderLoad(node, which)
+		within := "–"
+		if u.lives > 1 {
+			within = fmt.Sprintf("%+.1f %%", u.withinLife)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %d | %s |\n", name, show(u.median), show(u.least), show(u.highest), u.overRun, within, u.lives, u.verdict)
+	})
+}
+
+// eachWatched names every value of every node.
+func (s *soak) eachWatched(tell func(name string, node, which int)) {
+	for node := range s.options {
+		for which, name := range watched() {
+			tell(fmt.Sprintf("Node %d: %s", node+1, name), node, which)
+		}
 	}
 }
 
@@ -259,17 +261,22 @@ func (s *soak) charts() []chart {
 	minutes := func(d time.Duration) float64 { return d.Minutes() }
 	rate := series{name: "accepted"}
 	half, most, quick := series{name: "p50"}, series{name: "p99"}, series{name: "one processor"}
-	for _, w := range s.windows {
+	for i, w := range s.windows {
 		at := minutes(w.at)
+		if i > 0 && w.at-s.windows[i-1].at > restOf { // there was a rest between
+			for _, line := range []*series{&rate, &half, &most, &quick} {
+				line.x, line.y = append(line.x, at), append(line.y, math.NaN())
+			}
+		}
 		rate.x, rate.y = append(rate.x, at), append(rate.y, w.rate)
 		half.x, half.y = append(half.x, at), append(half.y, w.p50)
 		most.x, most.y = append(most.x, at), append(most.y, w.p99)
 		quick.x, quick.y = append(quick.x, at), append(quick.y, w.speed)
 	}
 	charts := []chart{
-		timeChart("Accepted, by ten seconds", "requests/s", s.lasts, rate),
-		timeChart("Latency, by ten seconds", "milliseconds", s.lasts, half, most),
-		timeChart("A processor of the machine: SHA-256, by ten seconds", "MB/s", s.lasts, quick),
+		timeChart("Accepted, by ten seconds", "requests/s", s.ran, rate),
+		timeChart("Latency, by ten seconds", "milliseconds", s.ran, half, most),
+		timeChart("A processor of the machine: SHA-256, by ten seconds", "MB/s", s.ran, quick),
 	}
 	for which, name := range watched() {
 		lines, lives := make([]series, len(s.options)), make([]int, len(s.options))
@@ -285,7 +292,7 @@ func (s *soak) charts() []chart {
 			line.x, line.y = append(line.x, minutes(x.at)), append(line.y, x.values[which])
 		}
 		title, unit, _ := strings.Cut(name, ", ")
-		charts = append(charts, timeChart(title, cmp.Or(unit, "open"), s.lasts, lines...))
+		charts = append(charts, timeChart(title, cmp.Or(unit, "open"), s.ran, lines...))
 	}
 	return charts
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,7 +29,11 @@ type soak struct {
 	options  []nodeOptions
 	client   *failover
 	begin    time.Time
-	measured [2]float64 // accepted and sustained, a second
+	ran      time.Duration // load and rests
+	measured [2]float64    // accepted and sustained, a second
+	took     load.Hist     // by all accepted requests of the run
+	answers  map[int]int64
+	gone     int64 // requests without an answer
 
 	mu       sync.Mutex
 	nodes    []*soaked
@@ -38,16 +41,16 @@ type soak struct {
 	windows  []window
 	current  *load.Hist
 	restarts []restart
-	atRest   [2]sample // the node that stays, before the load and after
-	told     []uint64  // keys of what clients were told is accepted
+	resting  bool
+	atRest   [][]sample // the nodes, before the load and after each stretch of it
+	told     []uint64   // keys of what clients were told is accepted
 }
 
 // soaked is a node of the soak, as it is now.
 type soaked struct {
 	*node
-	since time.Time
-	life  int
-	down  bool
+	life int
+	down bool
 }
 
 // restart is one: by a kill or a signal, and how long the node was away.
@@ -67,6 +70,7 @@ type window struct {
 }
 
 const (
+	restEvery    = 5 * time.Minute // of load
 	restartEvery = time.Minute
 	killEvery    = 5 // every so many restarts are kills
 	windowOf     = 10 * time.Second
@@ -87,8 +91,8 @@ func (s *soak) choose(name string) error {
 	return nil
 }
 
-// run soaks: measures what the nodes can take, loads them with a part of it, waits until all is delivered, and writes
-// what came of it.
+// run soaks: measures what the nodes can take, loads them with a part of it in stretches with rests between, in which all
+// is delivered, and writes what came of it.
 func (s *soak) run(ctx context.Context) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
@@ -98,40 +102,79 @@ func (s *soak) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.lookAtRest(ctx, 0); err != nil {
+	if err := s.lookAtRest(ctx); err != nil {
 		return err
 	}
-	s.say("soaking %d nodes on %s with %.0f requests/s for %s", len(s.options), s.e.name, s.rate, s.lasts)
-	watched, stop := context.WithCancel(ctx)
-	defer stop()
-	var beside sync.WaitGroup
-	var failed atomic.Pointer[error]
-	s.begin = time.Now()
-	s.current = &load.Hist{}
-	for _, work := range []func(context.Context) error{s.watch, s.restartAll, s.window} {
-		beside.Go(func() {
-			if err := work(watched); err != nil && watched.Err() == nil {
-				failed.Store(&err)
-				stop()
+	s.say("soaking %d nodes on %s with %.0f requests/s for %s in %d stretches", len(s.options), s.e.name, s.rate, s.lasts, s.stretches())
+	s.begin, s.answers = time.Now(), map[int]int64{}
+	err := beside(ctx, func(ctx context.Context) error {
+		for range s.stretches() {
+			if err := s.stretch(ctx); err != nil {
+				return err
 			}
-		})
-	}
-	l := load.Load{Conns: soakConns, For: s.lasts, Rate: s.rate, Poisson: true, Tolerant: true, Do: s.client.do, Seen: s.seen}
-	result, err := l.Run(watched)
-	stop()
-	beside.Wait()
-	if e := failed.Load(); e != nil {
-		return *e
-	}
+			if err := s.lookAtRest(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, s.watch)
 	if err != nil {
 		return err
 	}
-	s.say("the load is over: %s", statuses(result))
+	s.ran = time.Since(s.begin)
 	ledger, err := s.settleAccounts(ctx)
 	if err != nil {
 		return err
 	}
-	return s.report(result, ledger)
+	return s.report(ledger)
+}
+
+// stretches are how many times the load begins and ends.
+func (s *soak) stretches() int { return max(1, int(s.lasts/restEvery)) }
+
+// stretch is a part of the load.
+func (s *soak) stretch(ctx context.Context) error {
+	s.mu.Lock()
+	s.current, s.resting = &load.Hist{}, false
+	s.mu.Unlock()
+	l := load.Load{Conns: soakConns, For: s.lasts / time.Duration(s.stretches()), Rate: s.rate, Poisson: true, Tolerant: true, Do: s.client.do, Seen: s.seen}
+	var r *load.Result
+	err := beside(ctx, func(ctx context.Context) (err error) {
+		r, err = l.Run(ctx)
+		return err
+	}, s.restartAll, s.window)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.resting = true
+	s.mu.Unlock()
+	s.took.Merge(&r.OK)
+	for status, n := range r.Answers() {
+		s.answers[status] += n
+	}
+	s.gone += r.Broken.Load()
+	return nil
+}
+
+// beside does work, and others beside it for as long as it lasts. One that fails ends all, with its error.
+func beside(ctx context.Context, work func(context.Context) error, others ...func(context.Context) error) error {
+	ctx, end := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	for _, other := range others {
+		all.Go(func() {
+			if err := other(ctx); err != nil && ctx.Err() == nil {
+				end(err)
+			}
+		})
+	}
+	err := work(ctx)
+	end(err)
+	all.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
 }
 
 // prepare starts the sink and the nodes.
@@ -168,7 +211,7 @@ func (s *soak) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.nodes = append(s.nodes, &soaked{node: n, since: time.Now()})
+		s.nodes = append(s.nodes, &soaked{node: n})
 	}
 	s.client = newFailover(addrs, soakConns)
 	return rest(ctx, 4*time.Second) // the nodes share the shards
@@ -215,6 +258,23 @@ func (s *soak) counted() (messages, posts int, err error) {
 	return messages, posts, err
 }
 
+// quiet waits until nothing more is delivered.
+func (s *soak) quiet(ctx context.Context) error {
+	for last, quiet := -1, 0; quiet < 8; quiet++ {
+		now, _, err := s.counted()
+		if err != nil {
+			return err
+		}
+		if now != last {
+			last, quiet = now, 0
+		}
+		if err := rest(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *soak) seen(_, _ int, a load.Answer, took time.Duration) {
 	id, found := notificationID(a.Body)
 	s.mu.Lock()
@@ -239,8 +299,8 @@ func (s *soak) window(ctx context.Context) error {
 		s.windows = append(s.windows, w)
 		s.mu.Unlock()
 		if len(s.windows)%6 == 0 {
-			s.say("%s of %s: %.0f/s, p50 %.1f p99 %.1f ms; a processor %.0f MB/s, withheld %.0f %%",
-				w.at.Round(time.Second), s.lasts, w.rate, w.p50, w.p99, w.speed, w.withheld)
+			s.say("minute %d of %.0f: %.0f/s, p50 %.1f p99 %.1f ms; a processor %.0f MB/s, withheld %.0f %%",
+				len(s.windows)/6, s.lasts.Minutes(), w.rate, w.p50, w.p99, w.speed, w.withheld)
 		}
 		if err := s.roomLeft(); err != nil {
 			return err
@@ -261,22 +321,20 @@ func (s *soak) roomLeft() error {
 }
 
 // every is how often a node is restarted.
-func (s *soak) every() time.Duration { return min(restartEvery, s.lasts/4) }
+func (s *soak) every() time.Duration {
+	return min(restartEvery, s.lasts/time.Duration(4*s.stretches()))
+}
 
 // restarting is the node that is restarted. Of several the first stays, so that it shows what a long life does.
 func (s *soak) restarting() int { return len(s.options) - 1 }
 
-// restartAll restarts the last node every minute; every fifth time by a kill.
+// restartAll restarts the last node every minute of a stretch, in its middle; every fifth time by a kill.
 func (s *soak) restartAll(ctx context.Context) error {
-	every := s.every()
-	for i := 0; ; i++ {
-		if err := rest(ctx, every); err != nil {
+	for next := time.Now().Add(s.every() / 2); ; next = next.Add(s.every()) {
+		if err := rest(ctx, time.Until(next)); err != nil {
 			return err
 		}
-		if s.lasts-time.Since(s.begin) < every/2 {
-			continue // the end of the load shall find all nodes there
-		}
-		if err := s.restart(ctx, i); err != nil {
+		if err := s.restart(ctx, len(s.restarts)); err != nil {
 			return err
 		}
 	}
@@ -302,7 +360,7 @@ func (s *soak) restart(ctx context.Context, i int) error {
 	r.away = time.Since(begin)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.nodes[which] = &soaked{node: n, since: time.Now(), life: old.life + 1}
+	s.nodes[which] = &soaked{node: n, life: old.life + 1}
 	s.restarts = append(s.restarts, r)
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 
 // sample is what a node takes at one instant.
 type sample struct {
-	at, age    time.Duration
+	at         time.Duration
 	node, life int
+	resting    bool       // there was no load
 	values     [3]float64 // in the order of watched
 }
 
@@ -32,7 +33,7 @@ func (s *soak) watch(ctx context.Context) error {
 			x, err := n.look(ctx)
 			s.mu.Lock()
 			if err == nil && !n.down { // a node that is being restarted cannot be looked at
-				x.node, x.at, x.age = i, time.Since(s.begin), time.Since(n.since)
+				x.node, x.at, x.resting = i, time.Since(s.begin), s.resting
 				s.samples = append(s.samples, x)
 			}
 			s.mu.Unlock()
@@ -40,21 +41,44 @@ func (s *soak) watch(ctx context.Context) error {
 	}
 }
 
-// restOf is how long a node is left alone until it is looked at at rest: what nobody uses is closed meanwhile, and outcomes
-// that are unknown are decided.
-const restOf = 58 * time.Second
+const (
+	// restOf is how long nobody asks for anything until nodes are looked at at rest. Connections to the channel that nobody
+	// uses are closed after 45 to 90 s, and outcomes that are unknown are decided after as long as the set-up says.
+	restOf      = 95 * time.Second
+	looksAtRest = 5 // a second apart
+)
 
-// lookAtRest looks at the node that stays once it has rested; when is 0 before the load and 1 after it.
-func (s *soak) lookAtRest(ctx context.Context, when int) error {
+// lookAtRest waits until all is delivered and the nodes have rested, and looks at them: what they have now they keep.
+func (s *soak) lookAtRest(ctx context.Context) error {
+	s.say("no load for %s", restOf)
+	if err := s.quiet(ctx); err != nil {
+		return err
+	}
 	if err := rest(ctx, restOf); err != nil {
 		return err
 	}
-	if s.restarting() == 0 {
-		return nil // none stays
+	looks := make([][]sample, len(s.nodes))
+	for range looksAtRest {
+		if err := rest(ctx, time.Second); err != nil {
+			return err
+		}
+		for i, n := range s.nodes { // none is restarted without load
+			x, err := n.look(ctx)
+			if err != nil {
+				return err
+			}
+			looks[i] = append(looks[i], x)
+		}
 	}
-	var err error
-	s.atRest[when], err = s.nodes[0].look(ctx)
-	return err
+	kept := make([]sample, len(s.nodes))
+	for i, xs := range looks {
+		kept[i].at = time.Since(s.begin)
+		for which := range len(kept[i].values) {
+			kept[i].values[which] = level(xs, which)
+		}
+	}
+	s.atRest = append(s.atRest, kept)
+	return nil
 }
 
 func (n *soaked) look(ctx context.Context) (sample, error) {
@@ -72,43 +96,60 @@ func (n *soaked) look(ctx context.Context) (sample, error) {
 	return x, err
 }
 
-// flatness tells whether a value of a node stays what it is: over the run, and from life to life and within each where
-// the node was restarted.
-type flatness struct {
-	name           string
-	median         float64
-	overRun        span    // growth over the run, in %
-	withinLife     float64 // growth from the second to the last quarter of a life, in %, median of all lives
-	lives          int
-	flat           bool
-	least, highest float64
-}
-
-// What counts as flat, in %. A life begins with empty caches and pools, so that it may grow more than the run may.
+// What counts as flat, in %.
 const (
-	maxOverRun = 10
-	maxInLife  = 25
+	maxGrowth = 10
+	maxInLife = 25 // a life begins with empty caches and pools
 )
 
-// judge looks at one of the values of a node; which is the value's index in watched.
-func (s *soak) judge(node, which int, name string) flatness {
-	f := flatness{name: name}
+// judgeAtRest tells by how many percent one of the values of a node grew from the first rest after load to the last, and
+// whether that is flat; too few rests tell nothing. What a node keeps, it has at rest too; what belongs to requests in
+// flight is gone.
+func (s *soak) judgeAtRest(node, which int) (grown span, verdict string) {
+	if len(s.atRest) < 4 {
+		return span{}, "too short"
+	}
+	var levels [][2]float64
+	for _, kept := range s.atRest[1:] { // the first is before the load
+		levels = append(levels, [2]float64{kept[node].at.Seconds(), kept[node].values[which]})
+	}
+	grown = growth(levels)
+	return grown, verdictOf(grown.mid <= maxGrowth)
+}
+
+func verdictOf(flat bool) string { return map[bool]string{true: "ok", false: "no"}[flat] }
+
+// underLoad tells whether a value of a node under load stays what it is: over the run, and from life to life and within
+// each where the node was restarted.
+type underLoad struct {
+	median, least, highest float64
+	overRun                span    // growth over the run, in %
+	withinLife             float64 // growth from the second to the last quarter of a life, in %, median of all lives
+	lives                  int
+	verdict                string
+}
+
+// judgeUnderLoad looks at one of the values of a node while there was load; which is the value's index in watched. How
+// many goroutines and connections requests in flight have goes with the latency, by the second; so what would be a queue
+// that grows as long as there is load must be shown, by the lower end of the interval.
+func (s *soak) judgeUnderLoad(node, which int) underLoad {
+	u := underLoad{verdict: "too short"}
 	lives := map[int][]sample{}
 	var all []float64
 	for _, x := range s.samples {
-		if x.node == node {
+		if x.node == node && !x.resting {
 			lives[x.life] = append(lives[x.life], x)
 			all = append(all, x.values[which])
 		}
 	}
 	if len(all) == 0 {
-		return f
+		return u
 	}
-	f.median, f.least, f.highest = median(all), slices.Min(all), slices.Max(all)
+	u.median, u.least, u.highest = median(all), slices.Min(all), slices.Max(all)
 	if node < s.restarting() {
-		f.lives, f.overRun = 1, growth(parts(lives[0], which))
-		f.flat = f.overRun.mid <= maxOverRun
-		return f
+		u.lives, u.overRun = 1, growth(parts(lives[0], which))
+		u.verdict = verdictOf(u.overRun.low <= maxGrowth)
+		return u
 	}
 	var levels [][2]float64
 	var within []float64
@@ -120,11 +161,11 @@ func (s *soak) judge(node, which int, name string) flatness {
 		levels = append(levels, [2]float64{xs[0].at.Seconds(), level(xs[len(xs)/2:], which)})
 		within = append(within, 100*(quarter(3)/quarter(1)-1))
 	}
-	if f.lives = len(levels); f.lives >= 2 {
-		f.overRun, f.withinLife = growth(levels), median(within)
-		f.flat = f.overRun.mid <= maxOverRun && f.withinLife <= maxInLife
+	if u.lives = len(levels); u.lives >= 2 {
+		u.overRun, u.withinLife = growth(levels), median(within)
+		u.verdict = verdictOf(u.overRun.low <= maxGrowth && u.withinLife <= maxInLife)
 	}
-	return f
+	return u
 }
 
 // partsOfRun is into how many parts the run of a node is cut that is never restarted, without a tenth at its beginning.
@@ -151,6 +192,8 @@ func level(xs []sample, which int) float64 {
 
 // span is an estimate with its 95 % interval.
 type span struct{ mid, low, high float64 }
+
+func (s span) String() string { return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", s.mid, s.low, s.high) }
 
 // growth is by how many percent levels, each with its instant, rose from the first to the last, by the median of the slopes
 // between all pairs of them (Theil and Sen), which outliers do not bend, with the interval that Kendall's distribution gives it.
