@@ -222,9 +222,9 @@ func (s *soak) eachWatched(tell func(name string, node, which int)) {
 
 // reportMachine tells what the machine itself did meanwhile: latencies follow it.
 func (s *soak) reportMachine(b *strings.Builder) {
-	var speeds, withheld []float64
+	var speeds, withheld, flushes []float64
 	for _, w := range s.windows {
-		speeds, withheld = append(speeds, w.speed), append(withheld, w.withheld)
+		speeds, withheld, flushes = append(speeds, w.speed), append(withheld, w.withheld), append(flushes, w.flush)
 	}
 	if len(speeds) == 0 {
 		return
@@ -233,7 +233,7 @@ func (s *soak) reportMachine(b *strings.Builder) {
 	for _, v := range []struct {
 		name   string
 		values []float64
-	}{{"SHA-256 on one processor, MB/s", speeds}, {"processor time withheld by its host, %", withheld}} {
+	}{{"SHA-256 on one processor, MB/s", speeds}, {"processor time withheld by its host, %", withheld}, {"fdatasync of 4 KiB appended, ms", flushes}} {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", v.name, show(median(v.values)), show(slices.Min(v.values)), show(slices.Max(v.values)))
 	}
 }
@@ -260,11 +260,11 @@ func (s *soak) reportRestarts(b *strings.Builder) {
 func (s *soak) charts() []chart {
 	minutes := func(d time.Duration) float64 { return d.Minutes() }
 	rate := series{name: "accepted"}
-	half, most, quick := series{name: "p50"}, series{name: "p99"}, series{name: "one processor"}
+	half, most, quick, flush := series{name: "p50"}, series{name: "p99"}, series{name: "one processor"}, series{name: "a flush"}
 	for i, w := range s.windows {
 		at := minutes(w.at)
 		if i > 0 && w.at-s.windows[i-1].at > restOf { // there was a rest between
-			for _, line := range []*series{&rate, &half, &most, &quick} {
+			for _, line := range []*series{&rate, &half, &most, &quick, &flush} {
 				line.x, line.y = append(line.x, at), append(line.y, math.NaN())
 			}
 		}
@@ -272,11 +272,13 @@ func (s *soak) charts() []chart {
 		half.x, half.y = append(half.x, at), append(half.y, w.p50)
 		most.x, most.y = append(most.x, at), append(most.y, w.p99)
 		quick.x, quick.y = append(quick.x, at), append(quick.y, w.speed)
+		flush.x, flush.y = append(flush.x, at), append(flush.y, w.flush)
 	}
 	charts := []chart{
 		timeChart("Accepted, by ten seconds", "requests/s", s.ran, rate),
 		timeChart("Latency, by ten seconds", "milliseconds", s.ran, half, most),
 		timeChart("A processor of the machine: SHA-256, by ten seconds", "MB/s", s.ran, quick),
+		timeChart("The machine's disk: fdatasync of 4 KiB appended, by ten seconds", "milliseconds", s.ran, flush),
 	}
 	for which, name := range watched() {
 		lines, lives := make([]series, len(s.options)), make([]int, len(s.options))

@@ -157,10 +157,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 			return fmt.Errorf("no line is called %q; there are %s", name, strings.Join(names(), ", "))
 		}
 	}
-	return b.inside(ctx, func(ctx context.Context) error {
-		b.disk = &yardF{dir: b.dir}
-		return b.measure(ctx, wanted)
-	})
+	return b.inside(ctx, func(ctx context.Context) error { return b.measure(ctx, wanted) })
 }
 
 // inside prepares what every run needs, does the work, and removes what it left behind.
@@ -173,6 +170,7 @@ func (b *bench) inside(ctx context.Context, work func(context.Context) error) er
 		return err
 	}
 	defer b.leave()
+	b.disk = &yardF{dir: b.dir}
 	if err := b.build(ctx); err != nil {
 		return err
 	}

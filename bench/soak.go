@@ -67,6 +67,7 @@ type window struct {
 	rate            float64
 	p50, p99        float64 // ms
 	speed, withheld float64 // of a processor, MB/s; of the processors' time, %
+	flush           float64 // ms, of 4 KiB to the disk
 }
 
 const (
@@ -74,6 +75,7 @@ const (
 	restartEvery = time.Minute
 	killEvery    = 5 // every so many restarts are kills
 	windowOf     = 10 * time.Second
+	flushes      = 9 // of which a window has the median
 	soakConns    = 64
 	soakSenders  = carillon.Shards // one a shard: whichever shards a node has, it has as many senders
 )
@@ -292,15 +294,19 @@ func (s *soak) window(ctx context.Context) error {
 			return err
 		}
 		withheld, mbs := readProcessor().withheld(before), speed()
+		flush, err := s.disk.measure(flushes)
+		if err != nil {
+			return err
+		}
 		s.mu.Lock()
 		h := s.current
 		s.current = &load.Hist{}
-		w := window{time.Since(s.begin), float64(h.Count()) / windowOf.Seconds(), h.Milliseconds(0.5), h.Milliseconds(0.99), mbs, withheld}
+		w := window{time.Since(s.begin), float64(h.Count()) / windowOf.Seconds(), h.Milliseconds(0.5), h.Milliseconds(0.99), mbs, withheld, flush}
 		s.windows = append(s.windows, w)
 		s.mu.Unlock()
 		if len(s.windows)%6 == 0 {
-			s.say("minute %d of %.0f: %.0f/s, p50 %.1f p99 %.1f ms; a processor %.0f MB/s, withheld %.0f %%",
-				len(s.windows)/6, s.lasts.Minutes(), w.rate, w.p50, w.p99, w.speed, w.withheld)
+			s.say("minute %d of %.0f: %.0f/s, p50 %.1f p99 %.1f ms; a processor %.0f MB/s, withheld %.0f %%, a flush %.2f ms",
+				len(s.windows)/6, s.lasts.Minutes(), w.rate, w.p50, w.p99, w.speed, w.withheld, w.flush)
 		}
 		if err := s.roomLeft(); err != nil {
 			return err
