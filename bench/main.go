@@ -6,7 +6,7 @@
 //	go run ./bench            every line, written to bench/results.md
 //	go run ./bench -quick     fewer rounds and rows; the table goes to standard output alone
 //	go run ./bench -only accept,drain
-//	go run ./bench -soak 30m  restarts a node under load again and again; bench/soak.md and soak.svg
+//	go run ./bench -soak 30m  restarts a node under load again and again (45 min with its rests); bench/soak.md and soak.svg
 //
 // The server under test, the handler, the client and the provider run as processes of their own, so that each pays the
 // same for its neighbours; the load generator is this process. It is no test: nothing fails when a figure is poor.
