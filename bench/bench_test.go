@@ -95,7 +95,7 @@ func TestWhatGrowsFromLifeToLifeOrWithinIsNotFlat(t *testing.T) {
 func soaked30(kept, inFlight func(second int) float64) *soak {
 	s := &soak{options: make([]nodeOptions, 2)}
 	add := func(list *[]sample, at int, resting bool, v float64) {
-		*list = append(*list, sample{at: time.Duration(at) * time.Second, resting: resting, values: [3]float64{v}})
+		*list = append(*list, sample{at: time.Duration(at) * time.Second, resting: resting, values: [3]float64{v, v, v}})
 	}
 	look := func(at, load int) {
 		var looks []sample
@@ -127,22 +127,29 @@ func TestWhatANodeKeepsIsNotFlatAndWhatIsInFlightIs(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		kept, inFlight func(second int) float64
-		rest, load     string
+		rest           string
+		load, memory   string
 	}{
-		"all stays":                     {still, none, "ok", "ok"},
-		"bursts":                        {still, burst, "ok", "ok"},
-		"a start from little":           {func(sec int) float64 { return 100 - 60*math.Exp(-float64(sec)/30) }, burst, "ok", "ok"},
-		"a little kept of each request": {leak, none, "no", "no"},
-		"the same under bursts":         {leak, burst, "no", "ok"},
-		"a queue that grows with the load and is empty at rest": {still, func(sec int) float64 { return float64(sec) / 60 }, "ok", "no"},
-		"what was too much becomes less":                        {func(sec int) float64 { return 100 - float64(sec)/90 }, none, "ok", "ok"},
+		"all stays":                     {still, none, "ok", "ok", "ok"},
+		"bursts":                        {still, burst, "ok", "ok", "ok"},
+		"a start from little":           {func(sec int) float64 { return 100 - 60*math.Exp(-float64(sec)/30) }, burst, "ok", "ok", "ok"},
+		"a little kept of each request": {leak, none, "no", "no", "no"},
+		"the same under bursts":         {leak, burst, "no", "ok", "no"},
+		"a queue that grows with the load and is empty at rest": {still, func(sec int) float64 { return float64(sec) / 60 }, "ok", "no", "no"},
+		"what was too much becomes less":                        {func(sec int) float64 { return 100 - float64(sec)/90 }, none, "ok", "ok", "ok"},
 	} {
 		s := soaked30(c.kept, c.inFlight)
-		if grown, got := s.judgeAtRest(0, 0); got != c.rest {
-			t.Errorf("%s: at rest %s, %s", name, got, grown)
-		}
-		if u := s.judgeUnderLoad(0, 0); u.verdict != c.load {
-			t.Errorf("%s: %+v", name, u)
+		for which, value := range watched() {
+			if grown, got := s.judgeAtRest(0, which); got != c.rest {
+				t.Errorf("%s: %s at rest: %s, %s", name, value, got, grown)
+			}
+			want := c.load
+			if which == memory {
+				want = c.memory
+			}
+			if u := s.judgeUnderLoad(0, which); u.verdict != want {
+				t.Errorf("%s: %s: %+v", name, value, u)
+			}
 		}
 	}
 }

@@ -184,10 +184,10 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 		"node keeps for good it has at rest too: %s without a request after all was delivered, when idle connections are closed.\n"+
 		"Growth is the median slope between all pairs of levels (Theil and Sen) from the first to the last, with its 95 %% interval\n"+
 		"(Kendall). At rest, flat is at most %d %% from the first rest after load to the last.\n\n| At rest | Before |", restOf, maxGrowth)
-	for i := range max(1, len(s.atRest)) - 1 {
+	for i := range s.atRest[1:] {
 		fmt.Fprintf(b, " %.3g min of load |", s.lasts.Minutes()*float64(i+1)/float64(s.stretches()))
 	}
-	fmt.Fprintf(b, " Growth (95 %%) | Flat |\n|---|---|%s---|---|\n", strings.Repeat("---|", max(1, len(s.atRest))-1))
+	fmt.Fprintf(b, " Growth (95 %%) | Flat |\n|---|---|%s---|---|\n", strings.Repeat("---|", len(s.atRest)-1))
 	s.eachWatched(func(name string, node, which int) {
 		fmt.Fprintf(b, "| %s |", name)
 		for _, kept := range s.atRest {
@@ -198,8 +198,8 @@ func (s *soak) reportFlatness(b *strings.Builder) {
 	})
 	fmt.Fprintf(b, "\nUnder load, the levels of a node that stays are those of the run's thirtieths, after a tenth at the beginning. Those of one that is\n"+
 		"restarted are its lives' (their last halves), and growth within a life, which begins with empty caches, is from the second to the\n"+
-		"last quarter. Flat is at most %d %% over the run by the lower end of the interval, so that a queue that grows with the load would\n"+
-		"show, and at most %d %% within a life.\n\n"+
+		"last quarter. Flat is at most %d %% over the run, of memory by the estimate, of goroutines and descriptors by the lower end of\n"+
+		"its interval, so that a queue that grows with the load would show, and at most %d %% within a life.\n\n"+
 		"| Under load | Median | Least | Most | Growth (95 %%) | Within a life | Lives | Flat |\n|---|---|---|---|---|---|---|---|\n", maxGrowth, maxInLife)
 	s.eachWatched(func(name string, node, which int) {
 		u := s.judgeUnderLoad(node, which)

@@ -95,7 +95,7 @@ func main() {
 	out := flag.String("out", "bench/results.md", "file for the table of a whole run; latency.svg goes beside it")
 	plot := flag.String("plot", "", "file for the plot of latencies of a run that is not whole")
 	s := &soak{bench: b}
-	flag.DurationVar(&s.lasts, "soak", 0, "soak for so long instead of measuring lines: a node is restarted every minute under load")
+	flag.DurationVar(&s.lasts, "soak", 0, "soak with load for so long, and rests, instead of measuring lines: a node is restarted every minute of load")
 	flag.Float64Var(&s.rate, "soak-rate", 0, "requests a second of the soak; default: 60 % of what the nodes accept and deliver")
 	flag.StringVar(&s.out, "soak-out", "", "name of the soak's pages, without .md and .svg; default bench/soak or bench/soak-sqlite")
 	soakEngine := flag.String("soak-engine", "postgres", "postgres: two nodes; sqlite: one")

@@ -340,19 +340,19 @@ func (s *soak) restartAll(ctx context.Context) error {
 		if err := rest(ctx, time.Until(next)); err != nil {
 			return err
 		}
-		if err := s.restart(ctx, len(s.restarts)); err != nil {
+		if err := s.restart(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *soak) restart(ctx context.Context, i int) error {
+func (s *soak) restart(ctx context.Context) error {
 	which := s.restarting()
 	s.mu.Lock()
 	old := s.nodes[which]
 	old.down = true
 	s.mu.Unlock()
-	r := restart{at: time.Since(s.begin), node: which, killed: (i+1)%killEvery == 0}
+	r := restart{at: time.Since(s.begin), node: which, killed: (len(s.restarts)+1)%killEvery == 0}
 	begin := time.Now()
 	if r.killed {
 		old.kill()

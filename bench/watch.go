@@ -18,7 +18,9 @@ type sample struct {
 }
 
 // watched are what a sample holds.
-func watched() [3]string { return [3]string{"Memory, MB", "Goroutines", "File descriptors"} }
+func watched() [3]string { return [3]string{memory: "Memory, MB", "Goroutines", "File descriptors"} }
+
+const memory = 0 // its index in watched
 
 // watch takes a sample of every node each second.
 func (s *soak) watch(ctx context.Context) error {
@@ -83,7 +85,7 @@ func (s *soak) lookAtRest(ctx context.Context) error {
 
 func (n *soaked) look(ctx context.Context) (sample, error) {
 	x := sample{life: n.life}
-	memory, err := n.megabytes()
+	resident, err := n.megabytes()
 	if err != nil {
 		return x, err
 	}
@@ -92,7 +94,7 @@ func (n *soaked) look(ctx context.Context) (sample, error) {
 		return x, err
 	}
 	goroutines, err := n.metric(ctx, "go_goroutines")
-	x.values = [3]float64{memory, goroutines, float64(len(open))}
+	x.values = [3]float64{resident, goroutines, float64(len(open))}
 	return x, err
 }
 
@@ -130,8 +132,8 @@ type underLoad struct {
 }
 
 // judgeUnderLoad looks at one of the values of a node while there was load; which is the value's index in watched. How
-// many goroutines and connections requests in flight have goes with the latency, by the second; so what would be a queue
-// that grows as long as there is load must be shown, by the lower end of the interval.
+// many goroutines and connections requests in flight have goes with the latency, by the second; so of these what would be
+// a queue that grows as long as there is load must be shown, by the lower end of the interval. Memory goes by the estimate.
 func (s *soak) judgeUnderLoad(node, which int) underLoad {
 	u := underLoad{verdict: "too short"}
 	lives := map[int][]sample{}
@@ -145,10 +147,16 @@ func (s *soak) judgeUnderLoad(node, which int) underLoad {
 	if len(all) == 0 {
 		return u
 	}
+	flat := func() bool {
+		if which == memory {
+			return u.overRun.mid <= maxGrowth
+		}
+		return u.overRun.low <= maxGrowth
+	}
 	u.median, u.least, u.highest = median(all), slices.Min(all), slices.Max(all)
 	if node < s.restarting() {
 		u.lives, u.overRun = 1, growth(parts(lives[0], which))
-		u.verdict = verdictOf(u.overRun.low <= maxGrowth)
+		u.verdict = verdictOf(flat())
 		return u
 	}
 	var levels [][2]float64
@@ -163,7 +171,7 @@ func (s *soak) judgeUnderLoad(node, which int) underLoad {
 	}
 	if u.lives = len(levels); u.lives >= 2 {
 		u.overRun, u.withinLife = growth(levels), median(within)
-		u.verdict = verdictOf(u.overRun.low <= maxGrowth && u.withinLife <= maxInLife)
+		u.verdict = verdictOf(flat() && u.withinLife <= maxInLife)
 	}
 	return u
 }
