@@ -56,6 +56,8 @@ var layers = map[string]int{
 	"internal/answer": 6,
 
 	"internal/tracing": 7,
+	"internal/cache":   7,
+	"internal/db":      7,
 	"internal/config":  7,
 	"internal/load":    7,
 	"internal/argon":   7,

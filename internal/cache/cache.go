@@ -1,0 +1,135 @@
+// Package cache is a bounded cache whose entries are loaded once, however many ask for one at a time, and are
+// invalidated by group. A group is a company: a change of one company's configuration leaves the others' entries alone.
+//
+// Entries of the group "" say that something does not exist, or belong to no company; any invalidation removes them.
+package cache
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// Cache holds values by key. Make it with New. Values are shared and must not be changed.
+type Cache[V any] struct {
+	most    int
+	timeout time.Duration
+	flights singleflight.Group
+
+	mu      sync.RWMutex
+	entries map[string]entry[V]
+	clock   uint64            // counts invalidations
+	groups  map[string]uint64 // when each group was last invalidated
+	all     uint64            // when everything last was
+}
+
+type entry[V any] struct {
+	value V
+	group string
+}
+
+// New returns an empty cache of at most so many entries. A load may take as long as timeout.
+func New[V any](most int, timeout time.Duration) *Cache[V] {
+	return &Cache[V]{most: most, timeout: timeout, entries: map[string]entry[V]{}, groups: map[string]uint64{}}
+}
+
+// Get returns the entry of a key, loading it where it is missing. load returns the value and its group. Errors are not
+// kept. A caller that leaves does not end the load, which others may wait for.
+func (c *Cache[V]) Get(ctx context.Context, key string, load func(ctx context.Context) (V, string, error)) (V, error) {
+	if v, ok := c.Peek(key); ok {
+		return v, nil
+	}
+	c.mu.RLock()
+	began := c.clock
+	c.mu.RUnlock()
+	// A load that began before an invalidation must not serve those who ask after it: the clock is part of its name.
+	result := c.flights.DoChan(key+"\x00"+strconv.FormatUint(began, 36), func() (any, error) {
+		loading, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
+		defer cancel()
+		v, group, err := load(loading)
+		if err == nil {
+			c.keep(key, v, group, began)
+		}
+		return v, err
+	})
+	select {
+	case r := <-result:
+		v, _ := r.Val.(V)
+		return v, r.Err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// Peek returns the entry of a key where it is cached.
+func (c *Cache[V]) Peek(key string) (V, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	e, ok := c.entries[key]
+	return e.value, ok
+}
+
+// keep stores what was loaded, unless its group has been invalidated since the load began. A full cache drops an eighth of
+// its entries, whichever come first: were it all, a working set slightly too large would be loaded again and again.
+func (c *Cache[V]) keep(key string, v V, group string, began uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all > began || c.groups[group] > began || group == "" && c.clock > began {
+		return
+	}
+	if _, there := c.entries[key]; !there && len(c.entries) >= c.most {
+		n := max(1, c.most/8)
+		for k := range c.entries {
+			delete(c.entries, k)
+			if n--; n == 0 {
+				break
+			}
+		}
+	}
+	c.entries[key] = entry[V]{v, group}
+}
+
+// groupsMost bounds the groups whose last invalidation is remembered; past it everything is invalidated.
+const groupsMost = 4096
+
+// Invalidate drops the entries of a group, and those that say that something does not exist.
+func (c *Cache[V]) Invalidate(group string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	if len(c.groups) >= groupsMost {
+		c.clear()
+		return
+	}
+	c.groups[group] = c.clock
+	for k, e := range c.entries {
+		if e.group == group || e.group == "" {
+			delete(c.entries, k)
+		}
+	}
+}
+
+// Clear drops everything.
+func (c *Cache[V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	c.clear()
+}
+
+func (c *Cache[V]) clear() {
+	c.all = c.clock
+	clear(c.entries)
+	clear(c.groups)
+}
+
+// Len returns the number of entries.
+func (c *Cache[V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.entries)
+}
