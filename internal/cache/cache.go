@@ -42,16 +42,14 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(ctx context.Co
 	if v, ok := c.Peek(key); ok {
 		return v, nil
 	}
-	c.mu.RLock()
-	began := c.clock
-	c.mu.RUnlock()
+	began := c.Clock()
 	// A load that began before an invalidation must not serve those who ask after it: the clock is part of its name.
 	result := c.flights.DoChan(key+"\x00"+strconv.FormatUint(began, 36), func() (any, error) {
 		loading, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
 		defer cancel()
 		v, group, err := load(loading)
 		if err == nil {
-			c.keep(key, v, group, began)
+			c.Put(key, v, group, began)
 		}
 		return v, err
 	})
@@ -73,9 +71,16 @@ func (c *Cache[V]) Peek(key string) (V, bool) {
 	return e.value, ok
 }
 
-// keep stores what was loaded, unless its group has been invalidated since the load began. A full cache drops an eighth of
+// Clock counts invalidations, for Put.
+func (c *Cache[V]) Clock() uint64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.clock
+}
+
+// Put stores what was read when the clock was began, unless its group has been invalidated since. A full cache drops an eighth of
 // its entries, whichever come first: were it all, a working set slightly too large would be loaded again and again.
-func (c *Cache[V]) keep(key string, v V, group string, began uint64) {
+func (c *Cache[V]) Put(key string, v V, group string, began uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all > began || c.groups[group] > began || group == "" && c.clock > began {

@@ -1,0 +1,203 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// migrations of a program with a table of its own.
+var migrations = fstest.MapFS{"migrations/0001_start.sql": {Data: []byte(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL DEFAULT 0, text TEXT NOT NULL DEFAULT '');
+CREATE TABLE thing (id BIGINT PRIMARY KEY, kind TEXT NOT NULL);
+`)}}
+
+func openSQLite(t *testing.T) *DB {
+	t.Helper()
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Migrations: migrations})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// things is a kind of operation that inserts rows; calls receives how many each transaction had of it.
+func things(name string, place Place, background bool, calls *[]string) *Kind[int] {
+	return &Kind[int]{Name: name, Place: place, Background: background, Apply: func(ctx context.Context, tx *Tx, ids []int, _ bool) error {
+		*calls = append(*calls, fmt.Sprint(name, len(ids)))
+		b := NewBulk("thing", "", "id:bigint", "kind:text")
+		for _, id := range ids {
+			b.Add(int64(id), name)
+		}
+		return b.Write(ctx, tx)
+	}}
+}
+
+func (d *DB) count(t *testing.T) (n int) {
+	t.Helper()
+	if err := d.Row(t.Context(), []any{&n}, "SELECT COUNT(*) FROM thing"); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestKindsThatWaitShareATransactionInTheirOrder(t *testing.T) {
+	var commits []int
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Migrations: migrations, Committed: func(rows int, _ time.Duration) { commits = append(commits, rows) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	late, early := things("late", 2, false, &calls), things("early", 1, true, &calls)
+	begun, release := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := d.Update(t.Context(), func(context.Context, *Tx) error { close(begun); <-release; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	for i := range 20 {
+		k := late
+		if i%2 == 0 {
+			k = early
+		}
+		all.Go(func() {
+			if err := k.Commit(t.Context(), d, i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for d.Waiting() < 20 {
+		<-time.After(time.Millisecond)
+	}
+	close(release)
+	all.Wait()
+	if want := []string{"early10", "late10"}; !slices.Equal(calls, want) {
+		t.Errorf("applied %v, want %v", calls, want)
+	}
+	if n := d.count(t); n != 20 {
+		t.Errorf("%d rows", n)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{1, 20}; !slices.Equal(commits, want) {
+		t.Errorf("commits of %v rows, want %v", commits, want)
+	}
+}
+
+func TestABadOperationFailsAlone(t *testing.T) {
+	d := openSQLite(t)
+	var calls []string
+	k := things("x", 1, false, &calls)
+	errs := k.Together(t.Context(), d, false, 1, 2, 2, 3)
+	failed := 0
+	for _, err := range errs {
+		if err != nil {
+			failed++
+			if !Duplicate(err) {
+				t.Error(err)
+			}
+		}
+	}
+	if n := d.count(t); failed != 1 || n != 3 {
+		t.Errorf("%d failed, %d rows; want 1 and 3", failed, n)
+	}
+}
+
+func TestAnExclusiveWriteTakesItsTurn(t *testing.T) {
+	b := batcher{leave: func(*write) {}, fore: make(chan *write, 9), back: make(chan *write, 9)}
+	k := &Kind[int]{}
+	exclusive := &write{exclusive: func(context.Context, *Tx) error { return nil }}
+	b.fore <- &write{kind: k}
+	b.back <- &write{kind: k}
+	b.back <- exclusive
+	b.back <- &write{kind: k}
+	var sizes []int
+	for range 3 {
+		batch := b.next(nil)
+		sizes = append(sizes, len(batch))
+		if len(sizes) == 2 && batch[0] != exclusive {
+			t.Error("the exclusive write shares a batch")
+		}
+	}
+	close(b.fore)
+	close(b.back)
+	if want := []int{2, 1, 1}; !slices.Equal(sizes, want) || len(b.next(nil)) != 0 {
+		t.Errorf("batches of %v, want %v and then none", sizes, want)
+	}
+}
+
+func TestAnUnrepeatableOperationIsNotRunAgainAfterALostCommit(t *testing.T) {
+	d := openSQLite(t)
+	var calls []string
+	k := things("x", 1, false, &calls)
+	k.Unrepeatable = true
+	if err := k.Together(t.Context(), d, true, 1)[0]; !isOverloaded(err) || len(calls) != 0 {
+		t.Error(err, calls)
+	}
+	k.Unrepeatable = false
+	if err := k.Together(t.Context(), d, true, 1)[0]; err != nil || len(calls) != 1 {
+		t.Error(err, calls)
+	}
+}
+
+func TestAClosedDatabaseRefuses(t *testing.T) {
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Migrations: migrations})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	if err := things("x", 1, false, &calls).Commit(t.Context(), d, 1); !isOverloaded(err) {
+		t.Error(err)
+	}
+	if err := d.Update(t.Context(), func(context.Context, *Tx) error { return errors.New("never") }); !isOverloaded(err) {
+		t.Error(err)
+	}
+}
+
+func TestAnOverloadIsRefusedBeforeTheRequestIsRead(t *testing.T) {
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), MaxWaiting: 4, Migrations: migrations})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var release func()
+	for range batchMax {
+		if release, err = d.Admit(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Full(); err != nil {
+		t.Errorf("nothing waits yet: %v", err)
+	}
+	begin := time.Now()
+	_, err = d.Admit(t.Context(), 1)
+	refusedWith(t, err, 1)
+	if took := time.Since(begin); took < patience {
+		t.Errorf("refused after %s, want %s", took, patience)
+	}
+	d.admission.waiting.Add(8)
+	refusedWith(t, d.Full(), 1)
+	d.admission.waiting.Add(-8)
+	for range batchMax {
+		release()
+	}
+}

@@ -1,0 +1,40 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Notify publishes a payload of at most 8,000 bytes on a channel of PostgreSQL, outside any other transaction: inside
+// one it would serialise the commits. It has a commit of its own, which does not wait for the disk: a crash ends all who
+// listen too.
+func (d *DB) Notify(ctx context.Context, channel, payload string) error {
+	const publish = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
+	if _, err := d.write.ExecContext(ctx, publish, channel, payload); err != nil {
+		return fmt.Errorf("notify: %w", err)
+	}
+	return nil
+}
+
+// Listen receives a channel on a connection of its own until it breaks or ctx ends. ready is called once the
+// subscription stands: what was published before may have been missed.
+func (d *DB) Listen(ctx context.Context, channel string, ready func(), received func(payload string)) error {
+	c, err := d.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if _, err := c.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	ready()
+	for {
+		n, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("wait for notification: %w", err)
+		}
+		received(n.Payload)
+	}
+}

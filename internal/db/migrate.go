@@ -1,0 +1,196 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+// ErrNewerSchema says that the database was migrated by a newer program in a way that this one cannot work with.
+var ErrNewerSchema = errors.New("the database needs a newer carillon")
+
+// serves stands in a migration that takes something away: from which schema on a program can use the database then.
+// Without it every older program still can, as it must during an upgrade of several nodes.
+var serves = regexp.MustCompile(`(?m)^-- serves: (\d+)$`)
+
+// schema is a program's migrations.
+type schema struct {
+	steps  []*goose.Migration
+	newest int64 // the number of the last one
+}
+
+// readSchema reads the migrations of a folder. Each file is one transaction; a released file never changes.
+func readSchema(files fs.FS, d dialect) (schema, error) {
+	names, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		return schema{}, fmt.Errorf("list migrations: %w", err)
+	}
+	var c schema
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return schema{}, fmt.Errorf("read migration: %w", err)
+		}
+		number, _, _ := strings.Cut(path.Base(name), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return schema{}, fmt.Errorf("migration %s has no number: %w", name, err)
+		}
+		from := int64(0)
+		if m := serves.FindSubmatch(text); m != nil {
+			if from, err = strconv.ParseInt(string(m[1]), 10, 64); err != nil {
+				return schema{}, fmt.Errorf("migration %s: %w", name, err)
+			}
+		}
+		query := d.schema.Replace(string(text))
+		if !d.sqlite { // nobody else waits, and a busy machine may pause for long between two statements
+			query = "SET LOCAL idle_in_transaction_session_timeout = 0;\n" + query
+		}
+		c.steps = append(c.steps, goose.NewGoMigration(version, &goose.GoFunc{
+			RunTx: func(ctx context.Context, tx *sql.Tx) error {
+				if err := runScript(ctx, tx, query); err != nil {
+					return err
+				}
+				_, err := tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES ('schema', $1) ON CONFLICT (name) DO UPDATE
+					SET value = excluded.value WHERE meta.value < excluded.value`, from)
+				return err
+			},
+		}, nil))
+		c.newest = max(c.newest, version)
+	}
+	return c, nil
+}
+
+// migrate brings the database to the program's schema. On PostgreSQL nodes that start together wait for each other on an
+// advisory lock. A database that a newer program migrated is used as it is where that is possible, else refused.
+func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Logger) error {
+	unlock, err := lockMigrations(ctx, db, d)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	p, err := goose.NewProvider(d.goose, db, nil, goose.WithGoMigrations(c.steps...), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("prepare migrations: %w", err)
+	}
+	version, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
+	}
+	if version > c.newest {
+		if err := c.served(ctx, db); err != nil {
+			return err
+		}
+		log.WarnContext(ctx, "the database was migrated by a newer program; going on with it", "schema", version, "own", c.newest)
+		return nil
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// servesFrom is the first schema whose programs can use the database.
+const servesFrom = "SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'schema'"
+
+func (c schema) served(ctx context.Context, db *sql.DB) error {
+	var from int64
+	if err := db.QueryRowContext(ctx, servesFrom).Scan(&from); err != nil {
+		return fmt.Errorf("read what the schema serves: %w", err)
+	}
+	return c.fits(from)
+}
+
+func (c schema) fits(from int64) error {
+	if from > c.newest {
+		return fmt.Errorf("%w: its schema serves programs from schema %d on, this one has %d", ErrNewerSchema, from, c.newest)
+	}
+	return nil
+}
+
+// Served reports whether this program can still use the database, which a newer one may have migrated meanwhile:
+// ErrNewerSchema where it cannot.
+func (d *DB) Served(ctx context.Context) error {
+	var from int64
+	if err := d.Row(ctx, []any{&from}, servesFrom); err != nil {
+		return fmt.Errorf("read what the schema serves: %w", err)
+	}
+	return d.schema.fits(from)
+}
+
+// runScript runs the statements of a file one by one, which both drivers allow inside a transaction.
+func runScript(ctx context.Context, tx *sql.Tx, text string) error {
+	for statement := range strings.SplitSeq(text, ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("run %.60q: %w", strings.TrimSpace(statement), err)
+		}
+	}
+	return nil
+}
+
+// migrationLock is the key of the advisory lock under which one node migrates.
+const migrationLock = 0x6361_7269
+
+func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), err error) {
+	if d.sqlite {
+		return func() {}, nil
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lock migrations: %w", err)
+	}
+	for _, text := range []string{"SET lock_timeout = 0", fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock), "RESET lock_timeout"} {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("lock migrations: %w", err)
+		}
+	}
+	return func() {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock)
+		_ = conn.Close()
+	}, nil
+}
+
+// NewestSchema is the version that a program with these migrations brings a database to.
+func NewestSchema(migrations fs.FS) (newest int64, err error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	for _, name := range files {
+		number, _, _ := strings.Cut(path.Base(name), "_")
+		version, perr := strconv.ParseInt(number, 10, 64)
+		if perr != nil {
+			return 0, fmt.Errorf("migration %s has no number: %w", name, perr)
+		}
+		newest = max(newest, version)
+	}
+	return newest, err
+}
+
+// MigrateAs does what a program with other migrations does at its start, on a database that is open.
+func (d *DB) MigrateAs(ctx context.Context, log *slog.Logger, files fs.FS) error {
+	c, err := readSchema(files, d.dialect)
+	if err != nil {
+		return err
+	}
+	db := d.write
+	if d.SQLite() { // its one connection is the committer's
+		if db, err = sql.Open("sqlite", "file:"+filepath.Join(d.dir, FileName)+"?_pragma=busy_timeout(5000)"); err != nil {
+			return err
+		}
+		defer func() { _ = db.Close() }()
+		db.SetMaxOpenConns(1)
+	}
+	return c.migrate(ctx, db, d.dialect, log)
+}

@@ -1,0 +1,179 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// connectTimeout bounds the making of a connection to PostgreSQL.
+	connectTimeout = 5 * time.Second
+	// silence is how long a server may leave data unacknowledged. Its host may have vanished; by itself the kernel would
+	// keep trying for a quarter of an hour.
+	silence = 5 * time.Second
+)
+
+// server is what is known of PostgreSQL's server.
+type server struct {
+	several bool        // the URL names more than one
+	chooses bool        // and asks each whether it takes writes
+	pglz    atomic.Bool // it knows no other compression
+}
+
+// dialer makes connections that break when the server falls silent. The setting tcp_user_timeout does the same for the
+// server's end.
+func dialer() *net.Dialer {
+	return &net.Dialer{
+		Control:         breakWhenSilent,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence, Interval: silence / 2, Count: 3},
+	}
+}
+
+func (d *DB) openPostgres(ctx context.Context, url string) error {
+	d.dialect = postgresDialect()
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return errors.New("the database URL cannot be read (not shown: it may hold a password)")
+	}
+	for name, value := range map[string]string{
+		// A node that is stopped inside its transactions holds rows that others want. Its committers may wait for each other
+		// at the same row, so that several sessions must end before another node's lock_timeout.
+		"application_name": "carillon", "lock_timeout": "3000", "idle_in_transaction_session_timeout": "700",
+		"synchronous_commit": "on", "tcp_user_timeout": "5000",
+		// Every query walks along an index made for it, from one row to the next. The planner, which thinks of the average
+		// company, would read and sort all of a large one's rows instead, or whole tables while they are small or their
+		// statistics old; and on memory or a solid disk the next row costs little more than its neighbour. Compiling such
+		// short queries costs more than it saves. So does planning them again: a plan that knows the arguments is no other.
+		"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+		"random_page_cost": "1.1", "jit": "off", "plan_cache_mode": "force_generic_plan",
+	} {
+		if _, set := c.RuntimeParams[name]; !set {
+			c.RuntimeParams[name] = value
+		}
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	c.DialFunc = dialer().DialContext
+	d.server.chooses = c.ValidateConnect != nil
+	for _, f := range c.Fallbacks { // apart from other servers these hold the same one with and without TLS
+		d.server.several = d.server.several || f.Host != c.Host || f.Port != c.Port
+	}
+	d.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(d.checkServer))
+	d.write.SetMaxOpenConns(24)
+	d.write.SetMaxIdleConns(16)
+	d.write.SetConnMaxIdleTime(5 * time.Minute)
+	d.read = d.write
+	if err := d.write.PingContext(ctx); err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+	return nil
+}
+
+// errStandby refuses a connection to a server that takes no writes.
+var errStandby = errors.New("the server is a standby and takes no writes: name target_session_attrs=read-write in the database URL")
+
+// checkServer refuses a new connection to a standby, and chooses lz4 for long texts where the server has it: pglz takes
+// several times as long for about the same size.
+func (d *DB) checkServer(ctx context.Context, c *pgx.Conn) error {
+	var standby bool
+	if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery()", pgx.QueryExecModeExec).Scan(&standby); err != nil {
+		return fmt.Errorf("ask the server what it is: %w", err)
+	}
+	if standby {
+		return errStandby
+	}
+	if d.server.pglz.Load() {
+		return nil
+	}
+	_, err := c.Exec(ctx, "SET default_toast_compression = 'lz4'")
+	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !fatal(pe) {
+		d.server.pglz.Store(true) // it is not asked again: the server would log each refusal
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("choose the compression: %w", err)
+	}
+	return nil
+}
+
+// FailoverWarnings are what would make a failover of the database lose accepted messages or not succeed at all, each a
+// sentence; none on SQLite, and where there is one server only.
+func (d *DB) FailoverWarnings(ctx context.Context) ([]string, error) {
+	if d.SQLite() {
+		return nil, nil
+	}
+	var synchronous, commit string
+	var standbys int
+	err := d.Row(ctx, []any{&synchronous, &commit, &standbys}, `SELECT current_setting('synchronous_standby_names'),
+		current_setting('synchronous_commit'), (SELECT COUNT(*) FROM pg_stat_replication)`)
+	if err != nil {
+		return nil, fmt.Errorf("ask how the database is replicated: %w", err)
+	}
+	var all []string
+	if commit == "off" || commit == "local" && standbys > 0 {
+		all = append(all, "synchronous_commit is "+commit+": a crash or a failover loses messages that were accepted")
+	}
+	if (standbys > 0 || d.server.several) && synchronous == "" {
+		all = append(all, "The database is not replicated synchronously: a failover loses the last messages that were accepted")
+	}
+	if d.server.several && !d.server.chooses {
+		all = append(all, "The database URL names several servers without target_session_attrs=read-write")
+	}
+	return all, nil
+}
+
+// Connect opens a connection to PostgreSQL outside the pool.
+func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
+	dial, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	to, err := pgx.ParseConfig(d.url)
+	if err != nil {
+		return nil, errors.New("connect: the database URL cannot be read")
+	}
+	to.DialFunc = dialer().DialContext
+	c, err := pgx.ConnectConfig(dial, to)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return c, nil
+}
+
+// stalledEvery is the interval at which sessions that stalled are looked for.
+const stalledEvery = 500 * time.Millisecond
+
+// endStalledSessions ends, until ctx does, the sessions of this program that have waited for the rest of a flush for
+// 700 ms, as idle_in_transaction_session_timeout does between statements. A node that stops, or loses its network, between
+// the parts of a flush leaves a session that holds its locks; before the flush's end PostgreSQL does not count it as idle in
+// a transaction, and no time-out of its own applies: the rows would stay locked for as long as the connection seems to
+// stand, which is hours. A node that lives and was only slow finds its connection broken, and whether it had committed.
+func (d *DB) endStalledSessions(ctx context.Context) {
+	for {
+		if n, err := d.endStalled(ctx); err == nil && n > 0 {
+			d.log.WarnContext(ctx, "ended sessions that held locks and waited for a node that had stopped", "sessions", n)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(stalledEvery):
+		}
+	}
+}
+
+func (d *DB) endStalled(ctx context.Context) (n int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	err = d.Row(ctx, []any{&n}, `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = current_user AND application_name = current_setting('application_name')
+		AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = 'ClientRead' AND xact_start IS NOT NULL
+		AND state_change < pg_catalog.clock_timestamp() - INTERVAL '700 milliseconds'`)
+	return n, err
+}

@@ -1,0 +1,57 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// FileName is the name of the database's file in the data folder.
+const FileName = "carillon.db"
+
+func (d *DB) openSQLite(ctx context.Context, dir string, readers int) error {
+	d.dialect = sqliteDialect()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := LockFolder(dir)
+	if err != nil {
+		return err
+	}
+	d.lock = lock
+	name := filepath.Join(dir, FileName)
+	if err := makePrivate(name); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	dsn := "file:" + name +
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
+		"&_pragma=wal_autocheckpoint(0)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-16384)&_pragma=temp_store(MEMORY)"
+	if d.write, err = sql.Open("sqlite", dsn); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	d.write.SetMaxOpenConns(1)
+	if err := d.write.PingContext(ctx); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	// A reader's cache is smaller than the writer's: there are many of them, and the system caches the file's pages too.
+	if d.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)&_pragma=cache_size(-4096)"); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	d.read.SetMaxOpenConns(readers)
+	d.read.SetMaxIdleConns(readers)
+	return nil
+}
+
+// makePrivate creates the database's file, when there is none, for its owner alone: it holds numbers and texts, and the
+// folder may be readable by others. SQLite gives the files next to it the same mode.
+func makePrivate(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

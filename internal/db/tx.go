@@ -1,0 +1,335 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// Tx is one transaction on one connection. On SQLite statements are prepared once a connection; pgx does so by itself.
+type Tx struct {
+	db    *DB
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	plain map[string]driver.Stmt // the driver's own, for inserts
+
+	slot    int // of the committer, see Slot
+	careful int // batches that the committer still runs statement by statement
+}
+
+// Watcher is called with every statement before it is run: tests explain what is really asked.
+type Watcher func(query string, args []any)
+
+// Watch has every statement reported; nil ends that.
+func (d *DB) Watch(w Watcher) {
+	if w == nil {
+		d.watch.Store(nil)
+		return
+	}
+	d.watch.Store(&w)
+}
+
+func (d *DB) watched(query string, args []any) {
+	if w := d.watch.Load(); w != nil {
+		(*w)(query, args)
+	}
+}
+
+// DB is the database that the transaction is on.
+func (t *Tx) DB() *DB { return t.db }
+
+// SQLite reports whether the engine is SQLite.
+func (t *Tx) SQLite() bool { return t.db.SQLite() }
+
+// Slots is how many committers, of all nodes, Slot tells apart.
+const Slots = 64
+
+// Slot is a number of the committer that runs the transaction, in [0, Slots): counters split by it are rarely waited for.
+func (t *Tx) Slot() int { return t.slot }
+
+func (t *Tx) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st := t.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := t.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	t.stmts[query] = st
+	return st, nil
+}
+
+// Exec runs a statement and returns the number of rows it changed.
+func (t *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	t.db.watched(query, args)
+	var res sql.Result
+	var err error
+	if t.stmts != nil {
+		st, perr := t.prepared(ctx, query)
+		if perr != nil {
+			return 0, perr
+		}
+		res, err = st.ExecContext(ctx, args...)
+	} else {
+		res, err = t.conn.ExecContext(ctx, query, args...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Insert runs a statement of SQLite's through the driver itself: what database/sql adds for each value costs a third of a
+// long insert.
+func (t *Tx) Insert(ctx context.Context, query string, args []driver.NamedValue) error {
+	if w := t.db.watch.Load(); w != nil {
+		values := make([]any, len(args))
+		for i := range args {
+			values[i] = args[i].Value
+		}
+		(*w)(query, values)
+	}
+	return t.conn.Raw(func(conn any) error {
+		st := t.plain[query]
+		if st == nil {
+			var err error
+			if st, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
+				return err
+			}
+			t.plain[query] = st
+		}
+		_, err := st.(driver.StmtExecContext).ExecContext(ctx, args)
+		return err
+	})
+}
+
+// Query runs a statement that returns rows.
+func (t *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.db.watched(query, args)
+	if t.stmts != nil {
+		st, err := t.prepared(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return st.QueryContext(ctx, args...)
+	}
+	return t.conn.QueryContext(ctx, query, args...)
+}
+
+// Row scans the only row of a query; sql.ErrNoRows when there is none.
+func (t *Tx) Row(ctx context.Context, dest []any, query string, args ...any) error {
+	t.db.watched(query, args)
+	if t.stmts != nil {
+		st, err := t.prepared(ctx, query)
+		if err != nil {
+			return err
+		}
+		return st.QueryRowContext(ctx, args...).Scan(dest...)
+	}
+	return t.conn.QueryRowContext(ctx, query, args...).Scan(dest...)
+}
+
+// Rows are the rows that a statement returns.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+}
+
+// Statement is one statement of a flush, or of a transaction. Scan reads the rows it returns, nil when it returns none.
+type Statement struct {
+	SQL  string
+	Args []any
+	Scan func(rows Rows) error
+}
+
+// Run runs statements one by one.
+func (t *Tx) Run(ctx context.Context, statements ...Statement) error {
+	for i := range statements {
+		if err := t.run(ctx, &statements[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) run(ctx context.Context, st *Statement) error {
+	if st.Scan == nil {
+		_, err := t.Exec(ctx, st.SQL, st.Args...)
+		return err
+	}
+	rows, err := t.Query(ctx, st.SQL, st.Args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	if err := st.Scan(rows); err != nil {
+		return err
+	}
+	return rows.Err()
+}
+
+// flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, what precedes a flush's end is
+// committed there together.
+func (t *Tx) flush(ctx context.Context, statements []Statement) error {
+	var b pgx.Batch
+	for i := range statements {
+		st := &statements[i]
+		t.db.watched(st.SQL, st.Args)
+		queued := b.Queue(st.SQL, st.Args...)
+		if st.Scan != nil {
+			queued.Query(func(rows pgx.Rows) error { return st.Scan(rows) })
+		}
+	}
+	var err error
+	raw := t.conn.Raw(func(driver any) error {
+		conn, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("not a connection of pgx: %T", driver)
+		}
+		err = conn.Conn().SendBatch(ctx, &b).Close()
+		return nil
+	})
+	return errors.Join(err, raw)
+}
+
+// Conn is the transaction's connection.
+func (t *Tx) Conn() *sql.Conn { return t.conn }
+
+// Update runs fn in a transaction of its own. It must be repeatable: a deadlock or a serialization failure runs it
+// again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds all of it, and what it
+// ends in the COMMIT may be stored or not.
+func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
+	if d.SQLite() {
+		return d.foreground.do(ctx, &write{exclusive: fn})
+	}
+	conn, err := d.write.Conn(ctx)
+	if err != nil {
+		return Unavailable(fmt.Errorf("take a connection: %w", err))
+	}
+	defer func() { _ = conn.Close() }()
+	return Unavailable(runTx(ctx, &Tx{db: d, conn: conn}, func(ctx context.Context, tx *Tx) error {
+		// Its rows are not those that every request waits for, and there may be pauses between its statements.
+		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 2000"); err != nil {
+			return fmt.Errorf("allow pauses: %w", err)
+		}
+		return fn(ctx, tx)
+	}))
+}
+
+// OnWriter runs fn on SQLite's writing connection, between two transactions. A full queue is waited for.
+func (d *DB) OnWriter(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
+	for {
+		err := d.foreground.do(context.WithoutCancel(ctx), &write{raw: true, exclusive: func(ctx context.Context, tx *Tx) error { return fn(ctx, tx.conn) }})
+		if !isOverloaded(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+const txAttempts = 5
+
+// runTx runs fn between BEGIN and COMMIT on the transaction's connection, again after a deadlock.
+func runTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := tryTx(ctx, tx, fn)
+		if err == nil || !retryable(err) || attempt == txAttempts {
+			return err
+		}
+	}
+}
+
+func tryTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) error) error {
+	if err := tx.begin(ctx); err != nil {
+		return err
+	}
+	if err := fn(ctx, tx); err != nil {
+		return errors.Join(err, tx.rollback(ctx))
+	}
+	if err := tx.commit(ctx); err != nil {
+		_ = tx.rollback(ctx)
+		return err
+	}
+	return nil
+}
+
+func (t *Tx) begin(ctx context.Context) error {
+	text := "BEGIN"
+	if t.SQLite() {
+		text = "BEGIN IMMEDIATE"
+	}
+	if _, err := t.Exec(ctx, text); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	return nil
+}
+
+func (t *Tx) commit(ctx context.Context) error {
+	if _, err := t.Exec(ctx, "COMMIT"); err != nil {
+		return &commitError{err}
+	}
+	t.db.committed()
+	return nil
+}
+
+// commitError is the failure of a COMMIT: without the database's response nobody knows whether it was done.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return "commit: " + e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
+
+// rollback must also run for a caller that left.
+func (t *Tx) rollback(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}
+
+// acquire takes the connection that a committer keeps; a broken one is replaced.
+func (t *Tx) acquire(ctx context.Context) error {
+	if t.conn != nil {
+		return nil
+	}
+	conn, err := t.db.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("take a connection: %w", err)
+	}
+	t.conn = conn
+	if t.SQLite() {
+		t.stmts, t.plain = map[string]*sql.Stmt{}, map[string]driver.Stmt{}
+	}
+	return nil
+}
+
+func (t *Tx) release() {
+	for _, st := range t.stmts {
+		_ = st.Close()
+	}
+	if len(t.plain) > 0 {
+		_ = t.conn.Raw(func(any) error {
+			for _, st := range t.plain {
+				_ = st.Close()
+			}
+			return nil
+		})
+	}
+	t.stmts, t.plain = nil, nil
+	if t.conn != nil {
+		_ = t.conn.Close()
+		t.conn = nil
+	}
+}

@@ -1,0 +1,45 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+
+	"carillon"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Unavailable turns the failures of a database that is away, has no room or lets nobody in into the caller's 503: the
+// request is not at fault, and may be repeated. All other errors stay as they are.
+func Unavailable(err error) error {
+	var known *carillon.Error
+	if err == nil || errors.As(err, &known) || !away(err) {
+		return err
+	}
+	return Overloaded("The database does not answer", err)
+}
+
+func away(err error) bool {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// 53 no resources: disk, memory, connections; 57P shut down or starting; 58 the system below.
+		return fatal(pe) || len(pe.Code) == 5 && (pe.Code[:2] == "53" || pe.Code[:3] == "57P" || pe.Code[:2] == "58")
+	}
+	var se interface{ Code() int }
+	if errors.As(err, &se) {
+		switch se.Code() & 0xff {
+		case 5, 6, 10, 13, 14: // SQLITE_BUSY, LOCKED, IOERR, FULL, CANTOPEN
+			return true
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return false // the caller left
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error // a time that ran out is one too
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
+}

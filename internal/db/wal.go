@@ -1,0 +1,94 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	checkpointEvery = 100 * time.Millisecond
+	walRestart      = 64 << 20 // past this size the writer makes the log start over
+)
+
+// wal is SQLite's write-ahead log.
+type wal struct {
+	dirty chan struct{} // something was committed since the last checkpoint
+	size  atomic.Int64
+}
+
+// committed records that there is something to checkpoint. An idle database sets no timers.
+func (d *DB) committed() {
+	d.wroteAt.Store(time.Now().UnixMilli())
+	select {
+	case d.wal.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// checkpoints copies the write-ahead log into the database, without stopping the writer, at most ten times a second.
+// PASSIVE alone lets the log grow under load, so past walRestart the writer itself restarts it.
+func (d *DB) checkpoints(ctx context.Context) {
+	conn, err := d.checkpointer(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			d.log.ErrorContext(ctx, "prepare checkpoints", "error", err)
+		}
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	var pageSize int64
+	if err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&pageSize); err != nil {
+		if ctx.Err() == nil {
+			d.log.ErrorContext(ctx, "read the page size", "error", err)
+		}
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.wal.dirty:
+		}
+		var busy, pages, moved int64
+		if err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &moved); err != nil && ctx.Err() == nil {
+			d.log.WarnContext(ctx, "checkpoint", "error", err)
+		}
+		d.wal.size.Store(pages * pageSize)
+		if pages*pageSize > walRestart {
+			d.restartLog(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(checkpointEvery):
+		}
+	}
+}
+
+// checkpointer takes a connection for checkpoints alone.
+func (d *DB) checkpointer(ctx context.Context) (*sql.Conn, error) {
+	conn, err := d.read.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+func (d *DB) restartLog(ctx context.Context) {
+	err := d.OnWriter(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		var busy, pages, moved int64
+		return conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &pages, &moved)
+	})
+	if err != nil && ctx.Err() == nil {
+		d.log.WarnContext(ctx, "restart the write-ahead log", "error", err)
+	}
+}
+
+// LogSize is the size of SQLite's write-ahead log in bytes as of the last checkpoint; 0 on PostgreSQL.
+func (d *DB) LogSize() int64 { return d.wal.size.Load() }
