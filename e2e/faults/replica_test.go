@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"os"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -45,36 +44,28 @@ func both(s *site) {
 	s.owners(2)
 }
 
-// failover kills the primary under load and promotes its replica, which first may be made to lag.
-func (s *site) failover(name string, synchronous bool) {
+// failover kills the primary under load and promotes its synchronous replica.
+func (s *site) failover(name string) {
 	s.t.Helper()
 	next := s.cluster.standby(s.t)
-	if synchronous {
-		for _, text := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
-			if out, err := s.cluster.query(text); err != nil {
-				s.t.Fatal(out)
-			}
+	for _, text := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if out, err := s.cluster.query(text); err != nil {
+			s.t.Fatal(out)
 		}
-		if !await(s.t.Context(), time.Minute, func() bool {
-			state, err := s.cluster.query("SELECT sync_state FROM pg_stat_replication")
-			return err == nil && state == "sync"
-		}) {
-			s.t.Fatal("the replica is not synchronous")
-		}
+	}
+	if !await(s.t.Context(), time.Minute, func() bool {
+		state, err := s.cluster.query("SELECT sync_state FROM pg_stat_replication")
+		return err == nil && state == "sync"
+	}) {
+		s.t.Fatal("the replica is not synchronous")
 	}
 	s.disturb(name, size, 4*time.Second, func(ctx context.Context) {
 		pause(ctx, s.d.between(500*time.Millisecond, 2*time.Second))
-		resume := func() {}
-		if !synchronous {
-			resume = s.lag(next)
-			pause(ctx, s.d.between(0, 500*time.Millisecond))
-		}
 		begin := time.Now()
 		s.kills++
 		_ = s.cluster.cmd.Process.Kill()
 		s.cluster.stop(syscall.SIGQUIT)
 		s.proxy.cut()
-		resume()
 		next.tool("pg_ctl", "promote", "-D", next.data(), "-w")
 		s.proxy.lead(next.url())
 		s.proxy.mend()
@@ -86,33 +77,9 @@ func (s *site) failover(name string, synchronous bool) {
 	s.owners(2)
 }
 
-// lag stops what receives the primary's log, until resume.
-func (s *site) lag(r *cluster) (resume func()) {
-	s.t.Helper()
-	text, err := r.query("SELECT pid FROM pg_stat_wal_receiver")
-	pid, bad := strconv.Atoi(text)
-	if err != nil || bad != nil {
-		s.t.Fatalf("find the receiver of the replica: %q", text)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		s.t.Fatal(err)
-	}
-	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
-}
-
 func TestFaultsSynchronousReplicaPromoted(t *testing.T) {
 	scenario{
 		name: "synchronous replica promoted", engines: []string{"postgres"}, open: replicated, setup: both, rules: doubtful,
-		round: func(s *site, name string) { s.failover(name, true) },
-	}.run(t)
-}
-
-// TestFaultsAsynchronousReplicaPromoted loses what the replica had not received: the ledger counts it, and what is left
-// must hold together.
-func TestFaultsAsynchronousReplicaPromoted(t *testing.T) {
-	scenario{
-		name: "asynchronous replica promoted", engines: []string{"postgres"}, open: replicated, setup: both,
-		rules: rules{retries: true, errorsStored: true, losses: true},
-		round: func(s *site, name string) { s.failover(name, false) },
+		round: func(s *site, name string) { s.failover(name) },
 	}.run(t)
 }

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"carillon"
 	"carillon/internal/answer"
 	"carillon/internal/api"
 	"carillon/internal/argon"
@@ -170,12 +169,9 @@ func (a *App) wire() {
 		Senders: a.traced(map[string]notify.Sender{
 			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
 		}),
-		Wake:    func(ws ...queue.Wake) { a.queue.Wake(ws...) },
-		Grant:   func(s *carillon.Sender, number string) *queue.Grant { return a.queue.Grant(s, number) },
-		Decline: func(g *queue.Grant, unsure bool) { a.queue.Decline(g, unsure) },
-		Media:   a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted,
-		Fills:     func() bool { return a.queue.Owns(0) },
-		Receiving: func(rs []carillon.Receipt) { a.queue.Received(rs) }, Received: a.received, Log: a.log,
+		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
+		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted,
+		Fills: func() bool { return a.queue.Owns(0) }, Received: a.received, Log: a.log,
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{

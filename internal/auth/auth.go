@@ -83,7 +83,7 @@ type Auth struct {
 func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o = o.withDefaults()
 	h := newHasher(o.Sums, o.Params, o.Hashes, o.HashQueue)
-	b := bustle{came: s.Came}
+	b := bustle{came: s.Operations}
 	h.beside = func() bool { return b.now(time.Now()) }
 	return &Auth{store: s, limits: limits, o: o, hasher: h}
 }

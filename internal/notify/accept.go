@@ -33,10 +33,11 @@ const keepAnswers = 24 * time.Hour
 // Accept checks a submission from its body on and stores it. After a nil error it is durable and will be delivered.
 // Errors: every code of interface.md's table from validation_failed to quota_exceeded, service_unavailable.
 func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
-	if err := n.store.Admit(ctx, len(s.Body)); err != nil {
+	release, err := n.store.Admit(ctx, len(s.Body))
+	if err != nil {
 		return Answer{}, err
 	}
-	defer n.store.Admitted()
+	defer release()
 	now := time.Now()
 	req, err := carillon.ParseRequest(s.Channel, s.Body, s.Flat, now)
 	if err != nil {
@@ -65,18 +66,8 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(keepAnswers),
 		}
 	}
-	grant := n.askGrant(a, sender)
-	defer func() {
-		if grant != nil { // a panic; whether it was stored is not known
-			n.o.Decline(grant, true)
-		}
-	}()
 	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
 	body, err := n.keep(context.WithoutCancel(ctx), a)
-	if grant != nil && (err != nil || !a.Started) {
-		n.o.Decline(grant, a.Uncertain)
-		grant = nil
-	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -90,8 +81,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 		if !req.Scheduled {
 			n.entries.offer(a.Notification, req)
 		}
-		n.o.Wake(wakeOf(a, sender, grant))
-		grant = nil
+		n.o.Wake(wakeOf(a, sender))
 	}
 	return Answer{JSON: body}, nil
 }
@@ -120,25 +110,12 @@ func single(a *store.Accept) bool {
 	return len(a.Messages) == 1 && a.Notification.Open == 1 && !a.Notification.Scheduled
 }
 
-// askGrant has a single message started by the commit that stores it, where nothing of its sender waits.
-func (n *Notify) askGrant(a *store.Accept, sender *carillon.Sender) *queue.Grant {
-	if !single(a) || n.o.Grant == nil {
-		return nil
-	}
-	g := n.o.Grant(sender, a.Messages[0].Number)
-	if g != nil {
-		a.Start, a.Timeline = &g.Fence, g.Timeline
-	}
-	return g
-}
-
-// wakeOf is what the lane hears of what was stored; where that is a single message due now, the message itself, and
-// with a grant that it has been started.
-func wakeOf(a *store.Accept, sender *carillon.Sender, grant *queue.Grant) queue.Wake {
+// wakeOf is the wake-up of the lane of what was stored; where that is a single message due now, it carries the message itself.
+func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
 	x := &a.Notification
 	w := queue.Wake{SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
 	if single(a) {
-		w.Fresh = &queue.Fresh{Sender: sender, Grant: grant, Queued: store.Queued{
+		w.Fresh = &queue.Fresh{Sender: sender, Queued: store.Queued{
 			Key: x.Seq().Message(0), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
 		}}
 	}

@@ -28,14 +28,9 @@ func rounds(t *testing.T, few int) int {
 // The lane's last turn, its falling asleep and being forgotten go on while the next message is accepted, at every instant
 // that chance gives. Were a wake-up lost, only the scan after 30 s would find the message.
 func TestAcceptAsTheLaneGoesToSleepIsDeliveredAtOnce(t *testing.T) {
-	t.Run("in its turn", func(t *testing.T) { asTheLaneGoesToSleep(t, true) })
-	t.Run("started with its accept", func(t *testing.T) { asTheLaneGoesToSleep(t, false) })
-}
-
-func asTheLaneGoesToSleep(t *testing.T, turns bool) {
 	dir, n := t.TempDir(), rounds(t, 300)
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, store.Options{Dir: dir}, func(r *rig) { r.inTurn = turns })
+		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
 		seed := rand.New(rand.NewPCG(1, 2))
 		for i := range n {

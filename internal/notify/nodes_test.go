@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,6 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	log := slog.New(&doubts{slog.DiscardHandler, r.t})
 	n.notify = notify.New(s, notify.Options{
 		Senders: map[string]notify.Sender{"test": n.provider}, Wake: func(ws ...queue.Wake) { n.queue.Wake(ws...) }, Log: log,
-		Receiving: func(rs []carillon.Receipt) { n.queue.Received(rs) },
 	})
 	q := queue.Options{
 		Deliver: n.notify.Deliver, Closed: n.notify.Closed, Deposed: n.notify.Sweep, Log: log,
@@ -318,89 +316,6 @@ func TestSenderIsPacedExactlyWhileItsShardChangesHands(t *testing.T) {
 			t.Errorf("messages %d to %d were sent within %s", i-rate, i, window)
 		}
 	}
-}
-
-func TestWhatAFailoverLostIsToldAgainAndNotSentAgain(t *testing.T) {
-	t.Parallel()
-	address := storetest.Postgres(t)
-	first := newRig(t, store.Options{DatabaseURL: address}, nil)
-	for _, statement := range []string{ // the node believes this timeline
-		"CREATE SCHEMA told",
-		"CREATE TABLE told.timeline (name TEXT)",
-		"INSERT INTO told.timeline VALUES ('000000010000000000000001')",
-		"CREATE FUNCTION told.pg_walfile_name(pg_lsn) RETURNS text LANGUAGE sql AS 'SELECT name FROM told.timeline'",
-	} {
-		storetest.Exec(t, address, statement)
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := u.Query()
-	v.Set("search_path", "public,told,pg_catalog")
-	u.RawQuery = v.Encode()
-	n := first.joined(store.Options{DatabaseURL: u.String()}, true)
-	if err := first.store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	defer n.start()()
-	var ids []string
-	for i := range 6 {
-		ids = append(ids, n.accept(body("", strconv.Itoa(34600100000+i))))
-	}
-	n.once(ids)
-	told := ids[:3]
-	for _, id := range told {
-		err := n.notify.Receive(t.Context(), n.sender, []carillon.Receipt{
-			{Ref: carillon.Ref{NotificationID: id, Attempt: 1}, State: carillon.StateDelivered, At: time.Now()},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	flying := newGate()
-	n.provider.mu.Lock()
-	n.provider.decide = flying.decide
-	n.provider.mu.Unlock()
-	for i := range 3 {
-		ids = append(ids, n.accept(body("", strconv.Itoa(34600200000+i))))
-		<-flying.waiting
-	}
-	// The new server never heard of any start, result or receipt.
-	storetest.Exec(t, address, `DO $$ BEGIN
-		LOCK TABLE told.timeline, message IN ACCESS EXCLUSIVE MODE;
-		UPDATE message SET q = 1, attempt = 0, epoch = 0, rank = 0, provider_id = NULL, sent_at = NULL, delivered_at = NULL;
-		UPDATE notification SET open = 1, done_at = 0;
-		UPDATE told.timeline SET name = '000000020000000000000001';
-		PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
-	END $$`)
-	await(t, "it has noticed", func() bool { return n.store.Timeline() == 2 })
-	close(flying.open)
-	reader := first.joined(store.Options{DatabaseURL: address}, false) // its connections are new
-	defer func() {
-		if err := reader.store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	for i, id := range ids {
-		await(t, "what was told of each is told again", func() bool {
-			want := carillon.StateSent
-			if i < len(told) {
-				want = carillon.StateDelivered
-			}
-			v, _, err := reader.notify.Find(t.Context(), n.company.ID, id, 0, 100)
-			return err == nil && v.Recipients[0].State == want && v.Recipients[0].Attempts == 1
-		})
-	}
-	if n := n.provider.count(); n != len(ids) {
-		t.Errorf("%d messages were sent, want %d", n, len(ids))
-	}
-	await(t, "their notifications are closed again", func() bool {
-		return !slices.ContainsFunc(ids, func(id string) bool {
-			x, err := reader.store.LoadNotification(t.Context(), carillon.SeqOf(id))
-			return err != nil || x.Open != 0
-		})
-	})
 }
 
 func TestNodesTogetherMeetTheQuotaAndAcceptAKeyOnce(t *testing.T) {

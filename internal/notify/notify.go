@@ -31,9 +31,6 @@ type Options struct {
 	Senders map[string]Sender // by provider
 	// Wake tells the queue that messages are due.
 	Wake func(ws ...queue.Wake)
-	// Grant gives leave to start a single message with its accept, Decline gives it back unused; nil: each waits its turn.
-	Grant   func(s *carillon.Sender, number string) *queue.Grant
-	Decline func(g *queue.Grant, unsure bool)
 	// Media checks header media before a send; nil checks nothing. rejected: the file itself is at fault.
 	Media func(ctx context.Context, format, url string) (rejected bool, err error)
 	// PauseTemplate hears that the channel paused or disabled a template.
@@ -42,8 +39,6 @@ type Options struct {
 	Fills func() bool
 	// Accepted hears of a notification that has been stored, for metrics and traces; begin is when its request was taken up.
 	Accepted func(ctx context.Context, n *store.Notification, begin time.Time)
-	// Receiving hears of receipts that are about to be stored; nil: nobody wants to know.
-	Receiving func(rs []carillon.Receipt)
 	// Received hears of receipts that have been stored, for metrics and traces.
 	Received func(ctx context.Context, rs []carillon.Receipt)
 	Log      *slog.Logger
@@ -193,7 +188,7 @@ const (
 )
 
 func (n *Notify) fillSearch(ctx context.Context) {
-	caughtUp, came := time.Now(), n.store.Came()
+	caughtUp, came := time.Now(), n.store.Operations()
 	for ctx.Err() == nil {
 		if n.o.Fills != nil && !n.o.Fills() {
 			caughtUp = time.Now()
@@ -204,7 +199,7 @@ func (n *Notify) fillSearch(ctx context.Context) {
 			continue
 		}
 		if time.Since(caughtUp) <= searchMaxLag {
-			n.store.Calm(ctx, searchCalm)
+			n.store.WaitIdle(ctx, searchCalm)
 		}
 		begin := time.Now()
 		more, err := n.store.FillSearch(ctx, begin)
@@ -213,7 +208,7 @@ func (n *Notify) fillSearch(ctx context.Context) {
 		}
 		wait := searchIdle
 		if more && err == nil {
-			now := n.store.Came()
+			now := n.store.Operations()
 			wait = searchWait(time.Since(begin), begin.Sub(caughtUp), now != came)
 			came = now
 		} else {

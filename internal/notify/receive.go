@@ -22,9 +22,6 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.
 			seqs = append(seqs, seq)
 		}
 	}
-	if n.o.Receiving != nil {
-		n.o.Receiving(rs)
-	}
 	if err := n.store.Receive(ctx, rs); err != nil {
 		return err
 	}

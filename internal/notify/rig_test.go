@@ -76,7 +76,6 @@ type rig struct {
 	template *carillon.Template
 	media    func(ctx context.Context, format, url string) (rejected bool, err error)
 	accepted func(id string) // hears of a notification that was stored
-	inTurn   bool            // each message waits its turn: none starts with its accept
 	bus      *realtime.Bus   // carries wake-ups to other nodes; nil but in nodes_test.go
 }
 
@@ -117,14 +116,7 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	log := slog.New(slog.DiscardHandler)
 	r.notify = notify.New(s, notify.Options{
 		Senders: map[string]notify.Sender{"test": r.provider}, Wake: func(ws ...queue.Wake) { r.queue.Wake(ws...) }, Log: log,
-		Grant: func(x *carillon.Sender, number string) *queue.Grant {
-			if r.inTurn {
-				return nil
-			}
-			return r.queue.Grant(x, number)
-		},
-		Decline: func(g *queue.Grant, unsure bool) { r.queue.Decline(g, unsure) },
-		Media:   r.media,
+		Media: r.media,
 		Accepted: func(_ context.Context, x *store.Notification, _ time.Time) {
 			if r.accepted != nil {
 				r.accepted(x.ID)

@@ -192,13 +192,13 @@ const longestCalm = 100 * time.Millisecond
 // not given up with its context.
 func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
-	came := p.store.Came()
+	came := p.store.Operations()
 	beside := came != p.came
 	p.came = came
 	if !p.rest(ctx, p.pace.after(x, whole, beside)) {
 		return false
 	}
-	p.store.Calm(ctx, longestCalm)
+	p.store.WaitIdle(ctx, longestCalm)
 	return ctx.Err() == nil
 }
 

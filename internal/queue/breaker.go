@@ -232,9 +232,6 @@ func (p *pump) tried(l *lane, m store.Queued, now time.Time) (spared int, probe 
 	if b == nil {
 		return 0, false
 	}
-	if b.open(now) { // it was started with its accept before the breaker opened
-		return b.spared[m.Key], false
-	}
 	if b.tripped && !b.tried {
 		b.tried = true
 		p.changed(l, carillon.BreakerHalfOpen, now)

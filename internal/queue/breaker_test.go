@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
 )
 
 func message(i int) carillon.MessageKey { return carillon.MessageKey(i) }
@@ -105,15 +104,5 @@ func TestSparedAttemptsAreBounded(t *testing.T) {
 	}
 	if len(b.spared) != sparedMost || b.spared[message(0)] != 3*sparedMost+1 {
 		t.Errorf("%d messages, the first %d times", len(b.spared), b.spared[message(0)])
-	}
-}
-
-// A message that was started with its accept may come when the breaker has opened meanwhile.
-func TestAGrantThatComesBackDoesNotTryAnOpenBreaker(t *testing.T) {
-	now := time.Now()
-	p := &pump{q: New(nil, Options{})}
-	l := &lane{breaker: &breaker{tripped: true, until: now.Add(time.Minute)}}
-	if _, probe := p.tried(l, store.Queued{}, now); probe || l.breaker.tried {
-		t.Error("it counts as the one that tries")
 	}
 }

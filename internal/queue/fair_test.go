@@ -12,7 +12,7 @@ import (
 
 // due is a lane with so many messages due of each class.
 func due(now time.Time, perClass ...int) *lane {
-	l := &lane{sender: &carillon.Sender{}, credit: weights, index: -1, space: new(spacer), account: new(account)}
+	l := &lane{sender: &carillon.Sender{}, credit: weights, index: -1, space: new(spacer)}
 	for c, n := range perClass {
 		rows := make([]store.Queued, n)
 		for i := range rows {

@@ -161,7 +161,7 @@ func TestNeighboursStartTogether(t *testing.T) {
 	q.beat.forever.Store(true)
 	p := &pump{q: q, lanes: map[int64]*lane{}, shards: map[int]*shardState{}}
 	for i := range 2 {
-		l := &lane{uid: int64(i), sender: &carillon.Sender{}, credit: weights, index: -1, inReady: true, space: new(spacer), account: new(account)}
+		l := &lane{uid: int64(i), sender: &carillon.Sender{}, credit: weights, index: -1, inReady: true, space: new(spacer)}
 		l.class[0].fill([]store.Queued{
 			{Key: carillon.Seq(i).Message(0), Due: now}, {Key: carillon.Seq(i).Message(1), Due: now}, {Key: carillon.Seq(i + 2).Message(0), Due: now},
 		}, false, time.Time{})
@@ -202,7 +202,7 @@ func fresh(key carillon.MessageKey, now time.Time) *Fresh {
 
 func TestAMessageJustStoredNeedNotBeRead(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	l := &lane{credit: weights, index: -1, space: new(spacer), account: new(account)}
+	l := &lane{credit: weights, index: -1, space: new(spacer)}
 	if !l.take(0, fresh(1000, now)) || !l.class[0].due(now) || l.class[0].wantsLoad(now) || l.room(now, 64) != 7 {
 		t.Fatal("it does not stand ready with its sender")
 	}

@@ -69,7 +69,6 @@ func (p *pump) closeAll() {
 
 func (p *pump) close(s *shardState, until time.Time) {
 	s.closing, s.until, p.stirred = true, until, true
-	p.lends(s.id, s)
 	p.halt(s, true)
 }
 
@@ -84,7 +83,6 @@ func (p *pump) halt(s *shardState, halt bool) {
 // reopen calls a hand-over off.
 func (p *pump) reopen(s *shardState, now time.Time) {
 	s.closing = false
-	p.lends(s.id, s)
 	p.halt(s, false)
 	for _, l := range p.lanes {
 		if l.shard == s.id {
@@ -117,7 +115,7 @@ func (p *pump) handOver(now time.Time) {
 
 // quiet tells that nothing which this node began in a shard is still to be told to the database.
 func (p *pump) quiet(s *shardState) bool {
-	if s.air > 0 || s.busy || s.audit || p.lent(s.id) > 0 {
+	if s.air > 0 || s.busy || s.audit {
 		return false
 	}
 	for _, o := range p.orphans {

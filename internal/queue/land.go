@@ -106,9 +106,6 @@ func (p *pump) landed(r landed, now time.Time) {
 
 // written follows results that are in the database now.
 func (p *pump) written(results []store.Result, now time.Time) {
-	if !p.q.alone() {
-		p.echoes.remember(results, now)
-	}
 	var closed []carillon.Seq
 	for i := range results {
 		r := &results[i]

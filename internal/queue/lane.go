@@ -11,18 +11,15 @@ import (
 
 // lane is one sender's queue in the memory of its shard's owner. All fields belong to the pump.
 type lane struct {
-	uid     int64
-	shard   int
-	sender  *carillon.Sender
-	class   [carillon.Classes]window
-	credit  [carillon.Classes]int
-	flying  int // from the start's commit to the response
-	outs    outs
-	pace    pacer
-	space   *spacer // the grants' as well
-	account *account
-	lent    int // grants out, as it was when the lane last told its room
-	shown   int // that room
+	uid    int64
+	shard  int
+	sender *carillon.Sender
+	class  [carillon.Classes]window
+	credit [carillon.Classes]int
+	flying int // from the start's commit to the response
+	outs   outs
+	pace   pacer
+	space  *spacer
 
 	off     bool     // the sender's company is suspended
 	halt    bool     // its shard is on its way to another node
@@ -230,12 +227,7 @@ func (l *lane) room(now time.Time, laneCap int) int {
 	if limit == 0 {
 		return 0
 	}
-	return min(limit+l.ahead(limit)-l.flying, l.pace.free(now)) - l.lent
-}
-
-// free is how many may start by grants, with those that are out.
-func (l *lane) free(now time.Time, laneCap int) int {
-	return max(0, min(l.limit(now, laneCap)-l.flying, l.pace.free(now)))
+	return min(limit+l.ahead(limit)-l.flying, l.pace.free(now))
 }
 
 // limit is how many requests the lane may have under way now.

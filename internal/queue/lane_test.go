@@ -69,7 +69,7 @@ func TestReadThatBeganBeforeAMessageMovedDoesNotBringItBack(t *testing.T) {
 
 // A sender that has nothing to do is forgotten once its pacing and its recipients' intervals are over, not when it comes next.
 func TestALaneIsForgottenWhenItsLastIntervalIsOver(t *testing.T) {
-	p := lending(t)
+	p := owning(t)
 	now := time.Now()
 	l := p.laneOf(1, p.shards[1])
 	l.of(&carillon.Sender{UID: 1, PerSecond: 80, PerRecipient: 6 * time.Second})

@@ -211,7 +211,7 @@ func TestNothingIsSentOfAShardThatWasLostMeanwhile(t *testing.T) {
 
 // The pump may hear only after it has taken a shard up again that it had been lost before.
 func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
-	p := lending(t)
+	p := owning(t)
 	l := p.laneOf(1, p.shards[1])
 	l.halt = true
 	p.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())

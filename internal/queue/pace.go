@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"sync"
 	"time"
 
 	"carillon"
@@ -71,7 +70,6 @@ func (p *pacer) over() time.Time {
 // spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
 // wall clock neither shortens an interval nor lengthens it.
 type spacer struct {
-	mu       sync.Mutex
 	every    time.Duration        // 0: none
 	last     map[string]time.Time // starts, which slots are reckoned from
 	reserved map[string]time.Time
@@ -83,8 +81,6 @@ type spacer struct {
 // slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
 // reserves. One whose reserved slot has come keeps its turn when the one before it started a little late.
 func (s *spacer) slot(number string, due, now time.Time) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.every == 0 {
 		return now
 	}
@@ -117,15 +113,11 @@ func onWall(at, now time.Time) time.Time {
 
 // any tells whether there is an interval to keep.
 func (s *spacer) any() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.every > 0 && len(s.last) > 0
 }
 
 // started notes a start; the stamp is for unstarted.
 func (s *spacer) started(number string, now time.Time) (stamp time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.every == 0 {
 		return time.Time{}
 	}
@@ -148,25 +140,11 @@ func untilMilli(t time.Time) time.Duration {
 	return (time.Millisecond - part) % time.Millisecond
 }
 
-// free tells whether a message to the number may start now, before no other that waits for its slot.
-func (s *spacer) free(number string, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, last := range []map[string]time.Time{s.last, s.reserved} {
-		if at, seen := last[number]; seen && at.Add(s.every).After(now) {
-			return false
-		}
-	}
-	return true
-}
-
 // left notes that what was started leaves only now, and gives how long it has to wait yet: the one before it left behind its
 // slot as well, by leaveLate at most. So none comes too soon after another, and lateness does not add up along a row. What
 // is later than that moves the slots behind it.
 func (s *spacer) left(number string, now time.Time) (wait time.Duration) {
-	s.mu.Lock()
 	if s.every == 0 {
-		s.mu.Unlock()
 		return 0
 	}
 	if before, seen := s.gone[number]; seen {
@@ -178,7 +156,6 @@ func (s *spacer) left(number string, now time.Time) (wait time.Duration) {
 	}
 	s.gone[number] = now
 	late := !s.reserved[number].After(now) || now.Sub(s.last[number]) > leaveLate
-	s.mu.Unlock()
 	if late {
 		s.started(number, now)
 	}
@@ -187,8 +164,6 @@ func (s *spacer) left(number string, now time.Time) (wait time.Duration) {
 
 // unstarted takes started back.
 func (s *spacer) unstarted(number string, stamp time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.last[number].Equal(stamp) { // nothing has started since
 		delete(s.last, number)
 	}
@@ -196,8 +171,6 @@ func (s *spacer) unstarted(number string, stamp time.Time) {
 
 // of notes the sender's interval as it is now.
 func (s *spacer) of(x *carillon.Sender) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.every = x.PerRecipient
 }
 
@@ -229,8 +202,6 @@ func (s *spacer) prune(now time.Time) {
 
 // over is when what is known now will mean nothing any more.
 func (s *spacer) over() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.until
 }
 

@@ -28,16 +28,14 @@ type pump struct {
 	loads   int     // reads under way
 	hungry  []*lane // wait for a reader
 
-	counts        // for metrics
-	auditing int  // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
-	auditDue bool // one is to begin once no grant is out
+	counts       // for metrics
+	auditing int // audits under way: nothing starts beside them, or they would take a fresh start for a lost one
 
 	committing bool
 	commitWait time.Time // after a failed commit: not before
 	backoff    time.Duration
 	hands      hands
 	landing    []*lane // lanes with responses since the commit under way began
-	echoes     echoes
 	guests     guests
 	leaving    bool            // told to stop: what this node has goes to the others
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
@@ -69,9 +67,7 @@ const (
 )
 
 func newPump(q *Queue) *pump {
-	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]orphan{}}
-	p.echoes.timeline = q.store.Timeline()
-	return p
+	return &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]orphan{}}
 }
 
 // run pumps until ctx ends and everything in flight has landed and been written, or draining took too long.
@@ -100,14 +96,13 @@ func (p *pump) run(ctx context.Context) {
 		case <-timer.C:
 		case <-stop:
 			deadline, stop, p.leaving = time.Now().Add(p.q.o.Drain), nil, true
-			p.grantable(false)
 			p.closeAll()
 		}
 	}
 }
 
 func (p *pump) drained() bool {
-	return p.active == 0 && !p.committing && !p.echoes.replaying && len(p.results) == 0 && p.lent(anyShard) == 0
+	return p.active == 0 && !p.committing && len(p.results) == 0
 }
 
 // wait is how long nothing needs doing, at most a slice.
@@ -155,9 +150,6 @@ func (p *pump) receive(now time.Time) {
 	for _, c := range in.commits {
 		p.committed(c, now)
 	}
-	for _, r := range in.replays {
-		p.replayed(r, now)
-	}
 	for _, l := range in.landed {
 		p.landed(l, now)
 	}
@@ -174,12 +166,6 @@ func (p *pump) receive(now time.Time) {
 	for _, r := range in.recalls {
 		p.recalled(r, now)
 	}
-	for _, w := range in.granted {
-		p.granted(w, now)
-	}
-	for _, g := range in.declined {
-		p.declined(g, now)
-	}
 	for _, w := range in.wakes {
 		p.wake(w, now)
 	}
@@ -193,7 +179,6 @@ func (p *pump) gain(s store.Shard, now time.Time) {
 		p.lose(s.ID) // with its lanes: another node may have had it meanwhile
 	}
 	p.shards[s.ID] = &shardState{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, doubtAt: now}
-	p.lends(s.ID, p.shards[s.ID])
 	p.gained++
 	if p.leaving && !p.q.alone() {
 		p.close(p.shards[s.ID], time.Time{})
@@ -212,11 +197,10 @@ func (p *pump) lose(id int) {
 		p.lost++
 	}
 	delete(p.shards, id)
-	p.lends(id, nil)
 	for _, l := range p.lanes {
 		if l.shard == id {
 			p.unsleep(l)
-			p.dropLane(l)
+			delete(p.lanes, l.uid)
 		}
 	}
 	gone := func(l *lane) bool { return l.shard == id }
@@ -242,9 +226,8 @@ func (p *pump) wake(w Wake, now time.Time) {
 func (p *pump) laneOf(uid int64, s *shardState) *lane {
 	l := p.lanes[uid]
 	if l == nil {
-		l = &lane{uid: uid, shard: s.id, credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}, halt: s.closing}
+		l = &lane{uid: uid, shard: s.id, space: new(spacer), credit: weights, index: -1, pace: pacer{from: s.since.Add(paceWindow)}, halt: s.closing}
 		p.lanes[uid] = l
-		p.joinLane(l)
 	}
 	return l
 }
@@ -298,12 +281,6 @@ func (p *pump) step(now time.Time, starting bool) {
 	p.restHands(now)
 	if p.stirred || !now.Before(p.tendAt) {
 		p.look(now, starting)
-	}
-	held := p.holdBack(now)
-	p.grantable(starting && !held && p.auditing == 0 && !p.auditDue && p.backoff == 0 && len(p.results) < p.q.grants.most && p.q.beat.valid())
-	if held {
-		p.commitWait = now.Add(invalidWait)
-		return
 	}
 	if p.committing || now.Before(p.commitWait) {
 		return

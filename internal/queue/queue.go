@@ -1,12 +1,10 @@
-// Package queue holds what waits and starts it when it is due (engine.md, sections 2 and 3): shards owned by nodes, a
+// Package queue holds what waits and starts it when it is due: shards owned by nodes, a
 // lane a sender, due times slept to, pacing, fairness between lanes and classes, unknown outcomes. It does not know how
 // a message is sent; notify gives it the function that does.
 //
 //	accept ── Wake ──▶ lane ── window ──▶ start (one commit with the last results) ──▶ Deliver ──▶ result
 //	                     ▲                                                                │
 //	                     └────────────── retry, unknown, held, postponed ◀────────────────┘
-//
-// A single message of a sender of which nothing waits is started by its accept's own commit (grant.go).
 package queue
 
 import (
@@ -58,12 +56,10 @@ type Wake struct {
 	Fresh     *Fresh // the message itself, where it was stored right now; nil: it is read
 }
 
-// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then. With a Grant it is
-// stored as started, and nothing but the queue sends it.
+// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then.
 type Fresh struct {
 	store.Queued
 	Sender *carillon.Sender
-	Grant  *Grant
 }
 
 // Options wire a queue. Deliver and Sender are required.
@@ -75,8 +71,7 @@ type Options struct {
 	Publish func(ws []Wake)
 	// Closed hears the notifications of which a message ended.
 	Closed func(notifications []carillon.Seq)
-	// Deposed hears that work behind deliveries may have been left undone: this node declared another one dead, or the
-	// database failed over.
+	// Deposed is called when work behind deliveries may have been left undone: this node declared another one dead.
 	Deposed func()
 	// Moved tells the other nodes that this one gave shards back; they look at once. nil on one node.
 	Moved func()
@@ -103,12 +98,10 @@ type Queue struct {
 
 	mu     sync.Mutex
 	in     inbox
-	grants grants
 	owned  map[int]int64 // shard → epoch, as this node believes
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
 	gives sync.WaitGroup
-	heard heard         // receipts, to be told again after a failover
 	keeps keeper        // breakers on their way into the database
 	look  chan struct{} // another node gave shards back
 
@@ -120,7 +113,6 @@ type Queue struct {
 // inbox is what other goroutines leave for the pump.
 type inbox struct {
 	wakes   []Wake
-	granted []Wake // of messages that were stored as started
 	landed  []landed
 	loads   []loaded
 	commits []committed
@@ -131,10 +123,7 @@ type inbox struct {
 	recalls []recalled
 	asks    []chan<- Stats
 	rescan  bool
-	replays []replayed
 	shed    *int // so many shards are to go to other nodes
-
-	declined []*Grant
 }
 
 // New builds a queue.
@@ -157,8 +146,6 @@ func New(s *store.Store, o Options) *Queue {
 		owned: map[int]int64{}, giving: map[int]bool{}, look: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
 	q.keeps.write = q.keepBreaker
-	q.grants.shards, q.grants.accounts = map[int]lender{}, map[int64]*account{}
-	q.grants.most = max(1, o.ProcessCap/2) // the lanes' own starts come beside them
 	return q
 }
 
@@ -209,9 +196,7 @@ func (q *Queue) Wake(ws ...Wake) {
 	var foreign []Wake
 	q.mu.Lock()
 	for _, w := range ws {
-		if w.Fresh != nil && w.Fresh.Grant != nil {
-			q.in.granted = append(q.in.granted, w)
-		} else if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
+		if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
 			q.in.wakes = append(q.in.wakes, w)
 		} else {
 			foreign = append(foreign, w)

@@ -31,7 +31,6 @@ type loaded struct {
 
 // attend loads what a lane wants to read, and puts it among the ready or to sleep.
 func (p *pump) attend(l *lane, now time.Time) {
-	p.lend(l, now)
 	if p.loads < loadsMax && len(p.hungry) == 0 {
 		p.load(l.wants(nil, now), now)
 	}
@@ -63,7 +62,7 @@ func (p *pump) place(l *lane, now time.Time) {
 			p.changed(l, carillon.BreakerClosed, now)
 		}
 		p.unsleep(l)
-		p.dropLane(l)
+		delete(p.lanes, l.uid)
 	case at.IsZero() && l.empty():
 		p.sleepUntil(l, l.over(now))
 	case at.IsZero():
@@ -105,7 +104,6 @@ func (p *pump) feed(now time.Time) {
 			if p.lanes[l.uid] != l {
 				continue
 			}
-			p.lend(l, now)
 			rs = l.wants(rs, now)
 			p.place(l, now)
 			if l.alone() {

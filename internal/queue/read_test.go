@@ -13,7 +13,7 @@ import (
 
 // Ten thousand for one number stand before one for another.
 func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
-	p := lending(t)
+	p := owning(t)
 	p.loads = 100 // nobody reads on
 	now := time.Now()
 	l := p.laneOf(1, p.shards[1])
@@ -126,7 +126,7 @@ func TestALaneWhoseReadTookTooLongIsReadByItself(t *testing.T) {
 
 // A full window, one with a next message, and an empty one are each what they would be by themselves.
 func TestWindowsReadTogetherKeepApart(t *testing.T) {
-	p := lending(t)
+	p := owning(t)
 	now := time.Now()
 	var rs []*reading
 	for i := range 3 {

@@ -34,7 +34,7 @@ func (p *pump) choose(now time.Time) []*flight {
 	p.foresee(now)
 	defer p.forget()
 	p.guests.come(len(p.newly), now)
-	most := min(p.q.o.ProcessCap-p.active-p.lent(anyShard), p.guests.rows(now))
+	most := min(p.q.o.ProcessCap-p.active, p.guests.rows(now))
 	half := most
 	if len(p.ready) > 0 && !p.guests.alone {
 		half = (most + p.guests.odd) / 2 // however many come, the others go on
@@ -197,7 +197,7 @@ func (p *pump) takeResults(now time.Time) []store.Result {
 }
 
 func (p *pump) commit(flights []*flight, now time.Time) {
-	d := &store.Delivery{Results: p.takeResults(now), Now: now, Timeline: p.echoes.timeline}
+	d := &store.Delivery{Results: p.takeResults(now), Now: now}
 	p.guests.made()
 	later := p.takeLater()
 	for _, x := range later {

@@ -48,15 +48,10 @@ func (p *pump) doubt(shard int, at time.Time) {
 // tend starts the scans and settlings that are due, a few at a time.
 func (p *pump) tend(now time.Time) {
 	busy := 0
-	p.auditDue = false
 	for _, s := range p.shards {
 		if s.busy {
 			busy++
 		}
-		p.auditDue = p.auditDue || s.audit
-	}
-	if p.auditDue {
-		p.grantable(false)
 	}
 	for _, s := range p.shards {
 		if busy >= tendAtOnce {
@@ -69,7 +64,7 @@ func (p *pump) tend(now time.Time) {
 			busy++
 			go p.settle(s.id, now)
 		case s.scanAt.After(now):
-		case s.audit && (p.committing || p.lent(anyShard) > 0): // the next turn after the commits
+		case s.audit && p.committing: // the next turn after the commit
 		default:
 			s.busy = true
 			busy++
@@ -131,25 +126,20 @@ func (p *pump) audited(a audit, now time.Time) {
 	for _, w := range a.wakes {
 		p.wake(w, now)
 	}
-	if a.audited && (p.echoes.replaying || p.q.store.Timeline() != p.echoes.timeline) {
-		s.scanAt, s.audit = now.Add(retryWait), true // what it read may miss results that are about to be told again
-		return
-	}
 	for _, f := range a.flights {
 		k := f.Key
 		if x := p.flights[k]; x != nil && x.job.Attempt >= f.Attempt || p.orphans[k].attempt >= f.Attempt {
 			continue
 		}
-		p.unsent(k, f.Attempt, store.MoveUnsent, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}, "the database did not confirm its start")
+		p.unsent(k, f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}, "the database did not confirm its start")
 	}
 }
 
-// unsent has a start taken back of which nothing was sent; then its lane is woken. With MoveRetry it is taken back also where
-// another node has taken its outcome for unknown.
-func (p *pump) unsent(k carillon.MessageKey, attempt int, move store.Move, w Wake, why string) {
+// unsent has a start taken back of which nothing was sent; then its lane is woken.
+func (p *pump) unsent(k carillon.MessageKey, attempt int, w Wake, why string) {
 	p.q.o.Log.Warn("queue again what was never sent", "message", int64(k), "reason", why)
 	p.results = append(p.results, store.Result{
-		Key: k, Attempt: attempt, Move: move, Due: w.Due, At: w.Due, Detail: "an attempt was not made: " + why,
+		Key: k, Attempt: attempt, Move: store.MoveUnsent, Due: w.Due, At: w.Due, Detail: "an attempt was not made: " + why,
 	})
 	p.orphans[k] = orphan{attempt, w}
 }

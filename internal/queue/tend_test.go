@@ -65,26 +65,16 @@ func idlePump(t *testing.T) *pump {
 	}
 }
 
-// TestWhatAnAuditReadOfADatabaseThatIsToldAgainIsReadAgain has an audit end while the server that took over is still being
-// told what it lost: it found in flight what had been sent.
-func TestWhatAnAuditReadOfADatabaseThatIsToldAgainIsReadAgain(t *testing.T) {
-	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	found := audit{shard: 1, audited: true, flights: []store.Flight{{Key: 1 << 8, SenderUID: 1, Attempt: 1}}}
-	for name, c := range map[string]struct {
-		as    func(p *pump)
-		again bool
-	}{
-		"it is being told":         {func(p *pump) { p.echoes.replaying = true }, true},
-		"it is yet to be told":     {func(p *pump) { p.echoes.timeline = p.q.store.Timeline() + 1 }, true},
-		"it has been told":         {func(p *pump) { p.echoes.rest = now.Add(time.Second) }, false},
-		"there was nothing to say": {func(*pump) {}, false},
-	} {
-		p := idlePump(t)
-		c.as(p)
-		p.auditing = 1
-		p.audited(found, now)
-		if taken := len(p.results) == 1; taken == c.again || p.shards[1].audit != c.again || p.auditing != 0 {
-			t.Errorf("%s: taken back %v, to be read again %v, %d audits", name, taken, p.shards[1].audit, p.auditing)
-		}
+// owning is a dispatcher that owns shard 1 and may start.
+func owning(t interface{ Helper() }) *pump {
+	t.Helper()
+	q := New(nil, Options{Deliver: nil})
+	q.beat.forever.Store(true)
+	p := &pump{
+		q: q, loads: loadsMax, lanes: map[int64]*lane{}, shards: map[int]*shardState{}, flights: map[carillon.MessageKey]*flight{},
+		orphans: map[carillon.MessageKey]orphan{},
 	}
+	p.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
+	p.hands.over = make(chan struct{})
+	return p
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Accept is one notification on its way into the store, with everything that must be decided in the same transaction:
@@ -20,13 +21,6 @@ type Accept struct {
 	Messages     []NewMessage
 	Quota        Quota
 	Idempotency  *Idempotency
-
-	// Start, where it is set, has the messages to be sent stored as started, by a node that owns their shard; Timeline is
-	// the one that it believes the server to be on. Where either does not hold any more they are stored as queued.
-	Start    *Fence
-	Timeline uint32
-	// Started is filled: the messages were stored as started. Uncertain: they may have been, without its being known.
-	Started, Uncertain bool
 
 	// Replay is the answer stored under the same idempotency key; then nothing else was stored.
 	Replay string
@@ -79,10 +73,16 @@ type Idempotency struct {
 	ExpiresAt        time.Time
 }
 
-// ErrIDTaken says that another notification has the number that this one's id carries: it is stored with another id.
-//
-//nolint:errname // no failure: the caller has an answer to it
-var ErrIDTaken = errors.New("the notification's number is taken")
+// ErrIDTaken says that another notification has the number that this one's id carries: the caller stores it with another
+// id.
+var ErrIDTaken error = idTaken{}
+
+type idTaken struct{}
+
+func (idTaken) Error() string { return "the notification's number is taken" }
+
+// Refused implements db.Refusal.
+func (idTaken) Refused() {}
 
 // NewNotificationID is the id of a notification accepted now by this node.
 func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now) }
@@ -90,8 +90,8 @@ func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now)
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
-	if err := s.accepts.do(ctx, &work{kind: workAccept, accept: a}); err != nil {
-		if duplicate(err) { // all other keys have their ON CONFLICT
+	if err := s.accepts.Commit(ctx, s.DB, a); err != nil {
+		if db.Duplicate(err) { // all other keys have their ON CONFLICT
 			return ErrIDTaken
 		}
 		return err
@@ -99,16 +99,22 @@ func (s *Store) Accept(ctx context.Context, a *Accept) error {
 	return a.err
 }
 
-// acceptBatch writes the accepts of one transaction, in the order of locks. In a replay (a single accept whose COMMIT
-// gave no answer) the notification goes first: a row that is there already says that everything was committed.
-func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
+func acceptKind() *db.Kind[*Accept] {
+	return &db.Kind[*Accept]{
+		Name: "accept", Place: placeAccept, Apply: applyAccepts, Flush: flushAccepts,
+		Bytes: func(a *Accept) int { return len(a.Notification.Body) + 64*len(a.Messages) },
+	}
+}
+
+// applyAccepts writes the accepts of one transaction, in the order of locks. In a replay (a single accept whose COMMIT
+// got no response) the notification goes first: a row that is there already says that everything was committed.
+func applyAccepts(ctx context.Context, tx *db.Tx, accepts []*Accept, replay bool) error {
 	for _, a := range accepts {
 		a.reset()
 	}
 	if replay {
 		there, err := accepted(ctx, tx, accepts[0])
 		if there || err != nil {
-			accepts[0].Uncertain = there && accepts[0].Start != nil
 			return err
 		}
 	}
@@ -130,11 +136,6 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 		return unaccept(ctx, tx, accepts[0])
 	}
 	news := inOrder(accepts)
-	if tx.s.d.sqlite && !replay {
-		if err := startWith(ctx, tx, news); err != nil {
-			return err
-		}
-	}
 	if err := insertNotifications(ctx, tx, news, replay); err != nil {
 		return err
 	}
@@ -142,33 +143,7 @@ func acceptBatch(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) er
 }
 
 // reset makes an accept as it was before anything was tried.
-func (a *Accept) reset() {
-	a.Replay, a.err, a.first = "", nil, nil
-	a.Started, a.Uncertain = false, false
-}
-
-// startWith decides on SQLite which of a batch's messages are stored as started. There is one writer, so that what it
-// reads holds until its commit. On PostgreSQL that is decided by a flush alone (flushOf).
-func startWith(ctx context.Context, tx *Tx, accepts []*Accept) error {
-	held := map[Fence]bool{}
-	for _, a := range accepts {
-		if a.Start == nil {
-			continue
-		}
-		h, known := held[*a.Start]
-		if !known {
-			var owned int
-			if err := tx.one(ctx, []any{&owned}, "SELECT COUNT(*) FROM shard WHERE id = ? AND owner = ? AND epoch = ?",
-				a.Start.Shard, a.Start.Owner, a.Start.Epoch); err != nil {
-				return fmt.Errorf("fence: %w", err)
-			}
-			h = owned == 1
-			held[*a.Start] = h
-		}
-		a.Started = h
-	}
-	return nil
-}
+func (a *Accept) reset() { a.Replay, a.err, a.first = "", nil, nil }
 
 func (a *Accept) admitted() bool { return a.err == nil && a.Replay == "" }
 
@@ -182,7 +157,7 @@ type quotaUse struct{ used, written, others int }
 
 // lockQuotas takes the rows of the batch's companies, sorted, and charges them for every new request in the same
 // statement: that all are admitted is the rule.
-func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*quotaUse, error) {
+func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey]*quotaUse, error) {
 	charges := map[quotaKey]int{}
 	for _, a := range accepts {
 		if a.admitted() {
@@ -193,8 +168,8 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*q
 	for _, k := range sortedQuotas(charges) {
 		u := &quotaUse{}
 		err := chargeQuota(ctx, tx, k, charges[k], &u.written)
-		if err == nil && !tx.s.d.sqlite { // where there are no others
-			err = tx.one(ctx, []any{&u.others}, "SELECT "+quotaOthers, k.company, k.day)
+		if err == nil && !tx.SQLite() { // where there are no others
+			err = tx.Row(ctx, []any{&u.others}, "SELECT "+quotaOthers, k.company, k.day)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("charge quota: %w", err)
@@ -206,8 +181,8 @@ func lockQuotas(ctx context.Context, tx *Tx, accepts []*Accept) (map[quotaKey]*q
 }
 
 // chargeQuota adds to the row that bounds a company, and tells what it says then.
-func chargeQuota(ctx context.Context, tx *Tx, k quotaKey, charge int, used *int) error {
-	return tx.one(ctx, []any{used}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
+func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge int, used *int) error {
+	return tx.Row(ctx, []any{used}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
 		ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charge)
 }
 
@@ -239,13 +214,13 @@ func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 }
 
 // correctQuotas gives back what was charged for requests that were refused or had been answered before.
-func correctQuotas(ctx context.Context, tx *Tx, quotas map[quotaKey]*quotaUse) error {
+func correctQuotas(ctx context.Context, tx *db.Tx, quotas map[quotaKey]*quotaUse) error {
 	for _, k := range sortedQuotas(quotas) {
 		u := quotas[k]
 		if u.used == u.written {
 			continue
 		}
-		if _, err := tx.exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3 AND part = 0", u.used, k.company, k.day); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3 AND part = 0", u.used, k.company, k.day); err != nil {
 			return fmt.Errorf("correct quota: %w", err)
 		}
 	}
@@ -264,7 +239,7 @@ func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
 }
 
 // claimKeys takes the idempotency keys of the batch, sorted; who finds one taken gets the stored answer or a refusal.
-func claimKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
+func claimKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	var last *Accept // the batch's latest to get its key
 	for _, a := range keyed(accepts) {
 		if err := claimKey(ctx, tx, a); err != nil {
@@ -299,18 +274,18 @@ func sameKey(a, b *Accept) bool {
 		a.Idempotency.Key == b.Idempotency.Key
 }
 
-func claimKey(ctx context.Context, tx *Tx, a *Accept) error {
+func claimKey(ctx context.Context, tx *db.Tx, a *Accept) error {
 	k, company := a.Idempotency, a.Notification.CompanyID
-	n, err := tx.exec(ctx, `INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
+	n, err := tx.Exec(ctx, `INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (company_id, route, key) DO UPDATE SET hash = excluded.hash,
 		notification_id = excluded.notification_id, answer = excluded.answer, expires_at = excluded.expires_at
 		WHERE idempotency.expires_at <= $8`,
-		company, k.Route, k.Key, k.Hash, a.Notification.ID, k.Answer, millis(k.ExpiresAt), millis(a.Notification.CreatedAt))
+		company, k.Route, k.Key, k.Hash, a.Notification.ID, k.Answer, db.Millis(k.ExpiresAt), db.Millis(a.Notification.CreatedAt))
 	if err != nil || n == 1 {
 		return err
 	}
 	var hash, answer string
-	if err := tx.one(ctx, []any{&hash, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3",
+	if err := tx.Row(ctx, []any{&hash, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3",
 		company, k.Route, k.Key); err != nil {
 		return err
 	}
@@ -331,12 +306,12 @@ func KeyReused() *carillon.Error {
 }
 
 // dropKeys gives back the keys of requests that the quota refused: only answers of success are kept.
-func dropKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
+func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	for _, a := range accepts {
 		if a.Idempotency == nil || !carillon.IsCode(a.err, carillon.QuotaExceeded) {
 			continue
 		}
-		if _, err := tx.exec(ctx, "DELETE FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND notification_id = $4",
+		if _, err := tx.Exec(ctx, "DELETE FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND notification_id = $4",
 			a.Notification.CompanyID, a.Idempotency.Route, a.Idempotency.Key, a.Notification.ID); err != nil {
 			return fmt.Errorf("give back idempotency key: %w", err)
 		}
@@ -347,8 +322,8 @@ func dropKeys(ctx context.Context, tx *Tx, accepts []*Accept) error {
 // LookupIdempotent finds the answer kept under a key; "" when there is none. Errors: idempotency_key_reused.
 func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string, err error) {
 	var had string
-	err = s.row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
-		companyID, route, key, millis(now))
+	err = s.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
+		companyID, route, key, db.Millis(now))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", nil
@@ -362,15 +337,15 @@ func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, has
 
 const notificationConflict = "ON CONFLICT (seq) DO NOTHING"
 
-func notificationBulk(suffix string) *bulk {
-	return newBulk("notification", suffix, "seq:bigint", "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
+func notificationBulk(suffix string) *db.Bulk {
+	return db.NewBulk("notification", suffix, "seq:bigint", "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
 		"class:bigint", "campaign:text", "flat:boolean", "body:text", "notes:text", "total:bigint", "open:bigint",
 		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint")
 }
 
-func (n *Notification) addTo(b *bulk) {
-	b.add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
-		int64(n.Total), int64(n.Open), n.Scheduled, millis(n.CreatedAt), millis(n.DueAt), millis(n.DoneAt))
+func (n *Notification) addTo(b *db.Bulk) {
+	b.Add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
+		int64(n.Total), int64(n.Open), n.Scheduled, db.Millis(n.CreatedAt), db.Millis(n.DueAt), db.Millis(n.DoneAt))
 }
 
 // inOrder are those of a batch that are admitted, sorted by their keys: a row behind all others goes to the end of its
@@ -381,28 +356,28 @@ func inOrder(accepts []*Accept) []*Accept {
 	return all
 }
 
-func insertNotifications(ctx context.Context, tx *Tx, accepts []*Accept, replay bool) error {
+func insertNotifications(ctx context.Context, tx *db.Tx, accepts []*Accept, replay bool) error {
 	b := notificationBulk("")
 	if replay {
-		b.suffix = notificationConflict
+		b.Suffix = notificationConflict
 	}
 	for _, a := range accepts {
 		a.Notification.addTo(b)
 	}
-	return b.write(ctx, tx)
+	return b.Write(ctx, tx)
 }
 
 // accepted inserts the notification of a replay and tells whether it had been there.
-func accepted(ctx context.Context, tx *Tx, a *Accept) (bool, error) {
+func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 	b := notificationBulk(notificationConflict + " RETURNING id")
 	a.Notification.addTo(b)
-	if err := b.write(ctx, tx); err != nil {
+	if err := b.Write(ctx, tx); err != nil {
 		return false, err
 	}
 	var id string
 	var messages int
 	seq := a.Notification.Seq()
-	err := tx.one(ctx, []any{&id, &messages}, `SELECT id, (SELECT COUNT(*) FROM message WHERE id BETWEEN $2 AND $3)
+	err := tx.Row(ctx, []any{&id, &messages}, `SELECT id, (SELECT COUNT(*) FROM message WHERE id BETWEEN $2 AND $3)
 		FROM notification WHERE seq = $1`, int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()))
 	if err == nil && id != a.Notification.ID {
 		err = ErrIDTaken
@@ -411,26 +386,24 @@ func accepted(ctx context.Context, tx *Tx, a *Accept) (bool, error) {
 }
 
 // unaccept takes back the notification that accepted had inserted for a request which turned out to be refused.
-func unaccept(ctx context.Context, tx *Tx, a *Accept) error {
-	if _, err := tx.exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq())); err != nil {
+func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
+	if _, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq())); err != nil {
 		return fmt.Errorf("take back notification: %w", err)
 	}
 	return nil
 }
 
-// messages are the rows of a batch: those to be sent, which are nearly all and take the fewest values, those that are
-// being sent, and those that are skipped.
-type messages struct{ queued, started, skipped *bulk }
+// messages are the rows of a batch: those to be sent, which are nearly all and take the fewest values, and those that are
+// skipped.
+type messages struct{ queued, skipped *db.Bulk }
 
-func (m messages) all() []*bulk { return []*bulk{m.queued, m.started, m.skipped} }
+func (m messages) all() []*db.Bulk { return []*db.Bulk{m.queued, m.skipped} }
 
 func newMessages() messages {
 	return messages{
-		queued: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+		queued: db.NewBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "q=1"),
-		started: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
-			"due_at:bigint", "epoch:bigint", "started_at:bigint", "q=2", "attempt=1"),
-		skipped: newBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+		skipped: db.NewBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "rank:bigint", "reason:text", "ended_at:bigint", "q=0"),
 	}
 }
@@ -439,36 +412,34 @@ func (a *Accept) addTo(b messages) {
 	n := &a.Notification
 	// Boxed once for all of the rows.
 	seq := n.Seq()
-	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)
+	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)
 	for i, m := range a.Messages {
 		switch {
 		case m.Skip != "":
 			a.addSkipped(b, i)
-		case a.Started:
-			b.started.add(int64(seq.Message(i)), shard, sender, class, m.Number, due, a.Start.Epoch, millis(n.CreatedAt))
 		default:
-			b.queued.add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
+			b.queued.Add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
 		}
 	}
 }
 
 func (a *Accept) addSkipped(b messages, i int) {
 	n, m := &a.Notification, a.Messages[i]
-	b.skipped.add(int64(n.Seq().Message(i)), n.SenderUID%carillon.Shards, n.SenderUID, int64(n.Class), m.Number, millis(n.DueAt),
-		int64(carillon.RankSkipped), string(m.Skip), millis(n.CreatedAt))
+	b.skipped.Add(int64(n.Seq().Message(i)), n.SenderUID%carillon.Shards, n.SenderUID, int64(n.Class), m.Number, db.Millis(n.DueAt),
+		int64(carillon.RankSkipped), string(m.Skip), db.Millis(n.CreatedAt))
 }
 
-func insertMessages(ctx context.Context, tx *Tx, accepts []*Accept) error {
+func insertMessages(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	b := newMessages()
 	for _, a := range accepts {
-		if !tx.s.d.sqlite || len(a.Messages) < longRun || a.Started {
+		if !tx.SQLite() || len(a.Messages) < longRun {
 			a.addTo(b)
 		} else if err := a.insertRuns(ctx, tx, b); err != nil {
 			return fmt.Errorf("insert into message: %w", err)
 		}
 	}
 	for _, rows := range b.all() {
-		if err := rows.write(ctx, tx); err != nil {
+		if err := rows.Write(ctx, tx); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // AccessKey is a company's key (decisions.md, section 2). Key, the secret itself, is filled only where a method says so.
@@ -27,11 +28,6 @@ type AccessKey struct {
 	LastUsed  time.Time // zero: never
 }
 
-type (
-	keyByDigest [sha256.Size]byte
-	keyByID     string
-)
-
 const keyColumns = "id, company_id, label, scopes, expires_at, revoked_at, created_at, last_used"
 
 func scanKey(scan func(...any) error, more ...any) (*AccessKey, error) {
@@ -43,23 +39,36 @@ func scanKey(scan func(...any) error, more ...any) (*AccessKey, error) {
 		return nil, err
 	}
 	k.Scopes = strings.Fields(scopes)
-	k.ExpiresAt, k.RevokedAt, k.CreatedAt, k.LastUsed = instant(expires), instant(revoked), instant(created), instant(used)
+	k.ExpiresAt, k.RevokedAt, k.CreatedAt, k.LastUsed = db.Instant(expires), db.Instant(revoked), db.Instant(created), db.Instant(used)
 	return &k, nil
 }
 
 // AccessKey finds a key by its secret, from the cache; nil when there is none. Its LastUsed may be old.
 func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
-	digest := keyByDigest(sha256.Sum256([]byte(key)))
-	k, err := cached(ctx, &s.dir, digest, func(ctx context.Context) (*AccessKey, error) {
-		generation := s.Generation()
-		if s.noKeys.has(digest, generation) {
-			return nil, sql.ErrNoRows
+	digest := sha256.Sum256([]byte(key))
+	name := string(digest[:])
+	if k, ok := s.caches.keys.Peek(name); ok {
+		return k, nil
+	}
+	if _, unknown := s.caches.unknown.Peek(name); unknown {
+		return nil, nil
+	}
+	clock := s.caches.unknown.Clock()
+	k, err := s.cachedKey(ctx, name, "digest = $1", hex.EncodeToString(digest[:]))
+	if k == nil && err == nil {
+		s.caches.unknown.Put(name, struct{}{}, "", clock)
+	}
+	return k, err
+}
+
+// cachedKey reads a key through the cache; nil when there is none, which is not kept.
+func (s *Store) cachedKey(ctx context.Context, name, where string, arg any) (*AccessKey, error) {
+	k, err := s.caches.keys.Get(ctx, name, func(ctx context.Context) (*AccessKey, string, error) {
+		k, err := s.keyWhere(ctx, where, arg)
+		if err != nil {
+			return nil, "", err
 		}
-		k, err := s.keyWhere(ctx, "digest = $1", hex.EncodeToString(digest[:]))
-		if errors.Is(err, sql.ErrNoRows) {
-			s.noKeys.add(digest, generation)
-		}
-		return k, err
+		return k, k.CompanyID, nil
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -69,17 +78,11 @@ func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
 
 // AccessKeyByID finds a key by its id, from the cache; nil when there is none. Its LastUsed may be old.
 func (s *Store) AccessKeyByID(ctx context.Context, id string) (*AccessKey, error) {
-	k, err := cached(ctx, &s.dir, keyByID(id), func(ctx context.Context) (*AccessKey, error) {
-		return s.keyWhere(ctx, "id = $1", id)
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return k, err
+	return s.cachedKey(ctx, id, "id = $1", id)
 }
 
 func (s *Store) keyWhere(ctx context.Context, where string, arg any) (*AccessKey, error) {
-	rows, err := s.rows(ctx, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
+	rows, err := s.Query(ctx, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
 	if err != nil {
 		return nil, fmt.Errorf("look up access key: %w", err)
 	}
@@ -103,11 +106,11 @@ func (s *Store) AccessKeys(ctx context.Context, companyID, after string, limit i
 // UsableKeys reads the keys of companies that are neither revoked nor expired, oldest first, with their secrets.
 func (s *Store) UsableKeys(ctx context.Context, companyID string, now time.Time) ([]*AccessKey, error) {
 	return s.keys(ctx, "SELECT "+keyColumns+`, sealed FROM access_key WHERE company_id = $1 AND revoked_at = 0
-		AND (expires_at = 0 OR expires_at > $2) ORDER BY id`, companyID, millis(now))
+		AND (expires_at = 0 OR expires_at > $2) ORDER BY id`, companyID, db.Millis(now))
 }
 
 func (s *Store) keys(ctx context.Context, query string, args ...any) ([]*AccessKey, error) {
-	rows, err := s.rows(ctx, query, args...)
+	rows, err := s.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read access keys: %w", err)
 	}
@@ -136,15 +139,16 @@ func keyRow(id string) string { return "access_key/" + id }
 // revoked since is not made good by a set-up that does not know of it. Errors: conflict when the secret is another
 // company's.
 func (tx *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
+	tx.changes(k.CompanyID)
 	digest := Digest(k.Key)
 	if k.ID == "" {
 		k.ID = carillon.NewID(now)
 	}
 	scopes := strings.Join(k.Scopes, " ")
-	n, err := tx.exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
+	n, err := tx.Exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING`,
-		k.ID, k.CompanyID, k.Label, digest, tx.s.seal.seal(keyRow(k.ID), []byte(k.Key)), scopes, millis(k.ExpiresAt),
-		millis(k.RevokedAt), millis(now))
+		k.ID, k.CompanyID, k.Label, digest, tx.s.seal.seal(keyRow(k.ID), []byte(k.Key)), scopes, db.Millis(k.ExpiresAt),
+		db.Millis(k.RevokedAt), db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("write access key: %w", err)
 	}
@@ -154,17 +158,17 @@ func (tx *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	}
 	var created int64
 	var company string
-	if err := tx.one(ctx, []any{&k.ID, &company, &created}, "SELECT id, company_id, created_at FROM access_key WHERE digest = $1", digest); err != nil {
+	if err := tx.Row(ctx, []any{&k.ID, &company, &created}, "SELECT id, company_id, created_at FROM access_key WHERE digest = $1", digest); err != nil {
 		return fmt.Errorf("read access key: %w", err)
 	}
-	k.CreatedAt = instant(created)
+	k.CreatedAt = db.Instant(created)
 	if company != k.CompanyID {
 		return carillon.InConflict("The access key belongs to another company")
 	}
-	if _, err := tx.exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
+	if _, err := tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
 		revoked_at = CASE WHEN revoked_at = 0 THEN $5 ELSE revoked_at END WHERE id = $1
 		AND (label <> $2 OR scopes <> $3 OR expires_at <> $4 OR revoked_at = 0 AND $5 <> 0)`,
-		k.ID, k.Label, scopes, millis(k.ExpiresAt), millis(k.RevokedAt)); err != nil {
+		k.ID, k.Label, scopes, db.Millis(k.ExpiresAt), db.Millis(k.RevokedAt)); err != nil {
 		return fmt.Errorf("write access key: %w", err)
 	}
 	return nil
@@ -172,14 +176,15 @@ func (tx *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 
 // CountKeys is the number of a company's keys that are not revoked.
 func (tx *Tx) CountKeys(ctx context.Context, companyID string) (n int, err error) {
-	err = tx.one(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
 	return n, err
 }
 
 // RevokeKey revokes a company's key, inside Configure. One that is revoked stays as it is. Errors: not_found.
 func (tx *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time) error {
-	n, err := tx.exec(ctx, `UPDATE access_key SET revoked_at = CASE WHEN revoked_at = 0 THEN $3 ELSE revoked_at END
-		WHERE company_id = $1 AND id = $2`, companyID, id, millis(now))
+	tx.changes(companyID)
+	n, err := tx.Exec(ctx, `UPDATE access_key SET revoked_at = CASE WHEN revoked_at = 0 THEN $3 ELSE revoked_at END
+		WHERE company_id = $1 AND id = $2`, companyID, id, db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("revoke access key: %w", err)
 	}
@@ -198,7 +203,7 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 	slices.Sort(ids)
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, id := range ids {
-			if _, err := tx.exec(ctx, "UPDATE access_key SET last_used = $2 WHERE id = $1 AND last_used < $2", id, millis(used[id])); err != nil {
+			if _, err := tx.Exec(ctx, "UPDATE access_key SET last_used = $2 WHERE id = $1 AND last_used < $2", id, db.Millis(used[id])); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Account is a person who can sign in.
@@ -39,7 +40,7 @@ func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, err
 func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Account, error) {
 	var a Account
 	var confirmed, signedIn, created, updated int64
-	err := s.row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
+	err := s.Row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
 		"SELECT "+accountColumns+" FROM account WHERE "+where, arg)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -47,13 +48,13 @@ func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Accou
 	if err != nil {
 		return nil, fmt.Errorf("look up account: %w", err)
 	}
-	a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = instant(confirmed), instant(signedIn), instant(created), instant(updated)
+	a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = db.Instant(confirmed), db.Instant(signedIn), db.Instant(created), db.Instant(updated)
 	return &a, nil
 }
 
 // AnyAccount tells whether anyone can sign in at all.
 func (s *Store) AnyAccount(ctx context.Context) (exists bool, err error) {
-	if err := s.row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
+	if err := s.Row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
 		return false, fmt.Errorf("look for accounts: %w", err)
 	}
 	return exists, nil
@@ -76,15 +77,15 @@ func (tx *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 	if err != nil || n == 1 {
 		return err
 	}
-	if err := tx.one(ctx, []any{&a.ID}, "SELECT id FROM account WHERE email = $1", a.Email); err != nil {
+	if err := tx.Row(ctx, []any{&a.ID}, "SELECT id FROM account WHERE email = $1", a.Email); err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
 	if wanted != "" && wanted != a.ID {
 		return carillon.InConflict("The e-mail belongs to another account")
 	}
-	if _, err := tx.exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
+	if _, err := tx.Exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
 		updated_at = $4 WHERE id = $1 AND (name <> $2 OR $3 <> '' AND password_hash <> $3)`,
-		a.ID, a.Name, a.PasswordHash, millis(now)); err != nil {
+		a.ID, a.Name, a.PasswordHash, db.Millis(now)); err != nil {
 		return fmt.Errorf("write account: %w", err)
 	}
 	return nil
@@ -99,8 +100,8 @@ func (tx *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int
 		a.ConfirmedAt = now
 	}
 	a.CreatedAt, a.UpdatedAt = now, now
-	n, err := tx.exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
-		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, millis(a.ConfirmedAt), millis(now))
+	n, err := tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
+		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now))
 	if err != nil {
 		return 0, fmt.Errorf("write account: %w", err)
 	}
@@ -110,7 +111,7 @@ func (tx *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int
 // Rehash replaces an account's password hash by one of the same password, unless it changed meanwhile.
 func (s *Store) Rehash(ctx context.Context, accountID, from, to string) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
+		_, err := tx.Exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
 		return err
 	})
 }

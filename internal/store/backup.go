@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
 
-	"carillon"
+	"carillon/internal/db"
 )
 
 // A backup of SQLite is copied page by page by the connection that writes: what it writes meanwhile reaches the pages
@@ -34,15 +36,15 @@ var ErrNotSQLite = errors.New("this database is PostgreSQL: use pg_dump or conti
 // Backup copies the database of a running store into the file `to`, which must not exist, beside all else that goes on.
 // The file is on disk when it returns; it has not been verified.
 func (s *Store) Backup(ctx context.Context, to string, told Progress) error {
-	if !s.d.sqlite {
+	if !s.SQLite() {
 		return ErrNotSQLite
 	}
-	if !s.copying.TryLock() {
+	if !s.backups.running.TryLock() {
 		return ErrBackupRunning
 	}
-	defer s.copying.Unlock()
-	if s.copyEnd.Load() {
-		return overloaded("The service is stopping", nil)
+	defer s.backups.running.Unlock()
+	if s.backups.stopping.Load() {
+		return db.Overloaded("The service is stopping", nil)
 	}
 	if err := makeNew(to); err != nil {
 		return err
@@ -53,16 +55,22 @@ func (s *Store) Backup(ctx context.Context, to string, told Progress) error {
 	return nil
 }
 
-// endBackup makes a running backup stop and waits for it: its handle must be gone before the writer's connection is.
-func (s *Store) endBackup() {
-	s.copyEnd.Store(true)
-	s.copying.Lock()
-	defer s.copying.Unlock()
+// backups is the backup that may be under way.
+type backups struct {
+	running  sync.Mutex  // held while a backup is made
+	stopping atomic.Bool // no more backups: the store closes
+}
+
+// end makes a running backup stop and waits for it: its handle must be gone before the writer's connection is.
+func (b *backups) end() {
+	b.stopping.Store(true)
+	b.running.Lock()
+	defer b.running.Unlock()
 }
 
 func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 	var b *sqlite.Backup
-	err := s.onWriter(ctx, func(conn *sql.Conn) (err error) {
+	err := s.OnWriter(ctx, func(_ context.Context, conn *sql.Conn) (err error) {
 		b, err = beginCopy(conn, to)
 		return err
 	})
@@ -73,14 +81,14 @@ func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 	p := copyPace{pages: copyBegin, file: file}
 	err = ferr
 	for more := true; more && err == nil; {
-		if err = ctx.Err(); err == nil && s.copyEnd.Load() {
+		if err = ctx.Err(); err == nil && s.backups.stopping.Load() {
 			err = errors.New("the program is stopping")
 		}
 		if err != nil {
 			break
 		}
 		var took time.Duration
-		err = s.onWriter(ctx, func(*sql.Conn) (err error) {
+		err = s.OnWriter(ctx, func(context.Context, *sql.Conn) (err error) {
 			begin := time.Now()
 			more, err = b.Step(p.pages)
 			took = time.Since(begin)
@@ -92,26 +100,11 @@ func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 		}
 	}
 	// Whatever happened, the handle is given back by the writer.
-	err = errors.Join(err, s.onWriter(context.WithoutCancel(ctx), func(*sql.Conn) error { return b.Finish() }))
+	err = errors.Join(err, s.OnWriter(context.WithoutCancel(ctx), func(context.Context, *sql.Conn) error { return b.Finish() }))
 	if ferr == nil {
 		err = errors.Join(err, file.Sync(), file.Close())
 	}
 	return err
-}
-
-// onWriter runs fn on the writer's connection, between two transactions. A full queue is waited for.
-func (s *Store) onWriter(ctx context.Context, fn func(conn *sql.Conn) error) error {
-	for {
-		err := s.accepts.do(context.WithoutCancel(ctx), &work{kind: workRaw, run: func(_ context.Context, tx *Tx) error { return fn(tx.conn) }})
-		if !carillon.IsCode(err, carillon.ServiceUnavailable) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
 }
 
 // beginCopy opens the file for the copy. It is synced once, at the end, and one that is not whole is deleted.
@@ -170,11 +163,11 @@ func (p *copyPace) rest(ctx context.Context, took time.Duration) error {
 // BackupFolder copies the database of a data folder that no program has into the file `to`. It changes nothing: the
 // schema stays as it is. Errors: ErrFolderInUse.
 func BackupFolder(ctx context.Context, dir, to string, told Progress) (err error) {
-	name := filepath.Join(dir, databaseFile)
+	name := filepath.Join(dir, db.FileName)
 	if _, err := os.Stat(name); err != nil {
 		return fmt.Errorf("there is no database in %s: %w", dir, err)
 	}
-	lock, err := lockFolder(dir)
+	lock, err := db.LockFolder(dir)
 	if err != nil {
 		return err
 	}
@@ -215,8 +208,7 @@ func copyWhole(ctx context.Context, conn *sql.Conn, to string, told Progress) er
 	return syncFile(to)
 }
 
-// databaseFile is the name of SQLite's database in the data folder.
-const databaseFile = "carillon.db"
+// db.FileName is the name of SQLite's database in the data folder.
 
 // fileURI names a file to SQLite, whatever characters its path has.
 func fileURI(name, options string) string {

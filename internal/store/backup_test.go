@@ -360,7 +360,8 @@ func TestRestoreRefusesANewerSchema(t *testing.T) {
 	l := newLively(t)
 	l.fill(t, 8)
 	if err := l.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.Exec(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, 1)")
+		_, err := tx.Exec(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, 1)")
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,21 +5,22 @@ import (
 	"fmt"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // KeepBreaker writes the state of a sender's circuit breaker; a closed one is forgotten. The last writer wins.
 func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if b.State == carillon.BreakerClosed {
-			if _, err := tx.exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID); err != nil {
+			if _, err := tx.Exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID); err != nil {
 				return fmt.Errorf("forget a breaker: %w", err)
 			}
 			return nil
 		}
-		_, err := tx.exec(ctx, `INSERT INTO breaker (sender, company_id, state, fault, detail, since, until)
+		_, err := tx.Exec(ctx, `INSERT INTO breaker (sender, company_id, state, fault, detail, since, until)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
 			state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
-			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), storable(b.Detail), millis(b.Since), millis(b.Until))
+			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until))
 		if err != nil {
 			return fmt.Errorf("keep a breaker: %w", err)
 		}
@@ -40,7 +41,7 @@ func (s *Store) CompanyBreakers(ctx context.Context, companyID string) ([]carill
 }
 
 func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]carillon.Breaker, error) {
-	rows, err := s.rows(ctx, query, args...)
+	rows, err := s.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read breakers: %w", err)
 	}
@@ -52,7 +53,7 @@ func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]cari
 		if err := rows.Scan(&b.SenderUID, &b.CompanyID, &b.State, &b.Fault, &b.Detail, &since, &until); err != nil {
 			return nil, fmt.Errorf("read breakers: %w", err)
 		}
-		b.Since, b.Until = instant(since), instant(until)
+		b.Since, b.Until = db.Instant(since), db.Instant(until)
 		all = append(all, b)
 	}
 	return all, rows.Err()

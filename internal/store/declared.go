@@ -8,22 +8,18 @@ import (
 	"carillon"
 )
 
-type (
-	agentKey struct{ company, id string }
-	flowKey  struct{ company, event string }
-)
-
 // Agent is a company's active voice agent, from the cache. Errors: agent_not_found, whose suggestion names one there is.
 func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
-	a, err := cached(ctx, &s.dir, agentKey{companyID, id}, func(ctx context.Context) (*carillon.Agent, error) {
-		return s.agent(ctx, companyID, id)
+	a, err := s.caches.agents.Get(ctx, ownedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
+		a, err := s.agent(ctx, companyID, id)
+		return a, companyID, err
 	})
 	if err != nil || a.Active {
 		return a, err
 	}
 	suggestion := "Create an agent in the panel or in the set-up file"
 	var name, other string
-	if err := s.row(ctx, []any{&other, &name}, `SELECT id, name FROM declared WHERE company_id = $1 AND kind = 'agent' AND active
+	if err := s.Row(ctx, []any{&other, &name}, `SELECT id, name FROM declared WHERE company_id = $1 AND kind = 'agent' AND active
 		ORDER BY name LIMIT 1`, companyID); err == nil {
 		suggestion = fmt.Sprintf("Use an active agent of the company, such as %s (%s)", other, name)
 	}
@@ -36,7 +32,7 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agen
 func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
 	a := &carillon.Agent{ID: id, CompanyID: companyID}
 	var doc string
-	rows, err := s.rows(ctx, "SELECT name, active, doc FROM declared WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
+	rows, err := s.Query(ctx, "SELECT name, active, doc FROM declared WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
 	if err != nil {
 		return nil, fmt.Errorf("read agent: %w", err)
 	}
@@ -49,12 +45,12 @@ func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agen
 	return a, rows.Err()
 }
 
-// FlowKnown tells whether a flow of the company is started by the event, from the cache.
+// FlowKnown reports whether a flow of the company is started by the event, from the cache.
 func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
-	return cached(ctx, &s.dir, flowKey{companyID, event}, func(ctx context.Context) (bool, error) {
-		rows, err := s.rows(ctx, "SELECT doc FROM declared WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
+	return s.caches.flows.Get(ctx, ownedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
+		rows, err := s.Query(ctx, "SELECT doc FROM declared WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
 		if err != nil {
-			return false, fmt.Errorf("read flows: %w", err)
+			return false, "", fmt.Errorf("read flows: %w", err)
 		}
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
@@ -65,15 +61,15 @@ func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, e
 				} `json:"trigger"`
 			}
 			if err := rows.Scan(&doc); err != nil {
-				return false, fmt.Errorf("read flows: %w", err)
+				return false, "", fmt.Errorf("read flows: %w", err)
 			}
 			if err := json.Unmarshal([]byte(doc), &flow); err != nil {
-				return false, fmt.Errorf("read flow: %w", err)
+				return false, "", fmt.Errorf("read flow: %w", err)
 			}
 			if flow.Trigger.Event == event {
-				return true, nil
+				return true, companyID, nil
 			}
 		}
-		return false, rows.Err()
+		return false, companyID, rows.Err()
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Fence proves that a node still owns a shard: a start is committed only with it (engine.md, section 2).
@@ -60,37 +61,36 @@ type Delivery struct {
 	Results []Result
 	Later   []Queued // moved to their Due without an attempt, sorted by key: a recipient's interval
 	Now     time.Time
-	// Timeline is the one that the results were made for; on another one nothing is written (ErrFailover).
-	Timeline uint32
-	Lost     []int // filled: shards whose fence no longer held; their starts were dropped
+	Lost    []int // filled: shards whose fence no longer held; their starts were dropped
 }
 
-// Deliver commits results and starts together.
+// Deliver commits results and starts together. It is not repeated when the COMMIT got no response: a start would find its
+// rows started and take them for another's.
 func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
-	w := &work{kind: workStart, run: d.commit, rows: len(d.Starts) + len(d.Results) + len(d.Later)}
-	if !s.d.sqlite {
-		w.kind, w.run = workRaw, d.inOneFlush
-	}
-	s.accepts.came.Add(1)
-	return s.starts.do(ctx, w)
+	return s.deliveries.Commit(ctx, s.DB, d)
 }
 
-// onTimeline refuses what was made for another timeline than the one that the server is on.
-func (d *Delivery) onTimeline(s *Store) error {
-	if t := s.Timeline(); t != d.Timeline && d.Timeline != 0 {
-		return ErrFailover
+func deliveryKind() *db.Kind[*Delivery] {
+	return &db.Kind[*Delivery]{
+		Name: "delivery", Place: placeDelivery, Background: true, Unrepeatable: true, Apply: applyDeliveries, Flush: flushDeliveries,
+		Rows: func(d *Delivery) int { return len(d.Starts) + len(d.Results) + len(d.Later) },
+	}
+}
+
+func applyDeliveries(ctx context.Context, tx *db.Tx, all []*Delivery, _ bool) error {
+	for _, d := range all {
+		if err := d.apply(ctx, tx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
-	if err := d.onTimeline(tx.s); err != nil {
-		return err
-	}
+func (d *Delivery) apply(ctx context.Context, tx *db.Tx) error {
 	d.Lost = d.Lost[:0]
 	epochs := map[int]int64{}
 	for _, f := range d.Fences {
-		held, err := tx.fence(ctx, f)
+		held, err := fence(ctx, tx, f)
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,17 @@ func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
 		}
 		epochs[f.Shard] = f.Epoch
 	}
-	if err := writeResults(ctx, tx, d.Results); err != nil {
-		return err
+	if err := tx.Run(ctx, resultStatements(d.Results, tx.SQLite())...); err != nil {
+		return fmt.Errorf("write results: %w", err)
 	}
-	if err := postpone(ctx, tx, d.Later); err != nil {
-		return err
+	if err := tx.Run(ctx, postponed(d.Later, tx.SQLite())...); err != nil {
+		return fmt.Errorf("postpone: %w", err)
 	}
+	return writeStarts(ctx, tx, d.startable(epochs), epochs, db.Millis(d.Now))
+}
+
+// startable are the starts of shards whose fence holds, as they were before anything was tried.
+func (d *Delivery) startable(epochs map[int]int64) []*Start {
 	starts := make([]*Start, 0, len(d.Starts))
 	for _, st := range d.Starts {
 		st.Attempt = 0
@@ -113,31 +118,60 @@ func (d *Delivery) commit(ctx context.Context, tx *Tx) error {
 			starts = append(starts, st)
 		}
 	}
-	return writeStarts(ctx, tx, starts, epochs, millis(d.Now))
+	return starts
 }
 
-// fence locks a shard's row against everybody, this node's own deliveries too, and tells whether the node still owns it.
-func (t *Tx) fence(ctx context.Context, f Fence) (held bool, err error) {
-	n, err := t.exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
+// flushDeliveries returns the statements for the usual case that every fence holds. One that does not divides by zero, and
+// the deliveries are applied.
+func flushDeliveries(_ *db.Tx, all []*Delivery) ([]db.Statement, bool) {
+	var statements []db.Statement
+	for _, d := range all {
+		d.Lost = d.Lost[:0]
+		epochs := make(map[int]int64, len(d.Fences))
+		for _, f := range d.Fences {
+			epochs[f.Shard] = f.Epoch
+			statements = append(statements, f.shared())
+		}
+		statements = append(statements, resultStatements(d.Results, false)...)
+		statements = append(statements, postponed(d.Later, false)...)
+		if starts := d.startable(epochs); len(starts) > 0 {
+			statements = append(statements, startStatement(starts, epochs, db.Millis(d.Now)))
+		}
+	}
+	return statements, true
+}
+
+// sharedFence locks a shard's row until the commit. Whoever frees or takes the shard updates the row, so that one waits for
+// the other's end and sees what it left. No version of the row is written: while a snapshot is held none can be cleaned
+// away, and each look at the row would pass all of them (docs/adr/0014-no-version-a-commit.md).
+const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
+
+func (f Fence) shared() db.Statement {
+	return db.Statement{SQL: sharedFence, Args: []any{f.Shard, f.Owner, f.Epoch}}
+}
+
+// fence locks a shard's row against everybody, this node's own deliveries too, and reports whether the node still owns it.
+func fence(ctx context.Context, tx *db.Tx, f Fence) (held bool, err error) {
+	n, err := tx.Exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
 	if err != nil {
 		return false, fmt.Errorf("fence: %w", err)
 	}
 	return n == 1, nil
 }
 
-func writeStarts(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
+func writeStarts(ctx context.Context, tx *db.Tx, starts []*Start, epochs map[int]int64, now int64) error {
 	if len(starts) == 0 {
 		return nil
 	}
-	if tx.s.d.sqlite {
+	if tx.SQLite() {
 		return startInRuns(ctx, tx, starts, epochs, now)
 	}
-	return startTogether(ctx, tx, starts, epochs, now)
+	return tx.Run(ctx, startStatement(starts, epochs, now))
 }
 
 // startInRuns starts the neighbours among the recipients of a notification with one statement: what a statement costs
 // beside its rows is more than they cost.
-func startInRuns(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
+func startInRuns(ctx context.Context, tx *db.Tx, starts []*Start, epochs map[int]int64, now int64) error {
 	for len(starts) > 0 {
 		n := 1
 		for n < len(starts) && follows(starts[n-1], starts[n]) {
@@ -161,17 +195,17 @@ const runShort = 4
 // startRun fills the attempts of those that start, and of no other. Mostly all of a run may: when a look finds that they
 // all do, and were attempted as often as is known, their rows need not be returned one by one. Nothing comes between the
 // look and the start: there is one writer.
-func startRun(ctx context.Context, tx *Tx, run []*Start, epoch, now int64) error {
+func startRun(ctx context.Context, tx *db.Tx, run []*Start, epoch, now int64) error {
 	first, last := run[0].Key, run[len(run)-1].Key
 	if len(run) >= runShort {
 		var count, least, most int
-		if err := tx.one(ctx, []any{&count, &least, &most}, `SELECT COUNT(*), COALESCE(MIN(attempt), 0), COALESCE(MAX(attempt), 0)
+		if err := tx.Row(ctx, []any{&count, &least, &most}, `SELECT COUNT(*), COALESCE(MIN(attempt), 0), COALESCE(MAX(attempt), 0)
 			FROM message WHERE id BETWEEN ?1 AND ?2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?3`,
 			int64(first), int64(last), now); err != nil {
 			return err
 		}
 		if count == len(run) && least == most {
-			_, err := tx.exec(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
+			_, err := tx.Exec(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
 				WHERE id BETWEEN ?3 AND ?4 AND q + 0 = 1`, epoch, now, int64(first), int64(last))
 			for _, st := range run {
 				st.Attempt = most + 1
@@ -179,7 +213,7 @@ func startRun(ctx context.Context, tx *Tx, run []*Start, epoch, now int64) error
 			return err
 		}
 	}
-	rows, err := tx.query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
+	rows, err := tx.Query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
 		WHERE id BETWEEN ?3 AND ?4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?2
 		RETURNING id, attempt`, epoch, now, int64(first), int64(last))
 	if err != nil {
@@ -197,42 +231,37 @@ func startRun(ctx context.Context, tx *Tx, run []*Start, epoch, now int64) error
 	return rows.Err()
 }
 
-func startTogether(ctx context.Context, tx *Tx, starts []*Start, epochs map[int]int64, now int64) error {
-	st, byKey := startsTogether(starts, epochs, now)
-	rows, err := tx.query(ctx, st.query, st.args...)
-	if err != nil {
-		return fmt.Errorf("start: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var k carillon.MessageKey
-		var attempt int
-		if err := rows.Scan(&k, &attempt); err != nil {
-			return fmt.Errorf("start: %w", err)
-		}
-		byKey[k].Attempt = attempt
-	}
-	return rows.Err()
-}
-
-// startsTogether is the statement that starts messages on PostgreSQL, and whom its rows concern. Its conditions are
-// written so that no partial index serves them: a planner without fresh statistics takes the due index for empty and
-// reads all that is due, once a batch. By the primary key each row is found.
-func startsTogether(starts []*Start, epochs map[int]int64, now int64) (statement, map[carillon.MessageKey]*Start) {
+// startStatement starts messages on PostgreSQL and fills the attempts of those that did. Its conditions are written so
+// that no partial index serves them: a planner without fresh statistics takes the due index for empty and reads all that
+// is due, once a batch. By the primary key each row is found.
+func startStatement(starts []*Start, epochs map[int]int64, now int64) db.Statement {
 	byKey := make(map[carillon.MessageKey]*Start, len(starts))
 	ids, es := make([]int64, len(starts)), make([]int64, len(starts))
 	for i, st := range starts {
 		ids[i], es[i] = int64(st.Key), epochs[st.Shard]
 		byKey[st.Key] = st
 	}
-	return statement{`UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $3
+	return db.Statement{
+		SQL: `UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $3
 		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS epoch) AS u
 		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= $3
-		RETURNING m.id, m.attempt`, []any{ids, es, now}}, byKey
+		RETURNING m.id, m.attempt`, Args: []any{ids, es, now},
+		Scan: func(rows db.Rows) error {
+			for rows.Next() {
+				var k carillon.MessageKey
+				var attempt int
+				if err := rows.Scan(&k, &attempt); err != nil {
+					return fmt.Errorf("start: %w", err)
+				}
+				byKey[k].Attempt = attempt
+			}
+			return rows.Err()
+		},
+	}
 }
 
 // The statements of results, by move, in the order of Move. A result may come after a receipt that knew more: rank only
-// rises, a time once written stays. `q + 0` keeps them to the primary key, as startsTogether says.
+// rises, a time once written stays. `q + 0` keeps them to the primary key, as startStatement says.
 const (
 	resultDone = `UPDATE message SET q = 0,
 		reason = CASE WHEN rank < $2 THEN $3 ELSE reason END, detail = CASE WHEN rank < $2 THEN $4 ELSE detail END,
@@ -250,38 +279,32 @@ const (
 		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
 )
 
-func writeResults(ctx context.Context, tx *Tx, results []Result) error {
-	if !tx.s.d.sqlite {
-		for _, st := range resultsTogether(results) {
-			if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
-				return fmt.Errorf("write results: %w", err)
-			}
-		}
-		return nil
+// resultStatements are the statements of results: on PostgreSQL one for all successes of a batch, the rest one by one.
+func resultStatements(results []Result, sqlite bool) []db.Statement {
+	if !sqlite {
+		return resultsTogether(results)
 	}
+	all := make([]db.Statement, len(results))
 	for i := range results {
-		st := results[i].statement()
-		if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
-			return fmt.Errorf("write result: %w", err)
-		}
+		all[i] = results[i].statement()
 	}
-	return nil
+	return all
 }
 
-func (r *Result) statement() statement {
+func (r *Result) statement() db.Statement {
 	switch r.Move {
 	case MoveRetry:
-		return statement{resultRetry, []any{int64(r.Key), r.Attempt, millis(r.Due), orNil(r.Detail)}}
+		return db.Statement{SQL: resultRetry, Args: []any{int64(r.Key), r.Attempt, db.Millis(r.Due), orNil(r.Detail)}}
 	case MoveUnknown:
-		return statement{resultUnknown, []any{int64(r.Key), r.Attempt, millis(r.Due), orNil(r.Detail)}}
+		return db.Statement{SQL: resultUnknown, Args: []any{int64(r.Key), r.Attempt, db.Millis(r.Due), orNil(r.Detail)}}
 	case MoveUnsent:
-		return statement{resultUnsent, []any{int64(r.Key), r.Attempt, millis(r.Due), orNil(r.Detail)}}
+		return db.Statement{SQL: resultUnsent, Args: []any{int64(r.Key), r.Attempt, db.Millis(r.Due), orNil(r.Detail)}}
 	case MoveHold:
-		return statement{resultHold, []any{int64(r.Key), r.Attempt, r.Hold, orNil(r.Detail)}}
+		return db.Statement{SQL: resultHold, Args: []any{int64(r.Key), r.Attempt, r.Hold, orNil(r.Detail)}}
 	case MoveDone:
 	}
 	sent, ended := doneTimes(r)
-	return statement{resultDone, []any{
+	return db.Statement{SQL: resultDone, Args: []any{
 		int64(r.Key), int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
 		orZero(ended), orNil(r.ProviderID), orZero(sent), r.Attempt,
 	}}
@@ -289,15 +312,15 @@ func (r *Result) statement() statement {
 
 func doneTimes(r *Result) (sent, ended int64) {
 	if r.Rank == carillon.RankSent || r.Rank == carillon.RankDialing {
-		return millis(r.At), 0
+		return db.Millis(r.At), 0
 	}
-	return 0, millis(r.At)
+	return 0, db.Millis(r.At)
 }
 
 // resultsTogether are the statements of results on PostgreSQL: one, the same as resultDone, for all successes of a batch
 // when there are several; the rest goes one by one.
-func resultsTogether(results []Result) []statement {
-	var all []statement
+func resultsTogether(results []Result) []db.Statement {
+	var all []db.Statement
 	var providers []string
 	var ids, attempts, ranks, sents []int64
 	for i := range results {
@@ -313,7 +336,7 @@ func resultsTogether(results []Result) []statement {
 	if len(ids) == 0 {
 		return all
 	}
-	return append(all, statement{`UPDATE message AS m SET q = 0,
+	return append(all, db.Statement{SQL: `UPDATE message AS m SET q = 0,
 		reason = CASE WHEN m.rank < u.rank THEN NULL ELSE m.reason END,
 		detail = CASE WHEN m.rank < u.rank THEN NULL ELSE m.detail END,
 		ended_at = CASE WHEN m.rank < u.rank THEN NULL ELSE m.ended_at END,
@@ -321,7 +344,7 @@ func resultsTogether(results []Result) []statement {
 		provider_id = COALESCE(m.provider_id, NULLIF(u.provider, '')), sent_at = COALESCE(m.sent_at, u.sent)
 		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS attempt,
 			unnest($3::bigint[]) AS rank, unnest($4::text[]) AS provider, unnest($5::bigint[]) AS sent) AS u
-		WHERE m.id = u.id AND m.attempt = u.attempt`, []any{ids, attempts, ranks, providers, sents}})
+		WHERE m.id = u.id AND m.attempt = u.attempt`, Args: []any{ids, attempts, ranks, providers, sents}})
 }
 
 // togetherLeast is how many results are worth a statement of their own.
@@ -350,26 +373,33 @@ func orZero(ms int64) any {
 	return ms
 }
 
-// Receive writes what a provider told later. Receipts come unordered and repeated: rank only rises, each time is
+// Receive writes what a provider reported later. Receipts come unordered and repeated: rank only rises, each time is
 // written once; a receipt of an earlier attempt takes a queued one out of the queue. What is held after a restore may have
 // had attempts that this database does not know of.
 func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error {
-	return s.accepts.do(ctx, &work{kind: workReceipt, receipts: receipts})
+	return s.receipts.Commit(ctx, s.DB, receipts)
+}
+
+func receiptKind() *db.Kind[[]carillon.Receipt] {
+	return &db.Kind[[]carillon.Receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
+}
+
+// applyReceipts writes the receipts of all callbacks of a transaction, in the order of locks.
+func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]carillon.Receipt, _ bool) error {
+	all := slices.Concat(callbacks...)
+	sortReceipts(all)
+	for i := range all {
+		if err := receive(ctx, tx, &all[i]); err != nil {
+			return fmt.Errorf("write receipt: %w", err)
+		}
+	}
+	return nil
 }
 
 func sortReceipts(receipts []carillon.Receipt) { // in the order of locks
 	slices.SortStableFunc(receipts, func(a, b carillon.Receipt) int {
 		return cmp.Compare(a.Ref.Key(), b.Ref.Key())
 	})
-}
-
-func writeReceipts(ctx context.Context, tx *Tx, receipts []carillon.Receipt) error {
-	for i := range receipts {
-		if err := receive(ctx, tx, &receipts[i]); err != nil {
-			return fmt.Errorf("write receipt: %w", err)
-		}
-	}
-	return nil
 }
 
 const (
@@ -388,22 +418,22 @@ const (
 		receiptWhere + ` AND rank < $3`
 )
 
-func receive(ctx context.Context, tx *Tx, r *carillon.Receipt) error {
-	id, at := int64(r.Ref.Key()), millis(r.At)
+func receive(ctx context.Context, tx *db.Tx, r *carillon.Receipt) error {
+	id, at := int64(r.Ref.Key()), db.Millis(r.At)
 	rank := int(carillon.RankOf(r.Channel, r.State))
 	provider := orNil(r.ProviderID)
 	var err error
 	switch r.State {
 	case carillon.StateSent, carillon.StateDialing:
-		_, err = tx.exec(ctx, receiptSent, id, r.SenderUID, rank, provider, at)
+		_, err = tx.Exec(ctx, receiptSent, id, r.SenderUID, rank, provider, at)
 	case carillon.StateDelivered, carillon.StateInProgress:
-		_, err = tx.exec(ctx, receiptDelivered, id, r.SenderUID, rank, provider, at)
-	case carillon.StateRead, carillon.StateRinging: // a call is never read: the column says when it rang
-		_, err = tx.exec(ctx, receiptRead, id, r.SenderUID, rank, provider, at)
+		_, err = tx.Exec(ctx, receiptDelivered, id, r.SenderUID, rank, provider, at)
+	case carillon.StateRead, carillon.StateRinging: // a call is never read: the column holds when it rang
+		_, err = tx.Exec(ctx, receiptRead, id, r.SenderUID, rank, provider, at)
 	case carillon.StateFailed:
-		_, err = tx.exec(ctx, receiptFailed, id, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
+		_, err = tx.Exec(ctx, receiptFailed, id, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
 	default:
-		_, err = tx.exec(ctx, receiptEnded, id, r.SenderUID, rank, provider, at)
+		_, err = tx.Exec(ctx, receiptEnded, id, r.SenderUID, rank, provider, at)
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"maps"
 	"slices"
@@ -15,9 +14,9 @@ import (
 // SharedFence is what a delivery on PostgreSQL begins with.
 const SharedFence = sharedFence
 
-// AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without an answer.
+// AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without a response.
 func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return acceptBatch(ctx, tx, accepts, replay) })
+	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return applyAccepts(ctx, tx.Tx, accepts, replay) })
 	errs := make([]error, len(accepts))
 	for i, a := range accepts {
 		errs[i] = a.err
@@ -25,48 +24,32 @@ func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*A
 	return errs, err
 }
 
-// AcceptAsCommitted commits accepts together the way a committer does on PostgreSQL: in one flush where that can be.
+// AcceptAsCommitted commits accepts together the way a committer does: in one flush where that can be.
 func (s *Store) AcceptAsCommitted(accepts ...*Accept) []error {
-	tx := &Tx{s: s}
-	defer func() { tx.release() }()
-	batch := make([]*work, len(accepts))
+	errs := s.accepts.Together(context.Background(), s.DB, false, accepts...)
 	for i, a := range accepts {
-		batch[i] = &work{kind: workAccept, accept: a, done: make(chan error, 1)}
-	}
-	s.accepts.execute(tx, batch)
-	errs := make([]error, len(accepts))
-	for i, w := range batch {
-		if errs[i] = <-w.done; errs[i] == nil {
-			errs[i] = w.accept.err
+		if errs[i] == nil {
+			errs[i] = a.err
 		}
 	}
 	return errs
 }
 
-// AcceptAfterLostCommit runs an accept again by itself whose COMMIT gave no answer, on PostgreSQL.
+// AcceptAfterLostCommit runs an accept again by itself whose COMMIT got no response.
 func (s *Store) AcceptAfterLostCommit(ctx context.Context, a *Accept) error {
-	tx := &Tx{s: s}
-	defer func() { tx.release() }()
-	lost := &connectionError{&commitError{errors.New("no answer")}}
-	return s.accepts.alone(ctx, tx, &work{kind: workAccept, accept: a}, lost)
+	return s.accepts.Together(ctx, s.DB, true, a)[0]
 }
 
-// ReceiveInOneBatch commits callbacks together and tells the order in which it asked for messages.
+// ReceiveInOneBatch commits callbacks together and returns the order in which it asked for messages.
 func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]carillon.Receipt) (asked []carillon.MessageKey, err error) {
-	var batch []*work
-	for _, rs := range callbacks {
-		batch = append(batch, &work{kind: workReceipt, receipts: rs})
-	}
-	w := watcher(func(query string, args []any) {
+	s.Watch(func(query string, args []any) {
 		if strings.HasPrefix(query, "UPDATE message") {
 			key, _ := args[0].(int64)
 			asked = append(asked, carillon.MessageKey(key))
 		}
 	})
-	s.watch.Store(&w)
-	defer s.watch.Store(nil)
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error { return runBatch(ctx, tx, batch, false) })
-	return asked, err
+	defer s.Watch(nil)
+	return asked, errors.Join(s.receipts.Together(ctx, s.DB, false, callbacks...)...)
 }
 
 // Queries gathers every distinct query that the stores it watches run, with the arguments it had the first time.
@@ -77,7 +60,7 @@ type Queries struct {
 
 // Watch makes a store tell its queries.
 func (q *Queries) Watch(s *Store) {
-	w := watcher(func(query string, args []any) {
+	s.Watch(func(query string, args []any) {
 		verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
 		if !slices.Contains([]string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE"}, verb) {
 			return
@@ -91,7 +74,6 @@ func (q *Queries) Watch(s *Store) {
 			q.all[query] = slices.Clone(args)
 		}
 	})
-	s.watch.Store(&w)
 }
 
 // Texts are the queries, sorted.
@@ -104,14 +86,5 @@ func (q *Queries) Texts() []string {
 // Args are the arguments that a query had.
 func (q *Queries) Args(query string) []any { return q.all[query] }
 
-// DB is the database itself.
-func (s *Store) DB() *sql.DB { return s.read }
-
 // Stopping tells whether backups have been told to end.
-func (s *Store) Stopping() bool { return s.copyEnd.Load() }
-
-// Exec runs a statement of a test's own.
-func (t *Tx) Exec(ctx context.Context, query string) error {
-	_, err := t.exec(ctx, query)
-	return err
-}
+func (s *Store) Stopping() bool { return s.backups.stopping.Load() }

@@ -27,7 +27,7 @@ func fenced(t *testing.T) (*store.Store, store.Fence, *pgx.Conn) {
 	if err != nil || len(taken) != 1 {
 		t.Fatal(taken, err)
 	}
-	fill(t, s.DB(), `INSERT INTO message (id, shard, sender, class, number, q, due_at)
+	fill(t, s.Pool(), `INSERT INTO message (id, shard, sender, class, number, q, due_at)
 		SELECT i, 1, 1, 1, '34600000000', 1, 0 FROM generate_series(0, 9) i`)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestAShardIsNotTakenWhileItStarts(t *testing.T) {
 		"freed": "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = 'node'",
 		"taken": "UPDATE shard SET owner = 'other', epoch = epoch + 1",
 	} {
-		start, err := s.DB().BeginTx(t.Context(), nil)
+		start, err := s.Pool().BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,21 +132,5 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 	}
 	if q := ask[int](t, conn, "SELECT q FROM message WHERE id = 0"); q != 1 {
 		t.Errorf("q is %d", q)
-	}
-}
-
-func TestNothingMadeForAnotherTimelineIsWritten(t *testing.T) {
-	s, f, conn := fenced(t)
-	d := starting(f, 0)
-	d.Timeline = s.Timeline() + 1
-	if err := s.Deliver(t.Context(), d); !errors.Is(err, store.ErrFailover) {
-		t.Errorf("a start of before a failover: %v", err)
-	}
-	if q := ask[int](t, conn, "SELECT q FROM message WHERE id = 0"); q != 1 {
-		t.Errorf("the message has q = %d", q)
-	}
-	d.Timeline = s.Timeline()
-	if err := s.Deliver(t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
-		t.Error(d.Starts[0].Attempt, err)
 	}
 }

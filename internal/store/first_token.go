@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"carillon/internal/db"
 )
 
 // PutFirstToken keeps the digest of the token that makes an empty installation's owner, instead of any earlier one.
 func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Time) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('first-token', $1, $2)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, millis(expires), Digest(token))
+		_, err := tx.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('first-token', $1, $2)
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(expires), Digest(token))
 		return err
 	})
 	if err != nil {
@@ -24,18 +26,18 @@ func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Ti
 // FirstToken tells when the token expires; zero where it is no such token or an account exists.
 func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error) {
 	var expires int64
-	err := s.row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
+	err := s.Row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
 		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, fmt.Errorf("look up the first token: %w", err)
 	}
-	return instant(expires), nil
+	return db.Instant(expires), nil
 }
 
 // SpendFirstToken takes the token away, whoever is first, where it is good and there is no account yet.
 func (tx *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) (bool, error) {
-	n, err := tx.exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
-		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token), millis(now))
+	n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
+		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token), db.Millis(now))
 	if err != nil {
 		return false, fmt.Errorf("spend the first token: %w", err)
 	}

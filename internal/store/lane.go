@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Lane is one sender's queue of one class, as the due index knows it.
@@ -20,7 +21,7 @@ type Lane struct {
 // Lanes finds the lanes of a shard that have something queued. It hops over the index from one lane to the next, so a
 // million messages of one sender cost as little as one.
 func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
-	if !s.d.sqlite {
+	if !s.SQLite() {
 		return s.lanesTogether(ctx, shard)
 	}
 	var lanes []Lane
@@ -28,7 +29,7 @@ func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 	for {
 		var l Lane
 		var due int64
-		err := s.row(ctx, []any{&l.SenderUID, &l.Class, &due}, `SELECT sender, class, due_at FROM message
+		err := s.Row(ctx, []any{&l.SenderUID, &l.Class, &due}, `SELECT sender, class, due_at FROM message
 			WHERE q = 1 AND hold = '' AND shard = ? AND (sender, class) > (?, ?) ORDER BY sender, class, due_at LIMIT 1`,
 			shard, uid, class)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -37,7 +38,7 @@ func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find lanes: %w", err)
 		}
-		l.Due = instant(due)
+		l.Due = db.Instant(due)
 		lanes = append(lanes, l)
 		uid, class = l.SenderUID, int(l.Class)
 	}
@@ -45,7 +46,7 @@ func (s *Store) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 
 // lanesTogether has PostgreSQL hop by itself: a hundred thousand lanes would be as many round trips.
 func (s *Store) lanesTogether(ctx context.Context, shard int) ([]Lane, error) {
-	rows, err := s.rows(ctx, `WITH RECURSIVE lane (sender, class, due_at) AS (
+	rows, err := s.Query(ctx, `WITH RECURSIVE lane (sender, class, due_at) AS (
 		(SELECT sender, class, due_at FROM message WHERE q = 1 AND hold = '' AND shard = $1 ORDER BY sender, class, due_at LIMIT 1)
 		UNION ALL SELECT next.sender, next.class, next.due_at FROM lane AS l CROSS JOIN LATERAL (
 			SELECT m.sender, m.class, m.due_at FROM message AS m WHERE m.q = 1 AND m.hold = '' AND m.shard = $1
@@ -62,7 +63,7 @@ func (s *Store) lanesTogether(ctx context.Context, shard int) ([]Lane, error) {
 		if err := rows.Scan(&l.SenderUID, &l.Class, &due); err != nil {
 			return nil, fmt.Errorf("find lanes: %w", err)
 		}
-		l.Due = instant(due)
+		l.Due = db.Instant(due)
 		lanes = append(lanes, l)
 	}
 	return lanes, rows.Err()
@@ -78,7 +79,7 @@ type Queued struct {
 
 // Window reads the earliest messages of a lane that are due in [floor, until], at most limit.
 func (s *Store) Window(ctx context.Context, shard int, l Lane, floor, until time.Time, limit int) ([]Queued, error) {
-	rows, err := s.rows(ctx, `SELECT id, number, attempt, due_at FROM message
+	rows, err := s.Query(ctx, `SELECT id, number, attempt, due_at FROM message
 		WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2 AND class = $3 AND due_at >= $4 AND due_at <= $5
 		ORDER BY due_at LIMIT $6`, shard, l.SenderUID, int(l.Class), floor.UnixMilli(), until.UnixMilli(), limit)
 	if err != nil {
@@ -92,7 +93,7 @@ func (s *Store) Window(ctx context.Context, shard int, l Lane, floor, until time
 		if err := rows.Scan(&q.Key, &q.Number, &q.Attempt, &due); err != nil {
 			return nil, fmt.Errorf("read window: %w", err)
 		}
-		q.Due = instant(due)
+		q.Due = db.Instant(due)
 		all = append(all, q)
 	}
 	return all, rows.Err()
@@ -101,7 +102,7 @@ func (s *Store) Window(ctx context.Context, shard int, l Lane, floor, until time
 // NextDue is when the earliest message of a lane from floor on is due; zero when there is none.
 func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time) (time.Time, error) {
 	var due int64
-	err := s.row(ctx, []any{&due}, `SELECT due_at FROM message WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2
+	err := s.Row(ctx, []any{&due}, `SELECT due_at FROM message WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2
 		AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1`, shard, l.SenderUID, int(l.Class), floor.UnixMilli())
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, nil
@@ -109,7 +110,7 @@ func (s *Store) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read next due: %w", err)
 	}
-	return instant(due), nil
+	return db.Instant(due), nil
 }
 
 // LaneFrom is a lane that is to be read, from an instant on.
@@ -132,7 +133,7 @@ func laneArrays(lanes []LaneFrom) (shards, senders, classes, froms []int64) {
 // Windows is Window of several lanes, each from its own instant on. PostgreSQL reads them in one round trip.
 func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, limit int) ([][]Queued, error) {
 	all := make([][]Queued, len(lanes))
-	if s.d.sqlite || len(lanes) <= 1 {
+	if s.SQLite() || len(lanes) <= 1 {
 		for i, l := range lanes {
 			var err error
 			if all[i], err = s.Window(ctx, l.Shard, l.Lane, l.From, until, limit); err != nil {
@@ -142,7 +143,7 @@ func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, 
 		return all, nil
 	}
 	shards, senders, classes, froms := laneArrays(lanes)
-	rows, err := s.rows(ctx, `SELECT l.i, m.id, m.number, m.attempt, m.due_at
+	rows, err := s.Query(ctx, `SELECT l.i, m.id, m.number, m.attempt, m.due_at
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS l (shard, sender, class, due, i)
 		CROSS JOIN LATERAL (SELECT id, number, attempt, due_at FROM message WHERE q = 1 AND hold = '' AND shard = l.shard
 			AND sender = l.sender AND class = l.class AND due_at >= l.due AND due_at <= $5 ORDER BY due_at LIMIT $6) AS m`,
@@ -157,7 +158,7 @@ func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, 
 		if err := rows.Scan(&i, &q.Key, &q.Number, &q.Attempt, &due); err != nil {
 			return nil, fmt.Errorf("read windows: %w", err)
 		}
-		q.Due = instant(due)
+		q.Due = db.Instant(due)
 		all[i-1] = append(all[i-1], q)
 	}
 	return all, rows.Err()
@@ -166,7 +167,7 @@ func (s *Store) Windows(ctx context.Context, lanes []LaneFrom, until time.Time, 
 // NextDues is NextDue of several lanes, each from its own instant on.
 func (s *Store) NextDues(ctx context.Context, lanes []LaneFrom) ([]time.Time, error) {
 	all := make([]time.Time, len(lanes))
-	if s.d.sqlite || len(lanes) <= 1 {
+	if s.SQLite() || len(lanes) <= 1 {
 		for i, l := range lanes {
 			var err error
 			if all[i], err = s.NextDue(ctx, l.Shard, l.Lane, l.From); err != nil {
@@ -176,7 +177,7 @@ func (s *Store) NextDues(ctx context.Context, lanes []LaneFrom) ([]time.Time, er
 		return all, nil
 	}
 	shards, senders, classes, froms := laneArrays(lanes)
-	rows, err := s.rows(ctx, `SELECT l.i, m.due_at
+	rows, err := s.Query(ctx, `SELECT l.i, m.due_at
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS l (shard, sender, class, due, i)
 		CROSS JOIN LATERAL (SELECT due_at FROM message WHERE q = 1 AND hold = '' AND shard = l.shard
 			AND sender = l.sender AND class = l.class AND due_at >= l.due ORDER BY due_at LIMIT 1) AS m`,
@@ -190,44 +191,34 @@ func (s *Store) NextDues(ctx context.Context, lanes []LaneFrom) ([]time.Time, er
 		if err := rows.Scan(&i, &due); err != nil {
 			return nil, fmt.Errorf("read next dues: %w", err)
 		}
-		all[i-1] = instant(due)
+		all[i-1] = db.Instant(due)
 	}
 	return all, rows.Err()
 }
 
-// postpone moves queued messages to later times.
-func postpone(ctx context.Context, tx *Tx, qs []Queued) error {
-	for _, st := range postponed(qs, tx.s.d.sqlite) {
-		if _, err := tx.exec(ctx, st.query, st.args...); err != nil {
-			return fmt.Errorf("postpone: %w", err)
-		}
-	}
-	return nil
-}
-
-// postponed are the statements that move messages to later times. They find them by their keys, as startsTogether does.
-func postponed(qs []Queued, sqlite bool) []statement {
+// postponed are the statements that move messages to later times. They find them by their keys, as startStatement does.
+func postponed(qs []Queued, sqlite bool) []db.Statement {
 	if len(qs) == 0 {
 		return nil
 	}
 	if sqlite {
-		all := make([]statement, len(qs))
+		all := make([]db.Statement, len(qs))
 		for i := range qs {
-			due := millis(qs[i].Due)
-			all[i] = statement{
-				"UPDATE message SET due_at = ? WHERE id = ? AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?",
-				[]any{due, int64(qs[i].Key), due},
+			due := db.Millis(qs[i].Due)
+			all[i] = db.Statement{
+				SQL:  "UPDATE message SET due_at = ? WHERE id = ? AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?",
+				Args: []any{due, int64(qs[i].Key), due},
 			}
 		}
 		return all
 	}
 	ids, dues := make([]int64, len(qs)), make([]int64, len(qs))
 	for i := range qs {
-		ids[i], dues[i] = int64(qs[i].Key), millis(qs[i].Due)
+		ids[i], dues[i] = int64(qs[i].Key), db.Millis(qs[i].Due)
 	}
-	return []statement{{`UPDATE message AS m SET due_at = u.due
+	return []db.Statement{{SQL: `UPDATE message AS m SET due_at = u.due
 		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS due) AS u
-		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, []any{ids, dues}}}
+		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, Args: []any{ids, dues}}}
 }
 
 // Flight is a message that the database says is being sent.
@@ -244,11 +235,11 @@ func (s *Store) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 	var all []Flight
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		all = nil
-		held, err := tx.fence(ctx, f)
+		held, err := fence(ctx, tx.Tx, f)
 		if err != nil || !held {
 			return err
 		}
-		rows, err := tx.query(ctx, `SELECT id, sender, class, attempt FROM message
+		rows, err := tx.Query(ctx, `SELECT id, sender, class, attempt FROM message
 			WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
 		if err != nil {
 			return err
@@ -279,7 +270,7 @@ type Doubt struct {
 
 // Doubts reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
 func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int) (due []Doubt, next time.Time, err error) {
-	rows, err := s.rows(ctx, `SELECT id, sender, class, attempt, due_at FROM message
+	rows, err := s.Query(ctx, `SELECT id, sender, class, attempt, due_at FROM message
 		WHERE q >= 2 AND q = 3 AND shard = $1 ORDER BY shard, due_at LIMIT $2`, shard, limit)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
@@ -292,7 +283,7 @@ func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int)
 			return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
 		}
 		if at > now.UnixMilli() {
-			return due, instant(at), rows.Err()
+			return due, db.Instant(at), rows.Err()
 		}
 		due = append(due, d)
 	}
@@ -305,28 +296,28 @@ func (s *Store) Doubts(ctx context.Context, shard int, now time.Time, limit int)
 // Settle ends the wait of unknown outcomes by the sender's policy: queued again, or failed with outcome_unknown. A
 // receipt that came meanwhile has taken the message out of doubt, and it stays as the receipt left it.
 func (s *Store) Settle(ctx context.Context, retry, fail []Doubt, now time.Time) error {
-	return s.starts.do(ctx, &work{kind: workStart, run: func(ctx context.Context, tx *Tx) error {
+	return s.reconciles.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
 		for _, d := range retry {
-			if _, err := tx.exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
-				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, millis(now)); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
+				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now)); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
 		}
 		for _, d := range fail {
-			if _, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
-				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, millis(now),
+			if _, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
+				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now),
 				int(carillon.RankFailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
 		}
 		return nil
-	}})
+	})
 }
 
 // Release gives messages that were held under a name back to their lanes, at most limit, and tells how many.
 func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err = tx.exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
+		n, err = tx.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
 			SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
 		return err
 	})

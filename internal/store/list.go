@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Filter narrows a company's list of notifications; zero values do not filter.
@@ -130,9 +131,9 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	}
 	switch f.State {
 	case carillon.StateScheduled:
-		w.add(p+"open > 0 AND "+p+"scheduled AND "+p+"due_at > ?", millis(now))
+		w.add(p+"open > 0 AND "+p+"scheduled AND "+p+"due_at > ?", db.Millis(now))
 	case carillon.StateInProgress:
-		w.add(p+"open > 0 AND (NOT "+p+"scheduled OR "+p+"due_at <= ?)", millis(now))
+		w.add(p+"open > 0 AND (NOT "+p+"scheduled OR "+p+"due_at <= ?)", db.Millis(now))
 	case carillon.StateCompleted:
 		w.add(p + "open = 0 AND NOT " + p + "canceled")
 	case carillon.StateCanceled:
@@ -142,7 +143,7 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 }
 
 func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
-	rows, err := s.rows(ctx, query, args...)
+	rows, err := s.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list notifications: %w", err)
 	}
@@ -161,7 +162,7 @@ func (s *Store) notifications(ctx context.Context, query string, args ...any) ([
 // searchHorizon is the number up to which the search table is filled.
 func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
 	var seq carillon.Seq
-	err := s.row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
+	err := s.Row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
 	if errors.Is(err, sql.ErrNoRows) {
 		return carillon.NoSeq, nil
 	}
@@ -182,7 +183,7 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.rows(ctx, `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
+	rows, err := s.Query(ctx, `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
 		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127
 		ORDER BY n.seq LIMIT $3`, int64(horizon), int64(carillon.FirstSeq(now.Add(-searchLag))), searchRows)
 	if err != nil {
@@ -193,15 +194,15 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 		return false, err
 	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		b := newBulk("search", "ON CONFLICT (company_id, field, value, seq) DO NOTHING",
+		b := db.NewBulk("search", "ON CONFLICT (company_id, field, value, seq) DO NOTHING",
 			"company_id:text", "field:text", "value:text", "seq:bigint")
 		for _, e := range found {
-			b.add(e.company, e.field, e.value, int64(e.seq))
+			b.Add(e.company, e.field, e.value, int64(e.seq))
 		}
-		if err := b.write(ctx, tx); err != nil {
+		if err := b.Write(ctx, tx.Tx); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
+		_, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
 		return err
 	})
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"carillon/internal/db"
 )
 
 // Maintenance is a window in which the interface answers 503; zero: none.
@@ -17,37 +19,36 @@ func (m Maintenance) On(now time.Time) bool {
 	return !m.Until.IsZero() && !now.Before(m.From) && now.Before(m.Until)
 }
 
-type maintenanceKey struct{}
-
 // Maintenance is the window that is set, from the cache.
 func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
-	return cached(ctx, &s.dir, maintenanceKey{}, func(ctx context.Context) (Maintenance, error) {
+	return s.caches.window.Get(ctx, "", func(ctx context.Context) (Maintenance, string, error) {
 		var until int64
 		var from string
-		err := s.row(ctx, []any{&until, &from}, "SELECT value, text FROM meta WHERE name = 'maintenance'")
+		err := s.Row(ctx, []any{&until, &from}, "SELECT value, text FROM meta WHERE name = 'maintenance'")
 		if errors.Is(err, sql.ErrNoRows) {
-			return Maintenance{}, nil
+			return Maintenance{}, "", nil
 		}
 		if err != nil {
-			return Maintenance{}, fmt.Errorf("read maintenance: %w", err)
+			return Maintenance{}, "", fmt.Errorf("read maintenance: %w", err)
 		}
 		ms, err := strconv.ParseInt(from, 10, 64)
 		if err != nil {
-			return Maintenance{}, fmt.Errorf("read maintenance: %w", err)
+			return Maintenance{}, "", fmt.Errorf("read maintenance: %w", err)
 		}
-		return Maintenance{instant(ms), instant(until)}, nil
+		return Maintenance{db.Instant(ms), db.Instant(until)}, "", nil
 	})
 }
 
 // SetMaintenance sets the window, or takes it off when it is zero.
 func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 	return s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
+		tx.changes("") // nothing of a company's
 		var err error
 		if m.Until.IsZero() {
-			_, err = tx.exec(ctx, "DELETE FROM meta WHERE name = 'maintenance'")
+			_, err = tx.Exec(ctx, "DELETE FROM meta WHERE name = 'maintenance'")
 		} else {
-			_, err = tx.exec(ctx, "INSERT INTO meta (name, value, text) VALUES ('maintenance', $1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text",
-				millis(m.Until), strconv.FormatInt(millis(m.From), 10))
+			_, err = tx.Exec(ctx, "INSERT INTO meta (name, value, text) VALUES ('maintenance', $1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text",
+				db.Millis(m.Until), strconv.FormatInt(db.Millis(m.From), 10))
 		}
 		return err
 	})
@@ -56,7 +57,7 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 // OldestCompany is the company that was made first; its owners speak for the whole installation. "" when there is none.
 func (s *Store) OldestCompany(ctx context.Context) (string, error) {
 	var id string
-	err := s.row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")
+	err := s.Row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

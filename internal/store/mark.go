@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Mark makes a restored database safe to start on (engine.md, section 4). Between the backup and now messages may have
@@ -45,8 +46,8 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 
 func (s *Store) setMark(ctx context.Context, now time.Time, text string) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, millis(now), text)
+		_, err := tx.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(now), text)
 		return err
 	})
 	if err != nil {
@@ -69,7 +70,7 @@ const markRows = 2000
 func (m *marking) steps(ctx context.Context, query string, args ...any) (total int, err error) {
 	for n := int64(markRows); n == markRows; {
 		err := m.s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-			n, err = tx.exec(ctx, query, args...)
+			n, err = tx.Exec(ctx, query, args...)
 			return err
 		})
 		if err != nil {
@@ -91,7 +92,7 @@ func (m *marking) hold(ctx context.Context, query string, args ...any) error {
 func (m *marking) endFlights(ctx context.Context, shard int) (int, error) {
 	return m.steps(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
 		detail = 'was being sent when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM message
-		WHERE q >= 2 AND shard = $1 LIMIT $3) AND q + 0 >= 2`, shard, millis(m.now), markRows)
+		WHERE q >= 2 AND shard = $1 LIMIT $3) AND q + 0 >= 2`, shard, db.Millis(m.now), markRows)
 }
 
 func (m *marking) holdShard(ctx context.Context, shard int) error {
@@ -109,7 +110,7 @@ func (m *marking) holdShard(ctx context.Context, shard int) error {
 		}
 		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM message
 			WHERE q = 1 AND hold = '' AND shard = $3 AND sender = $4 AND class = $5 AND due_at <= $6 LIMIT $7) AND q + 0 = 1 AND hold || '' = ''`,
-			restoredPrefix+company, heldDetail, shard, l.SenderUID, int(l.Class), millis(m.now), markRows); err != nil {
+			restoredPrefix+company, heldDetail, shard, l.SenderUID, int(l.Class), db.Millis(m.now), markRows); err != nil {
 			return err
 		}
 	}
@@ -126,7 +127,7 @@ func (m *marking) holdHeld(ctx context.Context) error {
 		company, _, _ := strings.Cut(hold, "/")
 		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM message
 			WHERE q = 1 AND hold <> '' AND hold = $3 AND due_at <= $4 LIMIT $5) AND q + 0 = 1 AND hold || '' = $3`,
-			restoredPrefix+company, heldDetail, hold, millis(m.now), markRows); err != nil {
+			restoredPrefix+company, heldDetail, hold, db.Millis(m.now), markRows); err != nil {
 			return err
 		}
 	}
@@ -134,6 +135,6 @@ func (m *marking) holdHeld(ctx context.Context) error {
 }
 
 func (s *Store) companyOf(ctx context.Context, senderUID int64) (id string, err error) {
-	err = s.row(ctx, []any{&id}, "SELECT company_id FROM sender WHERE uid = $1", senderUID)
+	err = s.Row(ctx, []any{&id}, "SELECT company_id FROM sender WHERE uid = $1", senderUID)
 	return id, err
 }

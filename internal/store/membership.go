@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Membership is an account's role in a company.
@@ -17,7 +18,7 @@ type Membership struct {
 
 // Memberships are an account's, by the companies' names.
 func (s *Store) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
-	rows, err := s.rows(ctx, `SELECT m.account_id, m.company_id, m.role FROM membership m JOIN company c ON c.id = m.company_id
+	rows, err := s.Query(ctx, `SELECT m.account_id, m.company_id, m.role FROM membership m JOIN company c ON c.id = m.company_id
 		WHERE m.account_id = $1 ORDER BY c.name`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("read memberships: %w", err)
@@ -46,7 +47,7 @@ type Member struct {
 
 // Members reads the members of a company after an id, in the order of their ids.
 func (s *Store) Members(ctx context.Context, companyID, after string, limit int) ([]Member, error) {
-	rows, err := s.rows(ctx, `SELECT a.id, a.email, a.name, m.role, a.last_sign_in_at, a.created_at
+	rows, err := s.Query(ctx, `SELECT a.id, a.email, a.name, m.role, a.last_sign_in_at, a.created_at
 		FROM membership m JOIN account a ON a.id = m.account_id
 		WHERE m.company_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`, companyID, after, limit)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Store) Members(ctx context.Context, companyID, after string, limit int)
 		if err := rows.Scan(&m.ID, &m.Email, &m.Name, &m.Role, &signedIn, &created); err != nil {
 			return nil, fmt.Errorf("read members: %w", err)
 		}
-		m.LastSignInAt, m.CreatedAt = instant(signedIn), instant(created)
+		m.LastSignInAt, m.CreatedAt = db.Instant(signedIn), db.Instant(created)
 		all = append(all, m)
 	}
 	return all, rows.Err()
@@ -68,7 +69,7 @@ func (s *Store) Members(ctx context.Context, companyID, after string, limit int)
 
 // PutMembership gives an account a role in a company, instead of any other it has there.
 func (tx *Tx) PutMembership(ctx context.Context, m Membership) error {
-	if _, err := tx.exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+	if _, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role WHERE membership.role <> excluded.role`,
 		m.AccountID, m.CompanyID, m.Role); err != nil {
 		return fmt.Errorf("write membership: %w", err)
@@ -78,7 +79,7 @@ func (tx *Tx) PutMembership(ctx context.Context, m Membership) error {
 
 // AddMembership makes an account a member. Errors: conflict when it is one.
 func (tx *Tx) AddMembership(ctx context.Context, m Membership) error {
-	n, err := tx.exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+	n, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO NOTHING`, m.AccountID, m.CompanyID, m.Role)
 	if err != nil {
 		return fmt.Errorf("write membership: %w", err)

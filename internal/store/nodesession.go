@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // nodeLocks is the class of the advisory locks that say which nodes' processes live.
@@ -21,7 +19,7 @@ func sessionKey(id string) int32 {
 // KeepSession holds a session of its own open, under a lock that names the node, until it breaks or ctx ends. When the
 // process dies the database notices at once that the session is gone, and so do the other nodes (Cluster).
 func (s *Store) KeepSession(ctx context.Context, id string) error {
-	c, err := s.connect(ctx)
+	c, err := s.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,28 +31,12 @@ func (s *Store) KeepSession(ctx context.Context, id string) error {
 	return fmt.Errorf("hold the session: %w", err)
 }
 
-// connect opens a connection beside the pool.
-func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
-	dial, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	to, err := pgx.ParseConfig(s.url)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	to.DialFunc = dialer().DialContext
-	c, err := pgx.ConnectConfig(dial, to)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	return c, nil
-}
-
 // sessions are the keys of the nodes whose process holds its session; none on SQLite.
 func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
-	if s.d.sqlite {
+	if s.SQLite() {
 		return map[int32]bool{}, nil
 	}
-	rows, err := s.rows(ctx, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
+	rows, err := s.Query(ctx, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, nodeLocks)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
@@ -18,7 +19,7 @@ func scanNotification(scan func(...any) error) (*Notification, error) {
 	var created, due, done int64
 	err := scan(&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Body, &n.Notes,
 		&n.Total, &n.Open, &n.Scheduled, &n.Canceled, &created, &due, &done)
-	n.CreatedAt, n.DueAt, n.DoneAt = instant(created), instant(due), instant(done)
+	n.CreatedAt, n.DueAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(done)
 	return &n, err
 }
 
@@ -52,7 +53,7 @@ type Message struct {
 
 // Messages reads a page of a notification's recipients, from index n on.
 func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([]Message, error) {
-	rows, err := s.rows(ctx, `SELECT id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+	rows, err := s.Query(ctx, `SELECT id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
 		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
 		COALESCE(ended_at, 0) FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3`,
 		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
@@ -70,8 +71,8 @@ func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([
 			return nil, fmt.Errorf("read messages: %w", err)
 		}
 		m.N = key.N()
-		m.Due, m.StartedAt, m.SentAt = instant(due), instant(started), instant(sent)
-		m.DeliveredAt, m.ReadAt, m.EndedAt = instant(delivered), instant(read), instant(ended)
+		m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
+		m.DeliveredAt, m.ReadAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(ended)
 		all = append(all, m)
 	}
 	return all, rows.Err()
@@ -94,7 +95,7 @@ func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carill
 	if len(seqs) == 0 {
 		return nil, nil
 	}
-	rows, err := s.rows(ctx, standingsQuery(len(seqs)), standingsArgs(seqs)...)
+	rows, err := s.Query(ctx, standingsQuery(len(seqs)), standingsArgs(seqs)...)
 	if err != nil {
 		return nil, fmt.Errorf("count messages: %w", err)
 	}
@@ -159,27 +160,27 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 		if err := tx.own(ctx, companyID, id); err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
-			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(carillon.RankCanceled), string(carillon.ReasonCanceled), millis(now), first, last)
+		n, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
+			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(carillon.RankCanceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
 		if err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		if n == 0 {
 			return carillon.InConflict("Nothing is left to cancel")
 		}
-		if err := tx.one(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank NOT IN (10, 20)", first, last); err != nil {
+		if err := tx.Row(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank NOT IN (10, 20)", first, last); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		canceled = int(n)
 		var open int
-		if err := tx.one(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
+		if err := tx.Row(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		done := int64(0)
 		if open == 0 {
-			done = millis(now)
+			done = db.Millis(now)
 		}
-		_, err = tx.exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, done, int64(seq))
+		_, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, done, int64(seq))
 		return err
 	})
 	return canceled, sent, err
@@ -187,7 +188,7 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 
 // own checks inside a transaction that a notification is the company's, and locks it.
 func (tx *Tx) own(ctx context.Context, companyID, id string) error {
-	n, err := tx.exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
+	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
 		int64(carillon.SeqOf(id)), companyID, id)
 	if err == nil && n == 0 {
 		return carillon.Absent("Notification")
@@ -203,18 +204,18 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 		if err := tx.own(ctx, companyID, id); err != nil {
 			return err
 		}
-		moved, err := tx.exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0", millis(due), first, last)
+		moved, err := tx.Exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0", db.Millis(due), first, last)
 		if err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		var all int64
-		if err := tx.one(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first, last); err != nil {
+		if err := tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first, last); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		if moved == 0 || moved != all {
 			return carillon.InConflict("Delivery has begun")
 		}
-		_, err = tx.exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE seq = $2", millis(due), int64(seq))
+		_, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE seq = $2", db.Millis(due), int64(seq))
 		return err
 	})
 	if err != nil {
@@ -226,27 +227,48 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 // stillOpen is the condition on a message that keeps its notification open: queued, in flight, or a call that goes on.
 const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
 
-// CloseDone marks notifications of which nothing is queued, in flight or in a call any more. It runs behind the deliveries.
+// CloseDone marks notifications of which nothing is queued, in flight or in a call any more.
 func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
-	return s.accepts.do(ctx, &work{kind: workReceipt, run: func(ctx context.Context, tx *Tx) error {
-		var err error
-		if tx.s.d.sqlite {
-			for _, seq := range seqs {
-				if _, err = tx.exec(ctx, `UPDATE notification SET open = 0, done_at = ? WHERE seq = ? AND open > 0
-					AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ? AND ? AND `+stillOpen+`)`,
-					millis(now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
-					break
-				}
-			}
-		} else {
-			_, err = tx.exec(ctx, closeTogether, millis(now), seqs)
-		}
-		if err != nil {
-			return fmt.Errorf("close notifications: %w", err)
-		}
-		return nil
-	}})
+	return s.closes.Commit(ctx, s.DB, closing{seqs, now})
 }
+
+// closing are notifications that may be closed.
+type closing struct {
+	seqs []carillon.Seq
+	now  time.Time
+}
+
+func closeKind() *db.Kind[closing] {
+	return &db.Kind[closing]{
+		Name: "close", Place: placeClose, Background: true, Maintenance: true,
+		Apply: func(ctx context.Context, tx *db.Tx, all []closing, _ bool) error {
+			if err := tx.Run(ctx, closeStatements(all, tx.SQLite())...); err != nil {
+				return fmt.Errorf("close notifications: %w", err)
+			}
+			return nil
+		},
+		Flush: func(_ *db.Tx, all []closing) ([]db.Statement, bool) { return closeStatements(all, false), true },
+	}
+}
+
+func closeStatements(all []closing, sqlite bool) []db.Statement {
+	var statements []db.Statement
+	for _, c := range all {
+		if !sqlite {
+			statements = append(statements, db.Statement{SQL: closeTogether, Args: []any{db.Millis(c.now), c.seqs}})
+			continue
+		}
+		for _, seq := range c.seqs {
+			statements = append(statements, db.Statement{SQL: closeOne, Args: []any{
+				db.Millis(c.now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()),
+			}})
+		}
+	}
+	return statements
+}
+
+const closeOne = `UPDATE notification SET open = 0, done_at = ? WHERE seq = ? AND open > 0
+	AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ? AND ? AND ` + stillOpen + `)`
 
 // closeTogether counts what is open of each notification, for a planner may turn NOT EXISTS into a join with all messages. It
 // adds nothing to open, lest it be found by the index of the open ones: that looks short, and under a held snapshot it has
@@ -258,7 +280,7 @@ const closeTogether = `UPDATE notification AS n SET open = 0, done_at = $1 FROM 
 // OpenAfter pages through all open notifications, in the order of the open index, and gives those that are due and of which
 // nothing is open any more: the writer need not look at the others.
 func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
-	rows, err := s.rows(ctx, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
+	rows, err := s.Query(ctx, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
 		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
 		FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
 		ORDER BY company_id, seq LIMIT $4`, companyID, int64(after), now.UnixMilli(), limit)
@@ -281,7 +303,7 @@ func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.
 // Used is what a company has charged to a UTC day.
 func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
 	var used int
-	err := s.row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
+	err := s.Row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
 	if err != nil {
 		return 0, fmt.Errorf("read usage: %w", err)
 	}

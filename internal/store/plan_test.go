@@ -25,7 +25,7 @@ var bounded = []string{"meta", "node", "shard", "signing_key", "breaker"}
 func plans(t *testing.T, s *store.Store, q *store.Queries) {
 	if s.Engine() == "postgres" {
 		young(t, s, q)
-		fill(t, s.DB(), filling...)
+		fill(t, s.Pool(), filling...)
 	}
 	for _, part := range written(t, s.Engine()) {
 		if !slices.ContainsFunc(q.Texts(), func(query string) bool { return strings.Contains(oneLine(query), part) }) {
@@ -63,7 +63,7 @@ func written(t *testing.T, engine string) []string {
 	t.Helper()
 	other := `\?` // what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
 	if engine == "sqlite" {
-		other = `unnest\(|LATERAL|ANY\(|'generation'$|/ CASE WHEN|quota\.used \+ excluded\.used$|FROM node$|FOR SHARE|part > 0`
+		other = `unnest\(|LATERAL|ANY\(|'generation'$|/ CASE WHEN|quota\.used \+ excluded\.used$|FROM node$|FROM invalidation|FOR SHARE|part > 0`
 	}
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
@@ -157,7 +157,7 @@ func young(t *testing.T, s *store.Store, q *store.Queries) {
 		"nothing", "a table without open messages",
 	} {
 		if known != "nothing" {
-			fill(t, s.DB(), `INSERT INTO message (id, shard, sender, class, number, q, rank, due_at)
+			fill(t, s.Pool(), `INSERT INTO message (id, shard, sender, class, number, q, rank, due_at)
 				SELECT i / 2 * 128 + i % 2, 1, 1, 1, 34600000000 + i, 0, 40, i FROM generate_series(0, 40001) i`, "ANALYZE message")
 		}
 		for _, query := range q.Texts() {
@@ -171,7 +171,7 @@ func young(t *testing.T, s *store.Store, q *store.Queries) {
 			}
 		}
 	}
-	fill(t, s.DB(), "TRUNCATE message")
+	fill(t, s.Pool(), "TRUNCATE message")
 }
 
 // by names an index on both engines; a primary key has a name on PostgreSQL alone.
@@ -224,7 +224,7 @@ var meant = []struct {
 // settle on either.
 func explain(t *testing.T, s *store.Store, query string, args []any) map[string]string {
 	t.Helper()
-	conn, err := s.DB().Conn(t.Context())
+	conn, err := s.Pool().Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestPostgresConforms(t *testing.T) {
 				WHERE schemaname = 'public' AND tablename NOT IN ('goose_db_version', 'meta')); END $$`,
 			"DELETE FROM meta WHERE name NOT IN ('generation', 'master-key')",
 		} {
-			if _, err := s.DB().ExecContext(t.Context(), statement); err != nil {
+			if _, err := s.Pool().ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -73,7 +73,7 @@ func TestAnotherNodesCachesFollow(t *testing.T) {
 }
 
 func TestLongTextsAreCompressedFast(t *testing.T) {
-	db := openPostgres(t).DB()
+	db := openPostgres(t).Pool()
 	var knows bool
 	var want string
 	err := db.QueryRowContext(t.Context(), `SELECT 'lz4' = ANY (enumvals), current_setting(name) FROM pg_settings
@@ -87,7 +87,7 @@ func TestLongTextsAreCompressedFast(t *testing.T) {
 }
 
 func TestTextsAreComparedByteByByte(t *testing.T) {
-	rows, err := openPostgres(t).DB().QueryContext(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
+	rows, err := openPostgres(t).Pool().QueryContext(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND data_type = 'text' AND table_name <> 'goose_db_version' AND collation_name IS DISTINCT FROM 'C'`)
 	if err != nil {
 		t.Fatal(err)

@@ -194,6 +194,7 @@ func (a *applying) all(ctx context.Context, p *config.Provision) error {
 		if id == "" {
 			continue
 		}
+		a.tx.changes(id)
 		for _, part := range []func(context.Context, string, *config.Company) error{
 			a.users, a.keys, a.senders, a.templates, a.documents, a.suppressions,
 		} {

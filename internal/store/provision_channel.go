@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/db"
 )
 
 func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {
@@ -45,8 +46,8 @@ func (a *applying) sender(ctx context.Context, companyID string, x *config.Sende
 	}
 	if want.Default {
 		// The file names the default, so an earlier one gives way; two in one file are refused before.
-		if _, err := a.tx.exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
-			companyID, string(want.Channel), want.ID, millis(a.now)); err != nil {
+		if _, err := a.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+			companyID, string(want.Channel), want.ID, db.Millis(a.now)); err != nil {
 			return 0, fmt.Errorf("replace the default sender: %w", err)
 		}
 	}
@@ -56,7 +57,7 @@ func (a *applying) sender(ctx context.Context, companyID string, x *config.Sende
 // findSender reads a sender inside the transaction; nil when there is none.
 func (a *applying) findSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
 	x, err := a.tx.s.scanSender(func(dest ...any) error {
-		return a.tx.one(ctx, dest, "SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+		return a.tx.Row(ctx, dest, "SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -99,7 +100,7 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 
 // messagingSender finds a sender by id, else by number; 0 when there is none.
 func (a *applying) messagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
-	err = a.tx.one(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
+	err = a.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
 		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
@@ -121,7 +122,7 @@ func (a *applying) template(ctx context.Context, companyID string, uid int64, t 
 		return 0, fmt.Errorf("write components: %w", err)
 	}
 	var providerID, category, status, format, stored string
-	err = a.tx.one(ctx, []any{&providerID, &category, &status, &format, &stored}, `SELECT provider_id, category, status, parameter_format,
+	err = a.tx.Row(ctx, []any{&providerID, &category, &status, &format, &stored}, `SELECT provider_id, category, status, parameter_format,
 		components FROM template WHERE sender = $1 AND name = $2 AND language = $3`, uid, want.Name, want.Language)
 	e := updated
 	switch {

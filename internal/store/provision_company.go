@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/db"
 )
 
 // company gives the company's id, empty after a problem.
@@ -52,7 +53,7 @@ func (a *applying) findCompany(ctx context.Context, c *config.Company) (*carillo
 		}
 		var x carillon.Company
 		var hours, limits string
-		err := a.tx.one(ctx, []any{&x.ID, &x.Name, &x.Suspended, &x.StrictRecipientID, &hours, &limits, &x.RetentionDays},
+		err := a.tx.Row(ctx, []any{&x.ID, &x.Name, &x.Suspended, &x.StrictRecipientID, &hours, &limits, &x.RetentionDays},
 			"SELECT id, name, suspended, strict, hours, limits, retention FROM company WHERE "+by.column+" = $1", by.value)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
@@ -98,7 +99,7 @@ func (a *applying) users(ctx context.Context, companyID string, c *config.Compan
 func (a *applying) user(ctx context.Context, companyID string, u *config.User) (effect, error) {
 	var have Account
 	var role string
-	err := a.tx.one(ctx, []any{&have.ID, &have.Name, &have.PasswordHash, &role}, `SELECT a.id, a.name, a.password_hash, COALESCE(m.role, '')
+	err := a.tx.Row(ctx, []any{&have.ID, &have.Name, &have.PasswordHash, &role}, `SELECT a.id, a.name, a.password_hash, COALESCE(m.role, '')
 		FROM account a LEFT JOIN membership m ON m.account_id = a.id AND m.company_id = $2 WHERE a.email = $1`, u.Email, companyID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("look up user: %w", err)
@@ -161,7 +162,7 @@ func (a *applying) secretOf(ctx context.Context, companyID string, k *config.Key
 		return k.Key, nil
 	}
 	var id, sealed string
-	err := a.tx.one(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
+	err := a.tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
 		companyID, k.Label)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "ck_" + base64.RawURLEncoding.EncodeToString(randomBytes(32)), nil
@@ -187,7 +188,7 @@ func (a *applying) findKey(ctx context.Context, secret string) (*AccessKey, erro
 	k := &AccessKey{}
 	var scopes string
 	var expires, revoked int64
-	err := a.tx.one(ctx, []any{&k.CompanyID, &k.Label, &scopes, &expires, &revoked},
+	err := a.tx.Row(ctx, []any{&k.CompanyID, &k.Label, &scopes, &expires, &revoked},
 		"SELECT company_id, label, scopes, expires_at, revoked_at FROM access_key WHERE digest = $1", Digest(secret))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -195,15 +196,15 @@ func (a *applying) findKey(ctx context.Context, secret string) (*AccessKey, erro
 	if err != nil {
 		return nil, fmt.Errorf("look up access key: %w", err)
 	}
-	k.Scopes, k.ExpiresAt, k.RevokedAt = strings.Fields(scopes), instant(expires), instant(revoked)
+	k.Scopes, k.ExpiresAt, k.RevokedAt = strings.Fields(scopes), db.Instant(expires), db.Instant(revoked)
 	return k, nil
 }
 
 // suppressions adds numbers; those that are there keep their reason.
 func (a *applying) suppressions(ctx context.Context, companyID string, c *config.Company) error {
 	for _, number := range c.Suppressions {
-		n, err := a.tx.exec(ctx, `INSERT INTO suppression (company_id, number, reason, created_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (company_id, number) DO NOTHING`, companyID, number, "set up", millis(a.now))
+		n, err := a.tx.Exec(ctx, `INSERT INTO suppression (company_id, number, reason, created_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (company_id, number) DO NOTHING`, companyID, number, "set up", db.Millis(a.now))
 		if err != nil {
 			return fmt.Errorf("suppress a number: %w", err)
 		}

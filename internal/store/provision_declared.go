@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/db"
 )
 
 // documents puts agents, knowledge, flows, widgets and webhooks. All of them are there before what refers to them is
@@ -55,7 +56,7 @@ func (a *applying) documentID(ctx context.Context, companyID string, d *config.D
 		return d.ID, nil // its id is a name within the company
 	}
 	var owner string
-	err := a.tx.one(ctx, []any{&owner}, "SELECT company_id FROM declared WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", d.Kind, d.ID, companyID)
+	err := a.tx.Row(ctx, []any{&owner}, "SELECT company_id FROM declared WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", d.Kind, d.ID, companyID)
 	if err == nil {
 		a.problem(d.At, "another company has a "+d.Kind+" of this id")
 		return "", nil
@@ -68,7 +69,7 @@ func (a *applying) documentID(ctx context.Context, companyID string, d *config.D
 
 // declaredID finds a company's thing by id or name; empty when there is none.
 func (a *applying) declaredID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
-	err = a.tx.one(ctx, []any{&id}, `SELECT id FROM declared WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
+	err = a.tx.Row(ctx, []any{&id}, `SELECT id FROM declared WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
 		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("look up %s: %w", kind, err)
@@ -132,9 +133,9 @@ func (a *applying) document(ctx context.Context, companyID, id string, d *config
 	if d.Kind == config.KindWebhook {
 		stored = a.tx.s.seal.seal(declaredRow(companyID, d.Kind, id), text)
 	}
-	_, err = a.tx.exec(ctx, `INSERT INTO declared (company_id, kind, id, name, active, doc, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6)
+	_, err = a.tx.Exec(ctx, `INSERT INTO declared (company_id, kind, id, name, active, doc, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6)
 		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc,
-		updated_at = excluded.updated_at`, companyID, d.Kind, id, d.Name, stored, millis(a.now))
+		updated_at = excluded.updated_at`, companyID, d.Kind, id, d.Name, stored, db.Millis(a.now))
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", d.Kind, err)
 	}
@@ -147,7 +148,7 @@ type foundDocument struct {
 }
 
 func (a *applying) findDocument(ctx context.Context, companyID, id, kind string) (x foundDocument, err error) {
-	err = a.tx.one(ctx, []any{&x.name, &x.active, &x.doc}, "SELECT name, active, doc FROM declared WHERE company_id = $1 AND kind = $2 AND id = $3",
+	err = a.tx.Row(ctx, []any{&x.name, &x.active, &x.doc}, "SELECT name, active, doc FROM declared WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return foundDocument{}, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // What has lived its time is deleted in steps (engine.md, section 4). What goes is looked up beside the writer; a step on
@@ -35,7 +36,7 @@ type Closed struct {
 // ClosedAfter finds the next company, by id, that has closed notifications; the id is empty when there is none.
 func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, err error) {
 	var at int64
-	err = s.row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
+	err = s.Row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
 		ORDER BY company_id, done_at LIMIT 1`, companyID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Closed{}, nil
@@ -65,10 +66,10 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 	}
 	if len(all) > 0 {
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-			if s.d.sqlite {
-				return purgeOneByOne(ctx, tx, &p, companyID, all, millis(before))
+			if s.SQLite() {
+				return purgeOneByOne(ctx, tx, &p, companyID, all, db.Millis(before))
 			}
-			return purgeTogether(ctx, tx, &p, companyID, all, millis(before))
+			return purgeTogether(ctx, tx, &p, companyID, all, db.Millis(before))
 		})
 	}
 	p.Next, p.More, p.Unsearched = found.Next, found.More, found.Unsearched
@@ -111,7 +112,7 @@ func (s *Store) doomed(ctx context.Context, companyID string, from, before time.
 const fewestRows = 4
 
 func (s *Store) closedPage(ctx context.Context, companyID string, from, before time.Time, limit int) ([]doomed, error) {
-	rows, err := s.rows(ctx, `SELECT seq, campaign, done_at, total FROM notification
+	rows, err := s.Query(ctx, `SELECT seq, campaign, done_at, total FROM notification
 		WHERE open = 0 AND company_id = $1 AND done_at >= $2 AND done_at < $3 ORDER BY done_at LIMIT $4`,
 		companyID, max(from.UnixMilli(), 1), before.UnixMilli(), limit)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 		keys = all[i].addKeys(keys)
 	}
 	const query = "SELECT id, number FROM message WHERE id "
-	if !s.d.sqlite {
+	if !s.SQLite() {
 		if err := s.recipientsOf(ctx, bySeq, query+"= ANY($1)", keys); err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (d *doomed) addKeys(keys []int64) []int64 {
 }
 
 func (s *Store) recipientsOf(ctx context.Context, bySeq map[carillon.Seq]*doomed, query string, keys ...any) error {
-	rows, err := s.rows(ctx, query, keys...)
+	rows, err := s.Query(ctx, query, keys...)
 	if err != nil {
 		return err
 	}
@@ -195,13 +196,13 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 		defer func() { p.Took = time.Since(begin) }()
 		return fn(ctx, tx)
 	}
-	if s.d.sqlite {
+	if s.SQLite() {
 		// Not given up with its caller: what it found out is written into p.
-		return s.accepts.do(context.WithoutCancel(ctx), &work{kind: workReceipt, run: timed})
+		return s.chores.Commit(context.WithoutCancel(ctx), s.DB, func(ctx context.Context, tx *db.Tx) error { return timed(ctx, &Tx{Tx: tx, s: s}) })
 	}
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		var ours bool
-		if err := tx.one(ctx, []any{&ours}, "SELECT pg_try_advisory_xact_lock($1)", purgeLock); err != nil {
+		if err := tx.Row(ctx, []any{&ours}, "SELECT pg_try_advisory_xact_lock($1)", purgeLock); err != nil {
 			return err
 		}
 		if !ours {
@@ -215,7 +216,7 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
 	for i := range all {
 		d := &all[i]
-		n, err := tx.exec(ctx, "DELETE FROM notification WHERE seq = ? AND open + 0 = 0 AND done_at < ?", int64(d.seq), before)
+		n, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = ? AND open + 0 = 0 AND done_at < ?", int64(d.seq), before)
 		if err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 			continue
 		}
 		p.Notifications++
-		messages, err := tx.exec(ctx, "DELETE FROM message WHERE id BETWEEN ? AND ?", int64(d.seq.Message(0)), int64(d.seq.LastMessage()))
+		messages, err := tx.Exec(ctx, "DELETE FROM message WHERE id BETWEEN ? AND ?", int64(d.seq.Message(0)), int64(d.seq.LastMessage()))
 		if err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 }
 
 func unsearch(ctx context.Context, tx *Tx, p *Purged, companyID, field, value string, seq carillon.Seq) error {
-	n, err := tx.exec(ctx, "DELETE FROM search WHERE company_id = ? AND field = ? AND value = ? AND seq = ?", companyID, field, value, int64(seq))
+	n, err := tx.Exec(ctx, "DELETE FROM search WHERE company_id = ? AND field = ? AND value = ? AND seq = ?", companyID, field, value, int64(seq))
 	p.Rows += int(n)
 	return err
 }
@@ -269,18 +270,18 @@ func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 			fields, values, owners = append(fields, "number"), append(values, number), append(owners, int64(d.seq))
 		}
 	}
-	messages, err := tx.exec(ctx, "DELETE FROM message WHERE id = ANY($1)", ended)
+	messages, err := tx.Exec(ctx, "DELETE FROM message WHERE id = ANY($1)", ended)
 	if err != nil {
 		return err
 	}
-	entries, err := tx.exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::bigint[]) AS seq) AS u
+	entries, err := tx.Exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::bigint[]) AS seq) AS u
 		WHERE s.company_id = $1 AND s.field = u.field AND s.value = u.value AND s.seq = u.seq`, companyID, fields, values, owners)
 	p.Notifications, p.Rows = len(gone), len(gone)+int(messages+entries)
 	return err
 }
 
 func deleteClosed(ctx context.Context, tx *Tx, seqs []int64, before int64) (gone map[carillon.Seq]bool, err error) {
-	rows, err := tx.query(ctx, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
+	rows, err := tx.Query(ctx, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
 	if err != nil {
 		return nil, err
 	}
@@ -299,8 +300,8 @@ func deleteClosed(ctx context.Context, tx *Tx, seqs []int64, before int64) (gone
 // DropKeys deletes idempotency keys that expired by now, at most `most` of them.
 func (s *Store) DropKeys(ctx context.Context, now time.Time, most int) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, `DELETE FROM idempotency WHERE (company_id, route, key) IN (
-			SELECT company_id, route, key FROM idempotency WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`, millis(now), most)
+		n, err := tx.Exec(ctx, `DELETE FROM idempotency WHERE (company_id, route, key) IN (
+			SELECT company_id, route, key FROM idempotency WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`, db.Millis(now), most)
 		p.Rows, p.More = int(n), int(n) == most
 		return err
 	})
@@ -313,7 +314,7 @@ func (s *Store) DropKeys(ctx context.Context, now time.Time, most int) (p Purged
 // QuotaAfter finds the next company, by id, that has charged to any day, and the first of its days; both are empty when
 // there is none.
 func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
-	err = s.row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
+	err = s.Row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", "", nil
 	}
@@ -326,24 +327,24 @@ func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day 
 // FoldQuotas makes one row of what a company without a quota used on a day before one, which PostgreSQL has in as many
 // rows as committers and spans of time (pipeline.go); a day a step.
 func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Purged, err error) {
-	if s.d.sqlite {
+	if s.SQLite() {
 		return Purged{}, nil
 	}
 	var day string
-	err = s.row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before)
+	err = s.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Purged{}, nil
 	}
 	if err == nil {
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 			var used int
-			err := tx.one(ctx, []any{&p.Rows, &used}, `WITH parts AS (DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used)
+			err := tx.Row(ctx, []any{&p.Rows, &used}, `WITH parts AS (DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used)
 				SELECT count(*), COALESCE(SUM(used), 0)::bigint FROM parts`, companyID, day)
 			if err != nil {
 				return err
 			}
 			p.More = true
-			return chargeQuota(ctx, tx, quotaKey{companyID, day}, used, &used)
+			return chargeQuota(ctx, tx.Tx, quotaKey{companyID, day}, used, &used)
 		})
 	}
 	if err != nil {
@@ -355,7 +356,7 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 // DropQuotas deletes what a company charged to days before one.
 func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)
+		n, err := tx.Exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)
 		p.Rows = int(n)
 		return err
 	})

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"carillon/internal/db"
 )
 
 // BorrowRate adds n to what is used of a window under a name, unless that would pass the limit; used is the count
@@ -13,9 +15,9 @@ import (
 func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
 	if n <= limit {
 		err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-			err := tx.one(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
+			err := tx.Row(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
-				RETURNING used`, name, millis(window), n, limit)
+				RETURNING used`, name, db.Millis(window), n, limit)
 			if granted = err == nil; errors.Is(err, sql.ErrNoRows) {
 				return nil
 			}
@@ -35,7 +37,7 @@ func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n
 // RateUsed is what is used of a window under a name.
 func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
 	var used int
-	err := s.row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, millis(window))
+	err := s.Row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, db.Millis(window))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("read rate: %w", err)
 	}
@@ -45,8 +47,8 @@ func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (in
 // DropRates deletes the counts of windows that began before a time, at most `most` of them, and tells how many.
 func (s *Store) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err = tx.exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
-			millis(before), most)
+		n, err = tx.Exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
+			db.Millis(before), most)
 		return err
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // RestoreOptions say what a restore takes and where it puts it.
@@ -34,7 +35,7 @@ func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, er
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return m, nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	lock, err := lockFolder(o.Dir)
+	lock, err := db.LockFolder(o.Dir)
 	if err != nil {
 		return m, nil, err
 	}
@@ -47,7 +48,7 @@ func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, er
 		return m, nil, fmt.Errorf("make a folder to restore in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	name := filepath.Join(work, databaseFile)
+	name := filepath.Join(work, db.FileName)
 	if err := copyBackup(ctx, o, m, name); err != nil {
 		return m, nil, err
 	}
@@ -125,7 +126,7 @@ func verifyCopy(ctx context.Context, name string, m Manifest) error {
 	if have.Counts != m.Counts || have.Schema != m.Schema || have.MasterKey != m.MasterKey {
 		return errors.New("the backup does not hold what its manifest says")
 	}
-	newest, err := newestSchema()
+	newest, err := db.NewestSchema(migrations)
 	if err != nil {
 		return err
 	}
@@ -147,13 +148,13 @@ func markCopy(ctx context.Context, o RestoreOptions, dir string) (r *Restored, e
 
 // settleInto moves the database to its place.
 func settleInto(dir, work string) error {
-	from := filepath.Join(work, databaseFile)
+	from := filepath.Join(work, db.FileName)
 	if _, err := os.Stat(from + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		return errors.New("the restored database could not be closed: its write-ahead log is left")
 	}
 	err := syncFile(from)
 	if err == nil {
-		err = os.Rename(from, filepath.Join(dir, databaseFile))
+		err = os.Rename(from, filepath.Join(dir, db.FileName))
 	}
 	if err != nil {
 		return fmt.Errorf("put the database into its place: %w", err)
@@ -196,14 +197,14 @@ const (
 func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err error) {
 	var ms int64
 	var text string
-	err = s.row(ctx, []any{&ms, &text}, "SELECT value, text FROM meta WHERE name = 'restored'")
+	err = s.Row(ctx, []any{&ms, &text}, "SELECT value, text FROM meta WHERE name = 'restored'")
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("read the mark of a restore: %w", err)
 	}
-	return instant(ms), text == markBroken, nil
+	return db.Instant(ms), text == markBroken, nil
 }
 
 // Restored counts what is held after a restore; nil when nothing is undecided.
@@ -218,7 +219,7 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 			break
 		}
 		h := HeldBack{CompanyID: name[len(restoredPrefix):]}
-		if err = s.row(ctx, []any{&h.Messages}, "SELECT COUNT(*) FROM message WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
+		if err = s.Row(ctx, []any{&h.Messages}, "SELECT COUNT(*) FROM message WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
 			break
 		}
 		r.Held = append(r.Held, h)
@@ -236,14 +237,14 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 		var rows *sql.Rows
 		d = Decided{}
 		if send {
-			rows, err = tx.query(ctx, `UPDATE message SET hold = '', detail = NULL WHERE id IN (SELECT id FROM message
+			rows, err = tx.Query(ctx, `UPDATE message SET hold = '', detail = NULL WHERE id IN (SELECT id FROM message
 				WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1
 				RETURNING id, sender, class`, restoredPrefix+companyID, limit)
 		} else {
-			rows, err = tx.query(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
+			rows, err = tx.Query(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
 				detail = 'failed by the operator after a restore', ended_at = $3
 				WHERE id IN (SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
-				AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`, restoredPrefix+companyID, limit, millis(now))
+				AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`, restoredPrefix+companyID, limit, db.Millis(now))
 		}
 		if err != nil {
 			return err
@@ -286,7 +287,7 @@ func (d *Decided) scan(rows *sql.Rows) error {
 // Unmark ends the state after a restore once nothing is held any more, and tells whether it did.
 func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
+		n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
 			AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
 		ended = n == 1
 		return err

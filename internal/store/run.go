@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // longRun is from how many recipients on SQLite writes a notification's messages by statements of their own, which bind
@@ -18,7 +19,7 @@ const longRun = 8
 //nolint:gochecknoglobals // a constant table
 var runInserts = func() map[int]string {
 	all := map[int]string{}
-	for n := mostRows; n > 0; n /= 2 {
+	for n := db.MostRows; n > 0; n /= 2 {
 		var q strings.Builder
 		q.WriteString("INSERT OR FAIL INTO message (id, shard, sender, class, due_at, q, number) VALUES (?1,?2,?3,?4,?5,1,?)")
 		for i := 1; i < n; i++ {
@@ -32,10 +33,10 @@ var runInserts = func() map[int]string {
 const runShares = 5 // parameters that all messages of a statement share
 
 // insertRuns writes a notification's messages that are to be sent, and adds those that are skipped to b.
-func (a *Accept) insertRuns(ctx context.Context, tx *Tx, b messages) error {
+func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	n := &a.Notification
-	args := make([]driver.NamedValue, runShares, runShares+mostRows)
-	for i, v := range []any{nil, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), millis(n.DueAt)} {
+	args := make([]driver.NamedValue, runShares, runShares+db.MostRows)
+	for i, v := range []any{nil, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)} {
 		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
 	for at := 0; at < len(a.Messages); {
@@ -50,7 +51,7 @@ func (a *Accept) insertRuns(ctx context.Context, tx *Tx, b messages) error {
 		for _, m := range a.Messages[at : at+size] {
 			args = append(args, driver.NamedValue{Ordinal: len(args) + 1, Value: m.Number})
 		}
-		if err := tx.insert(ctx, runInserts[size], args); err != nil {
+		if err := tx.Insert(ctx, runInserts[size], args); err != nil {
 			return err
 		}
 		at += size
@@ -61,10 +62,10 @@ func (a *Accept) insertRuns(ctx context.Context, tx *Tx, b messages) error {
 // run is how many messages from the one at a place on one statement writes; 0: this one is skipped.
 func (a *Accept) run(at int) int {
 	n := 0
-	for n < mostRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {
+	for n < db.MostRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {
 		n++
 	}
-	size := mostRows
+	size := db.MostRows
 	for size > n {
 		size /= 2
 	}

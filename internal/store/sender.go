@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
@@ -37,7 +38,7 @@ func (s *Store) scanSender(scan func(...any) error) (*carillon.Sender, error) {
 }
 
 func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
-	rows, err := s.rows(ctx, "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
+	rows, err := s.Query(ctx, "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read senders: %w", err)
 	}
@@ -53,13 +54,6 @@ func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*cari
 	return all, rows.Err()
 }
 
-type (
-	sendersOfCompany string
-	senderByUID      int64
-	sendersByID      string
-	senderKnown      string
-)
-
 // roster is what a company's senders are looked up in: a company may have a hundred thousand.
 type roster struct {
 	all      []*carillon.Sender                    // by uid
@@ -68,11 +62,11 @@ type roster struct {
 }
 
 func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
-	return cachedWithin(ctx, &s.dir, sendersOfCompany(companyID), rosterMost, func(ctx context.Context) (*roster, error) {
-		version := s.Generation()
+	return s.caches.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
+		clock := s.caches.senders.Clock()
 		all, err := s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		r := &roster{all: all, named: make(map[string][]*carillon.Sender, 2*len(all)), standard: map[carillon.Channel]*carillon.Sender{}}
 		for _, x := range all {
@@ -83,9 +77,9 @@ func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
 			if x.Default {
 				r.standard[x.Channel] = x
 			}
-			s.dir.keep(version, senderByUID(x.UID), x)
+			s.caches.senders.Put(uidKey(x.UID), x, companyID, clock)
 		}
-		return r, nil
+		return r, companyID, nil
 	})
 }
 
@@ -119,53 +113,51 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 
 // Sender is one sender by uid, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
-	return cached(ctx, &s.dir, senderByUID(uid), func(ctx context.Context) (*carillon.Sender, error) {
+	return s.caches.senders.Get(ctx, uidKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, "uid = $1", uid)
 		if err == nil && len(all) == 0 {
 			err = carillon.Absent("Sender")
 		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		return all[0], nil
+		return all[0], all[0].CompanyID, nil
 	})
 }
 
 // SendersByID are all senders of that id, of any company: a callback's address names a sender without its company.
 func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
-	return cached(ctx, &s.dir, sendersByID(id), func(ctx context.Context) ([]*carillon.Sender, error) {
-		return s.senders(ctx, "id = $1 ORDER BY uid", id)
+	return s.caches.named.Get(ctx, "id "+id, func(ctx context.Context) ([]*carillon.Sender, string, error) {
+		all, err := s.senders(ctx, "id = $1 ORDER BY uid", id)
+		return all, "", err // of any company
 	})
 }
 
 // longestName is how long a name is remembered that no sender has: a caller may name anything.
 const longestName = 64
 
-// SenderElsewhere tells whether a sender of another company has this id or number.
+// SenderElsewhere reports whether a sender of another company has this id or number.
 func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
-	generation := s.Generation()
-	if s.noSenders.has(idOrNumber, generation) {
+	name := "any " + idOrNumber
+	if _, unknown := s.caches.unknown.Peek(name); unknown {
 		return false, nil
 	}
-	companies, err := cached(ctx, &s.dir, senderKnown(idOrNumber), func(ctx context.Context) ([]string, error) {
+	clock := s.caches.unknown.Clock()
+	all, err := s.caches.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, "id = $1 OR number = $1", idOrNumber)
 		if err == nil && len(all) == 0 {
-			err = sql.ErrNoRows // not kept in the directory
+			err = sql.ErrNoRows // not kept with the senders that exist
 		}
-		var companies []string
-		for _, x := range all {
-			companies = append(companies, x.CompanyID)
-		}
-		return companies, err
+		return all, "", err // of any company
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		if len(idOrNumber) <= longestName {
-			s.noSenders.add(idOrNumber, generation)
+			s.caches.unknown.Put(name, struct{}{}, "", clock)
 		}
 		return false, nil
 	}
-	for _, c := range companies {
-		if c != companyID {
+	for _, x := range all {
+		if x.CompanyID != companyID {
 			return true, err
 		}
 	}
@@ -175,7 +167,7 @@ func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber strin
 // SenderUID is the uid of a company's sender by its id, inside a transaction; 0 when there is none.
 func (tx *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
 	var uid int64
-	err := tx.one(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	err := tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -184,12 +176,13 @@ func (tx *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error
 
 // PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
 func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
+	tx.changes(x.CompanyID)
 	uid, err := tx.SenderUID(ctx, x.CompanyID, x.ID)
 	if err != nil {
 		return fmt.Errorf("look up sender: %w", err)
 	}
 	if uid == 0 {
-		if err := tx.one(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+		if err := tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
 			return fmt.Errorf("number sender: %w", err)
 		}
 	}
@@ -198,15 +191,15 @@ func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) 
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
-	_, err = tx.exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
+	_, err = tx.Exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
 		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
 		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
 		max_concurrent = excluded.max_concurrent, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.MediaCheck, string(unknown), tx.s.seal.seal(senderRow(x.UID), x.Settings), millis(now))
-	if duplicate(err) {
+		x.MaxConcurrent, x.MediaCheck, string(unknown), tx.s.seal.seal(senderRow(x.UID), x.Settings), db.Millis(now))
+	if db.Duplicate(err) {
 		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
 	}
 	return err

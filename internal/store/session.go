@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"carillon/internal/db"
 )
 
 // Session is one sign-in of an account and the family of its refresh tokens.
@@ -20,11 +22,11 @@ type Session struct {
 // StartSession stores a session with its first refresh token and notes the sign-in on the account.
 func (s *Store) StartSession(ctx context.Context, x Session, token string) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, "UPDATE account SET last_sign_in_at = $2 WHERE id = $1", x.AccountID, millis(x.CreatedAt)); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2 WHERE id = $1", x.AccountID, db.Millis(x.CreatedAt)); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
-			x.ID, x.AccountID, millis(x.CreatedAt), millis(x.ExpiresAt)); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
+			x.ID, x.AccountID, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt)); err != nil {
 			return err
 		}
 		return tx.addRefreshToken(ctx, x.ID, token, x.CreatedAt)
@@ -36,7 +38,7 @@ func (s *Store) StartSession(ctx context.Context, x Session, token string) error
 }
 
 func (tx *Tx) addRefreshToken(ctx context.Context, session, token string, now time.Time) error {
-	_, err := tx.exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", Digest(token), session, millis(now))
+	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", Digest(token), session, db.Millis(now))
 	return err
 }
 
@@ -58,7 +60,7 @@ func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, 
 		x, r = Session{}, RefreshUnknown
 		var spent int64
 		// The row is locked by writing it, so that of two refreshes at once the second sees the first.
-		err := tx.one(ctx, []any{&x.ID, &spent}, "UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at", Digest(token))
+		err := tx.Row(ctx, []any{&x.ID, &spent}, "UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at", Digest(token))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -82,13 +84,13 @@ func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, 
 
 func (tx *Tx) extendSession(ctx context.Context, x *Session, now, until time.Time) (Refreshed, error) {
 	var created, expires, ended int64
-	err := tx.one(ctx, []any{&x.AccountID, &created, &expires, &ended}, `UPDATE session SET expires_at = CASE
+	err := tx.Row(ctx, []any{&x.AccountID, &created, &expires, &ended}, `UPDATE session SET expires_at = CASE
 		WHEN ended_at = 0 AND expires_at > $2 THEN $3 ELSE expires_at END WHERE id = $1
-		RETURNING account_id, created_at, expires_at, ended_at`, x.ID, millis(now), millis(until))
+		RETURNING account_id, created_at, expires_at, ended_at`, x.ID, db.Millis(now), db.Millis(until))
 	if err != nil {
 		return RefreshUnknown, err
 	}
-	x.CreatedAt, x.ExpiresAt, x.EndedAt = instant(created), instant(expires), instant(ended)
+	x.CreatedAt, x.ExpiresAt, x.EndedAt = db.Instant(created), db.Instant(expires), db.Instant(ended)
 	switch {
 	case ended != 0:
 		return RefreshRevoked, nil
@@ -100,17 +102,17 @@ func (tx *Tx) extendSession(ctx context.Context, x *Session, now, until time.Tim
 
 // spend marks the token, keeps the time of its first use, stores the next and forgets those spent before a time.
 func (tx *Tx) spend(ctx context.Context, session, token, next string, now, forget time.Time) error {
-	if _, err := tx.exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", Digest(token), millis(now)); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", Digest(token), db.Millis(now)); err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, millis(forget)); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, db.Millis(forget)); err != nil {
 		return err
 	}
 	return tx.addRefreshToken(ctx, session, next, now)
 }
 
 func (tx *Tx) endSession(ctx context.Context, id string, now time.Time) error {
-	_, err := tx.exec(ctx, "UPDATE session SET ended_at = $2 WHERE id = $1 AND ended_at = 0", id, millis(now))
+	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $2 WHERE id = $1 AND ended_at = 0", id, db.Millis(now))
 	return err
 }
 
@@ -126,7 +128,7 @@ func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error 
 func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
 	x := Session{ID: id}
 	var created, expires, ended int64
-	err := s.row(ctx, []any{&x.AccountID, &created, &expires, &ended},
+	err := s.Row(ctx, []any{&x.AccountID, &created, &expires, &ended},
 		"SELECT account_id, created_at, expires_at, ended_at FROM session WHERE id = $1", id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -134,7 +136,7 @@ func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look up session: %w", err)
 	}
-	x.CreatedAt, x.ExpiresAt, x.EndedAt = instant(created), instant(expires), instant(ended)
+	x.CreatedAt, x.ExpiresAt, x.EndedAt = db.Instant(created), db.Instant(expires), db.Instant(ended)
 	return &x, nil
 }
 
@@ -145,7 +147,7 @@ const sessionsADrop = 500
 func (s *Store) DropSessions(ctx context.Context, now time.Time) error {
 	for n := int64(sessionsADrop); n == sessionsADrop; {
 		err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-			n, err = tx.exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)", millis(now), sessionsADrop)
+			n, err = tx.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)", db.Millis(now), sessionsADrop)
 			return err
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Shards and nodes (engine.md, section 2). `node.beat` is a counter, never a time: who watches it measures with its own
@@ -48,16 +49,16 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 		if slot, err = tx.pickSlot(ctx, id); err != nil {
 			return fmt.Errorf("pick a slot: %w", err)
 		}
-		if _, err := tx.exec(ctx, "INSERT INTO node (id, beat, name, fit, slot) VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
+		if _, err := tx.Exec(ctx, "INSERT INTO node (id, beat, name, fit, slot) VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
 			id, name, int(Fit), slot); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
 		made := 0
-		if err := tx.one(ctx, []any{&made}, "SELECT COUNT(*) FROM shard"); err != nil || made == carillon.Shards {
+		if err := tx.Row(ctx, []any{&made}, "SELECT COUNT(*) FROM shard"); err != nil || made == carillon.Shards {
 			return err
 		}
 		for shard := range carillon.Shards {
-			if _, err := tx.exec(ctx, "INSERT INTO shard (id, owner, epoch, writes) VALUES ($1, NULL, 0, 0) ON CONFLICT (id) DO NOTHING", shard); err != nil {
+			if _, err := tx.Exec(ctx, "INSERT INTO shard (id, owner, epoch, writes) VALUES ($1, NULL, 0, 0) ON CONFLICT (id) DO NOTHING", shard); err != nil {
 				return fmt.Errorf("make shards: %w", err)
 			}
 		}
@@ -73,13 +74,13 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 // random: the last that was freed may be in use still, by a node that does not know yet that it was declared dead. Where
 // two nodes have one, as more than NodeSlots of them must, an accept whose number is taken takes another.
 func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
-	if tx.s.d.sqlite {
+	if tx.SQLite() {
 		return 0, nil // there is one node
 	}
-	if _, err := tx.exec(ctx, "UPDATE meta SET value = value WHERE name = 'generation'"); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE meta SET value = value WHERE name = 'generation'"); err != nil {
 		return 0, err
 	}
-	rows, err := tx.query(ctx, "SELECT id, slot FROM node")
+	rows, err := tx.Query(ctx, "SELECT id, slot FROM node")
 	if err != nil {
 		return 0, err
 	}
@@ -108,7 +109,7 @@ func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 // Beat raises the node's counter and says how fit it is; false: the node was declared dead.
 func (s *Store) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
+		n, err := tx.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
 		alive = n == 1
 		return err
 	})
@@ -135,7 +136,7 @@ func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 }
 
 func (s *Store) nodes(ctx context.Context) ([]Node, error) {
-	rows, err := s.rows(ctx, "SELECT id, beat, fit FROM node ORDER BY id")
+	rows, err := s.Query(ctx, "SELECT id, beat, fit FROM node ORDER BY id")
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (s *Store) nodes(ctx context.Context) ([]Node, error) {
 }
 
 func (s *Store) shards(ctx context.Context) ([]Shard, error) {
-	rows, err := s.rows(ctx, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
+	rows, err := s.Query(ctx, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
 	if err != nil {
 		return nil, fmt.Errorf("read shards: %w", err)
 	}
@@ -171,11 +172,11 @@ func (s *Store) shards(ctx context.Context) ([]Shard, error) {
 // Depose declares a node dead whose beat stood still at the value seen, and frees its shards. False: it was alive.
 func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, "DELETE FROM node WHERE id = $1 AND beat = $2", id, beat)
+		n, err := tx.Exec(ctx, "DELETE FROM node WHERE id = $1 AND beat = $2", id, beat)
 		if deposed = n == 1; err != nil || !deposed {
 			return err
 		}
-		_, err = tx.exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id)
+		_, err = tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id)
 		return err
 	})
 	if err != nil {
@@ -187,10 +188,10 @@ func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool
 // Leave gives back the node's shards and takes it off the list: the clean way to stop.
 func (s *Store) Leave(ctx context.Context, id string) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id); err != nil {
 			return fmt.Errorf("leave: %w", err)
 		}
-		_, err := tx.exec(ctx, "DELETE FROM node WHERE id = $1", id)
+		_, err := tx.Exec(ctx, "DELETE FROM node WHERE id = $1", id)
 		return err
 	})
 }
@@ -200,7 +201,7 @@ func (s *Store) Give(ctx context.Context, fences []Fence) error {
 	slices.SortFunc(fences, func(a, b Fence) int { return cmp.Compare(a.Shard, b.Shard) })
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, f := range fences {
-			if _, err := tx.exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE id = $1 AND owner = $2 AND epoch = $3",
+			if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE id = $1 AND owner = $2 AND epoch = $3",
 				f.Shard, f.Owner, f.Epoch); err != nil {
 				return fmt.Errorf("give shard: %w", err)
 			}
@@ -212,10 +213,10 @@ func (s *Store) Give(ctx context.Context, fences []Fence) error {
 // TakeAll takes every shard from whoever had it: on SQLite one process owns the folder, so what was before is dead.
 func (s *Store) TakeAll(ctx context.Context, owner string) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, "DELETE FROM node WHERE id <> $1", owner); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM node WHERE id <> $1", owner); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1", owner)
+		_, err := tx.Exec(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1", owner)
 		return err
 	})
 }
@@ -228,10 +229,10 @@ func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []S
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		taken = nil
 		order := ""
-		if !s.d.sqlite {
+		if !s.SQLite() {
 			order = " ORDER BY id FOR UPDATE" // the order of locks
 		}
-		rows, err := tx.query(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
+		rows, err := tx.Query(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
 			listed(shards)+")"+order+") RETURNING id, epoch", owner)
 		if err != nil {
 			return err
@@ -267,7 +268,7 @@ func listed(shards []int) string {
 
 // InFlight finds the senders of which shards have messages in flight or of unknown outcome, by shard.
 func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, error) {
-	rows, err := s.rows(ctx, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
+	rows, err := s.Query(ctx, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
 	if err != nil {
 		return nil, fmt.Errorf("look for messages in flight: %w", err)
 	}
@@ -304,14 +305,14 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 		total = 0
 		for w, uids := range waits { // one pass for all that wait as long: a pass goes through all of the shard that is in flight
 			query, list := recoverPostgres, any(uids)
-			if s.d.sqlite {
+			if s.SQLite() {
 				text, err := json.Marshal(uids)
 				if err != nil {
 					return err
 				}
 				query, list = recoverSQLite, string(text)
 			}
-			n, err := tx.exec(ctx, query, millis(now.Add(w)), shard, epoch, list)
+			n, err := tx.Exec(ctx, query, db.Millis(now.Add(w)), shard, epoch, list)
 			if err != nil {
 				return err
 			}

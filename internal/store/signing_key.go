@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"carillon/internal/db"
 )
 
 // SigningKey signs tokens from SignsAt until the next key does.
@@ -17,7 +19,7 @@ type SigningKey struct {
 
 // SigningKeys reads the signing keys in the order in which they sign.
 func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
-	rows, err := s.rows(ctx, "SELECT kid, alg, sealed, created_at, signs_at FROM signing_key ORDER BY signs_at, kid")
+	rows, err := s.Query(ctx, "SELECT kid, alg, sealed, created_at, signs_at FROM signing_key ORDER BY signs_at, kid")
 	if err != nil {
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
@@ -33,7 +35,7 @@ func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 		if k.Private, err = s.seal.open(signingRow(k.ID), sealed); err != nil {
 			return nil, fmt.Errorf("open signing key %s: %w", k.ID, err)
 		}
-		k.CreatedAt, k.SignsAt = instant(created), instant(signs)
+		k.CreatedAt, k.SignsAt = db.Instant(created), db.Instant(signs)
 		all = append(all, k)
 	}
 	return all, rows.Err()
@@ -45,13 +47,13 @@ func signingRow(kid string) string { return "signing_key/" + kid }
 // does.
 func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, `INSERT INTO meta (name, value) VALUES ('signing-keys', 1)
+		if _, err := tx.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('signing-keys', 1)
 			ON CONFLICT (name) DO UPDATE SET value = meta.value + 1`); err != nil { // a lock until the commit
 			return err
 		}
-		_, err := tx.exec(ctx, `INSERT INTO signing_key (kid, alg, sealed, created_at, signs_at)
+		_, err := tx.Exec(ctx, `INSERT INTO signing_key (kid, alg, sealed, created_at, signs_at)
 			SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE signs_at > $6)`,
-			k.ID, k.Alg, s.seal.seal(signingRow(k.ID), k.Private), millis(k.CreatedAt), millis(k.SignsAt), millis(last))
+			k.ID, k.Alg, s.seal.seal(signingRow(k.ID), k.Private), db.Millis(k.CreatedAt), db.Millis(k.SignsAt), db.Millis(last))
 		return err
 	})
 	if err != nil {
@@ -63,7 +65,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time)
 // DropSigningKey deletes a key whose tokens have all expired.
 func (s *Store) DropSigningKey(ctx context.Context, kid string) error {
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
+		_, err := tx.Exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // Suppression is a number that a company's messages skip.
@@ -32,7 +33,7 @@ func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []stri
 		return nil, fmt.Errorf("look up suppressions: %d numbers at once", len(numbers))
 	}
 	query, args := s.suppressedQuery(companyID, numbers)
-	rows, err := s.rows(ctx, query, args...)
+	rows, err := s.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("look up suppressions: %w", err)
 	}
@@ -51,7 +52,7 @@ func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []stri
 // suppressedQuery has few texts, so that each is prepared once: on SQLite the list is filled up with its last number to
 // one of four lengths, on PostgreSQL it is an array.
 func (s *Store) suppressedQuery(companyID string, numbers []string) (string, []any) {
-	if !s.d.sqlite {
+	if !s.SQLite() {
 		return "SELECT number FROM suppression WHERE company_id = $1 AND number = ANY($2)", []any{companyID, numbers}
 	}
 	length := maxSuppressed
@@ -73,7 +74,7 @@ const suppressionPage = "SELECT number, reason, created_at FROM suppression WHER
 
 // Suppressions is a page of a company's suppressed numbers, by number, those after the one given.
 func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
-	rows, err := s.rows(ctx, suppressionPage, companyID, after, limit)
+	rows, err := s.Query(ctx, suppressionPage, companyID, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read suppressions: %w", err)
 	}
@@ -85,7 +86,7 @@ func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit
 		if err := rows.Scan(&x.Number, &x.Reason, &created); err != nil {
 			return nil, fmt.Errorf("read suppressions: %w", err)
 		}
-		x.CreatedAt = instant(created)
+		x.CreatedAt = db.Instant(created)
 		all = append(all, x)
 	}
 	return all, rows.Err()
@@ -95,11 +96,11 @@ func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit
 func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Suppression, error) {
 	x := &Suppression{Number: number}
 	var created int64
-	err := s.row(ctx, []any{&x.Reason, &created}, "SELECT reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+	err := s.Row(ctx, []any{&x.Reason, &created}, "SELECT reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
 	if err != nil {
-		return nil, absent(err, "Suppression")
+		return nil, db.Absent(err, "Suppression")
 	}
-	x.CreatedAt = instant(created)
+	x.CreatedAt = db.Instant(created)
 	return x, nil
 }
 
@@ -122,7 +123,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 				return err
 			}
 			var some bool
-			err := tx.one(ctx, []any{&some}, "SELECT MIN(number) IS NOT NULL FROM suppression WHERE company_id = $1", companyID)
+			err := tx.Row(ctx, []any{&some}, "SELECT MIN(number) IS NOT NULL FROM suppression WHERE company_id = $1", companyID)
 			if err == nil && !some {
 				err = errFirst
 			}
@@ -148,7 +149,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 
 // lockCompany makes those follow each other that change the same company's list.
 func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
-	n, err := tx.exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
+	n, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
 	if err != nil {
 		return fmt.Errorf("lock company: %w", err)
 	}
@@ -160,11 +161,12 @@ func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
 
 // PutSuppressions adds numbers inside Configure; one that is there already stays as it is.
 func (tx *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
-	b := newBulk("suppression", "ON CONFLICT (company_id, number) DO NOTHING", "company_id:text", "number:text", "reason:text", "created_at:bigint")
+	tx.changes(companyID)
+	b := db.NewBulk("suppression", "ON CONFLICT (company_id, number) DO NOTHING", "company_id:text", "number:text", "reason:text", "created_at:bigint")
 	for _, number := range numbers {
-		b.add(companyID, number, reason, millis(now))
+		b.Add(companyID, number, reason, db.Millis(now))
 	}
-	return b.write(ctx, tx)
+	return b.Write(ctx, tx.Tx)
 }
 
 // Unsuppress removes a number from a company's list; false: it was not there.
@@ -173,7 +175,7 @@ func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (remov
 		if err := tx.lockCompany(ctx, companyID); err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+		n, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
 		removed = n == 1
 		return err
 	})
@@ -192,7 +194,7 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []carillo
 			continue
 		}
 		var number string
-		err := s.row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
+		err := s.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
 			int64(r.Ref.Key()), senderUID)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue

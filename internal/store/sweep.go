@@ -27,7 +27,7 @@ func (s *Store) Holds(ctx context.Context) ([]string, error) {
 
 // holdAfter is the next name under which messages are held; empty when there is none.
 func (s *Store) holdAfter(ctx context.Context, name string) (next string, err error) {
-	err = s.row(ctx, []any{&next}, "SELECT hold FROM message WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
+	err = s.Row(ctx, []any{&next}, "SELECT hold FROM message WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

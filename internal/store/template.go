@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // TemplateRecord is a template as stored, with what only its lifecycle needs. ClaimedUntil is set while someone talks to
@@ -46,15 +47,15 @@ func scanTemplate(scan func(...any) error) (*TemplateRecord, error) {
 	if err := json.Unmarshal([]byte(components), &r.Components); err != nil {
 		return nil, fmt.Errorf("read components of template %s: %w", r.ID, err)
 	}
-	r.PollAt, r.ClaimedUntil = instant(poll), instant(claimed)
-	r.CreatedAt, r.UpdatedAt = instant(created), instant(updated)
+	r.PollAt, r.ClaimedUntil = db.Instant(poll), db.Instant(claimed)
+	r.CreatedAt, r.UpdatedAt = db.Instant(created), db.Instant(updated)
 	// One that does not compile keeps a nil Shape: it fails where it is used and leaves the others alone.
 	_ = r.Compile()
 	return &r, nil
 }
 
 func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*TemplateRecord, error) {
-	rows, err := s.rows(ctx, query, args...)
+	rows, err := s.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}
@@ -70,21 +71,20 @@ func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*Te
 	return all, rows.Err()
 }
 
-type templatesOfSender int64
-
 // Templates are a sender's templates of every status, compiled, by name and language, from the cache. They are shared:
 // nobody changes them.
 func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
-	return cached(ctx, &s.dir, templatesOfSender(senderUID), func(ctx context.Context) ([]*carillon.Template, error) {
+	return s.caches.templates.Get(ctx, uidKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
 		records, err := s.templates(ctx, templateList, senderUID)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
+		company := ""
 		all := make([]*carillon.Template, len(records))
 		for i, r := range records {
-			all[i] = &r.Template
+			all[i], company = &r.Template, r.CompanyID
 		}
-		return all, nil
+		return all, company, nil
 	})
 }
 
@@ -125,17 +125,17 @@ func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerI
 // TemplatePolls are the templates to ask the channel about now, the longest due first, and when the next one is due
 // (zero: none waits). Limit bounds the answer.
 func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*TemplateRecord, next time.Time, err error) {
-	due, err = s.templates(ctx, templatePolls, millis(now), limit)
+	due, err = s.templates(ctx, templatePolls, db.Millis(now), limit)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	var at int64
-	err = s.row(ctx, []any{&at}, templateNextPoll, millis(now))
+	err = s.Row(ctx, []any{&at}, templateNextPoll, db.Millis(now))
 	if errors.Is(err, sql.ErrNoRows) {
 		return due, time.Time{}, nil
 	}
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("read next poll: %w", err)
 	}
-	return due, instant(at), nil
+	return due, db.Instant(at), nil
 }

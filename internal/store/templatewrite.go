@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 )
 
 // TemplateLimits are those that a creation or a submission must keep (decisions.md, section 4); 0: none.
@@ -18,30 +19,6 @@ type TemplateLimits struct {
 
 // ErrTemplatesToday says that a company has created all the templates it may create in a day.
 var ErrTemplatesToday = errors.New("the day's templates are used up")
-
-// errUnchanged rolls back a configuration that turned out to change nothing, its new generation included.
-var errUnchanged = errors.New("nothing changed")
-
-// configureIf is Configure for a change that may find nothing to change: then the caches stay. It is not given up with
-// its caller: what was committed must empty the caches here. Configurations follow each other, because each begins with the
-// generation's row: what one counts, another does not change.
-func (s *Store) configureIf(ctx context.Context, fn func(ctx context.Context, tx *Tx) (changed bool, err error)) (bool, error) {
-	err := s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.exec(ctx, "UPDATE meta SET value = value + 1 WHERE name = 'generation'"); err != nil {
-			return fmt.Errorf("raise the generation: %w", err)
-		}
-		changed, err := fn(ctx, tx)
-		if err == nil && !changed {
-			err = errUnchanged
-		}
-		return err
-	})
-	if errors.Is(err, errUnchanged) {
-		return false, nil
-	}
-	s.dir.drop() // also after an error: the COMMIT may have been the last that was heard of it
-	return err == nil, err
-}
 
 func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
@@ -61,15 +38,16 @@ func (s *Store) CreateTemplate(ctx context.Context, r *TemplateRecord, limits Te
 }
 
 func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
+	tx.changes(r.CompanyID)
 	components, err := json.Marshal(r.Components)
 	if err != nil {
 		return fmt.Errorf("write components: %w", err)
 	}
-	_, err = tx.exec(ctx, `INSERT INTO template (`+templateColumns+`)
+	_, err = tx.Exec(ctx, `INSERT INTO template (`+templateColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
-		string(components), storable(r.Reason), millis(r.PollAt), millis(r.ClaimedUntil), millis(r.CreatedAt), millis(r.UpdatedAt))
-	if duplicate(err) {
+		string(components), storable(r.Reason), db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt))
+	if db.Duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
 	if err != nil {
@@ -82,7 +60,7 @@ const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND
 
 // ActiveTemplates counts a company's templates that are at the channel: pending, approved or paused.
 func (tx *Tx) ActiveTemplates(ctx context.Context, companyID string) (n int, err error) {
-	err = tx.one(ctx, []any{&n}, activeTemplates, companyID)
+	err = tx.Row(ctx, []any{&n}, activeTemplates, companyID)
 	if err != nil {
 		return 0, fmt.Errorf("count active templates: %w", err)
 	}
@@ -104,7 +82,7 @@ func (tx *Tx) checkActive(ctx context.Context, companyID string, limit int) erro
 
 func (tx *Tx) countCreation(ctx context.Context, companyID, day string, limit int) error {
 	var used int
-	err := tx.one(ctx, []any{&used}, `INSERT INTO template_creation (company_id, day, used) VALUES ($1, $2, 1)
+	err := tx.Row(ctx, []any{&used}, `INSERT INTO template_creation (company_id, day, used) VALUES ($1, $2, 1)
 		ON CONFLICT (company_id, day) DO UPDATE SET used = template_creation.used + 1 RETURNING used`, companyID, day)
 	if err != nil {
 		return fmt.Errorf("count creation: %w", err)
@@ -115,7 +93,7 @@ func (tx *Tx) countCreation(ctx context.Context, companyID, day string, limit in
 	if used > 1 {
 		return nil
 	}
-	if _, err := tx.exec(ctx, "DELETE FROM template_creation WHERE company_id = $1 AND day < $2", companyID, day); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM template_creation WHERE company_id = $1 AND day < $2", companyID, day); err != nil {
 		return fmt.Errorf("forget earlier days: %w", err)
 	}
 	return nil
@@ -128,7 +106,7 @@ func (s *Store) UndoCreateTemplate(ctx context.Context, r *TemplateRecord) (bool
 		if err != nil || !gone {
 			return false, err
 		}
-		_, err = tx.exec(ctx, "UPDATE template_creation SET used = used - 1 WHERE company_id = $1 AND day = $2 AND used > 0",
+		_, err = tx.Exec(ctx, "UPDATE template_creation SET used = used - 1 WHERE company_id = $1 AND day = $2 AND used > 0",
 			r.CompanyID, day(r.CreatedAt))
 		return true, err
 	})
@@ -143,7 +121,8 @@ func (s *Store) DeleteTemplate(ctx context.Context, read *TemplateRecord) (bool,
 }
 
 func (tx *Tx) deleteTemplate(ctx context.Context, read *TemplateRecord) (bool, error) {
-	n, err := tx.exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), millis(read.UpdatedAt), millis(read.ClaimedUntil))
+	tx.changes(read.CompanyID)
+	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil))
 	if err != nil {
 		return false, fmt.Errorf("delete template: %w", err)
 	}
@@ -173,16 +152,17 @@ func active(s carillon.TemplateStatus) bool {
 }
 
 func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (bool, error) {
+	tx.changes(read.CompanyID)
 	components, err := json.Marshal(next.Components)
 	if err != nil {
 		return false, fmt.Errorf("write components: %w", err)
 	}
-	n, err := tx.exec(ctx, `UPDATE template SET provider_id = $6, name = $7, language = $8, category = $9, status = $10,
+	n, err := tx.Exec(ctx, `UPDATE template SET provider_id = $6, name = $7, language = $8, category = $9, status = $10,
 		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16`+asRead,
-		read.CompanyID, read.ID, string(read.Status), millis(read.UpdatedAt), millis(read.ClaimedUntil),
+		read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
-		string(components), storable(next.Reason), millis(next.PollAt), millis(next.ClaimedUntil), millis(next.UpdatedAt))
-	if duplicate(err) {
+		string(components), storable(next.Reason), db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt))
+	if db.Duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}
 	if err != nil {
@@ -194,8 +174,8 @@ func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (boo
 // PostponePoll moves a template's poll, if nobody else has: who moves it does the asking.
 func (s *Store) PostponePoll(ctx context.Context, read *TemplateRecord, next time.Time) (mine bool, err error) {
 	err = s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
-		n, err := tx.exec(ctx, "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
-			read.CompanyID, read.ID, millis(read.PollAt), millis(next))
+		n, err := tx.Exec(ctx, "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
+			read.CompanyID, read.ID, db.Millis(read.PollAt), db.Millis(next))
 		mine = n == 1
 		return err
 	})
@@ -209,15 +189,16 @@ func (s *Store) PostponePoll(ctx context.Context, read *TemplateRecord, next tim
 // the one there is, else t.ID. What is declared stands until the channel reports on that very template: the status of
 // one that has the channel's id stays (decisions.md, section 4). A template put twice changes nothing.
 func (tx *Tx) PutTemplate(ctx context.Context, t *carillon.Template, now time.Time) error {
+	tx.changes(t.CompanyID)
 	components, err := json.Marshal(t.Components)
 	if err != nil {
 		return fmt.Errorf("write components: %w", err)
 	}
 	poll := int64(0)
 	if t.Status == carillon.TemplatePending || t.Status == carillon.TemplatePaused {
-		poll = millis(now.Add(time.Minute))
+		poll = db.Millis(now.Add(time.Minute))
 	}
-	_, err = tx.exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
+	_, err = tx.Exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
 		parameter_format, components, reason, poll_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
 		ON CONFLICT (sender, name, language) DO UPDATE SET category = excluded.category, components = excluded.components,
@@ -230,11 +211,11 @@ func (tx *Tx) PutTemplate(ctx context.Context, t *carillon.Template, now time.Ti
 		OR template.parameter_format <> excluded.parameter_format
 		OR template.provider_id = '' AND template.status <> excluded.status`,
 		t.CompanyID, t.ID, t.ProviderID, t.SenderUID, t.Name, t.Language, t.Category, string(t.Status), t.ParameterFormat,
-		string(components), t.Reason, poll, millis(now))
+		string(components), t.Reason, poll, db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("put template: %w", err)
 	}
-	err = tx.one(ctx, []any{&t.ID, &t.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
+	err = tx.Row(ctx, []any{&t.ID, &t.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
 		t.SenderUID, t.Name, t.Language)
 	if err != nil {
 		return fmt.Errorf("put template: %w", err)

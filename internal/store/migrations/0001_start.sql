@@ -9,6 +9,13 @@ CREATE TABLE meta (
 );
 INSERT INTO meta (name, value) VALUES ('generation', 1);
 
+-- The generation in which a company's configuration last changed; '*' stands for every company's.
+CREATE TABLE invalidation (
+  company_id TEXT PRIMARY KEY,
+  generation BIGINT NOT NULL
+);
+CREATE INDEX invalidation_generation ON invalidation (generation);
+
 CREATE TABLE company (
   id         TEXT PRIMARY KEY,
   name       TEXT NOT NULL UNIQUE,

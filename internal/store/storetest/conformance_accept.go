@@ -22,7 +22,6 @@ func accepting() []sentence {
 		{"the messages of a page of notifications are counted", messagesAreCounted},
 		{"who reads notifications at once gets each his own", readersShareQueries},
 		{"requests that share a commit are all stored", requestsShareACommit},
-		{"a message is stored as started by the owner of its shard alone", startedAsAccepted},
 		{"one poisoned request in a hundred fails alone", poisonedRequestFailsAlone},
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
 		{"64 senders at once never pass the quota", quotaIsNeverPassed},
@@ -56,63 +55,6 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 		{N: 1, Number: "34600000002", Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed, Due: n.DueAt, EndedAt: n.CreatedAt},
 	}, messages); err != nil || d != "" {
 		t.Error(err, d)
-	}
-}
-
-// startedAsAccepted has requests share commits of which some start, by an owner's fence or by another.
-func startedAsAccepted(t *testing.T, r *rig) {
-	f := r.fence(t)
-	foreign := f
-	foreign.Epoch++
-	var all []*store.Accept
-	for i := range 40 {
-		a := r.request("34600000001")
-		switch i % 4 {
-		case 0, 1:
-			a.Start = &f
-		case 2:
-			if i > 20 {
-				a.Start = &foreign
-			}
-		}
-		all = append(all, a)
-	}
-	for _, half := range [][]*store.Accept{all[:20], all[20:]} {
-		for _, err := range together(t, r, half) {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	started := 0
-	for i, a := range all {
-		want := store.Message{N: 0, Number: "34600000001", Q: 1, Due: a.Notification.DueAt}
-		if a.Started {
-			started++
-			want.Q, want.Attempts, want.StartedAt = 2, 1, a.Notification.CreatedAt
-		}
-		if d := cmp.Diff(want, r.message(t, a, 0)); d != "" {
-			t.Error(d)
-		}
-		if i%4 > 1 && a.Started || a.Uncertain {
-			t.Errorf("request %d: started %v, uncertain %v", i, a.Started, a.Uncertain)
-		}
-		if i%4 == 0 && i < 20 && !a.Started {
-			t.Errorf("request %d of an owner is not started", i)
-		}
-	}
-	flights, err := r.Flights(t.Context(), f)
-	if err != nil || len(flights) != started {
-		t.Errorf("%d in flight of %d, %v", len(flights), started, err)
-	}
-	first := all[0]
-	key := first.Notification.Seq().Message(0)
-	if n := r.start(t, f, first, 0); n != 0 {
-		t.Errorf("started again, attempt %d", n)
-	}
-	r.result(t, store.Result{Key: key, Attempt: 1, Move: store.MoveDone, Rank: carillon.RankSent, ProviderID: "p", At: r.now})
-	if m := r.message(t, first, 0); m.Q != 0 || m.Rank != carillon.RankSent {
-		t.Errorf("its result is not written: %+v", m)
 	}
 }
 

@@ -22,8 +22,6 @@ func sharding() []sentence {
 		{"a node that leaves frees its shards", leaving},
 		{"the one process of a folder takes all shards", takingAll},
 		{"recovery makes what earlier owners began unknown and begins every wait anew", recovering},
-		{"a replay tells what a failover lost, and leaves what is there", replaying},
-		{"a replayed receipt proves its attempt, of its own sender alone", replayingReceipts},
 	}
 }
 
@@ -251,70 +249,5 @@ func recovering(t *testing.T, r *rig) {
 	}
 	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, senders[f.Shard], waits); n != 0 || err != nil {
 		t.Error(n, err)
-	}
-}
-
-func replaying(t *testing.T, r *rig) {
-	if r.Engine() == "sqlite" {
-		return // nothing fails over
-	}
-	f, a, canceled := r.fence(t), r.accepted(t, 4), r.accepted(t, 1)
-	sent := func(a *store.Accept, n, attempt int) store.Result {
-		return store.Result{Key: a.Notification.Seq().Message(n), Attempt: attempt, Rank: carillon.RankSent, ProviderID: "p", At: r.now}
-	}
-	// The database has: 0 sent, 1 being sent; of 2 and 3 it has heard nothing.
-	for n := range 2 {
-		r.start(t, f, a, n)
-	}
-	r.result(t, sent(a, 0, 1))
-	if _, _, err := r.Cancel(t.Context(), canceled.Notification.CompanyID, canceled.Notification.ID, r.now); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		err := r.Replay(t.Context(), []store.Flight{{Key: a.Notification.Seq().Message(2), Attempt: 1}},
-			[]store.Result{sent(a, 0, 1), sent(a, 1, 1), sent(a, 3, 2), sent(canceled, 0, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for n, want := range []struct {
-		q, attempt int
-		provider   string
-	}{{0, 1, "p"}, {0, 1, "p"}, {2, 1, ""}, {0, 2, "p"}} {
-		if m := r.message(t, a, n); m.Q != want.q || m.Attempts != want.attempt || m.ProviderID != want.provider {
-			t.Errorf("message %d: %+v", n, m)
-		}
-	}
-	if m := r.message(t, canceled, 0); m.Q != 0 || m.Attempts != 0 || m.Rank != carillon.RankCanceled {
-		t.Errorf("canceled: %+v", m)
-	}
-}
-
-func replayingReceipts(t *testing.T, r *rig) {
-	if r.Engine() == "sqlite" {
-		return // nothing fails over
-	}
-	f, a := r.fence(t), r.accepted(t, 5)
-	told := func(n, attempt int, sender int64, state carillon.State) carillon.Receipt {
-		ref := carillon.Ref{NotificationID: a.Notification.ID, N: n, Attempt: attempt}
-		return carillon.Receipt{Ref: ref, SenderUID: sender, State: state, Reason: carillon.ReasonUndeliverable, At: r.now}
-	}
-	// The database knows that 0 is being sent; of the others' attempts it has not heard.
-	r.start(t, f, a, 0)
-	for range 2 {
-		if err := r.ReplayReceipts(t.Context(), []carillon.Receipt{
-			told(3, 2, r.sender.UID, carillon.StateFailed), told(1, 2, r.sender.UID, carillon.StateRead), told(1, 1, r.sender.UID, carillon.StateSent),
-			told(0, 1, r.sender.UID, carillon.StateDelivered), told(2, 1, r.sender.UID+1, carillon.StateDelivered),
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for n, want := range []struct {
-		q, attempt int
-		rank       carillon.Rank
-	}{{0, 1, carillon.RankDelivered}, {0, 2, carillon.RankRead}, {1, 0, 0}, {0, 2, carillon.RankFailed}, {1, 0, 0}} {
-		if m := r.message(t, a, n); m.Q != want.q || m.Attempts != want.attempt || m.Rank != want.rank {
-			t.Errorf("message %d: %+v", n, m)
-		}
 	}
 }

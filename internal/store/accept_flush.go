@@ -1,0 +1,122 @@
+package store
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"carillon/internal/db"
+)
+
+// How accepts are stored on PostgreSQL: a batch is one round trip. Between statements that wait for each other's responses
+// the round trips take longer than the work, and the company's quota stays locked meanwhile.
+
+type quotaSum struct {
+	quotaKey
+	charge, limit int // limit: math.MaxInt where there is none
+	at            time.Time
+}
+
+const (
+	quotaSpan = 15 * time.Second // after which a committer counts in another row
+)
+
+// charged is the statement that charges a company, and divides by zero where its quota would be passed.
+//
+// A company without a quota is only counted, each quarter of a minute and by each committer in a row of its own: none waits
+// for another's commit, and no row has many versions. Those of one row that has as many as there were commits cannot be
+// cleaned away while a snapshot is held, and each look at it passes all of them.
+func (q *quotaSum) charged(slot int) db.Statement {
+	if q.limit == math.MaxInt {
+		at := q.at.UTC()
+		span := at.Sub(at.Truncate(24*time.Hour)) / quotaSpan
+		return db.Statement{
+			SQL: `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used`,
+			Args: []any{q.company, q.day, 1 + int(span)*db.Slots + slot, q.charge},
+		}
+	}
+	return db.Statement{
+		SQL: `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, CAST($3 AS BIGINT) / CASE WHEN CAST($3 AS BIGINT) + ` + quotaOthers + ` <= $4 THEN 1 ELSE 0 END)
+		ON CONFLICT (company_id, day, part) DO UPDATE SET used = (quota.used + excluded.used) /
+		CASE WHEN quota.used + excluded.used + ` + quotaOthers + ` <= $4 THEN 1 ELSE 0 END`,
+		Args: []any{q.company, q.day, q.charge, q.limit},
+	}
+}
+
+// quotaSums adds up what a batch charges; ok is false when it cannot fit.
+func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
+	for _, a := range accepts {
+		k, limit := a.quotaKey(), a.Quota.Limit
+		if limit <= 0 {
+			limit = math.MaxInt
+		}
+		i := slices.IndexFunc(sums, func(s quotaSum) bool { return s.quotaKey == k })
+		if i < 0 {
+			i, sums = len(sums), append(sums, quotaSum{quotaKey: k, limit: limit, at: a.Notification.CreatedAt})
+		}
+		s := &sums[i]
+		s.charge, s.limit = s.charge+a.Quota.Charge, min(s.limit, limit)
+		if s.charge > s.limit {
+			return nil, false
+		}
+	}
+	slices.SortFunc(sums, func(a, b quotaSum) int { return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.day, b.day)) })
+	return sums, true
+}
+
+// flushAccepts returns the statements of a batch. A quota that is passed and a key that is taken divide by zero: nothing is
+// decided on the way, the statements are written for the rule that every request is new and fits in its quota. Then nothing is
+// stored, and the batch is applied (applyAccepts). Locked are, in this order: idempotency keys, sorted; the new rows, which
+// nobody else knows; quotas, sorted, last, so that they are held for little more than the commit. applyAccepts takes the
+// quotas before the new rows: it must know who is admitted.
+func flushAccepts(tx *db.Tx, accepts []*Accept) ([]db.Statement, bool) {
+	quotas, ok := quotaSums(accepts)
+	if !ok {
+		return nil, false
+	}
+	for _, a := range accepts {
+		a.reset()
+	}
+	var all []db.Statement
+	if keys := keysOf(accepts); keys.Rows() > 0 {
+		all = append(all, keys.Statement(earliest(accepts)))
+	}
+	notifications, messages := notificationBulk(""), newMessages()
+	for _, a := range inOrder(accepts) {
+		a.Notification.addTo(notifications)
+		a.addTo(messages)
+	}
+	for _, b := range append([]*db.Bulk{notifications}, messages.all()...) {
+		if b.Rows() > 0 {
+			all = append(all, b.Statement())
+		}
+	}
+	for i := range quotas {
+		all = append(all, quotas[i].charged(tx.Slot()))
+	}
+	return all, true
+}
+
+// keysOf gathers the batch's idempotency keys, sorted. $8 is the time after which one that is there has not expired.
+func keysOf(accepts []*Accept) *db.Bulk {
+	b := db.NewBulk("idempotency", `ON CONFLICT (company_id, route, key) DO UPDATE SET hash = excluded.hash,
+		notification_id = excluded.notification_id, answer = excluded.answer,
+		expires_at = excluded.expires_at / CASE WHEN idempotency.expires_at <= $8 THEN 1 ELSE 0 END`,
+		"company_id:text", "route:text", "key:text", "hash:text", "notification_id:text", "answer:text", "expires_at:bigint")
+	for _, a := range keyed(accepts) {
+		k := a.Idempotency
+		b.Add(a.Notification.CompanyID, k.Route, k.Key, k.Hash, a.Notification.ID, k.Answer, db.Millis(k.ExpiresAt))
+	}
+	return b
+}
+
+// earliest is when the first of a batch came.
+func earliest(accepts []*Accept) int64 {
+	now := int64(math.MaxInt64)
+	for _, a := range accepts {
+		now = min(now, db.Millis(a.Notification.CreatedAt))
+	}
+	return now
+}

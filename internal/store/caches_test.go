@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+)
+
+func openCached(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestUnknownKeysAndNumbersAreRememberedWithinBounds(t *testing.T) {
+	s := openCached(t)
+	for i := range unknownMost + 10 {
+		if k, err := s.AccessKey(t.Context(), strconv.Itoa(i)); k != nil || err != nil {
+			t.Fatal(k, err)
+		}
+		if there, err := s.SenderElsewhere(t.Context(), "ours", strconv.Itoa(i)); there || err != nil {
+			t.Fatal(there, err)
+		}
+	}
+	if there, err := s.SenderElsewhere(t.Context(), "ours", strings.Repeat("x", 1000)); there || err != nil {
+		t.Error(there, err)
+	}
+	if n := s.caches.unknown.Len(); n == 0 || n > unknownMost {
+		t.Errorf("%d unknown names are remembered, at most %d wanted", n, unknownMost)
+	}
+	if n := s.caches.keys.Len() + s.caches.named.Len(); n != 0 {
+		t.Errorf("made-up names take %d places of the configuration's", n)
+	}
+}
+
+func TestAChangeInvalidatesItsCompanyAlone(t *testing.T) {
+	s := openCached(t)
+	put := func(id, name string) {
+		t.Helper()
+		if err := s.Configure(t.Context(), func(ctx context.Context, tx *Tx) error {
+			return tx.PutCompany(ctx, &carillon.Company{ID: id, Name: name}, time.Now())
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	named := func(id string) string {
+		t.Helper()
+		c, err := s.Company(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Name
+	}
+	put("a", "A")
+	put("b", "B")
+	if k, err := s.AccessKey(t.Context(), "ck_new"); k != nil || err != nil {
+		t.Fatal(k, err)
+	}
+	theirs, _ := s.Company(t.Context(), "b")
+	if named("a") != "A" || theirs.Name != "B" {
+		t.Fatal("not as written")
+	}
+	put("a", "A2")
+	if again, _ := s.Company(t.Context(), "b"); again != theirs {
+		t.Error("another company's entry was invalidated")
+	}
+	if got := named("a"); got != "A2" {
+		t.Errorf("the company is %s, want A2", got)
+	}
+	if err := s.Configure(t.Context(), func(ctx context.Context, tx *Tx) error {
+		return tx.PutKey(ctx, &AccessKey{CompanyID: "b", Label: "l", Key: "ck_new", Scopes: []string{"*"}}, time.Now())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := s.AccessKey(t.Context(), "ck_new"); k == nil || err != nil {
+		t.Error("a key that was unknown before it was made stays so:", err)
+	}
+}
