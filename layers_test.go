@@ -60,7 +60,6 @@ var layers = map[string]int{
 	"internal/db":      7,
 	"internal/config":  7,
 	"internal/load":    7,
-	"internal/argon":   7,
 	"web":              7,
 
 	".": 8, // the root package

@@ -50,7 +50,6 @@ type commands struct {
 	Health        healthCommand        `cmd:"" help:"Ask a running program whether it answers, or is ready."`
 	Bench         benchCommand         `cmd:"" help:"Measure what this machine and this database can take."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
-	HashWorker    hashWorkerCommand    `cmd:"" hidden:"" help:"Compute password hashes for the serving program."`
 }
 
 const about = `Carillon: notifications, calls and widgets, self-hosted.

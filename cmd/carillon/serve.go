@@ -30,7 +30,7 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	lines := app.NewLogWriter(env.Stderr)
 	defer lines.Flush() //nolint:errcheck // there is nowhere to say that the log cannot be written
 	a, err := app.New(cfg, app.Options{
-		Logger: logger(cfg, lines), Stdout: env.Stdout, HashWorker: hashWorkerArgs, Processors: processors,
+		Logger: logger(cfg, lines), Stdout: env.Stdout, Processors: processors,
 	})
 	if err != nil {
 		return err

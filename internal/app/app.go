@@ -17,7 +17,6 @@ import (
 
 	"carillon/internal/answer"
 	"carillon/internal/api"
-	"carillon/internal/argon"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
 	"carillon/internal/config"
@@ -36,11 +35,9 @@ import (
 
 // Options are what the surroundings give. The zero value works: nothing is logged or printed.
 type Options struct {
-	Logger *slog.Logger
-	Stdout io.Writer // where the demo and the first token are told to the person at the terminal
-	// HashWorker are arguments with which this program is the process for password hashes; none: there is no such process.
-	HashWorker []string
-	Processors int // to count on, where threads are more; default GOMAXPROCS
+	Logger     *slog.Logger
+	Stdout     io.Writer // where the demo and the first token are told to the person at the terminal
+	Processors int       // to count on, where threads are more; default GOMAXPROCS
 }
 
 // App is the whole program.
@@ -51,7 +48,6 @@ type App struct {
 
 	store     *store.Store
 	limits    *limit.Limits
-	hashes    *argon.Child // nil: password hashes are computed in this process
 	auth      *auth.Auth
 	catalog   *catalog.Catalog
 	notify    *notify.Notify
@@ -155,9 +151,6 @@ func (a *App) start(ctx context.Context) error {
 // wire builds the parts, from the store up.
 func (a *App) wire() {
 	a.limits = limit.New(a.store, a.log)
-	if len(a.o.HashWorker) > 0 {
-		a.hashes = argon.NewChild(a.o.HashWorker, argon.Options{Processors: a.o.Processors, Logger: a.log})
-	}
 	a.auth = auth.New(a.store, a.limits, a.authOptions())
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
 	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: a.catalogEvent, Logger: a.log})
@@ -199,9 +192,9 @@ func (a *App) routes() []answer.Route {
 }
 
 func (a *App) authOptions() auth.Options {
-	o := auth.Options{Hashes: a.o.Processors, Logger: a.log}
-	if a.hashes != nil {
-		o.Sums = a.hashes
+	o := auth.Options{Logger: a.log}
+	if a.o.Processors > 0 {
+		o.Hashes = max(1, a.o.Processors/2)
 	}
 	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
 		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
@@ -306,9 +299,6 @@ func (a *App) stop(ctx context.Context) error {
 	if a.whatsapp != nil {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
-	}
-	if a.hashes != nil {
-		a.hashes.Close()
 	}
 	errs = append(errs, a.tracing.Close(ctx))
 	if a.store != nil {

@@ -13,53 +13,35 @@ import (
 
 	"carillon"
 	"carillon/internal/answer"
-	"carillon/internal/argon"
 	"carillon/internal/config"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 )
 
 // metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
-// or an id; the one exception is the senders whose breaker is not closed, of which at most a hundred are named. What is
-// counted once a request or a message has its series looked up beforehand.
+// or an id; the one exception is the senders whose breaker is not closed, of which at most a hundred are named.
 type metrics struct {
-	registry  *prometheus.Registry
-	answers   children[answerSeries, answered]
-	refused   children[string, prometheus.Counter]
-	callbacks children[string, prometheus.Counter]
-	accepted  children[carillon.Channel, acceptance]
-	ended     children[attemptSeries, prometheus.Counter]
-	late      prometheus.Histogram
-	receipts  children[receiptSeries, prometheus.Counter]
-	writes    prometheus.Histogram
-	commit    prometheus.Histogram
+	registry      *prometheus.Registry
+	requests      *prometheus.CounterVec
+	latency       *prometheus.HistogramVec
+	refused       *prometheus.CounterVec
+	callbacks     *prometheus.CounterVec
+	notifications *prometheus.CounterVec
+	messages      *prometheus.CounterVec
+	ended         *prometheus.CounterVec
+	late          prometheus.Histogram
+	receipts      *prometheus.CounterVec
+	writes        prometheus.Histogram
+	commit        prometheus.Histogram
 }
-
-type (
-	answerSeries struct {
-		route  string
-		status int
-	}
-	answered struct {
-		count   prometheus.Counter
-		latency prometheus.Observer
-	}
-	acceptance    struct{ notifications, messages prometheus.Counter }
-	attemptSeries struct {
-		outcome string
-		reason  carillon.Reason
-	}
-	receiptSeries struct {
-		state  carillon.State
-		reason carillon.Reason
-	}
-)
 
 func newMetrics(a *App) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.ofRequests()
 	m.ofMessages()
-	m.ofHashes(func() argon.Stats { return a.hashes.Stats() })
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "carillon_password_hashes_total", Help: "Password hashes computed.",
+	}, func() float64 { return float64(a.auth.PasswordHashes()) }))
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -83,53 +65,26 @@ func (m *metrics) histogram(name, help string, buckets []float64) prometheus.His
 }
 
 func (m *metrics) ofRequests() {
-	requests := m.vec("carillon_http_requests_total", "Answered requests by route and status.", "route", "status")
-	latency := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.requests = m.vec("carillon_http_requests_total", "Answered requests by route and status.", "route", "status")
+	m.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "carillon_http_request_seconds", Help: "Time from the request's header to the end of its answer.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"route"})
-	m.registry.MustRegister(latency)
-	m.answers.make = func(k answerSeries) answered {
-		return answered{requests.WithLabelValues(k.route, strconv.Itoa(k.status)), latency.WithLabelValues(k.route)}
-	}
-	refused := m.vec("carillon_http_refused_total",
+	m.registry.MustRegister(m.latency)
+	m.refused = m.vec("carillon_http_refused_total",
 		"Requests answered with an error, by its code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
-	m.refused.make = func(code string) prometheus.Counter { return refused.WithLabelValues(code) }
-	callbacks := m.vec("carillon_callbacks_total", "Providers' callbacks: taken; rejected, of no sender or not signed by its channel; failed, they will come again.", "result")
-	m.callbacks.make = func(result string) prometheus.Counter { return callbacks.WithLabelValues(result) }
+	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: taken; rejected, of no sender or not signed by its channel; failed, they will come again.", "result")
 }
 
 func (m *metrics) ofMessages() {
-	notifications := m.vec("carillon_accepted_notifications_total", "Notifications accepted, that is durably stored.", "channel")
-	messages := m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
-	m.accepted.make = func(c carillon.Channel) acceptance {
-		return acceptance{notifications.WithLabelValues(string(c)), messages.WithLabelValues(string(c))}
-	}
-	ended := m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, skipped, retry, unknown, held) and reason. One that ended unknown counts again, as failed or retry for the reason outcome_unknown, when its sender's policy settles it.", "outcome", "reason")
-	m.ended.make = func(k attemptSeries) prometheus.Counter { return ended.WithLabelValues(k.outcome, string(k.reason)) }
+	m.notifications = m.vec("carillon_accepted_notifications_total", "Notifications accepted, that is durably stored.", "channel")
+	m.messages = m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
+	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, skipped, retry, unknown, held) and reason. One that ended unknown counts again, as failed or retry for the reason outcome_unknown, when its sender's policy settles it.", "outcome", "reason")
 	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's answer.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
-	receipts := m.vec("carillon_receipts_total", "What providers told later of messages, by state and reason; repeats count.", "state", "reason")
-	m.receipts.make = func(k receiptSeries) prometheus.Counter {
-		return receipts.WithLabelValues(string(k.state), string(k.reason))
-	}
+	m.receipts = m.vec("carillon_receipts_total", "What providers told later of messages, by state and reason; repeats count.", "state", "reason")
 	m.writes = m.histogram("carillon_commit_writes", "Writes that shared one group commit: requests, callbacks, and of a delivery each start, each result and each message that is put off.", prometheus.ExponentialBuckets(1, 2, 14))
 	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
-}
-
-// ofHashes tells of the process for password hashes.
-func (m *metrics) ofHashes(stats func() argon.Stats) {
-	count := func(name, help string, value func(argon.Stats) int64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-			func() float64 { return float64(value(stats())) }))
-	}
-	count("carillon_password_hashes_total", "Password hashes computed, in either process.",
-		func(s argon.Stats) int64 { return s.Beside + s.Here })
-	count("carillon_password_hashes_inside_total",
-		"Password hashes that the serving process had to compute, because the one for them got no turn, died or did not start.",
-		func(s argon.Stats) int64 { return s.Here })
-	count("carillon_hash_process_deaths_total", "How often the process for password hashes died.",
-		func(s argon.Stats) int64 { return s.Deaths })
 }
 
 func (m *metrics) handler() http.Handler {
@@ -137,14 +92,13 @@ func (m *metrics) handler() http.Handler {
 }
 
 func (m *metrics) answered(a answer.Answered) {
-	s := m.answers.of(answerSeries{a.Pattern, a.Status})
-	s.count.Inc()
-	s.latency.Observe(a.Took.Seconds())
+	m.requests.WithLabelValues(a.Pattern, strconv.Itoa(a.Status)).Inc()
+	m.latency.WithLabelValues(a.Pattern).Observe(a.Took.Seconds())
 	if a.Code != "" {
-		m.refused.of(a.Code).Inc()
+		m.refused.WithLabelValues(a.Code).Inc()
 	}
 	if strings.HasPrefix(a.Pattern, "POST /callbacks/") {
-		m.callbacks.of(callbackResult(a.Status)).Inc()
+		m.callbacks.WithLabelValues(callbackResult(a.Status)).Inc()
 	}
 }
 
@@ -159,14 +113,13 @@ func callbackResult(status int) string {
 }
 
 func (m *metrics) stored(n *store.Notification) {
-	s := m.accepted.of(n.Channel)
-	s.notifications.Inc()
-	s.messages.Add(float64(n.Total))
+	m.notifications.WithLabelValues(string(n.Channel)).Inc()
+	m.messages.WithLabelValues(string(n.Channel)).Add(float64(n.Total))
 }
 
 func (m *metrics) received(rs []carillon.Receipt) {
 	for i := range rs {
-		m.receipts.of(receiptSeries{rs[i].State, rs[i].Reason}).Inc()
+		m.receipts.WithLabelValues(string(rs[i].State), string(rs[i].Reason)).Inc()
 	}
 }
 
@@ -177,13 +130,13 @@ func (m *metrics) committed(writes int, took time.Duration) {
 
 func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
 	m.late.Observe(late.Seconds())
-	m.ended.of(attemptSeries{outcomeOf(d), d.Result.Reason}).Inc()
+	m.ended.WithLabelValues(outcomeOf(d), string(d.Result.Reason)).Inc()
 }
 
 // settled counts what became of unknown outcomes: another attempt, or a failure.
 func (m *metrics) settled(retried, failed int) {
-	m.ended.of(attemptSeries{"retry", carillon.ReasonOutcomeUnknown}).Add(float64(retried))
-	m.ended.of(attemptSeries{"failed", carillon.ReasonOutcomeUnknown}).Add(float64(failed))
+	m.ended.WithLabelValues("retry", string(carillon.ReasonOutcomeUnknown)).Add(float64(retried))
+	m.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }
 
 func outcomeOf(d *queue.Done) string {

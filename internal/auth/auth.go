@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/argon"
 	"carillon/internal/limit"
 	"carillon/internal/store"
 )
@@ -25,9 +24,8 @@ import (
 type Options struct {
 	Issuer         string        // iss of tokens; default "carillon"
 	Params         Params        // of password hashes; default 19 MiB, 2 passes, 1 thread
-	Hashes         int           // password hashes at once, half as many beside requests and deliveries; default GOMAXPROCS
+	Hashes         int           // password hashes at once; default half of GOMAXPROCS, at least 1
 	HashQueue      int           // sign-ins that may wait for one; default 256
-	Sums           Sums          // computes them; default argon.Here
 	FailedSignIns  int           // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
 	TokenLife      time.Duration // of access and company tokens; default 1 h
 	SessionLife    time.Duration // since the last refresh; default 30 days
@@ -42,11 +40,8 @@ func (o Options) withDefaults() Options {
 	if o.Params == (Params{}) {
 		o.Params = defaultParams()
 	}
-	if o.Sums == nil {
-		o.Sums = argon.Here{}
-	}
 	if o.Hashes <= 0 {
-		o.Hashes = runtime.GOMAXPROCS(0)
+		o.Hashes = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	if o.HashQueue <= 0 {
 		o.HashQueue = 256
@@ -82,10 +77,7 @@ type Auth struct {
 // New builds the package over a store.
 func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o = o.withDefaults()
-	h := newHasher(o.Sums, o.Params, o.Hashes, o.HashQueue)
-	b := bustle{came: s.Operations}
-	h.beside = func() bool { return b.now(time.Now()) }
-	return &Auth{store: s, limits: limits, o: o, hasher: h}
+	return &Auth{store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, o.HashQueue)}
 }
 
 const (

@@ -11,84 +11,97 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/sync/semaphore"
 
 	"carillon"
-	"carillon/internal/argon"
 )
 
-// Params are those of argon2id (RFC 9106).
-type Params = argon.Params
-
-// Sums computes password hashes: argon.Here in this process, argon.Child beside it.
-type Sums interface {
-	Sum(ctx context.Context, j argon.Job) ([]byte, error)
+// Params say what a hash by argon2id (RFC 9106) costs.
+type Params struct {
+	Memory  uint32 // KiB
+	Passes  uint32
+	Threads uint8
 }
 
 // defaultParams are the first of OWASP's recommendations.
 func defaultParams() Params { return Params{Memory: 19 * 1024, Passes: 2, Threads: 1} }
 
+// MaxPassword bounds a password, in bytes.
+const MaxPassword = 1024
+
 const (
 	saltSize = 16
 	hashSize = 32
-	// MaxPassword bounds a password, in bytes.
-	MaxPassword = argon.MaxSecret
+
+	// Bounds of a stored hash: one that demands more could exhaust the machine.
+	maxMemory = 1 << 20 // KiB
+	maxPasses = 64
+	maxSalt   = 64 // bytes
+	maxHash   = 64 // bytes
 )
 
-// hasher hashes passwords, a few at once: each takes memory and a core for tens of milliseconds, and everything else
-// that the program does must go on beside them. Those that wait are bounded too.
+// hasher computes password hashes. Each occupies a processor for tens of milliseconds and allocates Params.Memory, so few
+// run at once, the others wait in order of arrival, and the number that wait is bounded
+// (docs/adr/0016-password-hashes-in-process.md).
 type hasher struct {
-	slots
-	sums   Sums
-	params Params
-	dummy  string // what the password of an unknown user is compared with; no password has this hash
-	hashed atomic.Int64
+	params  Params
+	dummy   string              // compared with the password of an unknown user; no password has this hash
+	permits *semaphore.Weighted // for the hashes that run
+	places  chan struct{}       // for the hashes that run or wait
+	hashed  atomic.Int64
 }
 
-func newHasher(s Sums, p Params, most, line int) *hasher {
+func newHasher(p Params, running, waiting int) *hasher {
 	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
 	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
 	_, _ = rand.Read(sum)
-	return &hasher{sums: s, params: p, dummy: encode(p, salt, sum), slots: slots{most: most, line: line}}
+	return &hasher{
+		params: p, dummy: encode(p, salt, sum),
+		permits: semaphore.NewWeighted(int64(running)), places: make(chan struct{}, running+waiting),
+	}
 }
 
-func crowded(err error) *carillon.Error {
+// acquire waits for the permit to compute hashes. Errors: service_unavailable when too many wait already, or ctx ends.
+func (h *hasher) acquire(ctx context.Context) (release func(), err error) {
+	select {
+	case h.places <- struct{}{}:
+	default:
+		return nil, overloaded(nil)
+	}
+	if err := h.permits.Acquire(ctx, 1); err != nil {
+		<-h.places
+		return nil, overloaded(err)
+	}
+	return func() { h.permits.Release(1); <-h.places }, nil
+}
+
+func overloaded(err error) *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The service cannot take this request now", RetryAfter: 1, Err: err,
 		Details: carillon.Details{{Key: "reason", Value: "Too many sign-ins are waiting"}},
 	}
 }
 
-// make hashes a password with a new salt. The caller has entered.
-func (h *hasher) make(ctx context.Context, password string) (string, error) {
+// hash hashes a password with a new salt. The caller holds a permit.
+func (h *hasher) hash(password string) string {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt)
-	sum, err := h.sum(ctx, password, salt, h.params, hashSize)
-	if err != nil {
-		return "", err
-	}
-	return encode(h.params, salt, sum), nil
+	return encode(h.params, salt, h.sum(password, salt, h.params, hashSize))
 }
 
-func (h *hasher) sum(ctx context.Context, password string, salt []byte, p Params, size int) ([]byte, error) {
+func (h *hasher) sum(password string, salt []byte, p Params, size int) []byte {
 	h.hashed.Add(1)
-	sum, err := h.sums.Sum(ctx, argon.Job{Params: p, Secret: []byte(password), Salt: salt, Size: size})
-	if err != nil && ctx.Err() != nil {
-		return nil, crowded(err) // who waits no longer hears nothing, and nothing is wrong
-	}
-	return sum, err
+	return argon2.IDKey([]byte(password), salt, p.Passes, p.Memory, p.Threads, uint32(size))
 }
 
-// check compares a password with a stored hash; stale says that the hash was made with other parameters than today's.
-// The caller has entered.
-func (h *hasher) check(ctx context.Context, password, stored string) (ok, stale bool, err error) {
+// check compares a password with a stored hash; stale reports that the hash was made with other parameters than the current
+// ones. The caller holds a permit.
+func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
 	p, salt, want, err := decode(stored)
 	if err != nil {
 		return false, false, err
 	}
-	got, err := h.sum(ctx, password, salt, p, len(want))
-	if err != nil {
-		return false, false, err
-	}
+	got := h.sum(password, salt, p, len(want))
 	return subtle.ConstantTimeCompare(got, want) == 1, p != h.params, nil
 }
 
@@ -117,41 +130,38 @@ func decode(s string) (p Params, salt, sum []byte, err error) {
 	if err != nil {
 		return p, nil, nil, errHash
 	}
-	if p.Memory > argon.MaxMemory || p.Passes == 0 || p.Passes > argon.MaxPasses || p.Threads == 0 ||
-		len(salt) < 8 || len(salt) > argon.MaxSalt || len(sum) < 16 || len(sum) > argon.MaxSum {
+	if p.Memory > maxMemory || p.Passes == 0 || p.Passes > maxPasses || p.Threads == 0 ||
+		len(salt) < 8 || len(salt) > maxSalt || len(sum) < 16 || len(sum) > maxHash {
 		return p, nil, nil, errHash
 	}
 	return p, salt, sum, nil
 }
 
+// PasswordHashes is how many password hashes were computed since the start.
+func (a *Auth) PasswordHashes() int64 { return a.hasher.hashed.Load() }
+
 // HashPassword hashes a password for an account. Errors: validation_failed, service_unavailable.
 func (a *Auth) HashPassword(ctx context.Context, password string) (string, error) {
+	return a.KeepPassword(ctx, "", password)
+}
+
+// KeepPassword returns stored when it is the password's hash with the current parameters, else a new hash: applying the same
+// set-up twice changes nothing. Errors: those of HashPassword.
+func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (string, error) {
 	if len(password) > MaxPassword {
 		return "", tooLong()
 	}
-	leave, err := a.hasher.enter(ctx)
+	release, err := a.hasher.acquire(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer leave()
-	return a.hasher.make(ctx, password)
-}
-
-// KeepPassword gives stored back when it is the password's hash with today's parameters, else a new one: set-up that is
-// applied again changes nothing.
-func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (string, error) {
-	if stored == "" || len(password) > MaxPassword {
-		return a.HashPassword(ctx, password)
+	defer release()
+	if stored != "" {
+		if ok, stale, err := a.hasher.check(password, stored); err == nil && ok && !stale {
+			return stored, nil
+		}
 	}
-	leave, err := a.hasher.enter(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer leave()
-	if ok, stale, err := a.hasher.check(ctx, password, stored); err == nil && ok && !stale {
-		return stored, nil
-	}
-	return a.hasher.make(ctx, password)
+	return a.hasher.hash(password), nil
 }
 
 func tooLong() *carillon.Error {

@@ -68,11 +68,11 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 	if err := a.room(ctx, rates); err != nil {
 		return nil, err
 	}
-	leave, err := a.hasher.enter(ctx)
+	release, err := a.hasher.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	if err := a.room(ctx, rates); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 	if account != nil {
 		stored = account.PasswordHash
 	}
-	ok, stale, err := a.hasher.check(ctx, password, stored)
+	ok, stale, err := a.hasher.check(password, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,7 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 		return nil, a.failed(ctx, rates)
 	}
 	if stale {
-		now, err := a.hasher.make(ctx, password)
-		if err != nil {
-			return nil, err
-		}
-		if err := a.store.Rehash(ctx, account.ID, stored, now); err != nil {
+		if err := a.store.Rehash(ctx, account.ID, stored, a.hasher.hash(password)); err != nil {
 			return nil, err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/argon"
 	"carillon/internal/store"
 )
 
@@ -346,62 +345,59 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 
 func TestHashesWaitInABoundedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(argon.Here{}, cheap, 1, 1)
-		leave, err := h.enter(t.Context())
+		h := newHasher(cheap, 1, 1)
+		release, err := h.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		entered := make(chan error, 1)
+		acquired := make(chan error, 1)
 		go func() {
-			leave, err := h.enter(t.Context())
+			release, err := h.acquire(t.Context())
 			if err == nil {
-				leave()
+				release()
 			}
-			entered <- err
+			acquired <- err
 		}()
 		synctest.Wait() // it waits in the queue
-		if _, err := h.enter(t.Context()); !carillon.IsCode(err, carillon.ServiceUnavailable) {
+		if _, err := h.acquire(t.Context()); !carillon.IsCode(err, carillon.ServiceUnavailable) {
 			t.Errorf("the third: %v", err)
 		}
-		leave()
-		if err := <-entered; err != nil {
+		release()
+		if err := <-acquired; err != nil {
 			t.Errorf("the second: %v", err)
 		}
-		if n := len(h.waiting); n != 0 || h.running != 0 {
-			t.Errorf("%d are said to wait and %d to run", n, h.running)
+		if n := len(h.places); n != 0 || !h.permits.TryAcquire(1) {
+			t.Errorf("%d places are taken, or the permit is", n)
 		}
 	})
 }
 
-func TestAHashThatNoLongerWaitsPassesItsTurnOn(t *testing.T) {
+func TestAWaitingHashThatIsCanceledFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(argon.Here{}, cheap, 1, 8)
-		leave, err := h.enter(t.Context())
+		h := newHasher(cheap, 1, 1)
+		release, err := h.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		gone, turn := make(chan error), make(chan error)
-		go func() { _, err := h.enter(ctx); gone <- err }()
-		synctest.Wait()
-		go func() { _, err := h.enter(t.Context()); turn <- err }()
+		canceled, next := make(chan error), make(chan error)
+		go func() { _, err := h.acquire(ctx); canceled <- err }()
 		synctest.Wait()
 		cancel()
-		if err := <-gone; !carillon.IsCode(err, carillon.ServiceUnavailable) {
-			t.Errorf("who left heard %v", err)
+		if err := <-canceled; !carillon.IsCode(err, carillon.ServiceUnavailable) {
+			t.Errorf("the canceled one: %v", err)
 		}
-		leave()
-		if err := <-turn; err != nil || h.running != 1 {
-			t.Errorf("the next: %v, %d run", err, h.running)
+		go func() { _, err := h.acquire(t.Context()); next <- err }()
+		synctest.Wait() // it has the place in the queue
+		release()
+		if err := <-next; err != nil || h.permits.TryAcquire(1) {
+			t.Errorf("the next: %v, or another holds a permit too", err)
 		}
 	})
 }
 
 func TestDecodeRefusesWhatCouldExhaustTheMachine(t *testing.T) {
-	good, err := newHasher(argon.Here{}, cheap, 1, 1).make(t.Context(), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := newHasher(cheap, 1, 1).hash("x")
 	if _, _, _, err := decode(good); err != nil {
 		t.Fatal(err)
 	}
@@ -412,87 +408,6 @@ func TestDecodeRefusesWhatCouldExhaustTheMachine(t *testing.T) {
 	} {
 		if _, _, _, err := decode(bad); err == nil {
 			t.Errorf("%q was read", bad)
-		}
-	}
-}
-
-func TestHashesLeaveAProcessorToOtherWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		busy := true
-		h := newHasher(argon.Here{}, cheap, 4, 8)
-		h.beside = func() bool { return busy }
-		leaves := make(chan func(), 8)
-		for range 8 {
-			go func() {
-				leave, err := h.enter(t.Context())
-				if err != nil {
-					t.Error(err)
-				}
-				leaves <- leave
-			}()
-		}
-		synctest.Wait()
-		if h.running != 2 {
-			t.Fatalf("%d run at first", h.running)
-		}
-		for _, x := range []struct {
-			busy bool
-			want int // at once
-		}{{true, 2}, {true, 2}, {false, 4}, {true, 3}, {true, 2}} {
-			busy = x.busy
-			(<-leaves)()
-			synctest.Wait()
-			if h.running != x.want {
-				t.Fatalf("%+v: %d run", x, h.running)
-			}
-		}
-		for h.running > 0 {
-			(<-leaves)()
-			synctest.Wait()
-		}
-		if len(h.waiting) > 0 {
-			t.Errorf("%d wait for ever", len(h.waiting))
-		}
-	})
-}
-
-func TestHashesGiveWayToWhatTheStoreIsGiven(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, store.Options{}, Options{Hashes: 4})
-		for _, x := range []struct{ deliveries, places int }{{0, 4}, {bustleRate, 2}, {bustleRate - 1, 4}} {
-			for range x.deliveries {
-				if err := w.store.Deliver(t.Context(), &store.Delivery{Now: time.Now()}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if got := w.hasher.places(); got != x.places {
-				t.Errorf("beside %d deliveries in a second %d hashes are computed at once, want %d", x.deliveries, got, x.places)
-			}
-			time.Sleep(time.Second)
-		}
-	})
-}
-
-func TestBustleIsARateOfWhatComes(t *testing.T) {
-	var came int64
-	b := bustle{came: func() int64 { return came }}
-	now := time.Now()
-	for i, x := range []struct {
-		after time.Duration
-		come  int64
-		want  bool
-	}{
-		{0, 0, false},
-		{time.Second, 99, false},
-		{time.Second, 100, true},
-		{100 * time.Millisecond, 0, true}, // too soon to tell
-		{150 * time.Millisecond, 0, false},
-		{time.Hour, 1000, false},
-		{time.Second / 2, 50, true},
-	} {
-		now, came = now.Add(x.after), came+x.come
-		if got := b.now(now); got != x.want {
-			t.Errorf("%d: %+v: %t", i, x, got)
 		}
 	}
 }
