@@ -53,7 +53,7 @@ var layers = map[string]int{
 
 	"internal/store":  6,
 	"internal/egress": 6,
-	"internal/answer": 6,
+	"internal/httpio": 6,
 
 	"internal/tracing": 7,
 	"internal/cache":   7,

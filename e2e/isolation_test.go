@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/app"
+	"carillon/internal/httpio"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -114,7 +114,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 }
 
 // tryCall calls a route in one way with every credential.
-func (c *companies) tryCall(t *testing.T, route answer.Route, x call, alpha *belongings, beta []credential) {
+func (c *companies) tryCall(t *testing.T, route httpio.Route, x call, alpha *belongings, beta []credential) {
 	t.Helper()
 	method, pattern, _ := strings.Cut(route.Pattern, " ")
 	for _, by := range beta {

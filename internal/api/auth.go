@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 )
 
 // authRoutes are signing in and out, tokens and keys (interface.md, endpoints 1 and 2; decisions.md, section 2).
-func (s *Server) authRoutes() []answer.Route {
-	return []answer.Route{
+func (s *Server) authRoutes() []httpio.Route {
+	return []httpio.Route{
 		route("POST "+prefix+"/auth", "none", s.signIn),
 		route("POST "+prefix+"/auth/refresh", "none", s.refresh),
 		route("POST "+prefix+"/auth/company", "company", s.companyToken),
@@ -36,7 +36,7 @@ type sessionAnswer struct {
 const bearerType = "bearer"
 
 func writeSession(w http.ResponseWriter, x *auth.Session) error {
-	return answer.JSON(w, http.StatusOK, sessionAnswer{
+	return httpio.JSON(w, http.StatusOK, sessionAnswer{
 		x.AccessToken, bearerType, x.ExpiresIn, x.ExpiresAt.Unix(), x.RefreshToken, x.User,
 	})
 }
@@ -57,7 +57,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	session, err := s.Auth.SignIn(r.Context(), strings.TrimSpace(email), password, answer.ClientAddress(r, s.Proxies))
+	session, err := s.Auth.SignIn(r.Context(), strings.TrimSpace(email), password, httpio.ClientAddress(r, s.Proxies))
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func passwordGrant(r *http.Request) error {
 }
 
 func bodyObject(w http.ResponseWriter, r *http.Request) (*carillon.Object, error) {
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Server) companyToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetCompany(r.Context(), p.Company.ID)
 	if p.Company.Suspended {
 		return carillon.Denied("The company is suspended")
 	}
@@ -148,7 +148,7 @@ func (s *Server) companyToken(w http.ResponseWriter, r *http.Request) error {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	}
-	return answer.JSON(w, http.StatusOK, struct {
+	return httpio.JSON(w, http.StatusOK, struct {
 		AccessToken string  `json:"access_token"`
 		TokenType   string  `json:"token_type"`
 		ExpiresIn   int     `json:"expires_in"`
@@ -179,7 +179,7 @@ func (s *Server) user(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, c.User())
+	return httpio.JSON(w, http.StatusOK, c.User())
 }
 
 // keyRecord is the company API key record of the contract, in its key order.
@@ -209,7 +209,7 @@ func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
 		}
 		records = append(records, record)
 	}
-	return answer.JSON(w, http.StatusOK, struct {
+	return httpio.JSON(w, http.StatusOK, struct {
 		ValidAPIKeys []keyRecord `json:"validApiKeys"`
 	}{records})
 }
@@ -223,7 +223,7 @@ func (s *Server) publicKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer.Public(w, keySetKept, struct {
+	return httpio.Public(w, keySetKept, struct {
 		Keys []auth.JWK `json:"keys"`
 	}{keys})
 }

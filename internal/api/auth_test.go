@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/api/apitest"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/store"
 )
@@ -82,7 +82,7 @@ func newSignInWorld(t *testing.T) *signInWorld {
 		t.Fatal(err)
 	}
 	api := New(Deps{Store: s, Auth: a, Limits: limits, Log: log})
-	server := httptest.NewServer(answer.NewRouter(log, nil, api.authRoutes()...))
+	server := httptest.NewServer(httpio.NewRouter(log, nil, api.authRoutes()...))
 	t.Cleanup(server.Close)
 	w.base = server.URL
 	w.client = &http.Client{Transport: &apitest.Transport{Test: t, Checker: checker, Next: server.Client().Transport}}
@@ -353,7 +353,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	w.send("POST", "/functions/v1/auth/refresh", `{"refresh_token":"`+session["refresh_token"].(string)+`x"}`)
 	w.send("GET", "/functions/v1/auth/user", "", "Authorization", "Bearer "+session["access_token"].(string)+"x")
 	log := w.log.String()
-	if strings.Count(log, "answered request") != 6 {
+	if strings.Count(log, "responded") != 6 {
 		t.Fatalf("the log:\n%s", log)
 	}
 	for _, secret := range []string{

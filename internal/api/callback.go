@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 )
 
 // maxCallback bounds a provider's callback: the channel gathers up to 3 MB of updates in one.
 const maxCallback = 4 << 20
 
 // callbackRoutes take what providers tell (decisions.md, section 3, Provider callbacks).
-func (s *Server) callbackRoutes() []answer.Route {
-	var routes []answer.Route
+func (s *Server) callbackRoutes() []httpio.Route {
+	var routes []httpio.Route
 	for _, provider := range slices.Sorted(maps.Keys(s.Callbacks)) {
 		pattern := " /callbacks/" + provider + "/{sender}"
 		routes = append(routes,
@@ -89,7 +89,7 @@ func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider s
 	if err != nil {
 		return err
 	}
-	body, err := answer.Bytes(w, r, maxCallback)
+	body, err := httpio.Bytes(w, r, maxCallback)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider s
 			continue
 		}
 		verified = true
-		answer.SetCompany(r.Context(), x.CompanyID)
+		httpio.SetCompany(r.Context(), x.CompanyID)
 		if err := s.takeForCompany(r, cb, x, body); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider s
 	if !verified {
 		return carillon.NoAccess("The signature is not this sender's", "invalid")
 	}
-	return answer.Raw(w, http.StatusOK, []byte(`{"success":true}`))
+	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
 }
 
 // takeForCompany stores what a callback tells each sender of the company whose secret signs it: a provider's application
@@ -136,7 +136,7 @@ func (s *Server) takeEvents(ctx context.Context, cb Callback, x *carillon.Sender
 		return err
 	}
 	if told.Ignored > 0 {
-		answer.Logger(ctx, s.Log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", told.Ignored)
+		httpio.Logger(ctx, s.Log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", told.Ignored)
 	}
 	if len(told.Receipts) > 0 {
 		if err := s.Notify.Receive(ctx, x, told.Receipts); err != nil {

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 )
 
 // gated answers 503 while a maintenance window is set (decisions.md, section 1). The panel and the providers' callbacks
 // go on: the first ends the window, the second must not be lost.
-func (s *Server) gated(h answer.Handler) answer.Handler {
+func (s *Server) gated(h httpio.Handler) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		m, err := s.Store.Maintenance(r.Context())
 		if err != nil {

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 )
 
 // metaRoutes tell about the program itself, without a credential.
-func (s *Server) metaRoutes() []answer.Route {
-	return []answer.Route{
+func (s *Server) metaRoutes() []httpio.Route {
+	return []httpio.Route{
 		route("GET /healthz", "none", s.health),
 		route("GET /readyz", "none", s.ready),
 		route("GET /openapi.json", "none", s.openAPI),
@@ -21,7 +21,7 @@ func (s *Server) metaRoutes() []answer.Route {
 
 // health says that the program runs and answers, no more.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	return answer.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
+	return httpio.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
 type readyAnswer struct {
@@ -42,7 +42,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 		if at, _, err := s.Store.RestoredAt(ctx); err == nil && !at.IsZero() {
 			told.RestoredAt = carillon.FormatTime(at)
 		}
-		return answer.JSON(w, http.StatusOK, told)
+		return httpio.JSON(w, http.StatusOK, told)
 	}
 	if _, ok := errors.AsType[*carillon.Error](err); ok {
 		return err
@@ -55,5 +55,5 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 
 // openAPI is the description of the interface.
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
-	return answer.Raw(w, http.StatusOK, OpenAPI())
+	return httpio.Raw(w, http.StatusOK, OpenAPI())
 }

@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/notify"
 	"carillon/internal/store"
 )
 
 // notifyRoutes are endpoints 3 and 4 of interface.md and what decisions.md, section 3, adds beside them.
-func (s *Server) notifyRoutes() []answer.Route {
-	return []answer.Route{
+func (s *Server) notifyRoutes() []httpio.Route {
+	return []httpio.Route{
 		s.keyRoute("POST "+prefix+"/notify", auth.NotifySend, s.send(carillon.Messaging, "notify")),
 		s.keyRoute("POST "+prefix+"/notify/voice", auth.VoiceSend, s.send(carillon.Voice, "notify/voice")),
 		s.keyRoute("GET "+prefix+"/notify", auth.NotifyRead, s.listNotifications),
@@ -58,7 +58,7 @@ func (s *Server) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 			return err
 		}
 		if sub.Body == nil {
-			if sub.Body, err = answer.Body(w, r); err != nil {
+			if sub.Body, err = httpio.Body(w, r); err != nil {
 				return err
 			}
 		}
@@ -74,12 +74,12 @@ func writeAnswer(w http.ResponseWriter, a notify.Answer) error {
 	if a.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
-	return answer.Raw(w, http.StatusOK, a.JSON)
+	return httpio.Raw(w, http.StatusOK, a.JSON)
 }
 
 // repeat answers a request whose idempotency key has an answer already. Otherwise the key is reserved until done.
 func (s *Server) repeat(w http.ResponseWriter, r *http.Request, sub *notify.Submission) (done func(), replayed bool, err error) {
-	if sub.Body, err = answer.Body(w, r); err != nil {
+	if sub.Body, err = httpio.Body(w, r); err != nil {
 		return nil, false, err
 	}
 	sub.Hash = contentHash(r.URL.Query(), sub.Body)
@@ -118,7 +118,7 @@ func contentHash(q url.Values, body []byte) string {
 
 // unflatten reads the query parameter: exactly `true` or `false`, false when absent.
 func unflatten(r *http.Request) (bool, error) {
-	v, present := answer.QueryValue(r.URL.RawQuery, "unflatten")
+	v, present := httpio.QueryValue(r.URL.RawQuery, "unflatten")
 	if !present {
 		return false, nil
 	}
@@ -163,7 +163,7 @@ func (s *Server) showNotification(w http.ResponseWriter, r *http.Request, p *aut
 	if next > 0 {
 		v.NextCursor = encodeCursor(recipientsList, strconv.Itoa(next))
 	}
-	return answer.JSON(w, http.StatusOK, v)
+	return httpio.JSON(w, http.StatusOK, v)
 }
 
 // The kinds of cursors.
@@ -193,7 +193,7 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request, p *au
 	}
 	list := notificationList{Data: []*notify.View{}}
 	if none {
-		return answer.JSON(w, http.StatusOK, list)
+		return httpio.JSON(w, http.StatusOK, list)
 	}
 	f.Limit = page.Limit
 	if page.After != "" && !carillon.ValidUUID(page.After) {
@@ -209,7 +209,7 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request, p *au
 		cursor := encodeCursor(notificationsList, next)
 		list.NextCursor = &cursor
 	}
-	return answer.JSON(w, http.StatusOK, list)
+	return httpio.JSON(w, http.StatusOK, list)
 }
 
 // filter reads the list's filters; none: a sender that the company does not have was asked for, or a campaign that nobody
@@ -288,7 +288,7 @@ func (s *Server) cancelNotification(w http.ResponseWriter, r *http.Request, p *a
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, c)
+	return httpio.JSON(w, http.StatusOK, c)
 }
 
 func (s *Server) moveNotification(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
@@ -296,7 +296,7 @@ func (s *Server) moveNotification(w http.ResponseWriter, r *http.Request, p *aut
 	if err != nil {
 		return err
 	}
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (s *Server) moveNotification(w http.ResponseWriter, r *http.Request, p *aut
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, m)
+	return httpio.JSON(w, http.StatusOK, m)
 }
 
 func readMove(body []byte, now time.Time) (time.Time, error) {
@@ -328,5 +328,5 @@ func (s *Server) showUsage(w http.ResponseWriter, r *http.Request, p *auth.Princ
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, u)
+	return httpio.JSON(w, http.StatusOK, u)
 }

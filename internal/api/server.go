@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
+	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/store"
@@ -58,9 +58,9 @@ func New(d Deps) *Server { return &Server{d} }
 const prefix = "/functions/v1"
 
 // Routes is the route map of the interface.
-func (s *Server) Routes() []answer.Route {
-	var all []answer.Route
-	for _, part := range [][]answer.Route{s.authRoutes(), s.notifyRoutes(), s.templateRoutes(), s.callbackRoutes(), s.metaRoutes()} {
+func (s *Server) Routes() []httpio.Route {
+	var all []httpio.Route
+	for _, part := range [][]httpio.Route{s.authRoutes(), s.notifyRoutes(), s.templateRoutes(), s.callbackRoutes(), s.metaRoutes()} {
 		all = append(all, part...)
 	}
 	for i := range all {
@@ -72,12 +72,12 @@ func (s *Server) Routes() []answer.Route {
 	return all
 }
 
-func route(pattern, access string, handle answer.Handler) answer.Route {
-	return answer.Route{Pattern: pattern, Access: access, Handle: handle}
+func route(pattern, access string, handle httpio.Handler) httpio.Route {
+	return httpio.Route{Pattern: pattern, Access: access, Handle: handle}
 }
 
 // keyRoute is a route for the holder of an access key, or of a company token, with the scope.
-func (s *Server) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) answer.Route {
+func (s *Server) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) httpio.Route {
 	return route(pattern, "key:"+string(scope), func(w http.ResponseWriter, r *http.Request) error {
 		p, err := s.principal(r, scope)
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *Server) principal(r *http.Request, scope auth.Scope) (*auth.Principal, 
 	if err != nil {
 		return nil, err
 	}
-	answer.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetCompany(r.Context(), p.Company.ID)
 	if p.Company.Suspended {
 		return nil, carillon.Denied("The company is suspended")
 	}
@@ -106,6 +106,6 @@ func (s *Server) principal(r *http.Request, scope auth.Scope) (*auth.Principal, 
 
 // accessKey reads the query parameter access_key. present distinguishes an empty one from none.
 func accessKey(r *http.Request) auth.PresentedKey {
-	key, present := answer.QueryValue(r.URL.RawQuery, "access_key")
+	key, present := httpio.QueryValue(r.URL.RawQuery, "access_key")
 	return auth.PresentedKey{Key: key, Present: present}
 }

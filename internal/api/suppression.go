@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/store"
 )
 
@@ -21,8 +21,8 @@ const (
 const maxSuppressionReason = 255
 
 // suppressionRoutes are the company's list of numbers that messages skip (decisions.md, section 3).
-func (s *Server) suppressionRoutes() []answer.Route {
-	return []answer.Route{
+func (s *Server) suppressionRoutes() []httpio.Route {
+	return []httpio.Route{
 		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), s.listSuppressions),
 		s.keyRoute("POST "+prefix+"/suppressions", auth.SuppressionsWrite, s.suppress),
 		s.keyRoute("DELETE "+prefix+"/suppressions/{number}", auth.SuppressionsWrite, s.unsuppress),
@@ -68,12 +68,12 @@ func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request) error 
 	if n := len(list.Data); n > 0 {
 		list.Next = page.next(suppressionCursor, len(found), list.Data[n-1].Number)
 	}
-	return answer.JSON(w, http.StatusOK, list)
+	return httpio.JSON(w, http.StatusOK, list)
 }
 
 // suppress adds a number; one that is on the list already is answered as it stands.
 func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Princi
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, rowOf(*x))
+	return httpio.JSON(w, http.StatusOK, rowOf(*x))
 }
 
 func parseSuppression(body []byte) (number, reason string, err error) {

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
+	"carillon/internal/httpio"
 )
 
 // templateRoutes are endpoint 5, the life of templates (decisions.md, section 4), and the list of suppressed numbers.
-func (s *Server) templateRoutes() []answer.Route {
+func (s *Server) templateRoutes() []httpio.Route {
 	const read, write = auth.TemplatesRead, auth.TemplatesWrite
-	routes := []answer.Route{
+	routes := []httpio.Route{
 		s.keyRoute("GET "+prefix+"/notify/templates", read, s.listTemplates),
 		s.keyRoute("POST "+prefix+"/notify/templates", write, s.createTemplate),
 		s.keyRoute("GET "+prefix+"/notify/templates/{id}", read, s.readTemplate),
@@ -47,13 +47,13 @@ func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request, p *auth.P
 		return err
 	}
 	if sender == nil {
-		return answer.Raw(w, http.StatusOK, []byte("[]"))
+		return httpio.Raw(w, http.StatusOK, []byte("[]"))
 	}
 	body, err := s.Catalog.Approved(r.Context(), sender.UID)
 	if err != nil {
 		return err
 	}
-	return answer.Raw(w, http.StatusOK, body)
+	return httpio.Raw(w, http.StatusOK, body)
 }
 
 // phoneNumber reads the query's phone_number; empty when there is none.
@@ -109,7 +109,7 @@ func (s *Server) creationSender(r *http.Request, company *carillon.Company, numb
 }
 
 func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ type createdTemplate struct {
 func writeCreated(w http.ResponseWriter, t *carillon.Template) error {
 	c := createdTemplate{Success: true, Message: "Template created successfully"}
 	c.Template.ID, c.Template.Name, c.Template.Status = t.PublicID(), t.Name, t.Status
-	return answer.JSON(w, http.StatusOK, c)
+	return httpio.JSON(w, http.StatusOK, c)
 }
 
 // templateID reads the path's id: ours and the channel's are decimals (decisions.md, section 4).
@@ -211,12 +211,12 @@ func (s *Server) readTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, viewOf(t))
+	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
 // editTemplate changes what the body holds and leaves the rest; with submit the edited draft is submitted.
 func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, viewOf(t))
+	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
 // keepSamples leaves the body its sample values where its text and theirs were not edited.
@@ -282,7 +282,7 @@ func (s *Server) submitTemplate(w http.ResponseWriter, r *http.Request, p *auth.
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, viewOf(t))
+	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
 // templateComponents answers one template by id or name.
@@ -296,7 +296,7 @@ func (s *Server) templateComponents(w http.ResponseWriter, r *http.Request, p *a
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, struct {
+	return httpio.JSON(w, http.StatusOK, struct {
 		Template templateView `json:"template"`
 	}{viewOf(t)})
 }

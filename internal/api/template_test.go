@@ -17,10 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/api/apitest"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
+	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/queue"
@@ -77,7 +77,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 		},
 		Callbacks: map[string]Callback{"whatsapp": graphCallback()},
 	})
-	server := httptest.NewServer(answer.NewRouter(log, nil, s.Routes()...))
+	server := httptest.NewServer(httpio.NewRouter(log, nil, s.Routes()...))
 	t.Cleanup(server.Close)
 	checker, err := apitest.New(OpenAPI())
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/answer"
 	"carillon/internal/api"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
 	"carillon/internal/config"
 	"carillon/internal/egress"
+	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
@@ -61,7 +61,7 @@ type App struct {
 	readiness readiness
 	tracing   *tracing.Tracing // nil: off
 
-	router   *answer.Router
+	router   *httpio.Router
 	listener net.Listener
 	server   *http.Server
 	ops      *http.Server
@@ -179,10 +179,10 @@ func (a *App) wire() {
 	a.queue = queue.New(a.store, o)
 	a.purge = a.newPurge()
 	a.bus = realtime.New(a.store, a.log, a.queue.Heard)
-	a.router = answer.NewRouter(a.log, a.answered, a.routes()...)
+	a.router = httpio.NewRouter(a.log, a.answered, a.routes()...)
 }
 
-func (a *App) routes() []answer.Route {
+func (a *App) routes() []httpio.Route {
 	public := api.New(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
@@ -342,7 +342,7 @@ func (a *App) finishRequests(ctx context.Context) <-chan error {
 func (a *App) drainTime() time.Duration { return a.cfg.ShutdownTimeout * 4 / 5 }
 
 // Routes is the route map, for tests that walk it.
-func (a *App) Routes() []answer.Route { return a.router.Routes() }
+func (a *App) Routes() []httpio.Route { return a.router.Routes() }
 
 // BaseURL is the address under which the program listens or is reached, without a trailing slash.
 func (a *App) BaseURL() string { return a.ready.BaseURL }

@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/config"
+	"carillon/internal/httpio"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 )
@@ -91,9 +91,9 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) answered(a answer.Answered) {
+func (m *metrics) answered(a httpio.Response) {
 	m.requests.WithLabelValues(a.Pattern, strconv.Itoa(a.Status)).Inc()
-	m.latency.WithLabelValues(a.Pattern).Observe(a.Took.Seconds())
+	m.latency.WithLabelValues(a.Pattern).Observe(a.Duration.Seconds())
 	if a.Code != "" {
 		m.refused.WithLabelValues(a.Code).Inc()
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 	"carillon/internal/notify"
 	"carillon/internal/queue"
 	"carillon/internal/store"
@@ -19,7 +19,7 @@ func (a *App) newTracing(ctx context.Context) (*tracing.Tracing, error) {
 	return tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Lookup: os.LookupEnv, Log: a.log})
 }
 
-func (a *App) answered(ctx context.Context, x answer.Answered) {
+func (a *App) answered(ctx context.Context, x httpio.Response) {
 	a.metrics.answered(x)
 	a.tracing.Answered(ctx, x.Pattern, x.Status, x.Code)
 }

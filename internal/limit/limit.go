@@ -49,7 +49,7 @@ type Decision struct {
 }
 
 // Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. A refusal's headers come from its
-// error by themselves (answer.Error).
+// error by themselves (httpio.Error).
 func (d Decision) Headers(h http.Header) {
 	if d.Limit == 0 {
 		return

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 )
 
 // Bounds of what is typed in.
@@ -24,7 +24,7 @@ const (
 
 // object reads a body that holds none but the known fields: a misspelt one must not pass for one left out.
 func object(w http.ResponseWriter, r *http.Request, known ...string) (*carillon.Object, error) {
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/store"
 )
 
@@ -57,7 +57,7 @@ func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by admin) error
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, listOf(keys, limit, func(k *store.AccessKey) string { return k.ID }, p.keyRow))
+	return httpio.JSON(w, http.StatusOK, listOf(keys, limit, func(k *store.AccessKey) string { return k.ID }, p.keyRow))
 }
 
 func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by admin) error {
@@ -90,7 +90,7 @@ func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by admin) erro
 	}
 	row := p.keyRow(&k)
 	row.Key = k.Key
-	return answer.JSON(w, http.StatusCreated, row)
+	return httpio.JSON(w, http.StatusCreated, row)
 }
 
 func tooManyKeys(n int) *carillon.Error {

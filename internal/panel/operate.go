@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/notify"
 	"carillon/internal/store"
 )
@@ -22,7 +22,7 @@ func (p *Panel) timeline(w http.ResponseWriter, r *http.Request, by admin) error
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, struct {
+	return httpio.JSON(w, http.StatusOK, struct {
 		Data []notify.Event `json:"data"`
 	}{events})
 }
@@ -58,7 +58,7 @@ func (p *Panel) showMaintenance(w http.ResponseWriter, r *http.Request, _ admin)
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, maintenanceOf(m))
+	return httpio.JSON(w, http.StatusOK, maintenanceOf(m))
 }
 
 // maxMaintenance bounds a window, so that a slip of the pen does not close the interface for a year.
@@ -68,7 +68,7 @@ func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by admi
 	if err := p.operator(r, by); err != nil {
 		return err
 	}
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by admi
 	if err := p.Store.SetMaintenance(r.Context(), m); err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, maintenanceOf(m))
+	return httpio.JSON(w, http.StatusOK, maintenanceOf(m))
 }
 
 func (p *Panel) endMaintenance(w http.ResponseWriter, r *http.Request, by admin) error {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/notify"
 	"carillon/internal/store"
 )
@@ -32,8 +32,8 @@ func New(d Deps) *Panel { return &Panel{d} }
 const prefix = "/panel/v1"
 
 // Routes is the route map of the administration.
-func (p *Panel) Routes() []answer.Route {
-	return []answer.Route{
+func (p *Panel) Routes() []httpio.Route {
+	return []httpio.Route{
 		p.route("GET "+prefix+"/keys", p.listKeys),
 		p.route("POST "+prefix+"/keys", p.createKey),
 		p.route("DELETE "+prefix+"/keys/{id}", p.revokeKey),
@@ -59,8 +59,8 @@ type admin struct {
 
 type handler func(w http.ResponseWriter, r *http.Request, by admin) error
 
-func (p *Panel) route(pattern string, handle handler) answer.Route {
-	return answer.Route{Pattern: pattern, Access: "panel", Handle: func(w http.ResponseWriter, r *http.Request) error {
+func (p *Panel) route(pattern string, handle handler) httpio.Route {
+	return httpio.Route{Pattern: pattern, Access: "panel", Handle: func(w http.ResponseWriter, r *http.Request) error {
 		by, err := p.admin(r)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (p *Panel) admin(r *http.Request) (admin, error) {
 	if err != nil {
 		return admin{}, err
 	}
-	answer.SetCompany(r.Context(), company)
+	httpio.SetCompany(r.Context(), company)
 	return admin{c.Account.ID, company, role}, nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/store"
 )
@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	})
 	log := slog.New(slog.DiscardHandler)
 	a := auth.New(s, limit.New(s, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
-	return &world{t, s, a, answer.NewRouter(log, nil, New(Deps{Store: s, Auth: a}).Routes()...)}
+	return &world{t, s, a, httpio.NewRouter(log, nil, New(Deps{Store: s, Auth: a}).Routes()...)}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.

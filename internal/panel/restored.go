@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 	"carillon/internal/store"
 )
 
@@ -41,7 +41,7 @@ func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by admin) e
 			shown.Held = append(shown.Held, heldBack{h.CompanyID, c.Name, h.Messages})
 		}
 	}
-	return answer.JSON(w, http.StatusOK, shown)
+	return httpio.JSON(w, http.StatusOK, shown)
 }
 
 // decideRestored sends or fails what is held, of one company or of all, for some seconds; `held` of the answer is what is
@@ -50,7 +50,7 @@ func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by admin)
 	if err := p.operator(r, by); err != nil {
 		return err
 	}
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by admin)
 			left += h.Messages
 		}
 	}
-	return answer.JSON(w, http.StatusOK, struct {
+	return httpio.JSON(w, http.StatusOK, struct {
 		Decided int `json:"decided"`
 		Held    int `json:"held"`
 	}{decided, left})

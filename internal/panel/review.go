@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 )
 
 // Decide is the sandbox's reviewer on command: it approves or rejects a template that waits for review.
@@ -14,7 +14,7 @@ type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, 
 
 // reviewTemplate decides about a pending template of a sandbox sender. A real channel's reviewer takes no orders.
 func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by admin) error {
-	body, err := answer.Body(w, r)
+	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
 	}

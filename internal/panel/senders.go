@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 )
 
 // senderRow is a sender with the state of its circuit breaker. Its settings are not shown: secrets stand in them.
@@ -48,7 +48,7 @@ func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by admin) er
 			ID: s.ID, Number: s.Number, Channel: s.Channel, Provider: s.Provider, Default: s.Default, Breaker: breakerOf(open[s.UID], now),
 		})
 	}
-	return answer.JSON(w, http.StatusOK, rows)
+	return httpio.JSON(w, http.StatusOK, rows)
 }
 
 func breakerOf(b carillon.Breaker, now time.Time) breakerRow {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/answer"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/store"
 )
 
@@ -34,7 +34,7 @@ func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by admin) erro
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, listOf(members, limit, func(m store.Member) string { return m.ID }, tellUser))
+	return httpio.JSON(w, http.StatusOK, listOf(members, limit, func(m store.Member) string { return m.ID }, tellUser))
 }
 
 // newUser is the body of POST users.
@@ -202,12 +202,12 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Auth.FirstOwner(r.Context(), authorization, a, company); err != nil {
 		return err
 	}
-	answer.SetCompany(r.Context(), company.ID)
+	httpio.SetCompany(r.Context(), company.ID)
 	return writeUser(w, a, string(auth.Owner))
 }
 
 func writeUser(w http.ResponseWriter, a *store.Account, role string) error {
-	return answer.JSON(w, http.StatusCreated, tellUser(store.Member{
+	return httpio.JSON(w, http.StatusCreated, tellUser(store.Member{
 		ID: a.ID, Email: a.Email, Name: a.Name, Role: role, LastSignInAt: a.LastSignInAt, CreatedAt: a.CreatedAt,
 	}))
 }

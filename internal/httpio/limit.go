@@ -1,4 +1,4 @@
-package answer
+package httpio
 
 import (
 	"net/http"

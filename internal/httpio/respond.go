@@ -1,7 +1,7 @@
 // Package answer is how Carillon speaks HTTP: it routes, reads bodies within bounds, writes every JSON answer and every
 // error in the one form of the contract (interface.md, Errors; decisions.md, section 1), gives each request its id and
 // logs a line about it. It knows no endpoint; api and panel bring them.
-package answer
+package httpio
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package answer
+package httpio
 
 import (
 	"context"
@@ -24,16 +24,16 @@ type Route struct {
 	Handle  Handler
 }
 
-// Answered is what can be told of an answered request: nothing of its query, its headers or its body.
-type Answered struct {
-	Pattern string // of the route; "unknown" where there is none
-	Status  int
-	Code    string // of the error; "" where there is none
-	Took    time.Duration
+// Response describes a finished request for metrics and traces: nothing of its query, its headers or its body.
+type Response struct {
+	Pattern  string // of the route; "unknown" where there is none
+	Status   int
+	Code     string // of the error; "" where there is none
+	Duration time.Duration
 }
 
-// Observer hears of every answered request: metrics, traces.
-type Observer func(ctx context.Context, a Answered)
+// Observer is called after every response: metrics, traces.
+type Observer func(ctx context.Context, r Response)
 
 // Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
 // the key in the query.
@@ -110,7 +110,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 		pattern = "unknown"
 	}
 	if rt.observe != nil {
-		rt.observe(r.Context(), Answered{pattern, rec.status, st.code, took})
+		rt.observe(r.Context(), Response{pattern, rec.status, st.code, took})
 	}
 	level := slog.LevelInfo
 	if rec.status >= 500 {
@@ -126,7 +126,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 	if st.err != nil {
 		attrs = append(attrs, slog.String("error", st.err.Error()))
 	}
-	rt.log.LogAttrs(r.Context(), level, "answered request", attrs...)
+	rt.log.LogAttrs(r.Context(), level, "responded", attrs...)
 }
 
 // unknown answers what no route takes: 405 with Allow where another method would do, else 404.

@@ -1,11 +1,11 @@
-package answer_test
+package httpio_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 
-	"carillon/internal/answer"
+	"carillon/internal/httpio"
 )
 
 // FuzzQueryValue holds the reading of one value to net/url's reading of all.
@@ -22,7 +22,7 @@ func FuzzQueryValue(f *testing.F) {
 			return // net/url reads none of so many
 		}
 		all, _ := url.ParseQuery(query) // what it cannot read it leaves out, as URL.Query does
-		value, present := answer.QueryValue(query, name)
+		value, present := httpio.QueryValue(query, name)
 		if present != all.Has(name) || value != all.Get(name) {
 			t.Errorf("%q of %q is %q, %v; net/url says %q, %v", name, query, value, present, all.Get(name), all.Has(name))
 		}
