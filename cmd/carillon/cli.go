@@ -48,7 +48,6 @@ type commands struct {
 	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; what was due is held."`
 	Restored      restoredCommand      `cmd:"" help:"Decide what becomes of the messages that are held after a restore."`
 	Health        healthCommand        `cmd:"" help:"Ask a running program whether it answers, or is ready."`
-	Bench         benchCommand         `cmd:"" help:"Measure what this machine and this database can take."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 }
 
@@ -97,7 +96,6 @@ func newCommands() *commands {
 	cli.Backup.Settings = newSettingFlags(backupSettings...)
 	cli.Restore.Settings = newSettingFlags(restoreSettings...)
 	cli.Restored.Mark.Settings = newSettingFlags(restoreSettings...)
-	cli.Bench.Settings = newSettingFlags(benchSettings...)
 	return cli
 }
 

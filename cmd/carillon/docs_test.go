@@ -19,7 +19,7 @@ const docHead = `# Command line
 
 ` + "`carillon serve` runs the service, and its flags are the [settings](settings.md). The other commands talk to a running one\n" +
 	"over HTTP, but for `apply` ([provisioning](guides/provisioning.md)), `backup`, `restore` and `restored mark`\n" +
-	"([backup](guides/backup.md)), which work on the database itself, and `bench`, which brings its own.\n" + `
+	"([backup](guides/backup.md)), which work on the database itself.\n" + `
 They find the program by ` + "`--url`" + `, else ` + "`CARILLON_URL`" + `, else by the ready file that it wrote (` + "`./data/ready.json`" + `, as ` + "`make run`" + `
 makes it), else at ` + "`http://127.0.0.1:8080`" + `. In the demo the ready file gives the access key and the owner's sign-in too, for
 that very program and no other. Keys, passwords and tokens may stand in a variable, or in a file that a flag or a
@@ -38,18 +38,6 @@ Recipients go out a hundred a request. What the interface would refuse is told l
 sent. Every request carries an ` + "`Idempotency-Key`" + ` made from the file and what is sent, so that after a crash or a lost
 connection the same command goes on where it stopped and sends nothing twice, for 24 hours. ` + "`--run-id`" + ` names the run
 yourself: give each campaign day its own to send the same file again.
-
-## Measuring an installation
-
-    carillon bench --data /var/lib/carillon --for 1m
-
-tells what this machine and this database can take: how long the smallest durable write takes, how many requests and
-messages a second are accepted and delivered, and how long one waits for it. The program that it measures is its own, on
-loopback, with a provider that takes everything; its database is a schema made in the database of ` + "`--database-url`" + ` (named
-` + "`carillon_bench_`" + ` and a random number; the user must be allowed to create one), or a folder ` + "`bench-…`" + ` in the data folder, and both
-are removed at the end, also after a first ` + "`Ctrl-C`" + `. What a kill leaves behind can be dropped by hand. It uses processors and disk in
-full: run it when nobody waits for them. Program, load and provider share the machine, so that a node which only serves
-takes more than the figures say.
 
 `
 
