@@ -3,32 +3,43 @@ package whatsapp
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
 	"time"
 )
 
-// maxAnswer bounds an answer's body.
-const maxAnswer = 1 << 20
+const (
+	maxResponse = 1 << 20 // bytes of a body
+	maxHeader   = 64 << 10
+	dialTimeout = 10 * time.Second
+	idleTimeout = 45 * time.Second
+	// writeBuffer holds the header of any request that settings allow, so that no byte is sent before WroteHeaders is called.
+	writeBuffer = 16 << 10
+)
 
 // Options tune a Client; the zero value works.
 type Options struct {
-	RequestTimeout time.Duration  // of one request with its answer; 30 s when 0
+	RequestTimeout time.Duration  // of one request with its response; 30 s when 0
 	IdleConns      int            // connections kept open to the channel; 256 when 0
-	RootCAs        *x509.CertPool // who may vouch for the channel; nil: the machine's
+	RootCAs        *x509.CertPool // that verify the channel's certificate; nil: the system's
 }
 
 // Client speaks to the channel for all senders. It is safe for concurrent use.
 type Client struct {
-	wire      wire
-	transport *http.Transport // through a proxy
+	transport *http.Transport
 	timeout   time.Duration
 	accounts  accounts
 }
 
-// New makes a client; it opens nothing before the first request.
+// New returns a client; it opens no connection before the first request.
 func New(o Options) *Client {
 	if o.RequestTimeout <= 0 {
 		o.RequestTimeout = 30 * time.Second
@@ -36,62 +47,73 @@ func New(o Options) *Client {
 	if o.IdleConns <= 0 {
 		o.IdleConns = 256
 	}
-	return &Client{wire: wire{dial: newDial(o), most: o.IdleConns}, transport: newTransport(o), timeout: o.RequestTimeout}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true) // one request in flight on a connection: when it breaks, one outcome is unknown
+	return &Client{timeout: o.RequestTimeout, transport: &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+		Protocols:              protocols,
+		TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxIdleConnsPerHost:    o.IdleConns,
+		IdleConnTimeout:        idleTimeout,
+		DisableCompression:     true, // responses are a few hundred bytes
+		WriteBufferSize:        writeBuffer,
+		MaxResponseHeaderBytes: maxHeader,
+	}}
 }
 
-// CloseIdleConnections closes the connections that carry nothing now: at the end, and when a lease was lost
-// (engine.md, section 3).
-func (c *Client) CloseIdleConnections() {
-	c.wire.closeIdle()
-	c.transport.CloseIdleConnections()
+// CloseIdleConnections closes the connections that no request uses: when the program stops, and when the node's lease was
+// lost.
+func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
+
+// exchangeError is a request without a whole response.
+type exchangeError struct {
+	written bool // bytes of the request may have reached the channel
+	err     error
 }
 
-// fault is a request without a whole answer.
-type fault struct {
-	left bool // a byte of the request may have reached the channel
-	err  error
-}
+func (e *exchangeError) Error() string { return e.err.Error() }
+func (e *exchangeError) Unwrap() error { return e.err }
 
-func (f *fault) Error() string { return f.err.Error() }
-func (f *fault) Unwrap() error { return f.err }
-
-// exchange sends one request, once, and reads its whole answer. The error is a *fault.
-func (c *Client) exchange(ctx context.Context, t *target, body []byte) (answer, error) {
-	if !t.direct {
-		return c.exchangeByProxy(ctx, t, body)
-	}
-	deadline := time.Now().Add(c.timeout)
-	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
-		deadline = d
-	}
-	a, left, err := c.wire.exchange(ctx, t, body, deadline)
-	if err != nil {
-		return answer{}, &fault{left: left, err: err}
-	}
-	return a, nil
-}
-
-// exchangeByProxy is exchange where the environment names a proxy. It goes to the transport itself, for an http.Client
-// follows redirects; GetBody stays nil, so that the transport has nothing to send again.
-func (c *Client) exchangeByProxy(ctx context.Context, target *target, body []byte) (answer, error) {
+// exchange sends one request and reads its whole response. It calls the transport itself, since an http.Client follows
+// redirects. GetBody lets the transport try another connection when a kept one turns out closed before a byte was
+// written; after that it repeats no POST, for the request carries no idempotency key. The error is an *exchangeError.
+func (c *Client) exchange(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	t := new(trace)
+	var written atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { written.Store(false) }, // the first attempt, or one after nothing was written
+		WroteHeaders: func() { written.Store(true) },
+	})
 	req := (&http.Request{
-		Method: target.method, URL: target.url, Host: target.url.Host, Header: target.header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(t.attach(ctx))
+		Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
 	if body != nil {
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		return answer{}, &fault{left: t.left(), err: err}
+		return response{}, &exchangeError{written: written.Load(), err: err}
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end, or given up
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or is abandoned
 	got, err := readBody(resp)
 	if err != nil {
-		return answer{}, &fault{left: true, err: fmt.Errorf("read answer %d: %w", resp.StatusCode, err)}
+		return response{}, &exchangeError{written: true, err: fmt.Errorf("read response %d: %w", resp.StatusCode, err)}
 	}
-	return answer{status: resp.StatusCode, header: resp.Header, body: got}, nil
+	return response{status: resp.StatusCode, header: resp.Header, body: got}, nil
+}
+
+func readBody(resp *http.Response) ([]byte, error) {
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil, errors.New("unexpected change of protocol") // no time-out bounds reading such a body
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	if err == nil && len(body) > maxResponse {
+		err = errors.New("response too long")
+	}
+	return body, err
 }

@@ -14,7 +14,7 @@ import (
 	"carillon"
 )
 
-// What callers in this package tell apart; a caller outside never sees errAbsent.
+// Callers in this package distinguish these; a caller outside never sees errAbsent.
 var (
 	errAbsent = errors.New("the channel has no such template")
 	errExists = errors.New("the channel has a template of that name and language")
@@ -22,13 +22,13 @@ var (
 
 // Subcodes of the channel's template management.
 const (
-	subcodeNoObject    = 33
-	subcodeTooMany     = 2388019
-	subcodeDeleting    = 2388023
-	subcodeExists      = 2388024
-	subcodeNoTemplate  = 2593002
-	recoveryUnforeseen = 5 * time.Minute // what we say when the channel does not
-	service            = "whatsapp"
+	subcodeNoObject   = 33
+	subcodeTooMany    = 2388019
+	subcodeDeleting   = 2388023
+	subcodeExists     = 2388024
+	subcodeNoTemplate = 2593002
+	defaultRecovery   = 5 * time.Minute // estimate for the caller when the channel gives none
+	service           = "whatsapp"
 )
 
 // request is one call of template management.
@@ -39,7 +39,7 @@ type request struct {
 	body   any
 }
 
-// manage does one call and decodes its answer. Its errors are errAbsent, or *carillon.Error.
+// manage does one call and decodes its response. Its errors are errAbsent, or *carillon.Error.
 func (c *Client) manage(ctx context.Context, a *account, r request, into any) error {
 	u, err := url.Parse(a.address(r.path))
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Client) manage(ctx context.Context, a *account, r request, into any) er
 			return fmt.Errorf("encode template: %w", err)
 		}
 	}
-	got, err := c.exchange(ctx, newTarget(r.method, u, a.header), body)
+	got, err := c.exchange(ctx, r.method, u, a.header, body)
 	if err != nil {
 		return unavailable(err, 0)
 	}
@@ -69,44 +69,44 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-func judgeManagement(a answer, into any) error {
-	var r reply
-	foreign := a.status == http.StatusBadGateway || a.status == http.StatusGatewayTimeout
-	if foreign || decode(a.body, &r) != nil {
-		return unavailable(fmt.Errorf("answer %d without the channel's JSON", a.status), retryAfter(a.header))
+func judgeManagement(resp response, into any) error {
+	var b graphBody
+	gateway := resp.status == http.StatusBadGateway || resp.status == http.StatusGatewayTimeout
+	if gateway || decode(resp.body, &b) != nil {
+		return unavailable(fmt.Errorf("response %d without the channel's JSON", resp.status), retryAfter(resp.header))
 	}
-	if r.Error != nil && r.Error.Code != nil {
-		return r.Error.managementError(a)
+	if b.Error != nil && b.Error.Code != nil {
+		return b.Error.managementError(resp)
 	}
-	if a.status/100 != 2 {
-		return unavailable(fmt.Errorf("answer %d without the channel's error", a.status), retryAfter(a.header))
+	if resp.status/100 != 2 {
+		return unavailable(fmt.Errorf("response %d without the channel's error", resp.status), retryAfter(resp.header))
 	}
 	if into == nil {
 		return nil
 	}
-	if err := decode(a.body, into); err != nil {
-		return unavailable(fmt.Errorf("decode answer: %w", err), 0)
+	if err := decode(resp.body, into); err != nil {
+		return unavailable(fmt.Errorf("decode response: %w", err), 0)
 	}
 	return nil
 }
 
-// managementError shows the author what the author can mend, in the channel's own words for users; the rest is the
-// channel's or the operator's.
-func (e *graphError) managementError(a answer) error {
-	r := e.rule(a.status)
+// managementError returns what the template's author can correct as validation_failed or conflict with the channel's text for
+// users, and the rest as upstream_unavailable.
+func (e *graphError) managementError(resp response) error {
+	r := e.rule(resp.status)
 	cause := errors.New(e.detail(r))
 	switch e.Subcode {
 	case subcodeNoObject, subcodeNoTemplate:
 		return fmt.Errorf("%w: %w", errAbsent, cause)
 	case subcodeExists:
-		return refusal(carillon.InConflict(e.words(r)), fmt.Errorf("%w: %w", errExists, cause))
+		return refusal(carillon.InConflict(e.message(r)), fmt.Errorf("%w: %w", errExists, cause))
 	case subcodeTooMany, subcodeDeleting:
-		return refusal(carillon.InConflict(e.words(r)), cause)
+		return refusal(carillon.InConflict(e.message(r)), cause)
 	}
 	if r.verdict == carillon.Refused || r.verdict == carillon.PauseTemplate {
-		return refusal(carillon.Invalid("template", e.words(r)), cause)
+		return refusal(carillon.Invalid("template", e.message(r)), cause)
 	}
-	return unavailable(cause, e.wait(r, a.header, 1))
+	return unavailable(cause, e.wait(r, resp.header, 1))
 }
 
 func refusal(e *carillon.Error, cause error) error {
@@ -114,26 +114,26 @@ func refusal(e *carillon.Error, cause error) error {
 	return e
 }
 
-// words are what the channel wrote for its users, else our own title of the code.
-func (e *graphError) words(r rule) string {
+// message is the channel's text for users, else our own title of the code.
+func (e *graphError) message(r rule) string {
 	const most = 1000
-	said := strings.TrimSpace(e.UserMsg)
-	if said == "" {
-		said = strings.TrimSpace(e.UserTitle)
+	text := strings.TrimSpace(e.UserMsg)
+	if text == "" {
+		text = strings.TrimSpace(e.UserTitle)
 	}
-	if said == "" {
+	if text == "" {
 		return "The channel refused the template: " + r.title
 	}
-	if len(said) > most {
-		said = strings.ToValidUTF8(said[:most], "") + "…"
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return said
+	return text
 }
 
-// unavailable is the 502 for a channel that could not be asked (decisions.md, section 1).
+// unavailable is the 502 upstream_unavailable for a channel that gave no usable response.
 func unavailable(cause error, wait time.Duration) error {
 	if wait <= 0 {
-		wait = recoveryUnforeseen
+		wait = defaultRecovery
 	}
 	return &carillon.Error{
 		Code: carillon.UpstreamUnavailable, Message: "The messaging channel is not available",

@@ -166,13 +166,13 @@ func TestTheChannelsOwnWaitIsHonoured(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			body := fmt.Appendf(nil, `{"error":{"code":%d}}`, tc.code)
-			if got := judge(answer{status: 400, header: tc.header, body: body}, 1); got.RetryAfter != tc.want {
+			if got := judge(response{status: 400, header: tc.header, body: body}, 1); got.RetryAfter != tc.want {
 				t.Errorf("waits %v, want %v", got.RetryAfter, tc.want)
 			}
 		})
 	}
 	date := time.Now().Add(time.Minute).UTC().Format(http.TimeFormat)
-	got := judge(answer{status: 429, header: http.Header{"Retry-After": {date}}, body: []byte("busy")}, 1)
+	got := judge(response{status: 429, header: http.Header{"Retry-After": {date}}, body: []byte("busy")}, 1)
 	if got.Verdict != carillon.RetryLater || got.RetryAfter <= 50*time.Second || got.RetryAfter > time.Minute {
 		t.Errorf("a date gives %+v", got)
 	}
@@ -214,14 +214,14 @@ func TestJudgeReadsTheAnswer(t *testing.T) {
 			"a passing fault without a rule", 500, `{"error":{"code":777777,"is_transient":true}}`,
 			carillon.Outcome{Verdict: carillon.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule", Fault: carillon.FaultProvider},
 		},
-		{"an error without a code", 400, `{"error":{"message":"no"}}`, unknown("answer 400 without the channel's JSON")},
-		{"no id", 200, `{"messages":[{}]}`, unknown("answer 200 without the channel's JSON")},
-		{"nothing", 200, ``, unknown("answer 200 without the channel's JSON")},
-		{"an array", 200, `[]`, unknown("answer 200 without the channel's JSON")},
-		{"an id with 500", 500, `{"messages":[{"id":"wamid.1"}]}`, unknown("answer 500 without the channel's JSON")},
+		{"an error without a code", 400, `{"error":{"message":"no"}}`, unknown("response 400 without the channel's JSON")},
+		{"no id", 200, `{"messages":[{}]}`, unknown("response 200 without the channel's JSON")},
+		{"nothing", 200, ``, unknown("response 200 without the channel's JSON")},
+		{"an array", 200, `[]`, unknown("response 200 without the channel's JSON")},
+		{"an id with 500", 500, `{"messages":[{"id":"wamid.1"}]}`, unknown("response 500 without the channel's JSON")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := judge(answer{status: tc.status, body: []byte(tc.body)}, 1); got != tc.want {
+			if got := judge(response{status: tc.status, body: []byte(tc.body)}, 1); got != tc.want {
 				t.Errorf("got %+v\nwant %+v", got, tc.want)
 			}
 		})
@@ -229,7 +229,7 @@ func TestJudgeReadsTheAnswer(t *testing.T) {
 }
 
 func TestDetailNeverRepeatsTheChannelsText(t *testing.T) {
-	got := judge(answer{status: 401, body: []byte(`{"error":{"code":190,"message":"Malformed access token EAAsecret","error_user_title":"EAAsecret"}}`)}, 1)
+	got := judge(response{status: 401, body: []byte(`{"error":{"code":190,"message":"Malformed access token EAAsecret","error_user_title":"EAAsecret"}}`)}, 1)
 	if strings.Contains(got.Detail, "EAAsecret") {
 		t.Error(got.Detail)
 	}

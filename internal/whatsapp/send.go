@@ -5,13 +5,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 
 	"carillon"
 )
 
-// Send hands one template message to the channel, once, and judges what came of it (engine.md, section 3). The message
-// carries its Ref, which every later callback repeats.
+// Send posts one template message to the channel, once, and judges the result. The message carries its Ref, which every
+// later callback repeats.
 func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
 	a, err := c.accounts.of(s)
 	if err != nil {
@@ -25,15 +26,15 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 		return out
 	}
 	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
-	got, err := c.exchange(ctx, a.messages, body)
+	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
 	if err != nil {
-		return judgeFault(err)
+		return judgeError(err)
 	}
 	return judge(got, m.Ref.Attempt)
 }
 
 // prepare refuses what the channel would refuse: values that no longer fit the template, media of a type that the
-// channel does not take.
+// channel does not accept.
 func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) {
 	t, err := compiled(m.Template)
 	if err != nil {
@@ -45,7 +46,7 @@ func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) 
 	if m.Content.MediaURL != "" && !takesMedia(t.Shape.HeaderFormat, m.Content.MediaURL) {
 		return nil, carillon.Outcome{
 			Verdict: carillon.Refused, Reason: carillon.ReasonMediaRejected,
-			Detail: "the channel takes no such file in a header of format " + t.Shape.HeaderFormat,
+			Detail: "the channel accepts no such file in a header of format " + t.Shape.HeaderFormat,
 		}, false
 	}
 	return t, carillon.Outcome{}, true
@@ -55,13 +56,13 @@ func changed(detail string) carillon.Outcome {
 	return carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonTemplateRejected, Detail: detail}
 }
 
-// judgeFault tells what did not leave from what may have. A channel that cannot be reached at all concerns every message
-// of the sender: the lane rests and asks again with one message at a time, so that an outage of hours uses up no message's
-// attempts.
-func judgeFault(err error) carillon.Outcome {
-	var f *fault
-	if !errors.As(err, &f) || f.left {
-		return unknown("no whole answer: " + clip(err.Error()))
+// judgeError separates what was certainly not sent from what may have been. A channel that cannot be reached at all
+// concerns every message of the sender: the lane pauses and probes with one message at a time, so that an outage of hours
+// uses up no message's attempts.
+func judgeError(err error) carillon.Outcome {
+	var e *exchangeError
+	if !errors.As(err, &e) || e.written {
+		return unknown("no whole response: " + clip(err.Error()))
 	}
 	out := notSent(err)
 	if unreachable(err) {
@@ -70,7 +71,7 @@ func judgeFault(err error) carillon.Outcome {
 	return out
 }
 
-// unreachable tells a channel that cannot be dialed or does not prove who it is from a connection that broke.
+// unreachable reports whether the channel could not be dialed or its certificate not verified; other connections broke later.
 func unreachable(err error) bool {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
@@ -84,7 +85,7 @@ func notSent(err error) carillon.Outcome {
 	}
 }
 
-// clip keeps an error's text to a line's length. Errors of the transport name the address dialed, never the request.
+// clip bounds an error's text. Errors of the transport name the address dialed, never the request.
 func clip(s string) string {
 	const most = 200
 	if len(s) > most {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestStandInRefusesWhatTheChannelWould(t *testing.T) {
 			if body == whole {
 				t.Fatal("the change changes nothing")
 			}
-			got, err := c.exchange(t.Context(), a.messages, []byte(body))
+			got, err := c.exchange(t.Context(), http.MethodPost, a.messages, a.header, []byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -167,7 +167,7 @@ func checkSecret(s string) string {
 type account struct {
 	settings
 	raw      string      // the settings it was made from
-	messages *target     // where messages are posted
+	messages *url.URL    // where messages are posted
 	header   http.Header // shared by all requests; never written to again
 }
 
@@ -178,8 +178,7 @@ func newAccount(raw json.RawMessage) (*account, error) {
 		return nil, errors.New("settings cannot be used: " + err.Error())
 	}
 	a := &account{settings: s, raw: string(raw)}
-	u, err := url.Parse(a.address(s.phoneNumberID + "/messages"))
-	if err != nil {
+	if a.messages, err = url.Parse(a.address(s.phoneNumberID + "/messages")); err != nil {
 		return nil, fmt.Errorf("address of the number: %w", err)
 	}
 	a.header = http.Header{
@@ -188,7 +187,6 @@ func newAccount(raw json.RawMessage) (*account, error) {
 		"Accept":        {"application/json"},
 		"User-Agent":    {"carillon"},
 	}
-	a.messages = newTarget(http.MethodPost, u, a.header)
 	return a, nil
 }
 

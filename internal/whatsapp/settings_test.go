@@ -75,7 +75,7 @@ func TestCheckSettingsNamesTheFieldAtFault(t *testing.T) {
 
 func TestSettingsHaveTheirDefaults(t *testing.T) {
 	a, err := newAccount(json.RawMessage(`{"phone_number_id":"1","waba_id":"2","access_token":"a","app_secret":"b","verify_token":"c"}`))
-	if err != nil || a.messages.url.String() != "https://graph.facebook.com/v23.0/1/messages" {
+	if err != nil || a.messages.String() != "https://graph.facebook.com/v23.0/1/messages" {
 		t.Errorf("%v %v", a, err)
 	}
 }

@@ -11,15 +11,14 @@ import (
 	"carillon"
 )
 
-// maxWait bounds what the channel may ask us to wait.
+// maxWait bounds how long the channel can make us wait.
 const maxWait = 24 * time.Hour
 
-// answer is a whole answer of the channel's.
-type answer struct {
+// response is a whole response of the channel.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
-	keep   bool // the connection may carry another request
 }
 
 // graphError is the channel's error object. Its message is never kept: it can repeat tokens and contents.
@@ -32,8 +31,8 @@ type graphError struct {
 	Trace     string `json:"fbtrace_id"`
 }
 
-// reply is the body of an answer to a message.
-type reply struct {
+// graphBody is what the body of any response may hold: a message's id, or an error.
+type graphBody struct {
 	Messages []struct {
 		ID     string `json:"id"`
 		Status string `json:"message_status"`
@@ -50,64 +49,34 @@ func decode(body []byte, into any) error {
 	return err
 }
 
-// judge turns an answer to a message into a verdict. A gateway's 502 and 504 are unknown whatever they say, for what
-// stands behind it may have taken the message; else the channel's own code decides (engine.md, section 3).
-func judge(a answer, attempt int) carillon.Outcome {
-	if id, status := taken(a); id != "" {
-		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: id, Detail: statusDetail(status)}
-	}
-	var r reply
-	foreign := a.status == http.StatusBadGateway || a.status == http.StatusGatewayTimeout
-	if foreign || decode(a.body, &r) != nil {
-		r = reply{}
+// judge turns the response to a message into a verdict. A gateway's 502 and 504 are unknown whatever they say, since the
+// server behind it may have accepted the message; else the channel's own code decides.
+func judge(r response, attempt int) carillon.Outcome {
+	var b graphBody
+	gateway := r.status == http.StatusBadGateway || r.status == http.StatusGatewayTimeout
+	if gateway || decode(r.body, &b) != nil {
+		b = graphBody{}
 	}
 	switch {
-	case r.Error != nil && r.Error.Code != nil:
-		return r.Error.outcome(a, attempt)
-	case a.status/100 == 2 && len(r.Messages) > 0 && r.Messages[0].ID != "":
-		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: r.Messages[0].ID, Detail: statusDetail(r.Messages[0].Status)}
-	case a.status == http.StatusTooManyRequests:
+	case b.Error != nil && b.Error.Code != nil:
+		return b.Error.outcome(r, attempt)
+	case r.status/100 == 2 && len(b.Messages) > 0 && b.Messages[0].ID != "":
+		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: b.Messages[0].ID, Detail: statusDetail(b.Messages[0].Status)}
+	case r.status == http.StatusTooManyRequests:
 		return carillon.Outcome{
 			Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-			RetryAfter: retryAfter(a.header), Detail: "answer 429 without the channel's JSON", Fault: carillon.FaultThrottled,
+			RetryAfter: retryAfter(r.header), Detail: "response 429 without the channel's JSON", Fault: carillon.FaultThrottled,
 		}
 	}
-	return unknown("answer " + strconv.Itoa(a.status) + " without the channel's JSON")
-}
-
-// taken reads the everyday answer, once a message: a 200 with the message's id and nothing of an error. Any other answer
-// is none of it, and is read with more patience.
-func taken(a answer) (id, status string) {
-	if a.status != http.StatusOK {
-		return "", ""
-	}
-	o, err := carillon.ParseObject(a.body)
-	if err != nil || o.Find("error").Present() {
-		return "", ""
-	}
-	all, _, err := o.Array("messages", "messages")
-	if err != nil || len(all) == 0 {
-		return "", ""
-	}
-	first, _, err := all[0].Object("messages")
-	if err != nil || first == nil {
-		return "", ""
-	}
-	if status, _, err = first.String("message_status", "message_status"); err != nil {
-		return "", ""
-	}
-	if id, _, err = first.String("id", "id"); err != nil {
-		return "", ""
-	}
-	return strings.Clone(id), status // strings of the reader alias the answer
+	return unknown("response " + strconv.Itoa(r.status) + " without the channel's JSON")
 }
 
 func unknown(detail string) carillon.Outcome {
 	return carillon.Outcome{Verdict: carillon.Unknown, Reason: carillon.ReasonOutcomeUnknown, Detail: detail, Fault: carillon.FaultUnknown}
 }
 
-// statusDetail tells the operator of a message that the channel took but holds. It is sent all the same: it has an id,
-// and is either released or fails by a status with 132015.
+// statusDetail is for a message that the channel accepted but holds. It counts as sent: it has an id, and the channel
+// either releases it or reports its failure with 132015.
 func statusDetail(status string) string {
 	switch status {
 	case "held_for_quality_assessment":
@@ -125,16 +94,16 @@ func (e *graphError) rule(status int) rule {
 	return unlisted(status, e.Transient)
 }
 
-func (e *graphError) outcome(a answer, attempt int) carillon.Outcome {
-	r := e.rule(a.status)
-	out := carillon.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, a.status)}
+func (e *graphError) outcome(resp response, attempt int) carillon.Outcome {
+	r := e.rule(resp.status)
+	out := carillon.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, resp.status)}
 	if r.verdict == carillon.RetryLater || r.verdict == carillon.PauseSender {
-		out.RetryAfter = e.wait(r, a.header, attempt)
+		out.RetryAfter = e.wait(r, resp.header, attempt)
 	}
 	return out
 }
 
-// wait is how long the channel wants to be left alone: its own word, else the rule's.
+// wait is how long to wait before the next attempt: what the channel says, else what the rule says.
 func (e *graphError) wait(r rule, h http.Header, attempt int) time.Duration {
 	if d := retryAfter(h); d > 0 {
 		return d
@@ -148,10 +117,10 @@ func (e *graphError) wait(r rule, h http.Header, attempt int) time.Duration {
 	return 0
 }
 
-// limitsCalls tells whether the code is about the calls of an application or account, which the usage header counts.
+// limitsCalls reports whether the code is about the calls of an application or account, which the usage header counts.
 func limitsCalls(code int) bool { return code == 4 || code == 80007 || code == 80008 }
 
-// detail is code, title and trace id: enough for the operator to ask the channel, nothing of the message.
+// detail is code, title and trace id: enough for the operator to ask the channel's support, without the message's content.
 func (e *graphError) detail(r rule) string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(*e.Code))
@@ -165,7 +134,7 @@ func (e *graphError) detail(r rule) string {
 	return b.String()
 }
 
-// plainID passes what looks like an id of the channel's and nothing else.
+// plainID returns s when it has the form of an id of the channel, else "".
 func plainID(s string) string {
 	if len(s) > 64 {
 		return ""
@@ -196,7 +165,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(time.Until(at), 0), maxWait)
 }
 
-// regain reads the minutes until access is given back from x-business-use-case-usage.
+// regain reads the minutes until access is restored from x-business-use-case-usage.
 func regain(h http.Header) time.Duration {
 	v := h.Get("X-Business-Use-Case-Usage")
 	if v == "" || len(v) > 16<<10 {
