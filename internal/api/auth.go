@@ -13,8 +13,8 @@ import (
 // authRoutes are signing in and out, tokens and keys (interface.md, endpoints 1 and 2; decisions.md, section 2).
 func (s *Server) authRoutes() []httpio.Route {
 	return []httpio.Route{
-		route("POST "+prefix+"/auth", "none", s.signIn),
-		route("POST "+prefix+"/auth/refresh", "none", s.refresh),
+		{Pattern: "POST " + prefix + "/auth", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
+		{Pattern: "POST " + prefix + "/auth/refresh", Access: "none", MaxBody: maxCredentials, Handle: s.refresh},
 		route("POST "+prefix+"/auth/company", "company", s.companyToken),
 		route("POST "+prefix+"/auth/logout", "user", s.signOut),
 		route("GET "+prefix+"/auth/user", "user", s.user),
@@ -22,6 +22,9 @@ func (s *Server) authRoutes() []httpio.Route {
 		route("GET /.well-known/jwks.json", "none", s.publicKeys),
 	}
 }
+
+// maxCredentials bounds the bodies that anybody may send: an e-mail and a password, or a token.
+const maxCredentials = 16 << 10
 
 // sessionAnswer is the auth session of the contract, in its key order.
 type sessionAnswer struct {

@@ -23,7 +23,9 @@ func (s *Server) callbackRoutes() []httpio.Route {
 		pattern := " /callbacks/" + provider + "/{sender}"
 		routes = append(routes,
 			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
-			route("POST"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.takeCallback(w, r, provider) }))
+			httpio.Route{Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback, Handle: func(w http.ResponseWriter, r *http.Request) error {
+				return s.receiveCallback(w, r, provider)
+			}})
 	}
 	return routes
 }
@@ -83,13 +85,13 @@ func (s *Server) handshake(w http.ResponseWriter, r *http.Request, provider stri
 	return carillon.Denied("The verify token is not this sender's")
 }
 
-// takeCallback answers 200 only once everything the callback told is stored, so that the provider repeats the rest.
-func (s *Server) takeCallback(w http.ResponseWriter, r *http.Request, provider string) error {
+// receiveCallback answers 200 only once everything the callback told is stored, so that the provider repeats the rest.
+func (s *Server) receiveCallback(w http.ResponseWriter, r *http.Request, provider string) error {
 	cb, senders, err := s.callbackSenders(r, provider)
 	if err != nil {
 		return err
 	}
-	body, err := httpio.Bytes(w, r, maxCallback)
+	body, err := httpio.RawBody(w, r)
 	if err != nil {
 		return err
 	}

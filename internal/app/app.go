@@ -320,6 +320,7 @@ func (a *App) finishRequests(ctx context.Context) <-chan error {
 		ended <- err
 		return ended
 	}
+	a.router.CloseStreams() // first: they would hold the shutdown to its limit, and their clients move to another node
 	soon := make(chan struct{})
 	go func() {
 		defer close(soon)

@@ -93,7 +93,9 @@ func (m *metrics) handler() http.Handler {
 
 func (m *metrics) answered(a httpio.Response) {
 	m.requests.WithLabelValues(a.Pattern, strconv.Itoa(a.Status)).Inc()
-	m.latency.WithLabelValues(a.Pattern).Observe(a.Duration.Seconds())
+	if !a.Stream {
+		m.latency.WithLabelValues(a.Pattern).Observe(a.Duration.Seconds())
+	}
 	if a.Code != "" {
 		m.refused.WithLabelValues(a.Code).Inc()
 	}

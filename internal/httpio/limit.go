@@ -7,8 +7,8 @@ import (
 	"carillon"
 )
 
-// limitHeaders writes RateLimit-Policy and RateLimit of a 429 from what its details say, so that whoever refuses, the
-// headers are there (decisions.md, section 1).
+// limitHeaders writes RateLimit-Policy and RateLimit of a 429 from its details, so that every refusal carries the
+// headers (docs/reference/contract.md).
 func limitHeaders(h http.Header, e *carillon.Error) {
 	policy, window, quota, left := carillon.DailyPolicy, 24*time.Hour, 0, 0
 	switch e.Code {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// QueryValue is the first value of a name in a query string, as url.ParseQuery reads it, without reading the rest: on the
-// way of every request one or two names are asked for.
+// QueryValue returns the first value of a name in a query string, as url.ParseQuery reads it, without parsing the rest:
+// every request needs one or two names only.
 func QueryValue(query, name string) (value string, present bool) {
 	for query != "" {
 		var pair string

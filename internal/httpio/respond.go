@@ -1,6 +1,6 @@
-// Package answer is how Carillon speaks HTTP: it routes, reads bodies within bounds, writes every JSON answer and every
-// error in the one form of the contract (interface.md, Errors; decisions.md, section 1), gives each request its id and
-// logs a line about it. It knows no endpoint; api and panel bring them.
+// Package httpio handles HTTP for every endpoint: it routes, reads bodies within limits, writes JSON responses, the one
+// form of errors (docs/reference/contract.md), CORS headers and server-sent events, gives each request its id and logs a
+// line about it. It knows no endpoint: api and panel return rows of type Route.
 package httpio
 
 import (
@@ -8,11 +8,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
@@ -22,19 +20,22 @@ type contextKey int
 
 const stateKey contextKey = 0
 
-// state is what a request gathers for its log line.
+// state belongs to one request: the bounds of its route, and what its log line needs.
 type state struct {
 	id      string
 	company string
-	code    string // of the error that was answered
+	code    string // of the error in the response
 	err     error
+	maxBody int64
+	held    int64 // bytes of the router's body budget
+	router  *Router
 }
 
 func stateOf(ctx context.Context) *state {
 	if s, ok := ctx.Value(stateKey).(*state); ok {
 		return s
 	}
-	return &state{}
+	return &state{maxBody: DefaultMaxBody}
 }
 
 // RequestID is the id of the request a context belongs to.
@@ -43,7 +44,7 @@ func RequestID(ctx context.Context) string { return stateOf(ctx).id }
 // SetCompany names the company in the request's log line.
 func SetCompany(ctx context.Context, companyID string) { stateOf(ctx).company = companyID }
 
-// JSON writes v with the status. HTML characters are not escaped: answers are read by programs.
+// JSON writes v with the status. HTML characters are not escaped: programs read responses.
 func JSON(w http.ResponseWriter, status int, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -54,7 +55,7 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 	return Raw(w, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// shortBody fits into net/http's buffer of an answer, 2048 bytes.
+// shortBody fits into net/http's response buffer of 2048 bytes.
 const shortBody = 2000
 
 // Raw writes JSON that is already encoded.
@@ -62,20 +63,20 @@ func Raw(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
-	if len(body) > shortBody { // a shorter one's length is told by net/http, which has it all by then
+	if len(body) > shortBody { // net/http sets the length of a shorter one
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a caller that left is no error of ours
+	_, _ = w.Write(body) // a client that left is not an error
 	return nil
 }
 
-// Public writes a 200 that anyone may keep for a time.
+// Public writes a 200 that any cache may keep for a time.
 func Public(w http.ResponseWriter, keep time.Duration, v any) error {
 	return JSON(cacheable{w, "public, max-age=" + strconv.Itoa(int(keep/time.Second))}, http.StatusOK, v)
 }
 
-// cacheable puts its own Cache-Control in the place of no-store.
+// cacheable replaces no-store with its own Cache-Control.
 type cacheable struct {
 	http.ResponseWriter
 	control string
@@ -92,7 +93,7 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-// errorBody has the key order of decisions.md, section 1; absent keys are left out.
+// errorBody has the key order of the contract; absent keys are left out.
 type errorBody struct {
 	Error      string           `json:"error"`
 	Message    string           `json:"message"`
@@ -125,67 +126,6 @@ func internalError(err error) *carillon.Error {
 		Code: carillon.InternalError, Message: "An unexpected error occurred", Err: err,
 		Details: carillon.Details{{Key: "reason", Value: "Unexpected failure; quote the request_id to support"}},
 	}
-}
-
-// MaxBody bounds the bodies of the interface (decisions.md, section 1).
-const MaxBody = 1 << 20
-
-// Body reads a JSON request's body: the content type must be application/json, the size at most MaxBody.
-func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if err := contentType(r); err != nil {
-		return nil, err
-	}
-	return Bytes(w, r, MaxBody)
-}
-
-func contentType(r *http.Request) error {
-	given := r.Header.Get("Content-Type")
-	if given == "application/json" {
-		return nil
-	}
-	media, _, _ := strings.Cut(given, ";")
-	if strings.EqualFold(strings.TrimSpace(media), "application/json") {
-		return nil
-	}
-	if given == "" {
-		return carillon.Missing("Content-Type")
-	}
-	return carillon.BadFormat("Content-Type", given, "application/json", "application/json")
-}
-
-// Bytes reads a body of at most limit bytes, whatever its type.
-func Bytes(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
-		w.Header().Set("Connection", "close")
-		return nil, tooLarge(limit)
-	}
-	buf := make([]byte, 0, max(512, r.ContentLength+1))
-	body := http.MaxBytesReader(w, r.Body, limit)
-	for {
-		n, err := body.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == nil {
-			if len(buf) == cap(buf) {
-				buf = append(buf, 0)[:len(buf)]
-			}
-			continue
-		}
-		if errors.Is(err, io.EOF) {
-			return buf, nil
-		}
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, tooLarge(limit)
-		}
-		e := carillon.Invalid("body", "The body could not be read to its end")
-		e.Err = err
-		return nil, e
-	}
-}
-
-func tooLarge(limit int64) *carillon.Error {
-	return &carillon.Error{Code: carillon.PayloadTooLarge, Message: "The body is too large", Details: carillon.Details{
-		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(limit, 10) + " bytes"},
-	}}
 }
 
 // Logger is slog with the request's id.

@@ -9,19 +9,24 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"carillon"
 )
 
-// Handler answers a request or returns the error to answer with.
+// Handler writes the response of a request, or returns the error to respond with.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Route is one line of the route map. Pattern is net/http's, `POST /functions/v1/notify`.
+// Route is one row of the route map.
 type Route struct {
-	Pattern string
-	Access  string // what credential it takes, for documents and tests: none, key:<scope>, user, company, panel, provider
-	Handle  Handler
+	Pattern    string // as net/http has them: `POST /functions/v1/notify`
+	Access     string // the credential it takes: none, key:<scope>, user, company, panel, provider
+	Permission string // what the role of the caller must allow, for routes of the panel
+	CORS       CORS
+	MaxBody    int64 // bytes; 0: DefaultMaxBody
+	Stream     bool  // the response is a stream of events
+	Handle     Handler
 }
 
 // Response describes a finished request for metrics and traces: nothing of its query, its headers or its body.
@@ -30,6 +35,7 @@ type Response struct {
 	Status   int
 	Code     string // of the error; "" where there is none
 	Duration time.Duration
+	Stream   bool // it lasted as long as the client listened
 }
 
 // Observer is called after every response: metrics, traces.
@@ -41,6 +47,10 @@ type Router struct {
 	mux     *http.ServeMux
 	routes  []Route
 	literal map[string][]string // the methods of each path without a wildcard
+	streams map[string]bool     // patterns
+	bodies  budget
+	closing chan struct{} // closed when streams must end
+	close   func()
 	log     *slog.Logger
 	observe Observer
 	newID   func() string
@@ -48,30 +58,55 @@ type Router struct {
 
 // NewRouter builds a router.
 func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
+	routes = append(slices.Clip(routes), preflights(routes)...)
 	rt := &Router{
-		mux: http.NewServeMux(), routes: routes, literal: map[string][]string{}, log: log, observe: observe, newID: carillon.NewRequestID,
+		mux: http.NewServeMux(), routes: routes, literal: map[string][]string{}, streams: map[string]bool{},
+		bodies: budget{limit: DefaultBodyBudget}, closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
 	}
+	rt.close = sync.OnceFunc(func() { close(rt.closing) })
 	for _, route := range routes {
-		if method, path, _ := strings.Cut(route.Pattern, " "); !strings.Contains(path, "{") {
-			rt.literal[path] = append(rt.literal[path], method)
-		}
-		rt.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := route.Handle(w, r); err != nil {
-				Error(w, r, err)
-			}
-		})
+		rt.add(route)
 	}
 	rt.mux.HandleFunc("/", rt.unknown)
 	return rt
 }
 
+func (rt *Router) add(route Route) {
+	if method, path, _ := strings.Cut(route.Pattern, " "); !strings.Contains(path, "{") {
+		rt.literal[path] = append(rt.literal[path], method)
+	}
+	if route.MaxBody == 0 {
+		route.MaxBody = DefaultMaxBody
+	}
+	rt.streams[route.Pattern] = route.Stream
+	rt.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
+		stateOf(r.Context()).maxBody = route.MaxBody
+		if route.CORS.enabled() && r.Method != http.MethodOptions {
+			route.CORS.write(w.Header(), r)
+		}
+		if route.Stream && r.Method == http.MethodHead { // GET patterns match it, and it has no body to stream
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		err := route.Handle(w, r)
+		if rec, ok := w.(*recorder); err != nil && ok && rec.status != 0 {
+			stateOf(r.Context()).err = err // too late for the client, not for the log
+		} else if err != nil {
+			Error(w, r, err)
+		}
+	})
+}
+
+// CloseStreams ends every stream, so that clients move to another node: before the server waits for requests to end.
+func (rt *Router) CloseStreams() { rt.close() }
+
 // Routes is the route map, for tests that walk it.
 func (rt *Router) Routes() []Route { return rt.routes }
 
-// ServeHTTP answers one request and logs a line about it: no query string, no header, no body.
+// ServeHTTP serves one request and logs a line about it: no query string, no header, no body.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
-	x := &exchange{state: state{id: rt.newID()}, recorder: recorder{ResponseWriter: w}}
+	x := &exchange{state: state{id: rt.newID(), maxBody: DefaultMaxBody, router: rt}, recorder: recorder{ResponseWriter: w}}
 	st, rec := &x.state, &x.recorder
 	r = r.WithContext(context.WithValue(r.Context(), stateKey, st))
 	x.ids[0] = st.id
@@ -104,13 +139,16 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 			Error(rec, r, st.err)
 		}
 	}
+	if st.held > 0 {
+		rt.bodies.release(st.held)
+	}
 	took := time.Since(begin)
 	pattern := r.Pattern
 	if pattern == "/" || pattern == "" {
 		pattern = "unknown"
 	}
 	if rt.observe != nil {
-		rt.observe(r.Context(), Response{pattern, rec.status, st.code, took})
+		rt.observe(r.Context(), Response{pattern, rec.status, st.code, took, rt.streams[r.Pattern]})
 	}
 	level := slog.LevelInfo
 	if rec.status >= 500 {
@@ -129,7 +167,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 	rt.log.LogAttrs(r.Context(), level, "responded", attrs...)
 }
 
-// unknown answers what no route takes: 405 with Allow where another method would do, else 404.
+// unknown responds where no route matches: 405 with Allow where another method would do, else 404.
 func (rt *Router) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := rt.allowed(r)
 	if len(allowed) == 0 {
@@ -162,7 +200,7 @@ func (rt *Router) allowed(r *http.Request) []string {
 	return allowed
 }
 
-// recorder remembers the status of an answer.
+// recorder keeps the status of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int

@@ -1,0 +1,134 @@
+package httpio
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"carillon"
+)
+
+const (
+	// DefaultMaxBody bounds a request's body where the route sets no bound of its own.
+	DefaultMaxBody = 1 << 20
+	// DefaultBodyBudget bounds the body bytes that a router holds in memory for all its requests.
+	DefaultBodyBudget = 128 << 20
+	// maxDropped is how much of a body that is too large is read and dropped, so that a client that writes its whole
+	// request before it reads sees the response.
+	maxDropped = 8 << 20
+	// firstBuffer is as much as is allocated before a byte has arrived: Content-Length is a claim, not a fact.
+	firstBuffer = 4 << 10
+)
+
+// Body reads a JSON request's body: the content type must be application/json, the size at most the route's MaxBody.
+// It is valid until the response has been written.
+func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if err := contentType(r); err != nil {
+		return nil, err
+	}
+	return RawBody(w, r)
+}
+
+func contentType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	if given == "application/json" {
+		return nil
+	}
+	media, _, _ := strings.Cut(given, ";")
+	if strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		return nil
+	}
+	if given == "" {
+		return carillon.Missing("Content-Type")
+	}
+	return carillon.BadFormat("Content-Type", given, "application/json", "application/json")
+}
+
+// RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
+// when the router's budget for bodies is used up.
+func RawBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	st := stateOf(r.Context())
+	if r.ContentLength > st.maxBody {
+		return nil, tooLarge(w, r, st.maxBody)
+	}
+	buf, err := growBody(st, nil, min(max(512, r.ContentLength+1), firstBuffer))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		n, err := r.Body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case int64(len(buf)) > st.maxBody:
+			return nil, tooLarge(w, r, st.maxBody)
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			e := carillon.Invalid("body", "The body could not be read to its end")
+			e.Err = err
+			return nil, e
+		}
+		if len(buf) == cap(buf) {
+			if buf, err = growBody(st, buf, nextSize(int64(cap(buf)), r.ContentLength)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// nextSize doubles a full buffer, or takes the announced length when that is less: half of it has arrived.
+func nextSize(size, announced int64) int64 {
+	if announced >= size && announced < 2*size {
+		return announced + 1
+	}
+	return 2 * size
+}
+
+func growBody(st *state, buf []byte, size int64) ([]byte, error) {
+	if st.router != nil {
+		more := size - int64(cap(buf))
+		if !st.router.bodies.acquire(more) {
+			return nil, &carillon.Error{
+				Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1,
+				Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
+			}
+		}
+		st.held += more
+	}
+	return append(make([]byte, 0, size), buf...), nil
+}
+
+// tooLarge drops what follows of the body, within bounds, and returns the 413.
+func tooLarge(w http.ResponseWriter, r *http.Request, limit int64) *carillon.Error {
+	// A client that waits for 100 Continue has not sent anything yet, and reading would invite it to.
+	waiting := r.Header.Get("Expect") != ""
+	if !waiting {
+		_, err := io.CopyN(io.Discard, r.Body, maxDropped)
+		waiting = !errors.Is(err, io.EOF)
+	}
+	if waiting {
+		w.Header().Set("Connection", "close")
+	}
+	return &carillon.Error{Code: carillon.PayloadTooLarge, Message: "The body is too large", Details: carillon.Details{
+		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(limit, 10) + " bytes"},
+	}}
+}
+
+// budget counts the body bytes in memory.
+type budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+func (b *budget) acquire(n int64) bool {
+	if b.used.Add(n) > b.limit {
+		b.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (b *budget) release(n int64) { b.used.Add(-n) }

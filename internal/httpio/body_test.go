@@ -1,0 +1,106 @@
+package httpio
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func echoLength(w http.ResponseWriter, r *http.Request) error {
+	b, err := RawBody(w, r)
+	if err != nil {
+		return err
+	}
+	return JSON(w, http.StatusOK, len(b))
+}
+
+func newTestRouter(routes ...Route) *Router {
+	return NewRouter(slog.New(slog.DiscardHandler), nil, routes...)
+}
+
+func TestEachRouteHasItsOwnBodyLimit(t *testing.T) {
+	rt := newTestRouter(Route{Pattern: "POST /small", MaxBody: 10, Handle: echoLength}, Route{Pattern: "POST /usual", Handle: echoLength})
+	for _, tt := range []struct {
+		path   string
+		size   int
+		status int
+	}{{"/small", 10, 200}, {"/small", 11, 413}, {"/usual", DefaultMaxBody, 200}, {"/usual", DefaultMaxBody + 1, 413}, {"/usual", 0, 200}} {
+		for _, announced := range []bool{true, false} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.path, bytes.NewReader(make([]byte, tt.size)))
+			if !announced {
+				r.ContentLength = -1
+			}
+			rec := httptest.NewRecorder()
+			rt.ServeHTTP(rec, r)
+			if rec.Code != tt.status || tt.status == 200 && rec.Body.String() != fmt.Sprint(tt.size) {
+				t.Errorf("%s with %d bytes, announced %v: %d %s", tt.path, tt.size, announced, rec.Code, rec.Body)
+			}
+		}
+	}
+	if n := rt.bodies.used.Load(); n != 0 {
+		t.Errorf("%d bytes of the budget are still held", n)
+	}
+}
+
+func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
+	rt := newTestRouter(Route{Pattern: "POST /", Handle: echoLength})
+	rt.bodies.limit = 64 << 10
+	for size, status := range map[int]int{8 << 10: 200, 100 << 10: 503} {
+		rec := httptest.NewRecorder()
+		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(make([]byte, size))))
+		if rec.Code != status || status == 503 && (rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"error":"service_unavailable"`)) {
+			t.Errorf("%d bytes: %d %s, want %d", size, rec.Code, rec.Body, status)
+		}
+	}
+	if n := rt.bodies.used.Load(); n != 0 {
+		t.Errorf("%d bytes of the budget are still held", n)
+	}
+}
+
+func TestAnAnnouncedLengthAllocatesLittle(t *testing.T) {
+	rt := newTestRouter()
+	rt.add(Route{Pattern: "POST /held", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		_, err := RawBody(w, r)
+		if n := rt.bodies.used.Load(); n > firstBuffer {
+			t.Errorf("%d bytes are held for a body of which 3 arrived", n)
+		}
+		return err
+	}})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/held", strings.NewReader("abc"))
+	r.ContentLength = DefaultMaxBody
+	rt.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// A client that writes its whole request before it reads must see the 413, not a reset connection.
+func TestClientThatWritesFirstSeesThe413(t *testing.T) {
+	srv := httptest.NewServer(newTestRouter(Route{Pattern: "POST /", Handle: echoLength}))
+	t.Cleanup(srv.Close)
+	const size = DefaultMaxBody + 6<<20
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("the status is %d", resp.StatusCode)
+	}
+}

@@ -1,0 +1,115 @@
+package httpio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	heartbeat = 20 * time.Second
+	// writeWithin is how long one write to a stream may take: a client that does not read holds a connection no longer.
+	writeWithin = 20 * time.Second
+)
+
+// Event is one server-sent event. ID is empty where nothing is stored to replay from.
+type Event struct {
+	ID   string
+	Name string
+	Data []byte // one line
+}
+
+// Stream is a response of server-sent events (HTML standard, section 9.2). It outlives the server's time-outs, and ends
+// when the client leaves, when a write takes too long, or when the router closes its streams.
+type Stream struct {
+	ctx     context.Context //nolint:containedctx // the stream is the request
+	w       http.ResponseWriter
+	control *http.ResponseController
+	closing <-chan struct{}
+	buf     bytes.Buffer
+}
+
+// OpenStream writes the headers of a stream. From here on errors can no longer be sent to the client.
+func OpenStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
+	s := &Stream{ctx: r.Context(), w: w, control: http.NewResponseController(w)}
+	if st := stateOf(r.Context()); st.router != nil {
+		s.closing = st.router.closing
+	}
+	// An expired read deadline would cancel the request's context.
+	if err := errors.Join(s.control.SetReadDeadline(time.Time{}), s.control.SetWriteDeadline(time.Time{})); err != nil {
+		return nil, fmt.Errorf("open a stream: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // reverse proxies must not collect it
+	w.WriteHeader(http.StatusOK)
+	s.buf.WriteString(": open\n\n")
+	return s, s.flush()
+}
+
+// Serve writes the events of each call of next until the stream ends. next is called at the start and after each signal
+// on ready; a closed ready ends the stream. The error is next's; a client that left or does not read is none.
+func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		events, err := next(s.ctx)
+		if err != nil || len(events) > 0 && s.Send(events...) != nil {
+			return err
+		}
+		if !s.wait(ready, beat.C) {
+			return nil
+		}
+	}
+}
+
+// wait blocks until there may be events, writing heartbeats; it reports whether the stream goes on.
+func (s *Stream) wait(ready <-chan struct{}, beat <-chan time.Time) bool {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return false
+		case <-s.closing:
+			return false
+		case _, open := <-ready:
+			return open
+		case <-beat:
+			s.buf.WriteString(":\n\n")
+			if s.flush() != nil {
+				return false
+			}
+		}
+	}
+}
+
+// Send writes events and flushes them.
+func (s *Stream) Send(events ...Event) error {
+	for _, e := range events {
+		if e.ID != "" {
+			s.buf.WriteString("id: " + e.ID + "\n")
+		}
+		if e.Name != "" {
+			s.buf.WriteString("event: " + e.Name + "\n")
+		}
+		s.buf.WriteString("data: ")
+		s.buf.Write(e.Data)
+		s.buf.WriteString("\n\n")
+	}
+	return s.flush()
+}
+
+func (s *Stream) flush() error {
+	err := s.control.SetWriteDeadline(time.Now().Add(writeWithin))
+	if err == nil {
+		_, err = s.w.Write(s.buf.Bytes())
+	}
+	if err == nil {
+		err = s.control.Flush()
+	}
+	s.buf.Reset()
+	return err
+}

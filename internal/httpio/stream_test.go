@@ -1,0 +1,97 @@
+package httpio
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// streamServer is a server whose write and read time-outs are shorter than its stream.
+func streamServer(t *testing.T, rt *Router) string {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(rt)
+	srv.Config.WriteTimeout, srv.Config.ReadTimeout = 50*time.Millisecond, 50*time.Millisecond
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func openStream(t *testing.T, url string) *bufio.Scanner {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("the headers are %v", resp.Header)
+	}
+	return bufio.NewScanner(resp.Body)
+}
+
+func TestStreamOutlivesTheTimeoutsAndEndsWhenStreamsAreClosed(t *testing.T) {
+	ready, ended := make(chan struct{}, 1), make(chan error, 1)
+	rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+		s, err := OpenStream(w, r)
+		if err != nil {
+			return err
+		}
+		n := 0
+		err = s.Serve(ready, func(context.Context) ([]Event, error) {
+			n++
+			return []Event{{ID: strings.Repeat("1", n), Name: "turn", Data: []byte(`{"a":1}`)}}, nil
+		})
+		ended <- err
+		return err
+	}})
+	lines := openStream(t, streamServer(t, rt)+"/events")
+	time.AfterFunc(200*time.Millisecond, func() { ready <- struct{}{} }) // past both time-outs
+	var got []string
+	for lines.Scan() {
+		got = append(got, lines.Text())
+		if lines.Text() == "id: 11" {
+			rt.CloseStreams()
+			rt.CloseStreams()
+		}
+	}
+	if want := ": open||id: 1|event: turn|data: {\"a\":1}||id: 11|event: turn|data: {\"a\":1}|"; strings.Join(got, "|") != want {
+		t.Errorf("the stream was %q, want %q", strings.Join(got, "|"), want)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClientThatLeavesEndsTheStream(t *testing.T) {
+	ended := make(chan error, 1)
+	rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+		s, err := OpenStream(w, r)
+		if err == nil {
+			err = s.Serve(make(chan struct{}), func(context.Context) ([]Event, error) { return nil, nil })
+		}
+		ended <- err
+		return err
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, streamServer(t, rt)+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	_ = resp.Body.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
