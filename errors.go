@@ -6,13 +6,13 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// Code is one machine code of an error answer. Codes and statuses form one table, errorCodes (interface.md, Errors;
-// decisions.md, section 1).
+// Code is the machine-readable code of an error response. errorCodes is the table of codes and HTTP statuses.
 type Code int
 
-// The codes a caller can meet.
+// The codes of error responses.
 const (
 	ValidationFailed Code = iota
 	Unauthorized
@@ -61,13 +61,13 @@ var errorCodes = [codeCount]struct { //nolint:gochecknoglobals // the one table 
 	ServiceUnavailable:    {"service_unavailable", 503},
 }
 
-// String is the code as it stands in an answer's `error`.
+// String is the code as the `error` of a response carries it.
 func (c Code) String() string { return errorCodes[c].name }
 
 // Status is the HTTP status that goes with the code.
 func (c Code) Status() int { return errorCodes[c].status }
 
-// Codes lists every code, for tests and documents that walk the table.
+// Codes lists every code, for tests and documents.
 func Codes() []Code {
 	all := make([]Code, codeCount)
 	for i := range all {
@@ -82,10 +82,10 @@ type Detail struct {
 	Value any
 }
 
-// Details keeps the members in the order of the specification.
+// Details is an object whose members keep their order.
 type Details []Detail
 
-// MarshalJSON writes an object whose members keep their order.
+// MarshalJSON writes the members in order.
 func (d Details) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -145,53 +145,65 @@ func (e *Error) Error() string {
 // Unwrap is the cause, which no caller sees.
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsCode tells whether err is, or wraps, an *Error of the code.
+// IsCode reports whether err is, or wraps, an *Error with the code.
 func IsCode(err error, c Code) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == c
 }
 
-// Missing is the 400 for a required field that is not there.
+// Missing is the 400 for a required field that is absent.
 func Missing(field string) *Error {
-	return &Error{Code: ValidationFailed, Message: "Required field missing", Details: Details{
-		{"field", field}, {"reason", "This field is required"},
-	}}
+	return invalid("Required field missing", field, Detail{"reason", "This field is required"})
 }
 
 // BadFormat is the 400 for a value of the wrong type or form.
 func BadFormat(field string, provided any, expected string, example any) *Error {
-	return &Error{Code: ValidationFailed, Message: "Invalid parameter format", Details: Details{
-		{"field", field}, {"provided", provided}, {"expected_format", expected}, {"example", example},
-	}}
+	return invalid("Invalid parameter format", field,
+		Detail{"provided", shown(provided)}, Detail{"expected_format", expected}, Detail{"example", example})
 }
 
 // BadNumber is the 400 for a phone number that is not 7 to 15 ASCII digits.
 func BadNumber(field string, provided any) *Error {
-	return &Error{Code: ValidationFailed, Message: "Invalid phone number format", Details: Details{
-		{"field", field},
-		{"provided", provided},
-		{"expected_format", "Numbers only, no + or spaces"},
-		{"example", "34600111222"},
-	}}
-}
-
-// PastSchedule is the 400 for a datetime_sending that is not in the future.
-func PastSchedule(field string, provided any, now time.Time) *Error {
-	return &Error{Code: ValidationFailed, Message: "Scheduled time must be in the future", Details: Details{
-		{"field", field}, {"provided", provided}, {"current_time", FormatTime(now)},
-	}}
+	e := BadFormat(field, provided, "Numbers only, no + or spaces", "34600111222")
+	e.Message = "Invalid phone number format"
+	return e
 }
 
 // Invalid is any other 400: the field and what is wrong with it.
 func Invalid(field, reason string) *Error {
-	return &Error{Code: ValidationFailed, Message: "Invalid value", Details: Details{{"field", field}, {"reason", reason}}}
+	return invalid("Invalid value", field, Detail{"reason", reason})
 }
 
 // InvalidValue is Invalid with the value that was provided.
 func InvalidValue(field, reason string, provided any) *Error {
-	e := Invalid(field, reason)
-	e.Details = append(e.Details, Detail{"provided", provided})
-	return e
+	return invalid("Invalid value", field, Detail{"reason", reason}, Detail{"provided", shown(provided)})
+}
+
+// invalid returns a validation_failed. The field may be a key of the caller's own, so it is shortened.
+func invalid(message, field string, more ...Detail) *Error {
+	return &Error{Code: ValidationFailed, Message: message, Details: append(Details{{"field", Shorten(field)}}, more...)}
+}
+
+// shown shortens a text that an error repeats.
+func shown(provided any) any {
+	if s, ok := provided.(string); ok {
+		return Shorten(s)
+	}
+	return provided
+}
+
+// Shorten cuts a text of the caller's to at most 256 bytes, so that an error never repeats more. The text may not be
+// valid UTF-8 if it is from a query string.
+func Shorten(s string) string {
+	const limit = 256
+	if len(s) <= limit {
+		return s
+	}
+	n := limit
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
 }
 
 // NoAccess is the 401; reason says whether the credential is missing, invalid, expired or revoked.
@@ -204,15 +216,15 @@ func Denied(reason string) *Error {
 	return &Error{Code: Forbidden, Message: "Access denied", Details: Details{{"reason", reason}}}
 }
 
-// Absent is the 404 for a thing that is unknown or belongs to another company: the two are told the same.
+// Absent is the 404 for a thing that does not exist or belongs to another company; the response does not say which.
 func Absent(what string) *Error {
 	return &Error{Code: NotFound, Message: what + " not found", Details: Details{{"reason", "There is no such " + strings.ToLower(what)}}}
 }
 
-// InConflict is the 409 for an action the present state does not allow.
+// InConflict is the 409 for an action that the current state does not allow.
 func InConflict(reason string) *Error {
 	return &Error{Code: Conflict, Message: "The present state does not allow this", Details: Details{{"reason", reason}}}
 }
 
-// FormatTime writes an instant as answers carry it: RFC 3339, UTC, `Z`, whole seconds.
+// FormatTime formats an instant as responses carry it: RFC 3339, UTC, `Z`, whole seconds.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

@@ -1,6 +1,6 @@
 package carillon
 
-// ValidNumber tells whether s is a phone number: 7 to 15 ASCII digits, nothing else (decisions.md, section 3).
+// ValidNumber reports whether s is a phone number: 7 to 15 ASCII digits and nothing else.
 func ValidNumber(s string) bool {
 	if len(s) < 7 || len(s) > 15 {
 		return false

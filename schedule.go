@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The words of the schedule's format errors (decisions.md, section 3).
+// The texts of format errors.
 const (
 	scheduleFormat  = "ISO 8601 (YYYY-MM-DDTHH:MM:SS)"
 	scheduleExample = "2030-01-31T09:00:00"
@@ -14,42 +14,9 @@ const (
 	zoneExample     = "Europe/Madrid"
 )
 
-// Schedule reads datetime_sending and timezone of a body: the instant in UTC, and whether one was given. now is the
-// instant it must lie behind, and the current_time that the "past" 400 tells; a zero now leaves that check out. The
-// timezone is checked also when it is of no use.
-func (o *Object) Schedule(now time.Time) (at time.Time, given bool, err error) {
-	return schedule(o.Find("datetime_sending"), o.Find("timezone"), now)
-}
-
-func schedule(local, timezone Value, now time.Time) (at time.Time, given bool, err error) {
-	text, given, err := local.String("datetime_sending")
-	if err != nil {
-		return time.Time{}, false, err
-	}
-	zone, named, err := timezone.String("timezone")
-	if err != nil {
-		return time.Time{}, false, err
-	}
-	if !named {
-		zone = "UTC"
-	}
-	if !given {
-		_, err := ParseZone(zone)
-		return time.Time{}, false, err
-	}
-	at, err = ParseSchedule(text, zone)
-	if err != nil {
-		return time.Time{}, false, err
-	}
-	if !now.IsZero() && !at.After(now) {
-		return time.Time{}, false, PastSchedule("datetime_sending", text, now)
-	}
-	return at, true, nil
-}
-
-// ParseSchedule is the instant, in UTC, of a local date and time `YYYY-MM-DDTHH:MM:SS` in an IANA zone; milliseconds
-// may follow, then `Z` or a numeric offset, which decides over the zone. In a daylight gap it is the instant just
-// after the gap, in an overlap the first of the two (decisions.md, section 3).
+// ParseSchedule returns the instant, in UTC, of a local date and time `YYYY-MM-DDTHH:MM:SS` in an IANA zone. Milliseconds
+// may follow, then `Z` or a numeric offset, which overrides the zone. A time that a daylight change skips is the instant
+// of the change; of a time that occurs twice it is the first.
 func ParseSchedule(local, zone string) (time.Time, error) {
 	loc, err := ParseZone(zone)
 	if err != nil {
@@ -74,10 +41,10 @@ func ParseSchedule(local, zone string) (time.Time, error) {
 }
 
 func badSchedule(local string) *Error {
-	return BadFormat("datetime_sending", shortened(local), scheduleFormat, scheduleExample)
+	return BadFormat("datetime_sending", local, scheduleFormat, scheduleExample)
 }
 
-// wallTime reads the date and time that s begins with, as if it were UTC, and what follows it.
+// wallTime reads the date and time at the start of s as if it were UTC, and returns what follows it.
 func wallTime(s string) (wall time.Time, rest string, ok bool) {
 	const form = "2006-01-02T15:04:05"
 	if len(s) < len(form) {
@@ -121,7 +88,7 @@ func parseOffset(s string) (time.Duration, bool) {
 	return offset, true
 }
 
-// digits reads the n ASCII digits that s begins with.
+// digits reads the n ASCII digits at the start of s.
 func digits(s string, n int) (value int, ok bool) {
 	if len(s) < n {
 		return 0, false
@@ -135,12 +102,12 @@ func digits(s string, n int) (value int, ok bool) {
 	return value, true
 }
 
-// farthestOffset is more than any zone is, or changes, away from UTC.
+// farthestOffset is more than the offset of any zone.
 const farthestOffset = 26 * time.Hour
 
-// inZone is the first instant at which clocks in loc show the wall time, given as if it were UTC; where they skip it,
-// the instant of the change. It walks the zone's periods of constant offset in their order: time.Date leaves open
-// which of two instants it gives.
+// inZone returns the first instant at which clocks in loc show the wall time, given as if it were UTC; if they skip it,
+// the instant of the change. It walks the zone's periods of constant offset in order, because time.Date does not
+// specify which of two instants it returns.
 func inZone(wall time.Time, loc *time.Location) time.Time {
 	for t := wall.Add(-farthestOffset).In(loc); ; {
 		start, end := t.ZoneBounds()
@@ -156,11 +123,11 @@ func inZone(wall time.Time, loc *time.Location) time.Time {
 	}
 }
 
-// zones keeps the zones that were loaded: reading one takes longer than all else that a request needs.
+// zones caches loaded zones: loading one takes longer than everything else a request needs.
 var zones sync.Map //nolint:gochecknoglobals // a cache of immutable values, as many as the tz database has names
 
-// ParseZone finds a zone by its IANA name, exactly written; the empty name, `Local` and the other spellings that
-// system databases know are refused (decisions.md, section 3). The program carries its own copy of the database.
+// ParseZone returns a zone by its exact IANA name. It refuses the empty name, `Local` and the other spellings that system
+// databases accept. The program embeds its own copy of the database.
 func ParseZone(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
@@ -174,10 +141,10 @@ func ParseZone(name string) (*time.Location, error) {
 			return loc, nil
 		}
 	}
-	return nil, BadFormat("timezone", shortened(name), zoneFormat, zoneExample)
+	return nil, BadFormat("timezone", name, zoneFormat, zoneExample)
 }
 
-// zoneName tells whether a name can be one of the database, and not a path through it.
+// zoneName reports whether a name can be a zone of the database rather than a path to another file.
 func zoneName(name string) bool {
 	switch name {
 	case "", "Local", "localtime", "posixrules", "Factory":

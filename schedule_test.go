@@ -224,17 +224,3 @@ func TestParseZoneTakesIANANamesOnly(t *testing.T) {
 		}
 	}
 }
-
-func TestScheduleOfABodyThatMovesANotification(t *testing.T) {
-	o, err := ParseObject([]byte(`{"datetime_sending":"2027-01-15T09:00:00","timezone":"Europe/Madrid"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, given, err := o.Schedule(testNow)
-	if err != nil || !given || FormatTime(at) != "2027-01-15T08:00:00Z" {
-		t.Errorf("got %v, %v, %v", at, given, err)
-	}
-	if _, _, err := o.Schedule(at); asError(t, err).Message != pastForm {
-		t.Errorf("got %v", err)
-	}
-}

@@ -18,10 +18,27 @@ type Template struct {
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 
-	Shape *Shape // compiled from Components by Compile; set on what the store returns
+	Shape *Shape // the compiled form of Components; the store sets it on what it returns, if they are valid
 }
 
-// PublicID is the id that answers carry: the channel's own where it has one.
+// Shape is the compiled form of a template: the places it has, and how its text grows when they are filled.
+type Shape struct {
+	HeaderFormat   string        // empty without a header, else TEXT, IMAGE, VIDEO or DOCUMENT
+	HeaderVariable string        // the marker in a text header, empty if it has none
+	Markers        []string      // of the body, distinct: POSITIONAL by number, NAMED by first appearance
+	MarkerUses     []int         // how often the body contains each marker
+	StaticLength   int           // code points of the body outside its markers
+	Buttons        []ButtonShape // all buttons in order
+}
+
+// ButtonShape is one button of a compiled template.
+type ButtonShape struct {
+	Type     string // URL, QUICK_REPLY, PHONE_NUMBER
+	Variable bool   // a URL button whose URL ends in a variable
+	Prefix   string // the static part of such a URL
+}
+
+// PublicID is the id in responses: the channel's own if it has one.
 func (t *Template) PublicID() string {
 	if t.ProviderID != "" {
 		return t.ProviderID
@@ -29,8 +46,8 @@ func (t *Template) PublicID() string {
 	return t.ID
 }
 
-// Component is one part of a template, in the form that lists show. Key order: type, text or format, example; buttons
-// as a component of type BUTTONS (decisions.md, section 4).
+// Component is one part of a template, in the form that lists show. The key order is part of the interface: type, text
+// or format, example. The buttons are one component of type BUTTONS.
 type Component struct {
 	Type    string            `json:"type"`             // HEADER, BODY, FOOTER, BUTTONS
 	Format  string            `json:"format,omitempty"` // HEADER: TEXT, IMAGE, VIDEO, DOCUMENT
@@ -39,7 +56,7 @@ type Component struct {
 	Buttons []Button          `json:"buttons,omitempty"`
 }
 
-// ComponentExample holds the sample values a reviewer sees.
+// ComponentExample holds the sample values for the reviewer.
 type ComponentExample struct {
 	HeaderText            []string       `json:"header_text,omitempty"`
 	HeaderHandle          []string       `json:"header_handle,omitempty"`

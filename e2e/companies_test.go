@@ -16,6 +16,7 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
+	"carillon/internal/content"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -40,7 +41,7 @@ func startCompanies(t *testing.T, engine string, o app.Options, more map[string]
 	graph := func(name, number, secret string) *graphtest.Server {
 		s, err := graphtest.New(graphtest.Options{
 			PhoneNumberID: number, WABAID: "2" + number[1:], AccessToken: name + "-provider-token", AppSecret: secret, Loose: true,
-			VerifyToken: name + "-verify-token", Templates: []carillon.Template{{Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY", Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Alphatext."}}}},
+			VerifyToken: name + "-verify-token", Templates: []carillon.Template{{Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY", Components: []carillon.Component{{Type: content.TypeBody, Text: "Alphatext."}}}},
 		})
 		if err != nil {
 			t.Fatal(err)

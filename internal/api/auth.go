@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 )
 
 // authRoutes are signing in and out, tokens and keys (interface.md, endpoints 1 and 2; decisions.md, section 2).
@@ -80,16 +81,16 @@ func passwordGrant(r *http.Request) error {
 	return nil
 }
 
-func bodyObject(w http.ResponseWriter, r *http.Request) (*carillon.Object, error) {
+func bodyObject(w http.ResponseWriter, r *http.Request) (*jsonbody.Object, error) {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return nil, err
 	}
-	return carillon.ParseObject(body)
+	return jsonbody.Parse(body)
 }
 
 // requiredText reads a string that must be there and not blank.
-func requiredText(o *carillon.Object, field string) (string, error) {
+func requiredText(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
 		return "", err
@@ -101,7 +102,7 @@ func requiredText(o *carillon.Object, field string) (string, error) {
 }
 
 // requiredSecret is requiredText for what no error may repeat.
-func requiredSecret(o *carillon.Object, field string) (string, error) {
+func requiredSecret(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
 		return "", carillon.BadFormat(field, "(not shown)", "string", "text")

@@ -14,7 +14,9 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
+	"carillon/internal/request"
 	"carillon/internal/store"
 )
 
@@ -312,11 +314,11 @@ func (s *Server) moveNotification(w http.ResponseWriter, r *http.Request, p *aut
 }
 
 func readMove(body []byte, now time.Time) (time.Time, error) {
-	o, err := carillon.ParseObject(body)
+	o, err := jsonbody.Parse(body)
 	if err != nil {
 		return time.Time{}, err
 	}
-	due, given, err := o.Schedule(now)
+	due, given, err := request.Schedule(o, now)
 	if err == nil && !given {
 		err = carillon.Missing("datetime_sending")
 	}

@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 	"carillon/internal/store"
 )
 
@@ -92,7 +93,7 @@ func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Princi
 }
 
 func parseSuppression(body []byte) (number, reason string, err error) {
-	o, err := carillon.ParseObject(body)
+	o, err := jsonbody.Parse(body)
 	if err != nil {
 		return "", "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
+	"carillon/internal/content"
 	"carillon/internal/httpio"
 )
 
@@ -117,7 +118,7 @@ func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.
 	if err != nil {
 		return err
 	}
-	draft, err := carillon.ParseTemplateDraft(body)
+	draft, err := content.ParseDraft(body)
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	}
 	submit := false
 	t, err := s.Catalog.Edit(r.Context(), p.Company.ID, id, func(t carillon.Template) (carillon.Template, error) {
-		draft := carillon.DraftOf(&t)
+		draft := content.DraftOf(&t)
 		if err := draft.Edit(body); err != nil {
 			return t, err
 		}
@@ -254,7 +255,7 @@ func keepSamples(edited, before *carillon.Template) {
 	for i := range edited.Components {
 		body := &edited.Components[i]
 		for _, old := range before.Components {
-			if body.Type == carillon.TypeBody && old.Type == body.Type && old.Text == body.Text {
+			if body.Type == content.TypeBody && old.Type == body.Type && old.Text == body.Text {
 				body.Example = old.Example
 			}
 		}

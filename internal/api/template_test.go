@@ -20,6 +20,7 @@ import (
 	"carillon/internal/api/apitest"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
+	"carillon/internal/content"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
@@ -113,12 +114,12 @@ func (r *channelRig) setUp() {
 	foreign := line("theirs", "15555550200", bytes.Replace(r.graph.Settings(), []byte("provider-app-secret"), []byte("their-secret"), 1))
 	r.template = &carillon.Template{
 		ID: "77", CompanyID: "ours", Name: "greet", Language: "es_ES", Category: "UTILITY", Status: carillon.TemplateApproved,
-		Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hola {{1}} <3"}},
+		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}} <3"}},
 	}
 	ours := &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{TemplatesPerDay: 3, TemplateListsPerMinute: 50}}
 	err := r.store.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		err := errors.Join(tx.PutCompany(ctx, ours, now), tx.PutCompany(ctx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
-			tx.PutSender(ctx, r.main, now), tx.PutSender(ctx, foreign, now), r.template.Compile())
+			tx.PutSender(ctx, r.main, now), tx.PutSender(ctx, foreign, now), content.Compile(r.template))
 		r.template.SenderUID = r.main.UID
 		err = errors.Join(err, tx.PutTemplate(ctx, r.template, now))
 		for _, k := range []store.AccessKey{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 )
 
@@ -17,7 +18,7 @@ var ErrCreatedToday = store.ErrTemplatesToday
 // pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
 // the channel.
 func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool) (*carillon.Template, error) {
-	if err := t.Compile(); err != nil {
+	if err := content.Compile(&t); err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -61,7 +62,7 @@ func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t 
 	if err != nil {
 		return nil, err
 	}
-	if err := edited.Compile(); err != nil {
+	if err := content.Compile(&edited); err != nil {
 		return nil, err
 	}
 	next := *r

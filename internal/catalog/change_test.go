@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 )
 
@@ -70,7 +71,7 @@ func TestARejectedTemplateIsSubmittedAgainUnderItsID(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: t.TempDir()})
 	made := w.standing("greeting", carillon.TemplateRejected)
 	edited, err := w.Edit(t.Context(), "ours", made.PublicID(), func(x carillon.Template) (carillon.Template, error) {
-		x.Components = []carillon.Component{{Type: carillon.TypeBody, Text: "Buenos días, {{1}}."}}
+		x.Components = []carillon.Component{{Type: content.TypeBody, Text: "Buenos días, {{1}}."}}
 		return x, nil
 	})
 	if err != nil || edited.Status != carillon.TemplateDraft || edited.PublicID() != made.PublicID() {
@@ -195,7 +196,7 @@ func TestOfEditsAtOnceEachIsWholeOrRefused(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				_, err := w.Edit(context.WithoutCancel(t.Context()), "ours", made.ID, func(x carillon.Template) (carillon.Template, error) {
-					x.Components = []carillon.Component{{Type: carillon.TypeBody, Text: x.Components[0].Text + "+"}}
+					x.Components = []carillon.Component{{Type: content.TypeBody, Text: x.Components[0].Text + "+"}}
 					return x, nil
 				})
 				switch {
@@ -304,7 +305,7 @@ func (w *world) declare(n int) {
 		for i := range n {
 			x := draft(fmt.Sprintf("declared_%d", i))
 			x.ID, x.CompanyID, x.SenderUID, x.Status = fmt.Sprint(i+1), "ours", w.main.UID, carillon.TemplateApproved
-			if err := errors.Join(x.Compile(), tx.PutTemplate(ctx, &x, time.Now())); err != nil {
+			if err := errors.Join(content.Compile(&x), tx.PutTemplate(ctx, &x, time.Now())); err != nil {
 				return err
 			}
 		}

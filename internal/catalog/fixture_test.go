@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -138,7 +139,7 @@ func sender(company, id, number string) *carillon.Sender {
 func draft(name string) carillon.Template {
 	return carillon.Template{
 		Name: name, Language: "es_ES", Category: "UTILITY",
-		Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hola {{1}}."}},
+		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}."}},
 	}
 }
 

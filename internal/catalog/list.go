@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/content"
 )
 
 // Record is a template as lists show it; the keys stand in the contract's order.
@@ -42,9 +43,9 @@ type (
 
 func partOf(c *carillon.Component) any {
 	switch {
-	case c.Type == carillon.TypeButtons:
+	case c.Type == content.TypeButtons:
 		return buttonsPart{c.Type, c.Buttons}
-	case c.Type == carillon.TypeHeader && c.Format != carillon.FormatText && c.Format != "":
+	case c.Type == content.TypeHeader && c.Format != content.FormatText && c.Format != "":
 		return mediaPart{c.Type, c.Format, c.Example}
 	default:
 		return textPart{c.Text, c.Type, c.Format, c.Example}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 )
 
@@ -260,11 +261,11 @@ func TestTheListHasTheContractsKeysAndOrder(t *testing.T) {
 		for _, name := range []string{"b", "a"} {
 			x := draft(name)
 			x.Components = append([]carillon.Component{{
-				Type: carillon.TypeHeader, Format: carillon.FormatImage,
+				Type: content.TypeHeader, Format: content.FormatImage,
 				Example: &carillon.ComponentExample{HeaderHandle: []string{"https://cdn.example.org/a.jpg?x=1&y=2"}},
 			}}, x.Components...)
 			x.Components = append(x.Components, carillon.Component{
-				Type: carillon.TypeButtons, Buttons: []carillon.Button{{Type: carillon.ButtonQuickReply, Text: "Sí"}},
+				Type: content.TypeButtons, Buttons: []carillon.Button{{Type: content.ButtonQuickReply, Text: "Sí"}},
 			})
 			made, err := w.Create(t.Context(), w.ours, w.main, x, true)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/content"
 )
 
 // template reads a template and holds it to the contract's limits, not to the channel's own rules: set-up declares
@@ -13,16 +14,16 @@ import (
 func (c *company) template(f *form) {
 	t := Template{At: f.at, SenderID: f.needed("sender"), SenderAt: f.place("sender")}
 	t.Name, t.Language = f.needed("name"), f.needed("language")
-	if t.Name != "" && !carillon.ValidTemplateName(t.Name) {
+	if t.Name != "" && !content.ValidName(t.Name) {
 		f.r.problem(f.place("name"), "name must be 1 to 512 characters of a-z, 0-9 and _")
 	}
-	if t.Language != "" && !carillon.ValidLanguage(t.Language) {
+	if t.Language != "" && !content.ValidLanguage(t.Language) {
 		f.r.problem(f.place("language"), "language must be of the form xx or xx_XX")
 	}
 	t.Category = f.neededChoice("category", "MARKETING", "UTILITY", "AUTHENTICATION")
 	t.Status = carillon.TemplateStatus(f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled"))
 	t.Components = components(f)
-	if err := t.Compile(); err != nil {
+	if err := content.Compile(&t.Template); err != nil {
 		f.r.problem(f.componentFault(t.Components, err))
 	} else {
 		f.inner("examples", func(f *form) { examples(f, &t.Template) })
@@ -35,11 +36,11 @@ func (c *company) template(f *form) {
 func components(f *form) []carillon.Component {
 	var all []carillon.Component
 	f.inner("header", func(f *form) { all = append(all, header(f)) })
-	all = append(all, carillon.Component{Type: carillon.TypeBody, Text: f.needed("body")})
+	all = append(all, carillon.Component{Type: content.TypeBody, Text: f.needed("body")})
 	if _, given := f.find("footer"); given {
-		all = append(all, carillon.Component{Type: carillon.TypeFooter, Text: f.needed("footer")})
+		all = append(all, carillon.Component{Type: content.TypeFooter, Text: f.needed("footer")})
 	}
-	buttons := carillon.Component{Type: carillon.TypeButtons}
+	buttons := carillon.Component{Type: content.TypeButtons}
 	f.each("buttons", "a button", func(f *form) { buttons.Buttons = append(buttons.Buttons, button(f)) })
 	if buttons.Buttons != nil {
 		all = append(all, buttons)
@@ -48,15 +49,15 @@ func components(f *form) []carillon.Component {
 }
 
 func header(f *form) carillon.Component {
-	c := carillon.Component{Type: carillon.TypeHeader}
-	c.Format = f.choice("format", carillon.FormatText, carillon.FormatImage, carillon.FormatVideo, carillon.FormatDocument)
+	c := carillon.Component{Type: content.TypeHeader}
+	c.Format = f.choice("format", content.FormatText, content.FormatImage, content.FormatVideo, content.FormatDocument)
 	c.Text = f.text("text")
 	samples := f.texts("example")
 	switch {
-	case c.Format != carillon.FormatText && c.Text != "":
+	case c.Format != content.FormatText && c.Text != "":
 		f.r.problem(f.place("text"), "text is for headers of format TEXT")
 	case samples == nil:
-	case c.Format == carillon.FormatText:
+	case c.Format == content.FormatText:
 		f.r.problem(f.place("example"), "example is for media; those of a text stand in examples.header")
 	default:
 		c.Example = &carillon.ComponentExample{HeaderHandle: samples}
@@ -66,15 +67,15 @@ func header(f *form) carillon.Component {
 
 func button(f *form) carillon.Button {
 	b := carillon.Button{Text: f.needed("text"), URL: f.text("url"), PhoneNumber: f.text("phone_number"), Example: f.texts("example")}
-	b.Type = f.neededChoice("type", carillon.ButtonURL, carillon.ButtonQuickReply, carillon.ButtonPhone)
+	b.Type = f.neededChoice("type", content.ButtonURL, content.ButtonQuickReply, content.ButtonPhone)
 	switch {
-	case b.Type == carillon.ButtonURL && b.URL == "":
+	case b.Type == content.ButtonURL && b.URL == "":
 		f.r.problem(f.at, "url is required of a button of type URL")
-	case b.Type != carillon.ButtonURL && b.URL != "":
+	case b.Type != content.ButtonURL && b.URL != "":
 		f.r.problem(f.place("url"), "url is for buttons of type URL")
-	case b.Type == carillon.ButtonPhone && b.PhoneNumber == "":
+	case b.Type == content.ButtonPhone && b.PhoneNumber == "":
 		f.r.problem(f.at, "phone_number is required of a button of type PHONE_NUMBER")
-	case b.Type != carillon.ButtonPhone && b.PhoneNumber != "":
+	case b.Type != content.ButtonPhone && b.PhoneNumber != "":
 		f.r.problem(f.place("phone_number"), "phone_number is for buttons of type PHONE_NUMBER")
 	}
 	return b
@@ -93,23 +94,23 @@ func examples(f *form, t *carillon.Template) {
 	}
 	for i := range t.Components {
 		switch c := &t.Components[i]; {
-		case c.Type == carillon.TypeHeader && heads != nil:
+		case c.Type == content.TypeHeader && heads != nil:
 			c.Example = headerExample(t, heads)
-		case c.Type == carillon.TypeBody && body != nil:
+		case c.Type == content.TypeBody && body != nil:
 			c.Example = bodyExample(t, body)
 		}
 	}
 }
 
 func headerExample(t *carillon.Template, samples []string) *carillon.ComponentExample {
-	if t.ParameterFormat != carillon.Named {
+	if t.ParameterFormat != content.Named {
 		return &carillon.ComponentExample{HeaderText: samples}
 	}
 	return &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: t.Shape.HeaderVariable, Example: samples[0]}}}
 }
 
 func bodyExample(t *carillon.Template, samples []string) *carillon.ComponentExample {
-	if t.ParameterFormat != carillon.Named {
+	if t.ParameterFormat != content.Named {
 		return &carillon.ComponentExample{BodyText: [][]string{samples}}
 	}
 	e := &carillon.ComponentExample{}

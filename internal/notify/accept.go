@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/queue"
+	"carillon/internal/request"
 	"carillon/internal/store"
 )
 
@@ -39,7 +41,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	}
 	defer release()
 	now := time.Now()
-	req, err := carillon.ParseRequest(s.Channel, s.Body, s.Flat, now)
+	req, err := request.Parse(s.Channel, s.Body, s.Flat, now)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -167,7 +169,7 @@ func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillo
 }
 
 // checkContent holds the request against its template or agent, and tells which recipients repeat another one.
-func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *carillon.Request, to *store.Notification) ([]bool, error) {
+func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *store.Notification) ([]bool, error) {
 	if req.Event != "" {
 		known, err := n.store.FlowKnown(ctx, c.ID, req.Event)
 		if err != nil {
@@ -185,7 +187,7 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 	if err != nil {
 		return nil, err
 	}
-	t, err := carillon.FindTemplate(list, req.TemplateName, req.Language)
+	t, err := content.FindTemplate(list, req.TemplateName, req.Language)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +199,7 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 }
 
 // addMessages makes a row for each recipient; repeats and suppressed numbers are skipped and charge nothing.
-func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *carillon.Request, repeats []bool, a *store.Accept) error {
+func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *store.Accept) error {
 	var suppressed map[string]bool
 	if c.Suppresses {
 		numbers := make([]string, len(req.Contacts))
@@ -254,8 +256,8 @@ func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error)
 }
 
 // requestOf reads a stored body again.
-func requestOf(n *store.Notification) (*carillon.Request, error) {
-	return carillon.ParseRequest(n.Channel, []byte(n.Body), n.Flat, time.Time{})
+func requestOf(n *store.Notification) (*request.Request, error) {
+	return request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
 }
 
 // notesOf are the lines a timeline tells beside the states.

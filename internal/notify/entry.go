@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/request"
 	"carillon/internal/store"
 )
 
 // entry is a notification with its body read again, shared by the recipients of a bulk send.
 type entry struct {
 	n   *store.Notification
-	req *carillon.Request
+	req *request.Request
 
 	mu      sync.Mutex
 	checked *carillon.Template // the last template that the request was found to fit
@@ -109,7 +110,7 @@ func (c *entryCache) keep(seq carillon.Seq, e *entry) {
 }
 
 // offer spares the delivery of what was just accepted, and is due now, the reading of what is at hand.
-func (c *entryCache) offer(n store.Notification, req *carillon.Request) {
+func (c *entryCache) offer(n store.Notification, req *request.Request) {
 	if n.Total == 1 && len(n.Body) > freshBody {
 		return
 	}

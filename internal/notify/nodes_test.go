@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/notify"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
@@ -66,7 +67,7 @@ func (r *rig) senders(n int) []string {
 					return err
 				}
 				t.ID, t.SenderUID = strconv.Itoa(200_000_000_000_000+i), s.UID
-				if err := t.Compile(); err != nil {
+				if err := content.Compile(&t); err != nil {
 					return err
 				}
 				if err := tx.PutTemplate(ctx, &t, now); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 )
 
@@ -33,7 +34,7 @@ func withMedia(check func(begin time.Time) error) func(r *rig) {
 		begin := time.Now()
 		r.sender.MediaCheck = "full"
 		r.template.Components = append(r.template.Components, carillon.Component{
-			Type: carillon.TypeHeader, Format: "IMAGE", Example: &carillon.ComponentExample{HeaderHandle: []string{"https://acme.test/a.jpg"}},
+			Type: content.TypeHeader, Format: "IMAGE", Example: &carillon.ComponentExample{HeaderHandle: []string{"https://acme.test/a.jpg"}},
 		})
 		r.media = func(context.Context, string, string) (bool, error) { return false, check(begin) }
 	}

@@ -12,6 +12,7 @@ import (
 	_ "time/tzdata" // zones of schedules
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/notify"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
@@ -106,7 +107,7 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 		},
 		template: &carillon.Template{
 			ID: "100000000000001", Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
-			Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hello {{1}}!", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}}}},
+			Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}}}},
 		},
 	}
 	if change != nil {
@@ -145,7 +146,7 @@ func (r *rig) setUp() {
 			return err
 		}
 		r.template.CompanyID, r.template.SenderUID = r.company.ID, r.sender.UID
-		if err := r.template.Compile(); err != nil {
+		if err := content.Compile(r.template); err != nil {
 			return err
 		}
 		return tx.PutTemplate(ctx, r.template, now)

@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 )
 
 // Bounds of what is typed in.
@@ -23,12 +24,12 @@ const (
 )
 
 // object reads a body that holds none but the known fields: a misspelt one must not pass for one left out.
-func object(w http.ResponseWriter, r *http.Request, known ...string) (*carillon.Object, error) {
+func object(w http.ResponseWriter, r *http.Request, known ...string) (*jsonbody.Object, error) {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := carillon.ParseObject(body)
+	o, err := jsonbody.Parse(body)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func object(w http.ResponseWriter, r *http.Request, known ...string) (*carillon.
 }
 
 // text reads a required string of at most so many characters, on one line.
-func text(o *carillon.Object, field string, most int) (string, error) {
+func text(o *jsonbody.Object, field string, most int) (string, error) {
 	s, _, err := o.String(field, field)
 	if err != nil {
 		return "", err
@@ -59,7 +60,7 @@ func text(o *carillon.Object, field string, most int) (string, error) {
 }
 
 // email reads an address of the form that mail takes, without a display name.
-func email(o *carillon.Object) (string, error) {
+func email(o *jsonbody.Object) (string, error) {
 	s, err := text(o, "email", emailMost)
 	if err != nil {
 		return "", err
@@ -73,7 +74,7 @@ func email(o *carillon.Object) (string, error) {
 
 // password reads a password of 12 characters or more: long enough without any rule on which ones (NIST SP 800-63B). The
 // value is never repeated in an error. present is false where there is none.
-func password(o *carillon.Object) (s string, present bool, err error) {
+func password(o *jsonbody.Object) (s string, present bool, err error) {
 	const field = "password"
 	s, present, err = o.String(field, field)
 	switch {
@@ -90,7 +91,7 @@ func password(o *carillon.Object) (s string, present bool, err error) {
 }
 
 // scopes reads a list of scopes; none given are all.
-func scopes(o *carillon.Object) ([]string, error) {
+func scopes(o *jsonbody.Object) ([]string, error) {
 	const field = "scopes"
 	elements, present, err := o.Array(field, field)
 	if err != nil {
@@ -127,7 +128,7 @@ func known[S ~string](all []S) string {
 }
 
 // expiry reads an instant in the future; zero where there is none.
-func expiry(o *carillon.Object, now time.Time) (time.Time, error) {
+func expiry(o *jsonbody.Object, now time.Time) (time.Time, error) {
 	const field = "expires_at"
 	s, present, err := o.String(field, field)
 	if err != nil || !present {

@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
 	"carillon/internal/store"
 )
@@ -72,7 +73,7 @@ func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by admi
 	if err != nil {
 		return err
 	}
-	o, err := carillon.ParseObject(body)
+	o, err := jsonbody.Parse(body)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 	"carillon/internal/store"
 )
 
@@ -105,7 +106,7 @@ func of(all []store.HeldBack, company string) []store.HeldBack {
 }
 
 func readRestoredDecision(body []byte) (send bool, company string, err error) {
-	o, err := carillon.ParseObject(body)
+	o, err := jsonbody.Parse(body)
 	if err != nil {
 		return false, "", err
 	}

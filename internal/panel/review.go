@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 )
 
 // Decide is the sandbox's reviewer on command: it approves or rejects a template that waits for review.
@@ -48,7 +49,7 @@ func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by admin)
 }
 
 func readDecision(body []byte) (approve bool, reason string, err error) {
-	o, err := carillon.ParseObject(body)
+	o, err := jsonbody.Parse(body)
 	if err != nil {
 		return false, "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 	"carillon/internal/store"
 )
 
@@ -85,7 +86,7 @@ func readNewUser(w http.ResponseWriter, r *http.Request) (u newUser, err error) 
 }
 
 // role reads the new member's role; the first user is an owner.
-func role(o *carillon.Object, first bool) (string, error) {
+func role(o *jsonbody.Object, first bool) (string, error) {
 	s, present, err := o.String("role", "role")
 	switch {
 	case err != nil:

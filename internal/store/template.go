@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/db"
 )
 
@@ -50,7 +51,7 @@ func scanTemplate(scan func(...any) error) (*TemplateRecord, error) {
 	r.PollAt, r.ClaimedUntil = db.Instant(poll), db.Instant(claimed)
 	r.CreatedAt, r.UpdatedAt = db.Instant(created), db.Instant(updated)
 	// One that does not compile keeps a nil Shape: it fails where it is used and leaves the others alone.
-	_ = r.Compile()
+	_ = content.Compile(&r.Template)
 	return &r, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -54,8 +55,8 @@ func configure(t *testing.T, st *store.Store, fn func(ctx context.Context, tx *s
 func declared(sender *carillon.Sender, id, name, language string) *carillon.Template {
 	return &carillon.Template{
 		ID: id, CompanyID: sender.CompanyID, SenderUID: sender.UID, Name: name, Language: language, Category: "UTILITY",
-		Status: carillon.TemplateApproved, ParameterFormat: carillon.Positional,
-		Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hola {{1}}"}},
+		Status: carillon.TemplateApproved, ParameterFormat: content.Positional,
+		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}},
 	}
 }
 

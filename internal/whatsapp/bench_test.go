@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkSend(b *testing.B) {
 	_, sender := graph(b, graphtest.Options{Loose: true})
 	c := client(b, Options{})
 	m := kinds0()
-	if err := m.Template.Compile(); err != nil {
+	if err := content.Compile(m.Template); err != nil {
 		b.Fatal(err)
 	}
 	var n atomic.Int64

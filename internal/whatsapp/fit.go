@@ -1,6 +1,9 @@
 package whatsapp
 
-import "carillon"
+import (
+	"carillon"
+	"carillon/internal/content"
+)
 
 // compiled is the template with its shape: as the store gives it, else a compiled copy, for others read the template.
 func compiled(t *carillon.Template) (*carillon.Template, error) {
@@ -8,7 +11,7 @@ func compiled(t *carillon.Template) (*carillon.Template, error) {
 		return t, nil
 	}
 	c := *t
-	if err := c.Compile(); err != nil {
+	if err := content.Compile(&c); err != nil {
 		return nil, err
 	}
 	return &c, nil
@@ -17,7 +20,7 @@ func compiled(t *carillon.Template) (*carillon.Template, error) {
 // misfit says why a message does not fill the places of its template, empty when it does. They were in accord at
 // acceptance, so that a template changed since then is the cause; the channel would answer 132000 or 132012.
 func misfit(s *carillon.Shape, c *carillon.Content) string {
-	media := s.HeaderFormat != "" && s.HeaderFormat != carillon.FormatText
+	media := s.HeaderFormat != "" && s.HeaderFormat != content.FormatText
 	switch {
 	case media != (c.MediaURL != ""), (s.HeaderVariable != "") != (c.HeaderText != ""):
 		return "the template's header is not the message's"
@@ -32,7 +35,7 @@ func misfit(s *carillon.Shape, c *carillon.Content) string {
 		switch b := s.Buttons[v.Index]; {
 		case v.Kind == kindURL && b.Variable:
 			filled++
-		case v.Kind == kindQuickReply && b.Type == carillon.ButtonQuickReply:
+		case v.Kind == kindQuickReply && b.Type == content.ButtonQuickReply:
 		default:
 			return "a button of the template is not the message's"
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -23,39 +24,39 @@ type kind struct {
 // kinds are all that a message can be made of.
 func kinds() []kind {
 	header := func(text string) carillon.Component {
-		return carillon.Component{Type: carillon.TypeHeader, Format: carillon.FormatText, Text: text}
+		return carillon.Component{Type: content.TypeHeader, Format: content.FormatText, Text: text}
 	}
 	media := func(format string) carillon.Component {
 		return carillon.Component{
-			Type: carillon.TypeHeader, Format: format,
+			Type: content.TypeHeader, Format: format,
 			Example: &carillon.ComponentExample{HeaderHandle: []string{"4::aW1hZ2U="}},
 		}
 	}
 	body := func(text string, example *carillon.ComponentExample) carillon.Component {
-		return carillon.Component{Type: carillon.TypeBody, Text: text, Example: example}
+		return carillon.Component{Type: content.TypeBody, Text: text, Example: example}
 	}
 	buttons := func(b ...carillon.Button) carillon.Component {
-		return carillon.Component{Type: carillon.TypeButtons, Buttons: b}
+		return carillon.Component{Type: content.TypeButtons, Buttons: b}
 	}
-	see := carillon.Button{Type: carillon.ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}
+	see := carillon.Button{Type: content.ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}
 	return []kind{
 		{
-			"positional_text_header_buttons", template("order_update", "es_ES", carillon.Positional,
+			"positional_text_header_buttons", template("order_update", "es_ES", content.Positional,
 				carillon.Component{
-					Type: carillon.TypeHeader, Text: "Pedido {{1}}",
+					Type: content.TypeHeader, Text: "Pedido {{1}}",
 					Example: &carillon.ComponentExample{HeaderText: []string{"A-1"}},
 				},
 				body("Hola {{1}}, tu pedido {{2}} llega el {{3}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "A-1", "lunes"}}}),
-				carillon.Component{Type: carillon.TypeFooter, Text: "Acme Travel"},
-				buttons(carillon.Button{Type: carillon.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
-					carillon.Button{Type: carillon.ButtonQuickReply, Text: "Gracias"})),
+				carillon.Component{Type: content.TypeFooter, Text: "Acme Travel"},
+				buttons(carillon.Button{Type: content.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
+					carillon.Button{Type: content.ButtonQuickReply, Text: "Gracias"})),
 			carillon.Content{
 				HeaderText: "A-1", Body: []string{"Ana", "A-1", "lunes"},
 				Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}, {Index: 1, Kind: "quick_reply", Value: "thanks:7"}},
 			},
 		},
 		{
-			"image_header", template("visit_reminder", "es_ES", carillon.Positional, media(carillon.FormatImage),
+			"image_header", template("visit_reminder", "es_ES", content.Positional, media(content.FormatImage),
 				body("Hola {{1}}, su cita es a las {{2}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "10:30"}}}), buttons(see)),
 			carillon.Content{
 				MediaURL: "https://cdn.example.org/a.jpg", Body: []string{"Ana", "10:30"},
@@ -63,30 +64,30 @@ func kinds() []kind {
 			},
 		},
 		{
-			"video_header", template("tour", "en", carillon.Positional, media(carillon.FormatVideo), body("Take the tour.", nil)),
+			"video_header", template("tour", "en", content.Positional, media(content.FormatVideo), body("Take the tour.", nil)),
 			carillon.Content{MediaURL: "https://cdn.example.org/tour.mp4?v=2"},
 		},
 		{
-			"document_header", template("invoice", "pt_BR", carillon.Positional, media(carillon.FormatDocument), body("Olá {{1}}!", nil)),
+			"document_header", template("invoice", "pt_BR", content.Positional, media(content.FormatDocument), body("Olá {{1}}!", nil)),
 			carillon.Content{
 				MediaURL: "https://cdn.example.org/2026/Factura%20n%C2%BA%207.pdf?sig=x",
 				Body:     []string{"\"Ana\" \\ José 🙂 <b>&"},
 			},
 		},
 		{
-			"named", template("visit_named", "es_ES", carillon.Named, carillon.Component{
-				Type: carillon.TypeHeader, Format: carillon.FormatText, Text: "Hola {{nombre}}",
+			"named", template("visit_named", "es_ES", content.Named, carillon.Component{
+				Type: content.TypeHeader, Format: content.FormatText, Text: "Hola {{nombre}}",
 				Example: &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}}},
 			}, body("Su cita es a las {{hora}} del {{dia}}, a las {{hora}} en punto.", &carillon.ComponentExample{
 				BodyTextNamedParams: []carillon.NamedExample{{ParamName: "hora", Example: "10:30"}},
-			}), carillon.Component{Type: carillon.TypeFooter, Text: "Clinica Ejemplo"},
-				buttons(carillon.Button{Type: carillon.ButtonQuickReply, Text: "Confirmo"}, see)),
+			}), carillon.Component{Type: content.TypeFooter, Text: "Clinica Ejemplo"},
+				buttons(carillon.Button{Type: content.ButtonQuickReply, Text: "Confirmo"}, see)),
 			carillon.Content{
 				HeaderText: "Ana", Body: []string{"10:30", "lunes"},
 				Buttons: []carillon.ButtonValue{{Index: 1, Kind: "url", Value: "ab1"}},
 			},
 		},
-		{"without_variables", template("notice", "es", carillon.Positional, header("Aviso"), body("Cerramos el lunes.", nil)), carillon.Content{}},
+		{"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)), carillon.Content{}},
 	}
 }
 

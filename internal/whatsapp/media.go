@@ -8,14 +8,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"carillon"
+	"carillon/internal/content"
 )
 
 // The channel takes fewer types than the contract's table lists: no GIF, AVI or MOV (decisions.md, section 3, media in
 // the delivery). An address whose path has no extension passes; the channel looks for itself.
 var mediaTypes = map[string][]string{ //nolint:gochecknoglobals // one table, read only
-	carillon.FormatImage: {".jpg", ".jpeg", ".png"},
-	carillon.FormatVideo: {".mp4", ".3gp", ".3gpp"},
+	content.FormatImage: {".jpg", ".jpeg", ".png"},
+	content.FormatVideo: {".mp4", ".3gp", ".3gpp"},
 }
 
 // takesMedia tells whether the channel takes a file of this address in a header of this format.

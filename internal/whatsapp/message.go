@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/content"
 )
 
 // appendMessage writes the body of a template message. It appends instead of marshaling because it runs once a
@@ -22,7 +23,7 @@ func appendMessage(b []byte, m *carillon.Outgoing, t *carillon.Template) []byte 
 	mark := len(b)
 	b = append(b, `,"components":[`...)
 	empty := len(b)
-	named := t.ParameterFormat == carillon.Named
+	named := t.ParameterFormat == content.Named
 	b = appendHeader(b, &m.Content, t.Shape, named)
 	b = appendBody(b, m.Content.Body, t.Shape.Markers, named)
 	for _, v := range m.Content.Buttons {
@@ -39,7 +40,7 @@ func appendHeader(b []byte, c *carillon.Content, shape *carillon.Shape, named bo
 	switch shape.HeaderFormat {
 	case "":
 		return b
-	case carillon.FormatText:
+	case content.FormatText:
 		if shape.HeaderVariable == "" {
 			return b
 		}

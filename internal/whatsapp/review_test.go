@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -166,8 +167,8 @@ func TestFindWalksThePages(t *testing.T) {
 	// The channel's filter on names passes longer names too, so that the wanted one can stand on a later page.
 	var others []carillon.Template
 	for range pageSize {
-		others = append(others, template("notice_"+strings.Repeat("x", 1+len(others)), "es", carillon.Positional,
-			carillon.Component{Type: carillon.TypeBody, Text: "Hola"}))
+		others = append(others, template("notice_"+strings.Repeat("x", 1+len(others)), "es", content.Positional,
+			carillon.Component{Type: content.TypeBody, Text: "Hola"}))
 	}
 	for i := range others {
 		if _, _, err := c.Submit(t.Context(), sender, &others[i]); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/content"
 )
 
 // reviewBody is what the channel takes to create a template, and parts of it to edit one. Components have the same form
@@ -21,20 +22,20 @@ type reviewBody struct {
 // author gave none, the variable's own name stands for it. A media header needs a sample that was uploaded to the
 // channel, which only its handle can name. The template is compiled.
 func reviewComponents(t *carillon.Template) ([]carillon.Component, error) {
-	named := t.ParameterFormat == carillon.Named
+	named := t.ParameterFormat == content.Named
 	out := slices.Clone(t.Components)
 	for i := range out {
 		c := &out[i]
 		switch {
-		case c.Type == carillon.TypeHeader && t.Shape.HeaderFormat == carillon.FormatText:
-			c.Format, c.Example = carillon.FormatText, headerSample(t.Shape.HeaderVariable, exampleOf(c), named)
-		case c.Type == carillon.TypeHeader:
+		case c.Type == content.TypeHeader && t.Shape.HeaderFormat == content.FormatText:
+			c.Format, c.Example = content.FormatText, headerSample(t.Shape.HeaderVariable, exampleOf(c), named)
+		case c.Type == content.TypeHeader:
 			if err := checkHandle(c.Example); err != nil {
 				return nil, err
 			}
-		case c.Type == carillon.TypeBody:
+		case c.Type == content.TypeBody:
 			c.Example = bodySample(t.Shape.Markers, exampleOf(c), named)
-		case c.Type == carillon.TypeButtons:
+		case c.Type == content.TypeButtons:
 			c.Buttons = buttonSamples(c.Buttons, t.Shape.Buttons)
 		}
 	}
@@ -128,8 +129,8 @@ func sameWords(a, b []carillon.Component) bool {
 }
 
 func headerKind(c carillon.Component) string {
-	if c.Type == carillon.TypeHeader && c.Format == "" {
-		return carillon.FormatText
+	if c.Type == content.TypeHeader && c.Format == "" {
+		return content.FormatText
 	}
 	return c.Format
 }

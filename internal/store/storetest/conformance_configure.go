@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/store"
 )
 
@@ -147,7 +148,7 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 func (r *rig) template(sender *carillon.Sender, id, name string, status carillon.TemplateStatus) *store.TemplateRecord {
 	return &store.TemplateRecord{Template: carillon.Template{
 		ID: id, CompanyID: sender.CompanyID, SenderUID: sender.UID, Name: name, Language: "es", Category: "UTILITY", Status: status,
-		ParameterFormat: carillon.Positional, Components: []carillon.Component{{Type: carillon.TypeBody, Text: "Hola {{1}}"}},
+		ParameterFormat: content.Positional, Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}},
 		CreatedAt: r.now, UpdatedAt: r.now,
 	}}
 }

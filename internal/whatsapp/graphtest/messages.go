@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 )
 
 // message is what the channel takes, and nothing else. Pointers tell absent from empty.
@@ -180,7 +181,7 @@ func checkComponents(t *carillon.Template, components []component) *Error {
 		}
 	}
 	switch {
-	case !header && t.Shape.HeaderFormat != "" && (t.Shape.HeaderFormat != carillon.FormatText || t.Shape.HeaderVariable != ""):
+	case !header && t.Shape.HeaderFormat != "" && (t.Shape.HeaderFormat != content.FormatText || t.Shape.HeaderVariable != ""):
 		return mismatch("header: number of parameters differs")
 	case !body && len(t.Shape.Markers) > 0:
 		return mismatch("body: number of parameters differs")
@@ -204,7 +205,7 @@ func checkHeader(t *carillon.Template, c *component) *Error {
 	switch f := t.Shape.HeaderFormat; f {
 	case "":
 		return mismatch("the template has no header")
-	case carillon.FormatText:
+	case content.FormatText:
 		var names []string
 		if t.Shape.HeaderVariable != "" {
 			names = []string{t.Shape.HeaderVariable}
@@ -235,9 +236,9 @@ func checkTexts(t *carillon.Template, given []parameter, names []string) *Error 
 			return &Error{HTTP: 400, Code: 131008, Message: "Required parameter is missing: text"}
 		case badSpace.MatchString(*p.Text):
 			return &Error{HTTP: 400, Code: 132018, Message: "Param text cannot have new-line/tab characters or more than 4 consecutive spaces"}
-		case t.ParameterFormat != carillon.Named && p.Name != "":
+		case t.ParameterFormat != content.Named && p.Name != "":
 			return wrongFormat("a positional parameter has no name")
-		case t.ParameterFormat == carillon.Named && (!slices.Contains(names, p.Name) || slices.Contains(seen, p.Name)):
+		case t.ParameterFormat == content.Named && (!slices.Contains(names, p.Name) || slices.Contains(seen, p.Name)):
 			return invalid("Parameter name is missing or unknown")
 		}
 		seen = append(seen, p.Name)
@@ -263,7 +264,7 @@ func checkMedia(format string, given []parameter) *Error {
 		return wrongFormat("the header must be " + format)
 	case (m.Link == "") == (m.ID == ""):
 		return invalid("Media has either a link or an id")
-	case m.Filename != "" && format != carillon.FormatDocument:
+	case m.Filename != "" && format != content.FormatDocument:
 		return invalid("Unexpected key filename")
 	case m.Link != "" && !strings.HasPrefix(m.Link, "https://") && !strings.HasPrefix(m.Link, "http://"):
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: link"}
@@ -290,7 +291,7 @@ func checkButton(t *carillon.Template, c *component, filled map[int]bool) *Error
 	switch {
 	case c.SubType == "url" && b.Variable && p.Type == "text" && p.Text != nil && *p.Text != "" && p.Payload == nil:
 		return nil
-	case c.SubType == "quick_reply" && b.Type == carillon.ButtonQuickReply && p.Type == "payload" && p.Payload != nil &&
+	case c.SubType == "quick_reply" && b.Type == content.ButtonQuickReply && p.Type == "payload" && p.Payload != nil &&
 		*p.Payload != "" && len(*p.Payload) <= 256 && p.Text == nil:
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"carillon"
+	"carillon/internal/content"
 )
 
 var errTrailing = errors.New("unexpected data after the body")
@@ -37,7 +38,7 @@ func (ts *templates) declare(given []carillon.Template) error {
 		if h.Status != "" {
 			h.status = strings.ToUpper(string(h.Status))
 		}
-		if err := h.Compile(); err != nil {
+		if err := content.Compile(&h.Template); err != nil {
 			return fmt.Errorf("template %s: %w", h.Name, err)
 		}
 		ts.add(h)
@@ -184,7 +185,7 @@ func (h *held) check() *Error {
 	case !slices.Contains([]string{"MARKETING", "UTILITY", "AUTHENTICATION"}, h.Category):
 		return invalid("category must be one of MARKETING, UTILITY, AUTHENTICATION")
 	}
-	if err := h.Compile(); err != nil {
+	if err := content.Compile(&h.Template); err != nil {
 		return &Error{HTTP: 400, Code: 100, Subcode: 2388073, Message: "Invalid parameter", UserMsg: err.Error()}
 	}
 	for i := range h.Components {
@@ -202,17 +203,17 @@ func (h *held) checkSample(c *carillon.Component) *Error {
 	}
 	ok := true
 	switch {
-	case c.Type == carillon.TypeHeader && h.Shape.HeaderFormat != carillon.FormatText:
+	case c.Type == content.TypeHeader && h.Shape.HeaderFormat != content.FormatText:
 		ok = len(ex.HeaderHandle) == 1 && ex.HeaderHandle[0] != "" && !strings.Contains(ex.HeaderHandle[0], "://")
-	case c.Type == carillon.TypeHeader && h.Shape.HeaderVariable != "" && h.ParameterFormat == carillon.Named:
+	case c.Type == content.TypeHeader && h.Shape.HeaderVariable != "" && h.ParameterFormat == content.Named:
 		ok = namesAre(ex.HeaderTextNamedParams, []string{h.Shape.HeaderVariable})
-	case c.Type == carillon.TypeHeader && h.Shape.HeaderVariable != "":
+	case c.Type == content.TypeHeader && h.Shape.HeaderVariable != "":
 		ok = len(ex.HeaderText) == 1
-	case c.Type == carillon.TypeBody && len(h.Shape.Markers) > 0 && h.ParameterFormat == carillon.Named:
+	case c.Type == content.TypeBody && len(h.Shape.Markers) > 0 && h.ParameterFormat == content.Named:
 		ok = namesAre(ex.BodyTextNamedParams, h.Shape.Markers)
-	case c.Type == carillon.TypeBody && len(h.Shape.Markers) > 0:
+	case c.Type == content.TypeBody && len(h.Shape.Markers) > 0:
 		ok = len(ex.BodyText) == 1 && len(ex.BodyText[0]) == len(h.Shape.Markers)
-	case c.Type == carillon.TypeButtons:
+	case c.Type == content.TypeButtons:
 		for i, b := range h.Shape.Buttons {
 			ok = ok && (!b.Variable || len(c.Buttons[i].Example) == 1)
 		}

@@ -1,16 +1,18 @@
-package carillon
+package jsonbody
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"carillon"
 )
 
-// maxDepth is how deep objects and arrays may nest in a body (decisions.md, section 1).
+// maxDepth is how deep objects and arrays may nest in a body.
 const maxDepth = 32
 
-// manyMembers is the size of an object from which its keys are compared through a set and no longer one by one.
+// manyMembers is the size of an object from which duplicate keys are found with a set instead of a scan.
 const manyMembers = 32
 
 // kind is the type of a JSON value.
@@ -28,66 +30,66 @@ const (
 	kindArray
 )
 
-// node is one value of a document. The nodes of an object or array follow it, up to next.
-// It holds no pointers, so that the collector passes over it.
+// node is one value of a document. The nodes inside an object or array follow it, up to index next.
+// It holds no pointers, so the garbage collector does not scan it.
 type node struct {
-	keyStart, keyEnd uint32 // in an object: the key in the source, or keyEnd 0 and keyStart its place among odd
-	start, end       uint32 // of the value in the source, the quotes of a string included
-	next             uint32 // the node behind this value and all within
+	keyStart, keyEnd uint32 // of a member's key in the source; keyEnd 0: keyStart is an index into document.escaped
+	start, end       uint32 // of the value in the source, including a string's quotes
+	next             uint32 // index of the node after this value and everything inside it
 	kind             kind
 }
 
-// document is a JSON text that was checked in full, and its values in the order of the text.
+// document is a fully checked JSON text with its values in source order.
 type document struct {
-	src   string
-	nodes []node
-	odd   []string // the keys that were written with escapes, unescaped
+	src     string
+	nodes   []node
+	escaped []string // the unescaped form of the keys that were written with escapes
 }
 
-// key is the unescaped key of a member. In the source a key cannot end at 0.
+// key returns the unescaped key of a member. No key in the source can end at offset 0.
 func (d *document) key(i int) string {
 	n := &d.nodes[i]
 	if n.keyEnd == 0 {
-		return d.odd[n.keyStart]
+		return d.escaped[n.keyStart]
 	}
 	return d.src[n.keyStart:n.keyEnd]
 }
 
-// readJSON checks a whole body in one pass: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no key twice
-// in one object, nothing after the value, nesting up to 32. Whatever is wrong is a 400 of the field `body`.
-func readJSON(body []byte) (*document, error) {
+// parse checks a whole body in one pass: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no duplicate key
+// in an object, nothing after the value, at most 32 levels. Every error is a 400 for the field `body`.
+func parse(body []byte) (*document, error) {
 	if uint64(len(body)) > 1<<31 {
-		return nil, Invalid("body", "The body is too large")
+		return nil, carillon.Invalid("body", "The body is too large")
 	}
 	if !utf8.Valid(body) {
-		return nil, Invalid("body", "The body is not valid UTF-8")
+		return nil, carillon.Invalid("body", "The body is not valid UTF-8")
 	}
-	p := jsonReader{document: document{src: string(body)}}
+	p := parser{document: document{src: string(body)}}
 	p.nodes = make([]node, 0, min(2+strings.Count(p.src, ":"), 1024))
 	p.space()
 	if p.at == len(p.src) {
-		return nil, Invalid("body", "The body is empty")
+		return nil, carillon.Invalid("body", "The body is empty")
 	}
 	if err := p.value(span{}, 1); err != nil {
 		return nil, err
 	}
 	p.space()
 	if p.at < len(p.src) {
-		return nil, Invalid("body", fmt.Sprintf("Unexpected data after the JSON value, at byte %d", p.at))
+		return nil, carillon.Invalid("body", fmt.Sprintf("Unexpected data after the JSON value, at byte %d", p.at))
 	}
 	return &p.document, nil
 }
 
-// jsonReader is the state of one pass.
-type jsonReader struct {
+// parser is the state of one pass over a body.
+type parser struct {
 	document
 	at int
 }
 
-// span is where a key stands, as node keeps it.
+// span is the position of a key, in the form node stores.
 type span struct{ start, end uint32 }
 
-func (p *jsonReader) space() {
+func (p *parser) space() {
 	for p.at < len(p.src) {
 		switch p.src[p.at] {
 		case ' ', '\n', '\r', '\t':
@@ -98,18 +100,18 @@ func (p *jsonReader) space() {
 	}
 }
 
-func (p *jsonReader) fail() error {
-	return Invalid("body", fmt.Sprintf("Invalid JSON at byte %d", p.at))
+func (p *parser) fail() error {
+	return carillon.Invalid("body", fmt.Sprintf("Invalid JSON at byte %d", p.at))
 }
 
-// value reads one value that begins at p.at and adds its nodes; depth is the nesting it would have as a container.
-func (p *jsonReader) value(key span, depth int) error {
+// value reads the value at p.at and appends its nodes; depth is its nesting level if it is an object or array.
+func (p *parser) value(key span, depth int) error {
 	if p.at == len(p.src) {
 		return p.fail()
 	}
 	start, index := p.at, len(p.nodes)
 	if index == cap(p.nodes) {
-		// The commas ahead tell nearly all values to come: a body of many is moved once and not at each growth.
+		// The number of commas left is close to the number of values left, so a large body is copied only once.
 		p.nodes = slices.Grow(p.nodes, max(index, 64+strings.Count(p.src[p.at:], ",")))
 	}
 	p.nodes = append(p.nodes, node{keyStart: key.start, keyEnd: key.end})
@@ -118,7 +120,7 @@ func (p *jsonReader) value(key span, depth int) error {
 	switch c := p.src[p.at]; c {
 	case '"':
 		var escaped bool
-		escaped, err = p.text()
+		escaped, err = p.string()
 		k = kindString
 		if escaped {
 			k = kindEscaped
@@ -128,11 +130,11 @@ func (p *jsonReader) value(key span, depth int) error {
 	case '[':
 		k, err = kindArray, p.elements(depth)
 	case 't':
-		k, err = kindTrue, p.word("true")
+		k, err = kindTrue, p.literal("true")
 	case 'f':
-		k, err = kindFalse, p.word("false")
+		k, err = kindFalse, p.literal("false")
 	case 'n':
-		k, err = kindNull, p.word("null")
+		k, err = kindNull, p.literal("null")
 	default:
 		k, err = kindNumber, p.number()
 	}
@@ -140,11 +142,11 @@ func (p *jsonReader) value(key span, depth int) error {
 		return err
 	}
 	n := &p.nodes[index]
-	n.kind, n.start, n.end, n.next = k, uint32(start), uint32(p.at), uint32(len(p.nodes)) // readJSON bounds the source
+	n.kind, n.start, n.end, n.next = k, uint32(start), uint32(p.at), uint32(len(p.nodes)) // parse limits the source to 2 GiB
 	return nil
 }
 
-func (p *jsonReader) word(w string) error {
+func (p *parser) literal(w string) error {
 	if !strings.HasPrefix(p.src[p.at:], w) {
 		return p.fail()
 	}
@@ -152,7 +154,7 @@ func (p *jsonReader) word(w string) error {
 	return nil
 }
 
-func (p *jsonReader) members(object, depth int) error {
+func (p *parser) members(object, depth int) error {
 	if depth > maxDepth {
 		return tooDeep()
 	}
@@ -168,8 +170,8 @@ func (p *jsonReader) members(object, depth int) error {
 		if err != nil {
 			return err
 		}
-		if keys.has(&p.document, key) {
-			return Invalid("body", fmt.Sprintf("The key %q occurs twice in one object", shortened(key)))
+		if keys.seen(&p.document, key) {
+			return carillon.Invalid("body", fmt.Sprintf("The key %q occurs twice in one object", carillon.Shorten(key)))
 		}
 		if err := p.value(at, depth+1); err != nil {
 			return err
@@ -181,7 +183,7 @@ func (p *jsonReader) members(object, depth int) error {
 	}
 }
 
-func (p *jsonReader) elements(depth int) error {
+func (p *parser) elements(depth int) error {
 	if depth > maxDepth {
 		return tooDeep()
 	}
@@ -203,11 +205,11 @@ func (p *jsonReader) elements(depth int) error {
 }
 
 func tooDeep() error {
-	return Invalid("body", fmt.Sprintf("The body nests deeper than %d levels", maxDepth))
+	return carillon.Invalid("body", fmt.Sprintf("The body nests deeper than %d levels", maxDepth))
 }
 
-// more reads what follows a value inside a container: a comma and the space behind it, or the closing byte.
-func (p *jsonReader) more(closing byte) (bool, error) {
+// more consumes what follows a value in an object or array: a comma and white space, or the closing byte.
+func (p *parser) more(closing byte) (bool, error) {
 	p.space()
 	if p.at == len(p.src) {
 		return false, p.fail()
@@ -224,13 +226,13 @@ func (p *jsonReader) more(closing byte) (bool, error) {
 	return false, p.fail()
 }
 
-// member reads a member's key, the colon and the space behind it.
-func (p *jsonReader) member() (key string, at span, err error) {
+// member consumes a member's key, the colon and white space.
+func (p *parser) member() (key string, at span, err error) {
 	if p.peek() != '"' {
 		return "", span{}, p.fail()
 	}
 	start := p.at + 1
-	escaped, err := p.text()
+	escaped, err := p.string()
 	if err != nil {
 		return "", span{}, err
 	}
@@ -238,8 +240,8 @@ func (p *jsonReader) member() (key string, at span, err error) {
 	at = span{uint32(start), uint32(p.at - 1)}
 	if escaped {
 		key = unescape(key)
-		at = span{start: uint32(len(p.odd))}
-		p.odd = append(p.odd, key)
+		at = span{start: uint32(len(p.escaped))}
+		p.escaped = append(p.escaped, key)
 	}
 	p.space()
 	if p.peek() != ':' {
@@ -250,15 +252,16 @@ func (p *jsonReader) member() (key string, at span, err error) {
 	return key, at, nil
 }
 
-// keySet tells whether a key occurred before in the object being read. It looks at the nodes already there and makes
-// a set of its own only for large objects, so that neither the usual body nor a hostile one is slow.
+// keySet detects duplicate keys of the object being read. It scans the nodes for small objects and builds a set for
+// large ones, so neither an ordinary nor a hostile body is slow.
 type keySet struct {
 	object int
 	count  int
 	set    map[string]struct{}
 }
 
-func (s *keySet) has(d *document, key string) bool {
+// seen reports whether key occurred before.
+func (s *keySet) seen(d *document, key string) bool {
 	s.count++
 	if s.set == nil {
 		for i := s.object + 1; i < len(d.nodes); i = d.after(i) {

@@ -1,12 +1,14 @@
-package carillon
+package jsonbody
 
 import (
 	"strings"
 	"unicode/utf16"
+
+	"carillon"
 )
 
-// text moves over a string, quotes included, and tells whether it holds escapes.
-func (p *jsonReader) text() (escaped bool, err error) {
+// string consumes a string with its quotes and reports whether it contains escapes.
+func (p *parser) string() (escaped bool, err error) {
 	src := p.src
 	for i := p.at + 1; i < len(src); i++ {
 		c := src[i]
@@ -24,7 +26,7 @@ func (p *jsonReader) text() (escaped bool, err error) {
 		escaped = true
 		n, reason := escapeLen(src[i:])
 		if reason != "" {
-			return false, Invalid("body", reason)
+			return false, carillon.Invalid("body", reason)
 		}
 		if n == 0 {
 			p.at = i
@@ -36,8 +38,8 @@ func (p *jsonReader) text() (escaped bool, err error) {
 	return false, p.fail()
 }
 
-// escapeLen is the length of the escape that s begins with, a surrogate pair being one; 0 when there is none. An
-// escape that JSON knows and the contract forbids gives a reason (decisions.md, section 1).
+// escapeLen returns the length of the escape at the start of s, a surrogate pair counting as one; 0 if it is malformed.
+// For an escape that is valid JSON but not accepted here it returns the reason.
 func escapeLen(s string) (n int, reason string) {
 	if len(s) < 2 {
 		return 0, ""
@@ -49,7 +51,7 @@ func escapeLen(s string) (n int, reason string) {
 	default:
 		return 0, ""
 	}
-	r, ok := unit(s)
+	r, ok := utf16Unit(s)
 	switch {
 	case !ok:
 		return 0, ""
@@ -58,15 +60,15 @@ func escapeLen(s string) (n int, reason string) {
 	case !utf16.IsSurrogate(r):
 		return 6, ""
 	}
-	low, ok := unit(s[6:])
+	low, ok := utf16Unit(s[6:])
 	if !ok || utf16.DecodeRune(r, low) == '\uFFFD' {
 		return 0, "A lone surrogate is not a character"
 	}
 	return 12, ""
 }
 
-// unit reads the UTF-16 unit of the escape, \u and four hexadecimal digits, that s begins with.
-func unit(s string) (rune, bool) {
+// utf16Unit decodes the \uXXXX escape at the start of s.
+func utf16Unit(s string) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
 	}
@@ -87,7 +89,7 @@ func unit(s string) (rune, bool) {
 	return r, true
 }
 
-// unescape gives the text of a string's inside, which text has checked.
+// unescape decodes the escapes of s, which parser.string has checked.
 func unescape(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -112,10 +114,10 @@ func unescape(s string) string {
 		case 't':
 			b.WriteByte('\t')
 		case 'u':
-			r, _ := unit(s)
+			r, _ := utf16Unit(s)
 			n = 6
 			if utf16.IsSurrogate(r) {
-				low, _ := unit(s[6:])
+				low, _ := utf16Unit(s[6:])
 				r, n = utf16.DecodeRune(r, low), 12
 			}
 			b.WriteRune(r)
@@ -126,8 +128,8 @@ func unescape(s string) string {
 	}
 }
 
-// number moves over a number of the grammar of RFC 8259, section 6.
-func (p *jsonReader) number() error {
+// number consumes a number (RFC 8259, section 6).
+func (p *parser) number() error {
 	if p.peek() == '-' {
 		p.at++
 	}
@@ -155,14 +157,14 @@ func (p *jsonReader) number() error {
 	return nil
 }
 
-func (p *jsonReader) peek() byte {
+func (p *parser) peek() byte {
 	if p.at == len(p.src) {
 		return 0
 	}
 	return p.src[p.at]
 }
 
-func (p *jsonReader) digits() bool {
+func (p *parser) digits() bool {
 	start := p.at
 	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
 		p.at++

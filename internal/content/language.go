@@ -1,18 +1,9 @@
-package carillon
+package content
 
 import "strings"
 
-// isRegional tells whether full is a regional version, `xx_XX`, of the bare language.
-func isRegional(full, bare string) bool {
-	if bare == "" || strings.ContainsAny(bare, "_-") {
-		return false
-	}
-	rest, found := strings.CutPrefix(full, bare)
-	return found && len(rest) > 1 && (rest[0] == '_' || rest[0] == '-')
-}
-
-// ValidLanguage tells whether s has the form of a template's language: two or three letters, then parts of two to
-// eight letters or digits behind `_` or `-`, as `es`, `es_ES` or `zh_Hant_TW`.
+// ValidLanguage reports whether s has the form of a template's language: two or three letters, then parts of two to eight
+// letters or digits separated by `_` or `-`, as in `es`, `es_ES` or `zh_Hant_TW`.
 func ValidLanguage(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' })
 	if len(s) > 16 || len(parts) == 0 || len(parts) != 1+strings.Count(s, "_")+strings.Count(s, "-") {

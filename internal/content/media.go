@@ -1,4 +1,4 @@
-package carillon
+package content
 
 import (
 	"net/netip"
@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// mediaExtensions are the families of the contract's table (interface.md, Template components), with the newer
-// endings that decisions.md, section 3, counts in.
+// mediaExtensions are the file extensions that a header of each type accepts.
 func mediaExtensions(p place) []string {
 	switch p {
 	case headerImage:
@@ -22,9 +21,9 @@ func mediaExtensions(p place) []string {
 	}
 }
 
-// mediaFault says what is wrong with the address of a header's medium as far as the text shows it, empty when
-// nothing is. What the name resolves to, type and size are looked at in the delivery (decisions.md, section 3).
-func mediaFault(p place, address string) string {
+// checkMediaURL returns what is wrong with the URL of a header's medium as far as its text shows, or "". The address that
+// the name resolves to, the type and the size of the file are checked on delivery.
+func checkMediaURL(p place, address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Opaque != "" || u.Scheme == "" || !validPort(u.Port()):
@@ -49,8 +48,8 @@ func validPort(port string) bool {
 	return port == "" || err == nil && n > 0
 }
 
-// publicHost is false for no host, localhost and every literal address that is private, loopback, link-local or
-// otherwise not one of the public internet, in whatever notation of IPv4 that resolvers take.
+// publicHost reports whether a host may be on the public internet. It is false for an empty host, localhost and every
+// literal address that is private, loopback, link-local or otherwise not public, in any notation of IPv4 that resolvers accept.
 func publicHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -63,7 +62,7 @@ func publicHost(host string) bool {
 	return ip.IsGlobalUnicast() && !ip.IsPrivate()
 }
 
-// endsInNumber tells whether resolvers may take the host for an IPv4 address written otherwise, `127.1` or
+// endsInNumber reports whether resolvers may read the host as an IPv4 address in another notation, such as `127.1` or
 // `0x7f000001` (URL Standard, "ends in a number").
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]

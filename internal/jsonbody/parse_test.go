@@ -1,10 +1,12 @@
-package carillon
+package jsonbody
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon"
 )
 
 func nest(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -62,10 +64,10 @@ func TestReadJSONRefuses(t *testing.T) {
 		{"point first", `.5`, "Invalid JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := readJSON([]byte(c.body))
+			_, err := parse([]byte(c.body))
 			e := asError(t, err)
 			reason, _ := e.Details.Find("reason").(string)
-			if e.Code != ValidationFailed || e.Details.Find("field") != "body" || !strings.Contains(reason, c.reason) {
+			if e.Code != carillon.ValidationFailed || e.Details.Find("field") != "body" || !strings.Contains(reason, c.reason) {
 				t.Errorf("got %v, want a reason with %q", e.Details, c.reason)
 			}
 		})
@@ -77,7 +79,7 @@ func TestReadJSONAccepts(t *testing.T) {
 		nest(32), ` { "a" : [ 1 , -0.5e-7 , 0 , 1E9 , true , false , null , "x" ] } `, `"\ud83d\ude00\/\b\f\n\r\t\"\\\u00e9"`,
 		`{"a":{"a":{"a":1}},"b":[{"a":1},{"a":1}]}`, "\"\u007f\ue000\uffff\"",
 	} {
-		if _, err := readJSON([]byte(body)); err != nil {
+		if _, err := parse([]byte(body)); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -85,7 +87,7 @@ func TestReadJSONAccepts(t *testing.T) {
 
 func TestParseObjectWantsAnObject(t *testing.T) {
 	for _, body := range []string{`[]`, `"x"`, `1`, `null`, `true`} {
-		_, err := ParseObject([]byte(body))
+		_, err := Parse([]byte(body))
 		if f := asError(t, err).Details.Find("field"); f != "body" {
 			t.Errorf("%s: %v", body, f)
 		}
@@ -93,7 +95,7 @@ func TestParseObjectWantsAnObject(t *testing.T) {
 }
 
 func TestObjectReadsItsValues(t *testing.T) {
-	o, err := ParseObject([]byte(`{"s":"a\u00e9\ud83d\ude00\n","e":"","b":true,"i":-42,"big":9223372036854775808,"f":1.5,
+	o, err := Parse([]byte(`{"s":"a\u00e9\ud83d\ude00\n","e":"","b":true,"i":-42,"big":9223372036854775808,"f":1.5,
 		"o":{"s":"in"},"a":[1,"x",null,{"i":7},[2]],"n":null,"\u006bey":"k"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +154,7 @@ func TestObjectReadsItsValues(t *testing.T) {
 }
 
 func TestObjectRefusesOtherTypes(t *testing.T) {
-	o, err := ParseObject([]byte(`{"s":"x","b":true,"i":1,"f":1.5,"big":9223372036854775808,"o":{"a":1},"a":[]}`))
+	o, err := Parse([]byte(`{"s":"x","b":true,"i":1,"f":1.5,"big":9223372036854775808,"o":{"a":1},"a":[]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,8 +177,8 @@ func TestObjectRefusesOtherTypes(t *testing.T) {
 				continue
 			}
 			raw, _ := o.Raw(key)
-			message, details := told(t, err)
-			if message != formatForm || !strings.HasPrefix(details, `{"field":"x.y","provided":`+string(raw)+`,"expected_format":"`+expected+`"`) {
+			message, details := shownTo(t, err)
+			if message != "Invalid parameter format" || !strings.HasPrefix(details, `{"field":"x.y","provided":`+string(raw)+`,"expected_format":"`+expected+`"`) {
 				t.Errorf("%s as %s: %s %s", key, expected, message, details)
 			}
 		}

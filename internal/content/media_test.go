@@ -1,6 +1,8 @@
-package carillon
+package content
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestMediaFault(t *testing.T) {
 	for _, c := range []struct {
@@ -66,7 +68,7 @@ func TestMediaFault(t *testing.T) {
 		{headerImage, "https://224.0.0.1/", false},
 		{headerImage, " https://a.test/a.png", false},
 	} {
-		if reason := mediaFault(c.place, c.url); (reason == "") != c.ok {
+		if reason := checkMediaURL(c.place, c.url); (reason == "") != c.ok {
 			t.Errorf("%s: %q", c.url, reason)
 		}
 	}

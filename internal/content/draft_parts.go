@@ -1,4 +1,4 @@
-package carillon
+package content
 
 import (
 	"fmt"
@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/jsonbody"
 )
 
-// What the channel takes of a template's parts, where the contract is silent.
+// Limits of the channel on the parts of a template.
 const (
 	maxFooter       = 60
 	maxButtonText   = 25
@@ -17,13 +20,13 @@ const (
 	maxPhoneButtons = 1
 )
 
-// readComponents reads the payload's components; an absent list changes nothing.
-func (d *Draft) readComponents(v Value) error {
+// readComponents reads the payload's components. Without a list the draft keeps the ones it has.
+func (d *Draft) readComponents(v jsonbody.Value) error {
 	elements, present, err := v.Array("components")
 	if err != nil || !present {
 		return err
 	}
-	d.Components = make([]Component, 0, len(elements))
+	d.Components = make([]carillon.Component, 0, len(elements))
 	for i, e := range elements {
 		field := fmt.Sprintf("components.%d", i)
 		o, present, err := e.Object(field)
@@ -31,7 +34,7 @@ func (d *Draft) readComponents(v Value) error {
 			return err
 		}
 		if !present {
-			return Missing(field)
+			return carillon.Missing(field)
 		}
 		c, err := readComponent(o, field)
 		if err != nil {
@@ -42,8 +45,8 @@ func (d *Draft) readComponents(v Value) error {
 	return nil
 }
 
-func readComponent(o *Object, field string) (c Component, err error) {
-	if c.Type, err = required(o.Find("type"), field+".type"); err != nil {
+func readComponent(o *jsonbody.Object, field string) (c carillon.Component, err error) {
+	if c.Type, err = o.Find("type").Required(field + ".type"); err != nil {
 		return c, err
 	}
 	c.Type = strings.ToUpper(c.Type)
@@ -74,19 +77,19 @@ func readComponent(o *Object, field string) (c Component, err error) {
 	return c, nil
 }
 
-func readButton(v Value, field string) (b Button, err error) {
+func readButton(v jsonbody.Value, field string) (b carillon.Button, err error) {
 	o, present, err := v.Object(field)
 	if err != nil {
 		return b, err
 	}
 	if !present {
-		return b, Missing(field)
+		return b, carillon.Missing(field)
 	}
-	if b.Type, err = required(o.Find("type"), field+".type"); err != nil {
+	if b.Type, err = o.Find("type").Required(field + ".type"); err != nil {
 		return b, err
 	}
 	b.Type = strings.ToUpper(b.Type)
-	if b.Text, err = required(o.Find("text"), field+".text"); err != nil {
+	if b.Text, err = o.Find("text").Required(field + ".text"); err != nil {
 		return b, err
 	}
 	if b.URL, _, err = o.String(field+".url", "url"); err != nil {
@@ -95,24 +98,25 @@ func readButton(v Value, field string) (b Button, err error) {
 	if b.PhoneNumber, _, err = o.String(field+".phone_number", "phone_number"); err != nil {
 		return b, err
 	}
-	return b, readStrings(o.Find("example"), field+".example", &b.Example)
+	b.Example, _, err = o.Find("example").Strings(field + ".example")
+	return b, err
 }
 
-// checkPart holds a component to what the compiled form leaves open.
-func checkPart(c *Component, field string) error {
+// checkPart checks the limits of a component that compiling a template does not check.
+func checkPart(c *carillon.Component, field string) error {
 	switch c.Type {
 	case TypeBody:
-		return InvalidValue(field+".type", "The body is the payload's content", c.Type)
+		return carillon.InvalidValue(field+".type", "The body is the payload's content", c.Type)
 	case TypeHeader:
 		if n := utf8.RuneCountInString(c.Text); n > maxHeader {
-			return OverLimit("The header's text is too long", maxHeader, n)
+			return overLimit("The header's text is too long", maxHeader, n)
 		}
 		if c.Format != FormatText && c.Text != "" {
-			return Invalid(field+".text", "A media header has no text")
+			return carillon.Invalid(field+".text", "A media header has no text")
 		}
 	case TypeFooter:
 		if utf8.RuneCountInString(c.Text) > maxFooter {
-			return Invalid(field+".text", fmt.Sprintf("A footer has at most %d characters", maxFooter))
+			return carillon.Invalid(field+".text", fmt.Sprintf("A footer has at most %d characters", maxFooter))
 		}
 	case TypeButtons:
 		return checkButtons(c.Buttons, field+".buttons")
@@ -120,7 +124,7 @@ func checkPart(c *Component, field string) error {
 	return nil
 }
 
-func checkButtons(buttons []Button, field string) error {
+func checkButtons(buttons []carillon.Button, field string) error {
 	count := map[string]int{}
 	for i := range buttons {
 		b := &buttons[i]
@@ -128,22 +132,22 @@ func checkButtons(buttons []Button, field string) error {
 			return err
 		}
 		if b.Type == ButtonQuickReply && count[b.Type] > 0 && buttons[i-1].Type != b.Type {
-			return Invalid(field, "Quick replies stand together")
+			return carillon.Invalid(field, "Quick replies stand together")
 		}
 		count[b.Type]++
 	}
 	switch {
 	case count[ButtonURL] > maxURLButtons:
-		return Invalid(field, fmt.Sprintf("A template has at most %d URL buttons", maxURLButtons))
+		return carillon.Invalid(field, fmt.Sprintf("A template has at most %d URL buttons", maxURLButtons))
 	case count[ButtonPhone] > maxPhoneButtons:
-		return Invalid(field, fmt.Sprintf("A template has at most %d phone button", maxPhoneButtons))
+		return carillon.Invalid(field, fmt.Sprintf("A template has at most %d phone button", maxPhoneButtons))
 	}
 	return nil
 }
 
-func checkButton(b *Button, field string) error {
+func checkButton(b *carillon.Button, field string) error {
 	if utf8.RuneCountInString(b.Text) > maxButtonText {
-		return Invalid(field+".text", fmt.Sprintf("A button's text has at most %d characters", maxButtonText))
+		return carillon.Invalid(field+".text", fmt.Sprintf("A button's text has at most %d characters", maxButtonText))
 	}
 	switch b.Type {
 	case ButtonQuickReply:
@@ -151,26 +155,26 @@ func checkButton(b *Button, field string) error {
 	case ButtonURL:
 		return checkButtonURL(b.URL, field+".url")
 	case ButtonPhone:
-		if !ValidNumber(strings.TrimPrefix(b.PhoneNumber, "+")) {
-			return BadNumber(field+".phone_number", shortened(b.PhoneNumber))
+		if !carillon.ValidNumber(strings.TrimPrefix(b.PhoneNumber, "+")) {
+			return carillon.BadNumber(field+".phone_number", b.PhoneNumber)
 		}
 		return nil
 	}
 	types := []string{ButtonURL, ButtonQuickReply, ButtonPhone}
-	return InvalidValue(field+".type", "Must be one of "+strings.Join(types, ", "), shortened(b.Type))
+	return carillon.InvalidValue(field+".type", "Must be one of "+strings.Join(types, ", "), b.Type)
 }
 
 func checkButtonURL(address, field string) error {
 	if blank(address) {
-		return Missing(field)
+		return carillon.Missing(field)
 	}
 	static, _, _ := strings.Cut(address, opening)
 	u, err := url.Parse(static)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
-		return BadFormat(field, shortened(address), "absolute URL, with at most one variable at its end", "https://example.com/p/{{1}}")
+		return carillon.BadFormat(field, address, "absolute URL, with at most one variable at its end", "https://example.com/p/{{1}}")
 	}
 	if utf8.RuneCountInString(address) > maxButtonURL {
-		return Invalid(field, fmt.Sprintf("A button's URL has at most %d characters", maxButtonURL))
+		return carillon.Invalid(field, fmt.Sprintf("A button's URL has at most %d characters", maxButtonURL))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package carillon
+package request
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon"
 )
 
 var testNow = time.Date(2026, 11, 21, 12, 0, 0, 500e6, time.UTC)
@@ -78,9 +80,9 @@ func marshal(t testing.TB, v any) []byte {
 }
 
 // asError is the carillon error in err, or the end of the test.
-func asError(t testing.TB, err error) *Error {
+func asError(t testing.TB, err error) *carillon.Error {
 	t.Helper()
-	var e *Error
+	var e *carillon.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want an *Error", err)
 	}
@@ -88,7 +90,7 @@ func asError(t testing.TB, err error) *Error {
 }
 
 // told is an error as a caller sees its message and details.
-func told(t testing.TB, err error) (message, details string) {
+func shownTo(t testing.TB, err error) (message, details string) {
 	t.Helper()
 	e := asError(t, err)
 	return e.Message, string(marshal(t, e.Details))
@@ -177,13 +179,13 @@ var voiceRefusals = []refusal{
 }
 
 func TestParseRequestRefuses(t *testing.T) {
-	run := func(ch Channel, base object, list []refusal) {
+	run := func(ch carillon.Channel, base object, list []refusal) {
 		for _, c := range list {
 			nested := with(base, c.changes)
 			for form, body := range map[string]object{"nested": nested, "flat": flatten(nested)} {
 				t.Run(string(ch)+"/"+form+"/"+c.name, func(t *testing.T) {
-					_, err := ParseRequest(ch, marshal(t, body), form == "flat", testNow)
-					message, details := told(t, err)
+					_, err := Parse(ch, marshal(t, body), form == "flat", testNow)
+					message, details := shownTo(t, err)
 					if message != c.form || !strings.HasPrefix(details, `{"field":"`+c.field) || !strings.Contains(details, c.holds) {
 						t.Errorf("got %s %s, want %s of %s with %s", message, details, c.form, c.field, c.holds)
 					}
@@ -191,56 +193,56 @@ func TestParseRequestRefuses(t *testing.T) {
 			}
 		}
 	}
-	run(Messaging, messagingBase(), sharedRefusals)
-	run(Messaging, messagingBase(), messagingRefusals)
-	run(Voice, voiceBase(), sharedRefusals)
-	run(Voice, voiceBase(), voiceRefusals)
+	run(carillon.Messaging, messagingBase(), sharedRefusals)
+	run(carillon.Messaging, messagingBase(), messagingRefusals)
+	run(carillon.Voice, voiceBase(), sharedRefusals)
+	run(carillon.Voice, voiceBase(), voiceRefusals)
 }
 
 func TestParseRequestRefusesInItsForm(t *testing.T) {
 	number := object{"number": "34600111222"}
 	for _, c := range []struct {
 		name    string
-		channel Channel
+		channel carillon.Channel
 		flat    bool
 		body    object
 		form    string
 		field   string
 	}{
-		{"no contact", Messaging, false, with(messagingBase(), object{"contact": dropped{}}), missingForm, "contact"},
-		{"null contact", Messaging, false, with(messagingBase(), object{"contact": nil}), missingForm, "contact"},
-		{"no contact, voice", Voice, false, with(voiceBase(), object{"contact": dropped{}}), missingForm, "contact.number"},
-		{"no contact, flat", Messaging, true, flatten(with(messagingBase(), object{"contact": dropped{}})), missingForm, "contact.number"},
-		{"contact and contacts", Messaging, false, with(messagingBase(), object{"contacts": []object{number}}), otherForm, "contacts"},
-		{"contact and no contacts", Messaging, false, with(messagingBase(), object{"contacts": []object{}}), otherForm, "contacts"},
-		{"empty contacts", Messaging, false, bulk(), otherForm, "contacts"},
-		{"101 contacts", Messaging, false, bulk(make([]any, 101)...), otherForm, "contacts"},
-		{"contacts of a wrong type", Messaging, false, with(bulk(), object{"contacts": number}), formatForm, "contacts"},
-		{"element of a wrong type", Messaging, false, bulk(number, "x"), formatForm, "contacts.1"},
-		{"null element", Messaging, false, bulk(number, nil), missingForm, "contacts.1"},
-		{"bad number in contacts", Messaging, false, bulk(number, number, number, object{"number": "1-2"}), phoneForm, "contacts.3.number"},
-		{"no number in contacts", Messaging, false, bulk(object{"name": "Ana"}), missingForm, "contacts.0.number"},
-		{"object in contacts", Messaging, false, bulk(object{"number": "34600111222", "a": object{}}), otherForm, "contacts.0.a"},
-		{"contact of a wrong type", Messaging, false, with(messagingBase(), object{"contact": "34600111222"}), formatForm, "contact"},
-		{"components of a wrong type", Messaging, false, with(messagingBase(), object{"components_push": "x"}), formatForm, "components_push"},
-		{"dotted keys in nested form", Messaging, false, flatten(messagingBase()), missingForm, "contact"},
-		{"nested form as flat", Messaging, true, messagingBase(), otherForm, "components_push"},
-		{"array as flat", Messaging, true, with(flatten(messagingBase()), object{"tags": []int{}}), otherForm, "tags"},
-		{"array for a named field as flat", Messaging, true, with(flatten(messagingBase()), object{"recipient_id": []int{}}), formatForm, "recipient_id"},
-		{"array for a number as flat", Messaging, true, with(flatten(messagingBase()), object{"contact.number": []int{}}), formatForm, "contact.number"},
-		{"array for an agent as flat", Messaging, true, with(flatten(messagingBase()), object{"agent_id": []int{}}), otherForm, "agent_id"},
-		{"contacts as flat", Messaging, true, with(flatten(messagingBase()), object{"contacts": "x"}), otherForm, "contacts"},
-		{"contacts.0.number", Messaging, true, with(flatten(messagingBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number"},
-		{"contacts as flat, voice", Voice, true, with(flatten(voiceBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number"},
-		{"two dots under contact", Messaging, true, with(flatten(messagingBase()), object{"contact.address.city": "Vigo"}), otherForm, "contact.address.city"},
-		{"value and parent", Messaging, true, with(flatten(messagingBase()), object{"a": 1, "a-b": 1, "a.b": 2}), otherForm, "a"},
-		{"deep value and parent", Messaging, true, with(flatten(messagingBase()), object{"x.y": 1, "x.y.z.w": 2}), otherForm, "x.y"},
-		{"contact and its parent", Messaging, true, with(flatten(messagingBase()), object{"contact": "x"}), formatForm, "contact"},
-		{"components and their parent", Messaging, true, with(flatten(messagingBase()), object{"components_push": 1}), formatForm, "components_push"},
-		{"component two dots", Messaging, true, with(flatten(messagingBase()), object{"components_push.a.b": "x"}), otherForm, "components_push.a.b"},
+		{"no contact", carillon.Messaging, false, with(messagingBase(), object{"contact": dropped{}}), missingForm, "contact"},
+		{"null contact", carillon.Messaging, false, with(messagingBase(), object{"contact": nil}), missingForm, "contact"},
+		{"no contact, voice", carillon.Voice, false, with(voiceBase(), object{"contact": dropped{}}), missingForm, "contact.number"},
+		{"no contact, flat", carillon.Messaging, true, flatten(with(messagingBase(), object{"contact": dropped{}})), missingForm, "contact.number"},
+		{"contact and contacts", carillon.Messaging, false, with(messagingBase(), object{"contacts": []object{number}}), otherForm, "contacts"},
+		{"contact and no contacts", carillon.Messaging, false, with(messagingBase(), object{"contacts": []object{}}), otherForm, "contacts"},
+		{"empty contacts", carillon.Messaging, false, bulk(), otherForm, "contacts"},
+		{"101 contacts", carillon.Messaging, false, bulk(make([]any, 101)...), otherForm, "contacts"},
+		{"contacts of a wrong type", carillon.Messaging, false, with(bulk(), object{"contacts": number}), formatForm, "contacts"},
+		{"element of a wrong type", carillon.Messaging, false, bulk(number, "x"), formatForm, "contacts.1"},
+		{"null element", carillon.Messaging, false, bulk(number, nil), missingForm, "contacts.1"},
+		{"bad number in contacts", carillon.Messaging, false, bulk(number, number, number, object{"number": "1-2"}), phoneForm, "contacts.3.number"},
+		{"no number in contacts", carillon.Messaging, false, bulk(object{"name": "Ana"}), missingForm, "contacts.0.number"},
+		{"object in contacts", carillon.Messaging, false, bulk(object{"number": "34600111222", "a": object{}}), otherForm, "contacts.0.a"},
+		{"contact of a wrong type", carillon.Messaging, false, with(messagingBase(), object{"contact": "34600111222"}), formatForm, "contact"},
+		{"components of a wrong type", carillon.Messaging, false, with(messagingBase(), object{"components_push": "x"}), formatForm, "components_push"},
+		{"dotted keys in nested form", carillon.Messaging, false, flatten(messagingBase()), missingForm, "contact"},
+		{"nested form as flat", carillon.Messaging, true, messagingBase(), otherForm, "components_push"},
+		{"array as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"tags": []int{}}), otherForm, "tags"},
+		{"array for a named field as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"recipient_id": []int{}}), formatForm, "recipient_id"},
+		{"array for a number as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"contact.number": []int{}}), formatForm, "contact.number"},
+		{"array for an agent as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"agent_id": []int{}}), otherForm, "agent_id"},
+		{"contacts as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts": "x"}), otherForm, "contacts"},
+		{"contacts.0.number", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number"},
+		{"contacts as flat, voice", carillon.Voice, true, with(flatten(voiceBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number"},
+		{"two dots under contact", carillon.Messaging, true, with(flatten(messagingBase()), object{"contact.address.city": "Vigo"}), otherForm, "contact.address.city"},
+		{"value and parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"a": 1, "a-b": 1, "a.b": 2}), otherForm, "a"},
+		{"deep value and parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"x.y": 1, "x.y.z.w": 2}), otherForm, "x.y"},
+		{"contact and its parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"contact": "x"}), formatForm, "contact"},
+		{"components and their parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"components_push": 1}), formatForm, "components_push"},
+		{"component two dots", carillon.Messaging, true, with(flatten(messagingBase()), object{"components_push.a.b": "x"}), otherForm, "components_push.a.b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseRequest(c.channel, marshal(t, c.body), c.flat, testNow)
+			_, err := Parse(c.channel, marshal(t, c.body), c.flat, testNow)
 			e := asError(t, err)
 			if e.Message != c.form || e.Details.Find("field") != c.field {
 				t.Errorf("got %s %v, want %s of %s", e.Message, e.Details, c.form, c.field)
@@ -266,16 +268,16 @@ func TestParseRequestReadsBothFormsAlike(t *testing.T) {
 		if flat {
 			body = flatten(nested)
 		}
-		r, err := ParseRequest(Messaging, marshal(t, body), flat, testNow)
+		r, err := Parse(carillon.Messaging, marshal(t, body), flat, testNow)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := []any{
 			r.Channel, r.Bulk, r.TemplateName, r.Language, r.RecipientID, r.Campaign, r.Event, r.AgentID, r.Class, r.Scheduled,
-			FormatTime(r.At), len(r.Contacts), r.Contacts[0].Number, len(r.components),
+			carillon.FormatTime(r.At), len(r.Contacts), r.Contacts[0].Number, len(r.components),
 		}
 		want := []any{
-			Messaging, false, "order_update", "es_ES", "main", "autumn", "shipped", "", Utility, true,
+			carillon.Messaging, false, "order_update", "es_ES", "main", "autumn", "shipped", "", carillon.Utility, true,
 			"2027-03-28T01:00:00Z", 1, "34600111222", 2,
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -307,25 +309,25 @@ func TestParseRequestAccepts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		channel Channel
+		channel carillon.Channel
 		flat    bool
 		body    object
 	}{
-		{"100 contacts", Messaging, false, bulk(hundred...)},
-		{"unknown keys of any type", Messaging, false, with(messagingBase(), object{"x": []any{object{}}, "agent_id": 5, "a.b": 1})},
-		{"contacts null beside contact", Messaging, false, with(messagingBase(), object{"contacts": nil})},
-		{"contacts null in flat form", Messaging, true, with(flatten(messagingBase()), object{"contacts": nil, "contacts.0": nil, "contact": nil})},
-		{"no components", Messaging, false, with(messagingBase(), object{"components_push": dropped{}})},
-		{"null component of a bad key", Messaging, false, with(messagingBase(), object{"components_push": object{"nonsense": nil}})},
-		{"255 characters of name_event", Messaging, false, with(messagingBase(), object{"name_event": strings.Repeat("ñ", 255)})},
-		{"voice ignores components and template", Voice, false, with(voiceBase(), object{"components_push": 1, "name_template": 2, "language_template": 3})},
-		{"voice, flat", Voice, true, with(flatten(voiceBase()), object{"components_push.x": "y"})},
-		{"the year 2099", Voice, false, with(voiceBase(), object{"datetime_sending": "2099-12-31T23:59:59"})},
-		{"other dotted keys in flat form", Messaging, true, with(flatten(messagingBase()), object{"a.b.c": 1, "a.b-c": 1, "a-b": 1})},
-		{"header of 60 characters", Messaging, false, with(messagingBase(), object{"components_push": object{"header_text_0": strings.Repeat("ñ", 60)}})},
+		{"100 contacts", carillon.Messaging, false, bulk(hundred...)},
+		{"unknown keys of any type", carillon.Messaging, false, with(messagingBase(), object{"x": []any{object{}}, "agent_id": 5, "a.b": 1})},
+		{"contacts null beside contact", carillon.Messaging, false, with(messagingBase(), object{"contacts": nil})},
+		{"contacts null in flat form", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts": nil, "contacts.0": nil, "contact": nil})},
+		{"no components", carillon.Messaging, false, with(messagingBase(), object{"components_push": dropped{}})},
+		{"null component of a bad key", carillon.Messaging, false, with(messagingBase(), object{"components_push": object{"nonsense": nil}})},
+		{"255 characters of name_event", carillon.Messaging, false, with(messagingBase(), object{"name_event": strings.Repeat("ñ", 255)})},
+		{"voice ignores components and template", carillon.Voice, false, with(voiceBase(), object{"components_push": 1, "name_template": 2, "language_template": 3})},
+		{"voice, flat", carillon.Voice, true, with(flatten(voiceBase()), object{"components_push.x": "y"})},
+		{"the year 2099", carillon.Voice, false, with(voiceBase(), object{"datetime_sending": "2099-12-31T23:59:59"})},
+		{"other dotted keys in flat form", carillon.Messaging, true, with(flatten(messagingBase()), object{"a.b.c": 1, "a.b-c": 1, "a-b": 1})},
+		{"header of 60 characters", carillon.Messaging, false, with(messagingBase(), object{"components_push": object{"header_text_0": strings.Repeat("ñ", 60)}})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := ParseRequest(c.channel, marshal(t, c.body), c.flat, testNow); err != nil {
+			if _, err := Parse(c.channel, marshal(t, c.body), c.flat, testNow); err != nil {
 				t.Error(err)
 			}
 		})
@@ -334,7 +336,7 @@ func TestParseRequestAccepts(t *testing.T) {
 
 func TestParseRequestWithoutNowTakesAPastSchedule(t *testing.T) {
 	body := marshal(t, with(messagingBase(), object{"datetime_sending": "2001-01-01T00:00:00"}))
-	r, err := ParseRequest(Messaging, body, false, time.Time{})
+	r, err := Parse(carillon.Messaging, body, false, time.Time{})
 	if err != nil || !r.Scheduled || r.At.Year() != 2001 {
 		t.Errorf("got %v, %v", r, err)
 	}
@@ -353,8 +355,8 @@ func TestErrorsRepeatLittleOfALongBody(t *testing.T) {
 		{"components_push": object{"body_text_0": "{{" + long}},
 		{"components_push": object{"header_image": long}},
 	} {
-		_, err := ParseRequest(Messaging, marshal(t, with(messagingBase(), changes)), false, testNow)
-		if _, details := told(t, err); len(details) > 1500 {
+		_, err := Parse(carillon.Messaging, marshal(t, with(messagingBase(), changes)), false, testNow)
+		if _, details := shownTo(t, err); len(details) > 1500 {
 			t.Errorf("%.60s…: %d bytes of details", details, len(details))
 		}
 	}

@@ -1,4 +1,4 @@
-package carillon
+package content
 
 import (
 	"slices"
@@ -13,16 +13,16 @@ const (
 	Named      = "NAMED"
 )
 
-// markedText is a template's text taken apart: its markers, each named once, and what is needed to know the length of
-// the rendered text without rendering it.
+// markedText describes a template's text: its distinct variables, and what is needed to compute the length of the
+// rendered text without rendering it.
 type markedText struct {
-	markers []string // distinct; POSITIONAL by number, NAMED by order of appearance
-	uses    []int    // how often the text shows each
+	markers []string // distinct; POSITIONAL by number, NAMED by first appearance
+	uses    []int    // how often the text contains each marker
 	static  int      // code points outside the markers
 }
 
-// parseMarked takes a template's text apart. The reason is empty unless a marker is malformed or not of the format; an
-// empty format takes both.
+// parseMarked analyses a template's text. It returns a reason if a marker is malformed or not of the format; an empty
+// format allows both.
 func parseMarked(text, format string) (m markedText, reason string) {
 	for {
 		before, rest, found := strings.Cut(text, opening)
@@ -53,7 +53,7 @@ func parseMarked(text, format string) (m markedText, reason string) {
 	return m, ""
 }
 
-// sortByNumber brings the markers of a positional text into their order.
+// sortByNumber sorts the markers of a positional text.
 func (m *markedText) sortByNumber() {
 	uses := make(map[string]int, len(m.markers))
 	for i, name := range m.markers {
@@ -73,7 +73,7 @@ func comparePositions(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// isPosition tells whether a marker is a number from 1, without leading zeros.
+// isPosition reports whether a marker is a number from 1, without leading zeros.
 func isPosition(name string) bool {
 	n, err := strconv.ParseUint(name, 10, 31)
 	return err == nil && n > 0 && name[0] != '0'
@@ -90,7 +90,7 @@ func fitsFormat(name, format string) bool {
 	}
 }
 
-// isVariableName tells whether a marker is a name: letters, digits and _, no digit first, at most 64.
+// isVariableName reports whether a marker is a name: at most 64 letters, digits and _, not starting with a digit.
 func isVariableName(s string) bool {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'

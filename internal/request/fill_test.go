@@ -1,4 +1,4 @@
-package carillon
+package request
 
 import (
 	"fmt"
@@ -6,32 +6,36 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/content"
+	"carillon/internal/jsonbody"
 )
 
 // orderUpdate has a place of every text kind: header 1, body 3, one URL suffix, one quick reply.
-func orderUpdate(t testing.TB) *Template {
+func orderUpdate(t testing.TB) *carillon.Template {
 	t.Helper()
-	return compiled(t, &Template{Name: "order_update", Language: "es_ES", Status: TemplateApproved, Components: []Component{
-		{Type: TypeHeader, Format: FormatText, Text: "Pedido {{1}}"},
-		{Type: TypeBody, Text: "Hola {{1}}, tu pedido {{2}} llega el {{3}}. Hasta luego, {{1}}."},
-		{Type: TypeFooter, Text: "Acme Travel"},
-		{Type: TypeButtons, Buttons: []Button{
-			{Type: ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
-			{Type: ButtonQuickReply, Text: "Gracias"},
-			{Type: ButtonPhone, Text: "Llamar", PhoneNumber: "34600111222"},
-			{Type: ButtonURL, Text: "Inicio", URL: "https://acme.test/"},
+	return compiled(t, &carillon.Template{Name: "order_update", Language: "es_ES", Status: carillon.TemplateApproved, Components: []carillon.Component{
+		{Type: content.TypeHeader, Format: content.FormatText, Text: "Pedido {{1}}"},
+		{Type: content.TypeBody, Text: "Hola {{1}}, tu pedido {{2}} llega el {{3}}. Hasta luego, {{1}}."},
+		{Type: content.TypeFooter, Text: "Acme Travel"},
+		{Type: content.TypeButtons, Buttons: []carillon.Button{
+			{Type: content.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
+			{Type: content.ButtonQuickReply, Text: "Gracias"},
+			{Type: content.ButtonPhone, Text: "Llamar", PhoneNumber: "34600111222"},
+			{Type: content.ButtonURL, Text: "Inicio", URL: "https://acme.test/"},
 		}},
 	}})
 }
 
-func mediaTemplate(t testing.TB, format string) *Template {
+func mediaTemplate(t testing.TB, format string) *carillon.Template {
 	t.Helper()
-	return compiled(t, &Template{Components: []Component{{Type: TypeHeader, Format: format}, {Type: TypeBody, Text: "Hola"}}})
+	return compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Format: format}, {Type: content.TypeBody, Text: "Hola"}}})
 }
 
-func compiled(t testing.TB, tpl *Template) *Template {
+func compiled(t testing.TB, tpl *carillon.Template) *carillon.Template {
 	t.Helper()
-	if err := tpl.Compile(); err != nil {
+	if err := content.Compile(tpl); err != nil {
 		t.Fatal(err)
 	}
 	return tpl
@@ -46,7 +50,7 @@ func fullComponents() object {
 
 func parsed(t testing.TB, body object) *Request {
 	t.Helper()
-	r, err := ParseRequest(Messaging, marshal(t, body), false, testNow)
+	r, err := Parse(carillon.Messaging, marshal(t, body), false, testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +65,9 @@ func TestContentFillsEveryPlace(t *testing.T) {
 	if err := r.CheckAgainst(tpl); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Content{
-		{HeaderText: "A-1", Body: []string{"Ana", "5", "lunes"}, Buttons: []ButtonValue{{0, "url", "k8"}, {1, "quick_reply", "thanks"}}},
-		{HeaderText: "A-1", Body: []string{"Bo", "Vigo", "lunes"}, Buttons: []ButtonValue{{0, "url", "k8"}, {1, "quick_reply", "thanks"}}},
+	for i, want := range []carillon.Content{
+		{HeaderText: "A-1", Body: []string{"Ana", "5", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
+		{HeaderText: "A-1", Body: []string{"Bo", "Vigo", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
 	} {
 		got, err := r.Content(tpl, i)
 		if err != nil {
@@ -79,25 +83,25 @@ func TestContentFillsEveryPlace(t *testing.T) {
 }
 
 func TestCheckAgainstAccepts(t *testing.T) {
-	image, video, document := mediaTemplate(t, FormatImage), mediaTemplate(t, FormatVideo), mediaTemplate(t, FormatDocument)
+	image, video, document := mediaTemplate(t, content.FormatImage), mediaTemplate(t, content.FormatVideo), mediaTemplate(t, content.FormatDocument)
 	for _, c := range []struct {
 		name       string
-		tpl        *Template
+		tpl        *carillon.Template
 		components object
-		want       Content
+		want       carillon.Content
 	}{
-		{"full URL is cut", orderUpdate(t), object{"button_url_0": "https://acme.test/p/k8?x=1"}, Content{
-			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []ButtonValue{{0, "url", "k8?x=1"}, {1, "quick_reply", "thanks"}},
+		{"full URL is cut", orderUpdate(t), object{"button_url_0": "https://acme.test/p/k8?x=1"}, carillon.Content{
+			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8?x=1"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
-		{"no payload", orderUpdate(t), object{"button_payload_1": dropped{}, "header_text_0": dropped{}, "header_text": "{{number}}"}, Content{
-			HeaderText: "34600111222", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []ButtonValue{{0, "url", "k8"}},
+		{"no payload", orderUpdate(t), object{"button_payload_1": dropped{}, "header_text_0": dropped{}, "header_text": "{{number}}"}, carillon.Content{
+			HeaderText: "34600111222", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}},
 		}},
-		{"root value", orderUpdate(t), object{"body_text_2": "{{campaign_name}}"}, Content{
-			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "autumn"}, Buttons: []ButtonValue{{0, "url", "k8"}, {1, "quick_reply", "thanks"}},
+		{"root value", orderUpdate(t), object{"body_text_2": "{{campaign_name}}"}, carillon.Content{
+			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "autumn"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
-		{"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"}, Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}}},
-		{"video_0", video, object{"header_video_0": "https://a.test/v"}, Content{MediaURL: "https://a.test/v", Body: []string{}}},
-		{"document", document, object{"header_document": "{{doc}}"}, Content{MediaURL: "https://a.test/d.docx", Body: []string{}}},
+		{"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"}, carillon.Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}}},
+		{"video_0", video, object{"header_video_0": "https://a.test/v"}, carillon.Content{MediaURL: "https://a.test/v", Body: []string{}}},
+		{"document", document, object{"header_document": "{{doc}}"}, carillon.Content{MediaURL: "https://a.test/d.docx", Body: []string{}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			components := c.components
@@ -157,7 +161,7 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 			body = with(body, object{"components_push": components})
 			r := parsed(t, body)
 			err := r.CheckAgainst(orderUpdate(t))
-			if !IsCode(err, VariableMismatch) {
+			if !carillon.IsCode(err, carillon.VariableMismatch) {
 				t.Fatalf("got %v", err)
 			}
 			var provided []string
@@ -166,11 +170,11 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 					provided = append(provided, k)
 				}
 			}
-			want := Details{{"template_variables", wanted}, {"provided_variables", provided}, {"missing", c.missing}, {"unexpected", c.unexpected}}
+			want := carillon.Details{{Key: "template_variables", Value: wanted}, {Key: "provided_variables", Value: provided}, {Key: "missing", Value: c.missing}, {Key: "unexpected", Value: c.unexpected}}
 			if d := cmp.Diff(want, asError(t, err).Details); d != "" {
 				t.Error(d)
 			}
-			if _, err := r.Content(orderUpdate(t), 0); !IsCode(err, VariableMismatch) {
+			if _, err := r.Content(orderUpdate(t), 0); !carillon.IsCode(err, carillon.VariableMismatch) {
 				t.Errorf("Content: got %v", err)
 			}
 		})
@@ -179,7 +183,7 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 
 func parsedKeys(t *testing.T, v object) []string {
 	t.Helper()
-	o, err := ParseObject(marshal(t, v))
+	o, err := jsonbody.Parse(marshal(t, v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,19 +192,19 @@ func parsedKeys(t *testing.T, v object) []string {
 
 func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 	r := parsed(t, with(messagingBase(), object{"components_push": dropped{}}))
-	_, details := told(t, r.CheckAgainst(mediaTemplate(t, FormatVideo)))
+	_, details := shownTo(t, r.CheckAgainst(mediaTemplate(t, content.FormatVideo)))
 	want := `{"template_variables":["header_video"],"provided_variables":[],"missing":["header_video"],"unexpected":[]}`
 	if details != want {
 		t.Errorf("got %s", details)
 	}
 	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_video_0": "https://a.test/v.mp4", "body_text_1": dropped{}}}))
-	_, details = told(t, r.CheckAgainst(mediaTemplate(t, FormatVideo)))
+	_, details = shownTo(t, r.CheckAgainst(mediaTemplate(t, content.FormatVideo)))
 	want = `{"template_variables":["header_video"],"provided_variables":["body_text_0","header_video_0"],"missing":[],"unexpected":["body_text_0"]}`
 	if details != want {
 		t.Errorf("got %s", details)
 	}
 	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_text": "x", "body_text_0": dropped{}, "body_text_1": dropped{}}}))
-	_, details = told(t, r.CheckAgainst(compiled(t, &Template{Components: []Component{{Type: TypeBody, Text: "Hola"}}})))
+	_, details = shownTo(t, r.CheckAgainst(compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola"}}})))
 	want = `{"template_variables":[],"provided_variables":["header_text_0"],"missing":[],"unexpected":["header_text_0"]}`
 	if details != want {
 		t.Errorf("got %s", details)
@@ -208,12 +212,12 @@ func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 }
 
 func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
-	tpl := compiled(t, &Template{Components: []Component{{Type: TypeHeader, Text: "{{1}}"}, {Type: TypeBody, Text: "{{1}}ñ{{2}} {{1}}"}}})
-	image := mediaTemplate(t, FormatImage)
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Text: "{{1}}"}, {Type: content.TypeBody, Text: "{{1}}ñ{{2}} {{1}}"}}})
+	image := mediaTemplate(t, content.FormatImage)
 	at := func(runes int) string { return strings.Repeat("ñ", runes) }
 	for _, c := range []struct {
 		name  string
-		tpl   *Template
+		tpl   *carillon.Template
 		value object // of the second contact
 		field string // empty: accepted
 		holds string
@@ -240,8 +244,8 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 				return
 			}
 			e := asError(t, err)
-			_, details := told(t, err)
-			if e.Code != ValidationFailed || e.Details.Find("field") != c.field || !strings.Contains(details, c.holds) {
+			_, details := shownTo(t, err)
+			if e.Code != carillon.ValidationFailed || e.Details.Find("field") != c.field || !strings.Contains(details, c.holds) {
 				t.Errorf("got %s %s", e.Message, details)
 			}
 		})
@@ -249,7 +253,7 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 }
 
 func TestStaticBodyIsHeldToItsLimit(t *testing.T) {
-	tpl := compiled(t, &Template{Components: []Component{{Type: TypeBody, Text: "{{1}} {{1}}"}}})
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "{{1}} {{1}}"}}})
 	for runes, ok := range map[int]bool{511: true, 512: false} {
 		r := parsed(t, with(messagingBase(), object{"components_push": object{"body_text_0": strings.Repeat("ñ", runes), "body_text_1": dropped{}}}))
 		if err := r.CheckAgainst(tpl); (err == nil) != ok {
@@ -259,10 +263,10 @@ func TestStaticBodyIsHeldToItsLimit(t *testing.T) {
 }
 
 func TestFlatPlaceholdersAreLookedUpAfterUnflattening(t *testing.T) {
-	tpl := compiled(t, &Template{Components: []Component{{Type: TypeBody, Text: "{{1}}"}}})
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "{{1}}"}}})
 	for name, found := range map[string]bool{"name": true, "campaign_name": true, "contact.name": false, "a.b": false} {
 		body := with(messagingBase(), object{"a.b": "x", "components_push": object{"body_text_0": "{{" + name + "}}", "body_text_1": dropped{}}})
-		r, err := ParseRequest(Messaging, marshal(t, flatten(body)), true, testNow)
+		r, err := Parse(carillon.Messaging, marshal(t, flatten(body)), true, testNow)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +281,7 @@ func TestFlatPlaceholdersAreLookedUpAfterUnflattening(t *testing.T) {
 }
 
 func TestDuplicatesAreSameNumberAndSameMessage(t *testing.T) {
-	tpl := compiled(t, &Template{Components: []Component{{Type: TypeBody, Text: "Hola {{1}}"}}})
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}}})
 	body := with(bulk(
 		object{"number": "34600111222", "name": "Ana"}, object{"number": "34600111223", "name": "Ana"},
 		object{"number": "34600111222", "name": "Bo"}, object{"number": "34600111222", "name": "Ana", "x": 1},
@@ -298,7 +302,7 @@ func TestDuplicatesAreSameNumberAndSameMessage(t *testing.T) {
 }
 
 func TestDuplicatesAreFreeWithoutARepeatedNumber(t *testing.T) {
-	tpl := compiled(t, &Template{Components: []Component{{Type: TypeBody, Text: "Hola {{1}}"}}})
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}}})
 	r := parsed(t, with(manyContacts(), object{"components_push": object{"body_text_1": dropped{}}}))
 	if n := testing.AllocsPerRun(10, func() {
 		if r.Duplicates(tpl) != nil {

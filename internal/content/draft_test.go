@@ -1,4 +1,4 @@
-package carillon
+package content
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"carillon"
 )
 
 func draftBase() object {
@@ -22,7 +24,7 @@ func draftBase() object {
 }
 
 func TestDraftBecomesATemplate(t *testing.T) {
-	d, err := ParseTemplateDraft(marshal(t, draftBase()))
+	d, err := ParseDraft(marshal(t, draftBase()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,16 +35,16 @@ func TestDraftBecomesATemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Template{Name: "visit_reminder", Language: "es_ES", Category: "UTILITY", ParameterFormat: Named, Components: []Component{
-		{Type: TypeHeader, Format: FormatText, Text: "Cita de {{nombre}}", Example: &ComponentExample{HeaderTextNamedParams: []NamedExample{{"nombre", "Ana"}}}},
-		{Type: TypeBody, Text: "Hola {{nombre}}, su cita es a las {{ hora }}, {{nombre}}.", Example: &ComponentExample{BodyTextNamedParams: []NamedExample{{"nombre", "nombre"}, {"hora", "hora"}}}},
+	want := &carillon.Template{Name: "visit_reminder", Language: "es_ES", Category: "UTILITY", ParameterFormat: Named, Components: []carillon.Component{
+		{Type: TypeHeader, Format: FormatText, Text: "Cita de {{nombre}}", Example: &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}}}},
+		{Type: TypeBody, Text: "Hola {{nombre}}, su cita es a las {{ hora }}, {{nombre}}.", Example: &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "nombre"}, {ParamName: "hora", Example: "hora"}}}},
 		{Type: TypeFooter, Text: "Clinica Ejemplo"},
-		{Type: TypeButtons, Buttons: []Button{{Type: ButtonQuickReply, Text: "Confirmo"}, {Type: ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}}},
+		{Type: TypeButtons, Buttons: []carillon.Button{{Type: ButtonQuickReply, Text: "Confirmo"}, {Type: ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}}},
 	}}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Template{}, "Shape")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(carillon.Template{}, "Shape")); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"header_text_0", "body_text_0", "body_text_1", "button_url_1"}, got.Shape.keys()); d != "" {
+	if d := cmp.Diff([]string{"header_text_0", "body_text_0", "body_text_1", "button_url_1"}, requiredKeys(got.Shape)); d != "" {
 		t.Error(d)
 	}
 }
@@ -53,18 +55,18 @@ func TestDraftFormats(t *testing.T) {
 		variables     any
 		components    []object
 		format        string
-		body          *ComponentExample
+		body          *carillon.ComponentExample
 	}{
 		{"no variables", "Hola", []string{}, nil, Positional, nil},
-		{"variables left out", "Hola {{a}}", dropped{}, nil, Named, &ComponentExample{BodyTextNamedParams: []NamedExample{{"a", "a"}}}},
-		{"numbers", "{{2}} y {{1}}", []string{"1", "2"}, nil, Positional, &ComponentExample{BodyText: [][]string{{"1", "2"}}}},
-		{"names for numbers", "{{1}} y {{2}}", []string{"nombre", "hora"}, nil, Positional, &ComponentExample{BodyText: [][]string{{"nombre", "hora"}}}},
-		{"numbers, list left out", "{{2}} y {{1}}", nil, nil, Positional, &ComponentExample{BodyText: [][]string{{"1", "2"}}}},
+		{"variables left out", "Hola {{a}}", dropped{}, nil, Named, &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "a", Example: "a"}}}},
+		{"numbers", "{{2}} y {{1}}", []string{"1", "2"}, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"1", "2"}}}},
+		{"names for numbers", "{{1}} y {{2}}", []string{"nombre", "hora"}, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"nombre", "hora"}}}},
+		{"numbers, list left out", "{{2}} y {{1}}", nil, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"1", "2"}}}},
 		{"the header decides", "Hola", dropped{}, []object{{"type": "HEADER", "text": "{{a}}"}}, Named, nil},
 		{"media header", "Hola", dropped{}, []object{{"type": "HEADER", "format": "image"}}, Positional, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := ParseTemplateDraft(marshal(t, with(draftBase(), object{"content": c.content, "variables": c.variables, "components": c.components})))
+			d, err := ParseDraft(marshal(t, with(draftBase(), object{"content": c.content, "variables": c.variables, "components": c.components})))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,10 +164,10 @@ func TestDraftRefuses(t *testing.T) {
 		{"bad phone", buttons(with(phone, object{"phone_number": "call me"})), phoneForm, "components.0.buttons.0.phone_number", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseTemplateDraft(marshal(t, with(draftBase(), c.changes)))
-			message, details := told(t, err)
+			_, err := ParseDraft(marshal(t, with(draftBase(), c.changes)))
+			message, details := shownTo(t, err)
 			if c.limit != "" {
-				if !IsCode(err, LimitExceeded) || details != c.limit {
+				if !carillon.IsCode(err, carillon.LimitExceeded) || details != c.limit {
 					t.Errorf("got %v %s", err, details)
 				}
 				return
@@ -180,7 +182,7 @@ func TestDraftRefuses(t *testing.T) {
 func merge(a, b object) object { return with(a, b) }
 
 func TestDraftEditKeepsWhatItDoesNotName(t *testing.T) {
-	first, err := ParseTemplateDraft(marshal(t, draftBase()))
+	first, err := ParseDraft(marshal(t, draftBase()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +216,7 @@ func TestCompileOrdersMarkers(t *testing.T) {
 		{"", "{{b}} {{a}}", []string{"b", "a"}},
 		{"", "{{2}} {{1}}", []string{"1", "2"}},
 	} {
-		tpl := compiled(t, &Template{ParameterFormat: c.format, Components: []Component{{Type: TypeBody, Text: c.text}}})
+		tpl := compiled(t, &carillon.Template{ParameterFormat: c.format, Components: []carillon.Component{{Type: TypeBody, Text: c.text}}})
 		if d := cmp.Diff(c.want, tpl.Shape.Markers); d != "" {
 			t.Errorf("%s: %s", c.text, d)
 		}
@@ -222,21 +224,21 @@ func TestCompileOrdersMarkers(t *testing.T) {
 }
 
 func TestCompileRefuses(t *testing.T) {
-	body := Component{Type: TypeBody, Text: "Hola"}
+	body := carillon.Component{Type: TypeBody, Text: "Hola"}
 	for _, c := range []struct {
 		name, format string
-		components   []Component
+		components   []carillon.Component
 		field        string
 	}{
 		{"no body", "", nil, "components"},
-		{"long body", "", []Component{{Type: TypeBody, Text: strings.Repeat("x", 1025)}}, "components.0.text"},
-		{"long header", "", []Component{body, {Type: TypeHeader, Text: strings.Repeat("x", 61)}}, "components.1.text"},
-		{"unknown format", "MIXED", []Component{body}, "parameter_format"},
-		{"a name in a positional body", Positional, []Component{{Type: TypeBody, Text: "{{a}}"}}, "components.0.text"},
-		{"21 variables", "", []Component{{Type: TypeBody, Text: strings.Repeat("{{1}}", 3) + "{{2}}{{3}}{{4}}{{5}}{{6}}{{7}}{{8}}{{9}}{{10}}{{11}}{{12}}{{13}}{{14}}{{15}}{{16}}{{17}}{{18}}{{19}}{{20}}{{21}}"}}, "components"},
+		{"long body", "", []carillon.Component{{Type: TypeBody, Text: strings.Repeat("x", 1025)}}, "components.0.text"},
+		{"long header", "", []carillon.Component{body, {Type: TypeHeader, Text: strings.Repeat("x", 61)}}, "components.1.text"},
+		{"unknown format", "MIXED", []carillon.Component{body}, "parameter_format"},
+		{"a name in a positional body", Positional, []carillon.Component{{Type: TypeBody, Text: "{{a}}"}}, "components.0.text"},
+		{"21 variables", "", []carillon.Component{{Type: TypeBody, Text: strings.Repeat("{{1}}", 3) + "{{2}}{{3}}{{4}}{{5}}{{6}}{{7}}{{8}}{{9}}{{10}}{{11}}{{12}}{{13}}{{14}}{{15}}{{16}}{{17}}{{18}}{{19}}{{20}}{{21}}"}}, "components"},
 	} {
-		tpl := &Template{ParameterFormat: c.format, Components: c.components}
-		if f := asError(t, tpl.Compile()).Details.Find("field"); f != c.field || tpl.Shape != nil {
+		tpl := &carillon.Template{ParameterFormat: c.format, Components: c.components}
+		if f := asError(t, Compile(tpl)).Details.Find("field"); f != c.field || tpl.Shape != nil {
 			t.Errorf("%s: %v", c.name, f)
 		}
 	}

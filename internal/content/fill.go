@@ -1,0 +1,256 @@
+package content
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"carillon"
+)
+
+// MaxRecipients is how many recipients one request can have.
+const MaxRecipients = 100
+
+// Source is what a request offers to fill a template with.
+type Source struct {
+	Components []Component
+	Recipients int
+	Bulk       bool // the recipients are a list, so an error names the one it is about
+	Lookup     Lookup
+}
+
+// Lookup finds the values of placeholders: first among a recipient's own fields, then among the values shared by all.
+type Lookup interface {
+	Field(recipient int, name string) (string, bool)
+	Shared(name string) (string, bool)
+}
+
+// Check reports whether src fits the template: every place that needs a value has one, no value is without a place, and
+// every placeholder is found for every recipient (otherwise 422 variable_mismatch); headers, bodies and media URLs keep
+// their limits once filled (otherwise 400).
+func Check(t *carillon.Template, src *Source) error {
+	s, err := shapeOf(t)
+	if err != nil {
+		return err
+	}
+	c := resolver{src: src, shape: s, first: 0, end: src.Recipients}
+	for i := range src.Components {
+		if comp := &src.Components[i]; c.place(comp) {
+			c.resolve(comp)
+		}
+	}
+	if c.mismatched() {
+		return c.mismatch()
+	}
+	if c.limitErr != nil {
+		return c.limitErr
+	}
+	return c.checkBodies()
+}
+
+// Fill returns the content for one recipient. The template may have changed since Check: a source that no longer fits
+// gets the same 422.
+func Fill(t *carillon.Template, src *Source, recipient int) (carillon.Content, error) {
+	s, err := shapeOf(t)
+	if err != nil {
+		return carillon.Content{}, err
+	}
+	if recipient < 0 || recipient >= src.Recipients {
+		return carillon.Content{}, errRecipient
+	}
+	c := resolver{src: src, shape: s, first: recipient, end: recipient + 1, fill: true}
+	content := carillon.Content{Body: make([]string, len(s.Markers))}
+	for k := range src.Components {
+		if comp := &src.Components[k]; c.place(comp) {
+			setPlace(&content, s, comp, c.resolve(comp))
+		}
+	}
+	if c.mismatched() {
+		return carillon.Content{}, c.mismatch()
+	}
+	slices.SortFunc(content.Buttons, func(a, b carillon.ButtonValue) int { return a.Index - b.Index })
+	return content, nil
+}
+
+var errRecipient = errors.New("the request has no such recipient")
+
+func setPlace(c *carillon.Content, s *carillon.Shape, comp *Component, value string) {
+	switch comp.place {
+	case headerText:
+		c.HeaderText = value
+	case headerImage, headerVideo, headerDocument:
+		c.MediaURL = value
+	case bodyText:
+		c.Body[comp.n] = value
+	case buttonURL:
+		value, _ = urlSuffix(&s.Buttons[comp.n], value)
+		c.Buttons = append(c.Buttons, carillon.ButtonValue{Index: comp.n, Kind: "url", Value: value})
+	case buttonPayload:
+		c.Buttons = append(c.Buttons, carillon.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
+	case nowhere:
+	}
+}
+
+// resolver resolves the components of a source for a range of its recipients and collects what is wrong.
+type resolver struct {
+	src        *Source
+	shape      *carillon.Shape
+	first, end int  // the recipients looked at
+	fill       bool // the values were checked when the request was accepted
+
+	filled     int      // required places that have a component
+	missing    []string // keys of blank values; names of variables that were not found or are blank
+	unexpected []string // keys of components without a place, or whose value the place cannot take
+	limitErr   error    // the first exceeded limit, a 400
+
+	sharedLength int                // code points of the rendered body that are the same for every recipient
+	lengths      [MaxRecipients]int // and those that differ
+}
+
+// place reports whether the template has a place for the component, and counts the places filled. No two components
+// share one: see ReadComponents.
+func (c *resolver) place(comp *Component) bool {
+	switch {
+	case !hasPlace(c.shape, comp):
+		c.unexpected = append(c.unexpected, comp.shownKey())
+		return false
+	case comp.place != buttonPayload:
+		c.filled++
+	}
+	return true
+}
+
+func (c *resolver) mismatched() bool {
+	return len(c.missing)+len(c.unexpected) > 0 || c.filled != requiredPlaces(c.shape)
+}
+
+func hasPlace(s *carillon.Shape, c *Component) bool {
+	switch c.place {
+	case headerText:
+		return c.n == 0 && s.HeaderVariable != ""
+	case headerImage:
+		return c.n == 0 && s.HeaderFormat == FormatImage
+	case headerVideo:
+		return c.n == 0 && s.HeaderFormat == FormatVideo
+	case headerDocument:
+		return c.n == 0 && s.HeaderFormat == FormatDocument
+	case bodyText:
+		return c.n >= 0 && c.n < len(s.Markers)
+	case buttonURL:
+		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Variable
+	case buttonPayload:
+		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Type == ButtonQuickReply
+	case nowhere:
+	}
+	return false
+}
+
+// resolve finds the component's value for each recipient, checks it, and returns the last one.
+func (c *resolver) resolve(comp *Component) string {
+	if comp.name == "" {
+		if c.usable(comp, comp.text, comp.shownKey()) && comp.place == bodyText {
+			c.sharedLength += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(comp.text)
+		}
+		return comp.text
+	}
+	shared, isShared := c.src.Lookup.Shared(comp.name)
+	var value string
+	for i := c.first; i < c.end; i++ {
+		var found bool
+		if value, found = c.src.Lookup.Field(i, comp.name); !found {
+			value, found = shared, isShared
+		}
+		if !found {
+			value = ""
+		}
+		if !c.usable(comp, value, carillon.Shorten(comp.name)) {
+			return value
+		}
+		c.checkLimits(comp, value, i)
+	}
+	return value
+}
+
+// usable reports whether a value can fill the component's place; name is reported as missing if the value is blank.
+func (c *resolver) usable(comp *Component, value, name string) bool {
+	suffix, ok := value, true
+	if comp.place == buttonURL {
+		suffix, ok = urlSuffix(&c.shape.Buttons[comp.n], value)
+	}
+	switch {
+	case !ok:
+		c.unexpected = append(c.unexpected, comp.shownKey())
+	case blank(suffix):
+		c.missing = append(c.missing, name)
+		ok = false
+	}
+	return ok
+}
+
+// checkLimits applies the limits of the place to a value that was looked up. Static values were checked when the request
+// was read.
+func (c *resolver) checkLimits(comp *Component, value string, recipient int) {
+	switch {
+	case comp.place == bodyText:
+		c.lengths[recipient] += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(value)
+	case c.limitErr == nil && !c.fill:
+		c.limitErr = comp.check(value)
+	}
+}
+
+// checkBodies checks the length of every recipient's rendered body.
+func (c *resolver) checkBodies() error {
+	for i := range c.src.Recipients {
+		n := c.shape.StaticLength + c.sharedLength + c.lengths[i]
+		if n <= maxContent {
+			continue
+		}
+		reason := fmt.Sprintf("The rendered body has at most %d characters, this one %d", maxContent, n)
+		if c.src.Bulk {
+			reason += fmt.Sprintf(", for contacts.%d", i)
+		}
+		return carillon.Invalid(ComponentsKey, reason)
+	}
+	return nil
+}
+
+// mismatch returns the 422 that lists what the template needs, what the request has, and how they differ.
+func (c *resolver) mismatch() error {
+	required := requiredKeys(c.shape)
+	provided, missing := make([]string, 0, len(c.src.Components)), []string{}
+	filled := make(map[string]bool, len(c.src.Components))
+	for i := range c.src.Components {
+		comp := &c.src.Components[i]
+		provided = append(provided, comp.shownKey())
+		if hasPlace(c.shape, comp) {
+			filled[comp.placeKey()] = true
+		}
+	}
+	for _, key := range required {
+		if !filled[key] {
+			missing = append(missing, key)
+		}
+	}
+	return &carillon.Error{Code: carillon.VariableMismatch, Message: "Template variables do not match the provided data", Details: carillon.Details{
+		{Key: "template_variables", Value: required},
+		{Key: "provided_variables", Value: provided},
+		{Key: "missing", Value: appendDistinct(missing, c.missing)},
+		{Key: "unexpected", Value: appendDistinct([]string{}, c.unexpected)},
+	}}
+}
+
+// appendDistinct appends those of more that list does not have yet.
+func appendDistinct(list, more []string) []string {
+	seen := make(map[string]bool, len(list)+len(more))
+	for _, s := range list {
+		seen[s] = true
+	}
+	for _, s := range more {
+		if !seen[s] {
+			seen[s] = true
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,90 @@
+package request
+
+import (
+	"slices"
+	"strings"
+
+	"carillon"
+	"carillon/internal/content"
+	"carillon/internal/jsonbody"
+)
+
+// checkFlat checks the rules of the flat form: no object or array, no contacts, no key that is both a value and the
+// parent of others, at most one dot under contact. An object where the interface defines a string is left to the check
+// of that field, whose error is more specific.
+func checkFlat(root *jsonbody.Object, ch carillon.Channel) error {
+	var dotted bool
+	for key, v := range root.Members() {
+		if !v.Present() {
+			continue
+		}
+		name, ofContact := strings.CutPrefix(key, contactPrefix)
+		switch {
+		case key == contactsKey || strings.HasPrefix(key, contactsKey+"."):
+			return carillon.Invalid(key, "contacts cannot be used with unflatten=true")
+		case v.IsComposite() && !definedString(key, ch):
+			return carillon.Invalid(key, "A flat body holds no object or array")
+		case ofContact && strings.Contains(name, "."):
+			return carillon.Invalid(key, "A contact's field is written with one dot")
+		case key == contactKey:
+			return v.Mismatch(key, "keys of the form contact.<field>", "contact.number")
+		case key == content.ComponentsKey && ch == carillon.Messaging:
+			return v.Mismatch(key, "keys of the form components_push.<component>", "components_push.body_text_0")
+		}
+		dotted = dotted || strings.Contains(key, ".")
+	}
+	if !dotted {
+		return nil
+	}
+	return checkParents(root)
+}
+
+// definedString reports whether the interface defines the key, in the flat form, as a string.
+func definedString(key string, ch carillon.Channel) bool {
+	switch key {
+	case "recipient_id", "notification_type", "campaign_name", "name_event", scheduleKey, zoneKey:
+		return true
+	case "language_template", "name_template":
+		return ch == carillon.Messaging
+	case "agent_id":
+		return ch == carillon.Voice
+	case "contact.number", "contact.name", "contact.first_name", "contact.last_name", "contact.email":
+		return true
+	}
+	return ch == carillon.Messaging && strings.HasPrefix(key, content.ComponentsKey+".")
+}
+
+// checkParents finds a key that is both a value and the parent of others. Sorted with the dot before all other
+// characters, the first child of a key directly follows it, so one pass is enough for any number of keys and dots.
+func checkParents(root *jsonbody.Object) error {
+	keys := make([]string, 0, 32)
+	for key, v := range root.Members() {
+		if v.Present() {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, compareDotted)
+	for i := 1; i < len(keys); i++ {
+		parent, key := keys[i-1], keys[i]
+		if len(key) > len(parent) && key[len(parent)] == '.' && strings.HasPrefix(key, parent) {
+			return carillon.Invalid(parent, "The key is both a value and the parent of others")
+		}
+	}
+	return nil
+}
+
+func compareDotted(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		switch {
+		case a[i] == b[i]:
+		case a[i] == '.':
+			return -1
+		case b[i] == '.':
+			return 1
+		default:
+			return int(a[i]) - int(b[i])
+		}
+	}
+	return len(a) - len(b)
+}
