@@ -300,7 +300,7 @@ func (a *App) stop(ctx context.Context) error {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
 	}
-	errs = append(errs, a.tracing.Close(ctx))
+	a.tracing.Close(ctx)
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
 	}

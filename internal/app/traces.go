@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"carillon"
@@ -13,15 +12,13 @@ import (
 	"carillon/internal/tracing"
 )
 
-// What metrics and traces hear of. Without a collector for traces nothing stands between the parts.
-
 func (a *App) newTracing(ctx context.Context) (*tracing.Tracing, error) {
-	return tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Lookup: os.LookupEnv, Log: a.log})
+	return tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Log: a.log})
 }
 
 func (a *App) answered(ctx context.Context, x httpio.Response) {
 	a.metrics.answered(x)
-	a.tracing.Answered(ctx, x.Pattern, x.Status, x.Code)
+	a.tracing.Responded(ctx, x.Pattern, x.Status, x.Code)
 }
 
 func (a *App) accepted(ctx context.Context, n *store.Notification, begin time.Time) {
@@ -34,7 +31,7 @@ func (a *App) received(ctx context.Context, rs []carillon.Receipt) {
 	a.tracing.Received(ctx, rs)
 }
 
-// deliverer is notify's, told to the collector where there is one.
+// deliverer is notify's, with a span for each attempt when traces are exported.
 func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
 	if a.tracing == nil {
 		return a.notify.Deliver
@@ -51,7 +48,7 @@ func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
 	}
 }
 
-// traced puts the collector's ear between notify and the providers, where there is a collector.
+// traced adds a span for each request to a provider when traces are exported.
 func (a *App) traced(senders map[string]notify.Sender) map[string]notify.Sender {
 	if a.tracing == nil {
 		return senders

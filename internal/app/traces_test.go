@@ -13,18 +13,27 @@ import (
 	"carillon/internal/config"
 )
 
-// collector is what takes traces, as OTLP over HTTP in JSON.
+// collector accepts traces as OTLP over HTTP in JSON.
 type collector struct {
 	mu    sync.Mutex
 	spans []collected
 	text  strings.Builder
 }
 
+// hexID is an id in hexadecimal digits, whose case is the sender's choice.
+type hexID string
+
+func (h *hexID) UnmarshalText(b []byte) error {
+	*h = hexID(strings.ToLower(string(b)))
+	return nil
+}
+
 type collected struct {
-	TraceID, SpanID, ParentSpanID, Name string
-	Kind                                int
-	StartTimeUnixNano, EndTimeUnixNano  string
-	Links                               []struct{ TraceID, SpanID string }
+	TraceID, SpanID, ParentSpanID      hexID
+	Name                               string
+	Kind                               int
+	StartTimeUnixNano, EndTimeUnixNano string
+	Links                              []struct{ TraceID, SpanID hexID }
 }
 
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,6 +86,7 @@ func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 	var c collector
 	s := httptest.NewServer(&c)
 	defer s.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
 	a, out := demo(t, func(cfg *config.Config) { cfg.TracesURL = s.URL })
 	_, line, _ := strings.Cut(out.String(), "curl -s ")
 	line, _, _ = strings.Cut(line, "\n")
@@ -96,7 +106,7 @@ func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		id, _ := decode(t, resp, http.StatusOK)["notification_id"].(string)
-		trace := strings.ReplaceAll(id, "-", "")
+		trace := hexID(strings.ReplaceAll(id, "-", ""))
 		of := func(name string) collected {
 			return c.await(t, name, func(s collected) bool { return s.TraceID == trace && s.Name == name })
 		}
@@ -115,17 +125,17 @@ func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 		}
 		request := c.await(t, "the request", func(s collected) bool { return s.TraceID == callers && s.Name == route })
 		if request.ParentSpanID != parent || len(request.Links) != 1 || request.Links[0].SpanID != accept.SpanID || request.Links[0].TraceID != trace {
-			t.Errorf("the request is told as %+v", request)
+			t.Errorf("the request is recorded as %+v", request)
 		}
 		if len(accept.Links) != 1 || accept.Links[0].SpanID != request.SpanID || accept.Links[0].TraceID != callers {
-			t.Errorf("accept is told as %+v", accept)
+			t.Errorf("accept is recorded as %+v", accept)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, secret := range []string{"access_key", "ck_", "34600111222", "Ana"} {
 		if strings.Contains(c.text.String(), secret) {
-			t.Errorf("the traces tell %q", secret)
+			t.Errorf("the traces contain %q", secret)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "traces-url", Unit: "url",
-			Doc: "An OpenTelemetry collector that takes OTLP over HTTP, as http://127.0.0.1:4318; /v1/traces is added. Empty: the standard variables OTEL_EXPORTER_OTLP_ENDPOINT and others count; without those, off.",
+			Doc: "An OpenTelemetry collector that accepts OTLP over HTTP, as http://127.0.0.1:4318; /v1/traces is added. Empty: the standard variable OTEL_EXPORTER_OTLP_ENDPOINT applies; without it, off. The other OTEL_… variables apply too.",
 			set: one(baseURL, func(c *Config) *string { return &c.TracesURL }),
 		},
 		{

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -49,7 +50,7 @@ func randomSpan() (id trace.SpanID) {
 	return id
 }
 
-// spanID follows from the trace and what the span is.
+// spanID derives a span's id from its trace and what it is.
 func spanID(t trace.TraceID, what []byte) (id trace.SpanID) {
 	h := sha256.Sum256(append(t[:len(t):len(t)], what...))
 	copy(id[:], h[:])
@@ -86,15 +87,15 @@ func (s rootSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 // Description implements sdk.Sampler.
 func (rootSampler) Description() string { return "by the trace's id" }
 
-// ratioOf reads the standard variables: always_on, always_off, traceidratio, and the same by parent, which always counts.
-func ratioOf(env func(string) string) (float64, error) {
-	switch name := env("OTEL_TRACES_SAMPLER"); name {
+// samplingRatio reads OTEL_TRACES_SAMPLER. Its parentbased_ forms mean the same here: a parent's decision always counts.
+func samplingRatio() (float64, error) {
+	switch name := os.Getenv("OTEL_TRACES_SAMPLER"); name {
 	case "", "always_on", "parentbased_always_on":
 		return 1, nil
 	case "always_off", "parentbased_always_off":
 		return 0, nil
 	case "traceidratio", "parentbased_traceidratio":
-		ratio, err := strconv.ParseFloat(env("OTEL_TRACES_SAMPLER_ARG"), 64)
+		ratio, err := strconv.ParseFloat(os.Getenv("OTEL_TRACES_SAMPLER_ARG"), 64)
 		if err != nil || ratio < 0 || ratio > 1 {
 			return 0, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, as 0.05")
 		}

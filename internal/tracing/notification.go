@@ -13,17 +13,17 @@ import (
 	"carillon"
 )
 
-// request is what a request gathers for its span, in its context.
+// request collects in a request's context what its span needs.
 type request struct {
 	method string
 	begin  time.Time
 	caller trace.SpanContext // of its traceparent header; not valid: it had none
 	self   trace.SpanContext
 	links  []trace.Link
-	plain  bool // in nobody's trace: its own
+	root   bool // without a caller's trace
 }
 
-// Handler takes the caller's trace from a request and remembers when it began.
+// Handler reads the caller's trace from a request and when it began.
 func (t *Tracing) Handler(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -37,16 +37,16 @@ func (t *Tracing) Handler(next http.Handler) http.Handler {
 				TraceID: q.caller.TraceID(), SpanID: randomSpan(), TraceFlags: q.caller.TraceFlags(), Remote: true,
 			})
 		} else {
-			q.plain, q.self = true, t.contextOf(randomTrace(), randomSpan())
+			q.root, q.self = true, t.contextOf(randomTrace(), randomSpan())
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, q)))
 	})
 }
 
-// Answered tells of a request that was answered. code is that of the error, if it was one.
-func (t *Tracing) Answered(ctx context.Context, route string, status int, code string) {
+// Responded records a request that was responded to. code is that of the error, if there was one.
+func (t *Tracing) Responded(ctx context.Context, route string, status int, code string) {
 	q, ok := ctx.Value(requestKey).(*request)
-	if t == nil || !ok || strings.HasSuffix(route, "z") { // the probes are no news
+	if t == nil || !ok || strings.HasSuffix(route, "z") { // the probes
 		return
 	}
 	s := span{
@@ -62,10 +62,10 @@ func (t *Tracing) Answered(ctx context.Context, route string, status int, code s
 	if status >= http.StatusInternalServerError {
 		s.failed = code
 	}
-	t.tell(s)
+	t.record(s)
 }
 
-// Accepted tells of a notification that was stored: from when its request was taken up to the end of the commit.
+// Accepted records that a notification was stored: from the begin of its acceptance to the end of the commit.
 func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string, messages int, begin time.Time) {
 	if t == nil {
 		return
@@ -77,17 +77,17 @@ func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string
 			attribute.Int("carillon.messages", messages),
 		},
 	}
-	if q, ok := ctx.Value(requestKey).(*request); ok && q.plain {
+	if q, ok := ctx.Value(requestKey).(*request); ok && q.root {
 		q.self = t.context(notificationID, ofRequest)
 		s.parent = q.self
 	} else if ok {
 		q.links = append(q.links, trace.Link{SpanContext: s.id})
 		s.links = []trace.Link{{SpanContext: q.self}}
 	}
-	t.tell(s)
+	t.record(s)
 }
 
-// Attempt tells of an attempt at a message: how long it waited in its lane from when it was due, and how the attempt
+// Attempt records an attempt at a message: how long it waited in its lane from when it was due, and how the attempt
 // ended.
 func (t *Tracing) Attempt(r carillon.Ref, sender int64, due, begin time.Time, outcome string, reason carillon.Reason) {
 	if t == nil {
@@ -98,7 +98,7 @@ func (t *Tracing) Attempt(r carillon.Ref, sender int64, due, begin time.Time, ou
 		attribute.Int("carillon.message", r.N), attribute.Int("carillon.attempt", r.Attempt), attribute.Int64("carillon.sender", sender),
 	}
 	if due.Before(begin) {
-		t.tell(span{name: "lane", kind: trace.SpanKindInternal, begin: due, end: begin, parent: accept, attributes: which})
+		t.record(span{name: "lane", kind: trace.SpanKindInternal, begin: due, end: begin, parent: accept, attributes: which})
 	}
 	s := span{
 		name: "attempt", kind: trace.SpanKindConsumer, begin: begin, end: time.Now(), id: t.of(r, ofAttempt), parent: accept,
@@ -108,10 +108,10 @@ func (t *Tracing) Attempt(r carillon.Ref, sender int64, due, begin time.Time, ou
 		s.attributes = append(s.attributes, attribute.String("carillon.reason", string(reason)))
 		s.failed = string(reason)
 	}
-	t.tell(s)
+	t.record(s)
 }
 
-// Sent tells of the provider's answer to an attempt.
+// Sent records the provider's response to an attempt.
 func (t *Tracing) Sent(r carillon.Ref, provider string, begin time.Time, o carillon.Outcome) {
 	if t == nil {
 		return
@@ -126,10 +126,10 @@ func (t *Tracing) Sent(r carillon.Ref, provider string, begin time.Time, o caril
 		s.failed = o.Verdict.String()
 		s.attributes = append(s.attributes, attribute.String("carillon.fault", string(o.Fault)))
 	}
-	t.tell(s)
+	t.record(s)
 }
 
-// Received tells of receipts that were stored: each belongs to the attempt that it is about, and is linked to the
+// Received records receipts that were stored: each belongs to the attempt that it is about, and is linked to the
 // callback that brought it.
 func (t *Tracing) Received(ctx context.Context, rs []carillon.Receipt) {
 	if t == nil {
@@ -142,7 +142,7 @@ func (t *Tracing) Received(ctx context.Context, rs []carillon.Receipt) {
 	now := time.Now()
 	for i := range rs {
 		r := &rs[i]
-		t.tell(span{
+		t.record(span{
 			name: "receipt " + string(r.State), kind: trace.SpanKindConsumer, begin: now, end: now, parent: t.of(r.Ref, ofSend), links: links,
 			attributes: []attribute.KeyValue{attribute.String("carillon.state", string(r.State)), attribute.String("carillon.reason", string(r.Reason))},
 		})

@@ -1,5 +1,5 @@
-// Package tracing tells an OpenTelemetry collector what becomes of a notification: the request, the commit that accepted
-// it, its wait in the lane, each attempt, the provider's answer and the receipts that come back.
+// Package tracing exports to an OpenTelemetry collector what happens to a notification: the request, the commit that accepted
+// it, its wait in the lane, each attempt, the provider's response and the receipts that follow.
 //
 //	caller's trace        POST /functions/v1/notify ─┐ link
 //	notification's trace  accept ◀───────────────────┘
@@ -7,23 +7,28 @@
 //	                      └─ attempt ─▶ send (the provider) ─▶ receipt ──link──▶ POST /callbacks/…
 //
 // A notification's trace has the notification's id, and its spans' ids follow from what they are: nothing is stored for
-// it, and any node can go on with a trace that another one began (docs/adr/0010). Without a caller's trace the request
-// is part of the notification's. No query string, no number, no text, no secret becomes an attribute.
+// it, and any node can continue a trace that another one began (docs/adr/0010-traces-follow-from-ids.md). Without a caller's
+// trace the request is part of the notification's. No query string, number, text or secret becomes an attribute.
 //
 // It is off without an address. A nil *Tracing does nothing. Spans wait in a bounded queue and are dropped when it is
-// full: tracing never holds anything up.
+// full: tracing delays nothing.
 package tracing
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"log/slog"
+	"net/url"
+	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -31,36 +36,36 @@ import (
 	"carillon"
 )
 
-// Options say where spans go. The standard variables count where a field is empty: OTEL_EXPORTER_OTLP_ENDPOINT,
-// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG,
-// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_BSP_*.
+// Options configure the package. The standard environment variables apply too: OTEL_EXPORTER_OTLP_… to the exporter,
+// OTEL_BSP_… to the queue, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES to the resource, OTEL_TRACES_SAMPLER and
+// OTEL_TRACES_SAMPLER_ARG to the choice of traces.
 type Options struct {
-	URL     string // of the collector, without /v1/traces; OTLP over HTTP in JSON
+	URL     string // of the collector, without /v1/traces; empty: by OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 	Version string
-	Lookup  func(name string) (string, bool) // of the environment
 	Log     *slog.Logger
 }
 
-// Tracing makes spans and sends them. nil: off.
+// Tracing records spans and exports them. nil: off.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 	sampled  func(id trace.TraceID) bool
+	log      *slog.Logger
 }
 
-const queued = 8192 // spans that wait to be sent; past it they are dropped
+const (
+	queueSize    = 8192 // spans that wait for export; more are dropped
+	closeTimeout = 5 * time.Second
+	warnEvery    = time.Minute
+)
 
-// New gives nil when no collector is named.
+// New returns nil when no collector is named.
 func New(ctx context.Context, o Options) (*Tracing, error) {
-	env := func(name string) string {
-		value, _ := o.Lookup(name)
-		return value
-	}
-	to, err := newExporter(o.URL, env, o.Log)
-	if err != nil || to == nil {
+	endpoint, err := endpointOf(o.URL)
+	if endpoint == "" || err != nil {
 		return nil, err
 	}
-	ratio, err := ratioOf(env)
+	ratio, err := samplingRatio()
 	if err != nil {
 		return nil, err
 	}
@@ -69,34 +74,81 @@ func New(ctx context.Context, o Options) (*Tracing, error) {
 	if err != nil {
 		return nil, err
 	}
+	otlp, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint))
+	if err != nil {
+		return nil, err
+	}
 	sampled := sampledBy(ratio)
 	p := sdk.NewTracerProvider(sdk.WithResource(res), sdk.WithIDGenerator(ids{}),
 		sdk.WithSampler(sdk.ParentBased(rootSampler{sampled})),
-		sdk.WithBatcher(to, sdk.WithMaxQueueSize(queued), sdk.WithMaxExportBatchSize(512), sdk.WithBatchTimeout(time.Second)))
-	return &Tracing{provider: p, tracer: p.Tracer("carillon"), sampled: sampled}, nil
+		sdk.WithBatcher(&exporter{SpanExporter: otlp, endpoint: endpoint, log: o.Log},
+			sdk.WithMaxQueueSize(queueSize), sdk.WithBatchTimeout(time.Second)))
+	return &Tracing{provider: p, tracer: p.Tracer("carillon"), sampled: sampled, log: o.Log}, nil
 }
 
-// Close sends what waits, as long as ctx allows.
-func (t *Tracing) Close(ctx context.Context) error {
-	if t == nil {
-		return nil
+// endpointOf is where spans are posted; empty: nowhere.
+func endpointOf(base string) (string, error) {
+	endpoint := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if base == "" && endpoint == "" {
+		base = os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
 	}
-	return t.provider.Shutdown(ctx)
+	if base != "" {
+		endpoint = strings.TrimSuffix(base, "/") + "/v1/traces"
+	}
+	if endpoint == "" || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return "", nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", errors.New("the traces' address must be one of http or https, as http://127.0.0.1:4318")
+	}
+	return endpoint, nil
 }
 
-// span is one that is over: it is told as a whole.
+// exporter logs, at most once a minute, that the collector does not accept spans. They are dropped.
+type exporter struct {
+	sdk.SpanExporter
+	endpoint string
+	log      *slog.Logger
+	warned   atomic.Int64 // Unix ms
+}
+
+// ExportSpans implements sdk.SpanExporter. Only one call runs at a time.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := e.SpanExporter.ExportSpans(ctx, spans)
+	if now := time.Now().UnixMilli(); err != nil && now-e.warned.Load() >= warnEvery.Milliseconds() {
+		e.warned.Store(now)
+		// The address may contain a key.
+		e.log.WarnContext(ctx, "cannot export traces", "error", strings.ReplaceAll(err.Error(), e.endpoint, "the collector"), "spans", len(spans))
+	}
+	return nil
+}
+
+// Close exports the spans that wait, for a few seconds at most.
+func (t *Tracing) Close(ctx context.Context) {
+	if t == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	if err := t.provider.Shutdown(ctx); err != nil {
+		t.log.WarnContext(ctx, "cannot export the last traces", "error", err)
+	}
+}
+
+// span is a finished span.
 type span struct {
 	name       string
 	kind       trace.SpanKind
 	begin, end time.Time
-	id         trace.SpanContext // its own ids; the zero value: made anew
+	id         trace.SpanContext // its own ids; the zero value: random ones
 	parent     trace.SpanContext
 	links      []trace.Link
 	attributes []attribute.KeyValue
 	failed     string // why, when it did
 }
 
-func (t *Tracing) tell(s span) {
+func (t *Tracing) record(s span) {
 	ctx := context.WithValue(context.Background(), idsKey, s.id)
 	if s.parent.IsValid() {
 		ctx = trace.ContextWithRemoteSpanContext(ctx, s.parent)

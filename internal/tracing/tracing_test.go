@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,12 +15,8 @@ import (
 	"carillon"
 )
 
-func environment(pairs map[string]string) func(string) (string, bool) {
-	return func(name string) (string, bool) { value, ok := pairs[name]; return value, ok }
-}
-
 func TestTracingIsOffWithoutACollector(t *testing.T) {
-	x, err := New(t.Context(), Options{Lookup: environment(nil), Log: slog.New(slog.DiscardHandler)})
+	x, err := New(t.Context(), Options{Log: slog.New(slog.DiscardHandler)})
 	if x != nil || err != nil {
 		t.Fatal(x, err)
 	}
@@ -29,14 +24,12 @@ func TestTracingIsOffWithoutACollector(t *testing.T) {
 	if got := x.Handler(next); got == nil {
 		t.Error("no handler")
 	}
-	x.Answered(t.Context(), "GET /", 200, "")
+	x.Responded(t.Context(), "GET /", 200, "")
 	x.Accepted(t.Context(), "n", "c", 1, time.Now())
 	x.Attempt(carillon.Ref{}, 1, time.Now(), time.Now(), "sent", "")
 	x.Sent(carillon.Ref{}, "sandbox", time.Now(), carillon.Outcome{})
 	x.Received(t.Context(), make([]carillon.Receipt, 1))
-	if err := x.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	x.Close(t.Context())
 }
 
 func TestStandardVariablesNameTheCollectorAndItsHeaders(t *testing.T) {
@@ -44,16 +37,15 @@ func TestStandardVariablesNameTheCollectorAndItsHeaders(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked.Store(r) }))
 	defer s.Close()
 	for name, url := range map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": s.URL + "/base", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": s.URL + "/base/v1/traces"} {
-		x, err := New(t.Context(), Options{
-			Lookup: environment(map[string]string{name: url, "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20b, other=c"}), Log: slog.New(slog.DiscardHandler),
-		})
+		t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, other=c")
+		t.Setenv(name, url)
+		x, err := New(t.Context(), Options{Log: slog.New(slog.DiscardHandler)})
+		t.Setenv(name, "")
 		if err != nil || x == nil {
 			t.Fatal(x, err)
 		}
 		x.Accepted(t.Context(), carillon.NewID(time.Now()), "c", 1, time.Now())
-		if err := x.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		x.Close(t.Context())
 		r := asked.Swap(nil)
 		if r == nil || r.URL.Path != "/base/v1/traces" || r.Header.Get("Api-Key") != "a b" || r.Header.Get("Other") != "c" {
 			t.Errorf("%s: asked %+v", name, r)
@@ -62,9 +54,12 @@ func TestStandardVariablesNameTheCollectorAndItsHeaders(t *testing.T) {
 	for name, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318", "OTEL_TRACES_SAMPLER": "jaeger_remote", "OTEL_TRACES_SAMPLER_ARG": "2",
 	} {
-		env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": s.URL, "OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.5", name: value}
-		if _, err := New(t.Context(), Options{Lookup: environment(env), Log: slog.New(slog.DiscardHandler)}); err == nil {
-			t.Errorf("%s=%s is taken", name, value)
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", s.URL)
+		t.Setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+		t.Setenv("OTEL_TRACES_SAMPLER_ARG", "0.5")
+		t.Setenv(name, value)
+		if _, err := New(t.Context(), Options{Log: slog.New(slog.DiscardHandler)}); err == nil {
+			t.Errorf("%s=%s is accepted", name, value)
 		}
 	}
 }
@@ -75,28 +70,26 @@ func TestSpansAreDroppedRatherThanWaitedFor(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { <-hang; w.WriteHeader(http.StatusTeapot) }))
 	defer s.Close()
 	var log strings.Builder
-	x, err := New(t.Context(), Options{URL: s.URL, Lookup: environment(nil), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	x, err := New(t.Context(), Options{URL: s.URL + "/secret-key", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan struct{})
+	recorded := make(chan struct{})
 	go func() {
-		defer close(told)
-		for range 3 * queued {
+		defer close(recorded)
+		for range 3 * queueSize {
 			x.Accepted(context.Background(), carillon.NewID(time.Now()), "c", 1, time.Now())
 		}
 	}()
 	select {
-	case <-told:
+	case <-recorded:
 	case <-time.After(time.Minute):
-		t.Error("the collector holds the program up")
+		t.Error("the collector delays the program")
 	}
 	close(hang)
-	if err := x.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if n := strings.Count(log.String(), "send traces"); n != 1 {
-		t.Errorf("the log tells of it %d times:\n%s", n, log.String())
+	x.Close(t.Context())
+	if n := strings.Count(log.String(), "cannot export traces"); n != 1 || strings.Contains(log.String(), "secret-key") {
+		t.Errorf("the log has it %d times, or shows the address:\n%s", n, log.String())
 	}
 }
 
@@ -132,9 +125,5 @@ func TestTraceHasTheIdOfItsNotification(t *testing.T) {
 	send, again := x.of(a, ofSend).SpanID(), x.of(a, ofSend).SpanID()
 	if send != again || send == x.of(b, ofSend).SpanID() || send == x.of(a, ofAttempt).SpanID() {
 		t.Error("ids of spans do not follow from what they are")
-	}
-	text, err := json.Marshal(encode(nil))
-	if err != nil || !strings.Contains(string(text), `"resourceSpans"`) {
-		t.Error(string(text), err)
 	}
 }
