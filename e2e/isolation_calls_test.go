@@ -182,7 +182,7 @@ func admitted(route httpio.Route, by credential) (bool, int) {
 		return false, 403
 	case company && kind == "key" && !slices.Contains(by.scopes, "*") && !slices.Contains(by.scopes, scope):
 		return false, 403
-	case company, kind == "panel" && by.role == "owner":
+	case company, kind == "panel" && auth.Role(by.role).Can(auth.Permission(route.Permission)):
 		return true, 0
 	case kind == "panel" && by.role != "":
 		return false, 403

@@ -83,7 +83,7 @@ func TestCommandsAskAsTheContractSays(t *testing.T) {
 	s.try(nil, "keys", "create", "--label", "ci", "--scope", "notify:send").want(t, 0, "ck_made\n", "key k-1 (ci) made")
 	s.try(nil, "keys", "revoke", "k-1", "--json").want(t, 0, `"revoked": true`, "")
 	s.try(nil, "maintenance", "off").want(t, 0, "no maintenance", "")
-	s.try(nil, "users", "add", "--email", "ana@a.test", "--role", "agent", "--password", "long-enough-word").want(t, 0, "ana@a.test is agent (u-1)", "")
+	s.try(nil, "users", "add", "--email", "ana@a.test", "--role", "teammate", "--password", "long-enough-word").want(t, 0, "ana@a.test is teammate (u-1)", "")
 	s.try(map[string]string{"CARILLON_PASSWORD": "wrong"}, "keys", "list").want(t, exitFailed, "", "unauthorized: Wrong e-mail or password")
 }
 

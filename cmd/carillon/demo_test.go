@@ -69,7 +69,7 @@ func TestDemoFromTheCommandLine(t *testing.T) {
 	if list := try(exitOK, "keys", "list"); !strings.Contains(list, "ci") {
 		t.Error(list)
 	}
-	try(exitOK, "users", "add", "--email", "ana@demo.test", "--password", "long-enough-word", "--role", "agent")
+	try(exitOK, "users", "add", "--email", "ana@demo.test", "--password", "long-enough-word", "--role", "teammate")
 	// The owner can sign in during maintenance, or nobody could end it.
 	try(exitOK, "maintenance", "on", "--until", "30m")
 	try(exitFailed, send...)

@@ -115,11 +115,11 @@ type credentials struct {
 	PasswordFile string `placeholder:"FILE" help:"File to read the password from. [CARILLON_PASSWORD_FILE]"`
 }
 
-// administered is a server spoken to as an owner or admin.
+// administered is a server called as a member of a company.
 type administered struct {
 	server
 	Token string `placeholder:"TOKEN" help:"Access token, instead of signing in. [CARILLON_TOKEN]"`
-	In    string `name:"in" placeholder:"COMPANY-ID" help:"Company to work on, where one administers several."`
+	In    string `name:"in" placeholder:"COMPANY-ID" help:"Company to work on, where one belongs to several."`
 }
 
 func (a *administered) connect(ctx context.Context, env *environment, by credentials) (*client.Client, error) {

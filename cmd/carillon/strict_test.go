@@ -108,7 +108,7 @@ func (s *strict) usual(w http.ResponseWriter, r *http.Request, body []byte) stri
 	case "DELETE /panel/v1/keys/k-1", "DELETE /panel/v1/maintenance":
 		return "204"
 	case "POST /panel/v1/users":
-		return s.exact(body, `{"email":"ana@a.test","name":"ana","password":"long-enough-word","role":"agent"}`, `201 {"id":"u-1","email":"ana@a.test","name":"ana","role":"agent"}`)
+		return s.exact(body, `{"email":"ana@a.test","name":"ana","password":"long-enough-word","role":"teammate"}`, `201 {"id":"u-1","email":"ana@a.test","name":"ana","role":"teammate"}`)
 	}
 	return `404 {"error":"not_found","message":"Route not found","request_id":"req_404"}`
 }

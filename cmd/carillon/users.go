@@ -17,7 +17,7 @@ type usersCommand struct {
 type usersAdd struct {
 	Email        string `required:"" placeholder:"EMAIL" help:"E-mail address of the new user."`
 	Name         string `placeholder:"NAME" help:"Name; else the part of the address before the @."`
-	Role         string `placeholder:"ROLE" enum:",owner,admin,developer,agent,viewer" default:"" help:"owner, admin, developer, agent or viewer; else viewer, with --first owner."`
+	Role         string `placeholder:"ROLE" enum:",owner,admin,developer,marketer,teammate,viewer" default:"" help:"owner, admin, developer, marketer, teammate or viewer; else viewer, with --first owner."`
 	Password     string `placeholder:"PASSWORD" help:"Password of the new user; prefer the file. A user that another company has brings their own. [CARILLON_NEW_PASSWORD]"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the new password from. [CARILLON_NEW_PASSWORD_FILE]"`
 	First        bool   `help:"Make the first company and its owner, with the one-time token that the program prints."`

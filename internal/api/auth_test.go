@@ -60,7 +60,7 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	w.acme = &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}
 	err = s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		now, all := time.Now(), []error{tx.PutCompany(ctx, w.acme, time.Now())}
-		for email, role := range map[string]string{testEmail: "owner", "dev@acme.test": "developer", "agent@acme.test": "agent"} {
+		for email, role := range map[string]string{testEmail: "owner", "dev@acme.test": "developer", "agent@acme.test": "teammate"} {
 			u := &store.Account{Email: email, Name: "Acme " + role, PasswordHash: hash}
 			all = append(all, tx.PutAccount(ctx, u, now), tx.PutMembership(ctx, store.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
 		}

@@ -14,8 +14,7 @@ type CompanyKey struct {
 	Key     *store.AccessKey // with the secret
 }
 
-// Keys are the usable keys of every company in which the caller's role may see them, by the companies' names
-// (decisions.md, section 2). The keys of a suspended company are not usable.
+// Keys are the usable keys of every company in which the caller's role may see them, by the companies' names. The keys of a suspended company are not usable.
 func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	memberships, err := a.store.Memberships(ctx, c.Account.ID)
 	if err != nil {
@@ -23,7 +22,7 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	}
 	var all []CompanyKey
 	for _, m := range memberships {
-		if !Role(m.Role).SeesKeys() {
+		if !Role(m.Role).Can(MayReadKeys) {
 			continue
 		}
 		company, err := a.store.Company(ctx, m.CompanyID)
@@ -45,25 +44,32 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	return all, nil
 }
 
-// Administered gives the company that the caller means and the role there: the named one, or the only one the caller
-// administers. Errors: validation_failed when it must be named, forbidden.
-func (a *Auth) Administered(ctx context.Context, c *Caller, company string) (companyID string, r Role, err error) {
+// Member gives the company that the caller means and the role there: the named one, or the only one in which the caller's
+// role has the permission. Errors: validation_failed when it must be named, forbidden.
+func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Permission) (companyID string, r Role, err error) {
 	memberships, err := a.store.Memberships(ctx, c.Account.ID)
 	if err != nil {
 		return "", "", err
 	}
-	found := 0
+	found, lacking := 0, Role("")
 	for _, m := range memberships {
-		if Role(m.Role).Administers() && (company == "" || company == m.CompanyID) {
-			companyID, r = m.CompanyID, Role(m.Role)
+		role := Role(m.Role)
+		switch {
+		case company != "" && company != m.CompanyID:
+		case role.Can(needed):
+			companyID, r = m.CompanyID, role
 			found++
+		default:
+			lacking = role
 		}
 	}
-	switch found {
-	case 0:
-		return "", "", carillon.Denied("Only an owner or admin of the company may do this")
-	case 1:
+	switch {
+	case found == 1:
 		return companyID, r, nil
+	case found > 1:
+		return "", "", carillon.Invalid("company", "You belong to several companies: say which, on the command line with --in")
+	case lacking != "":
+		return "", "", carillon.Denied("The role " + string(lacking) + " lacks the permission " + string(needed))
 	}
-	return "", "", carillon.Invalid("company", "You administer several companies: say which, on the command line with --in")
+	return "", "", carillon.Denied("You are not a member of the company")
 }

@@ -2,7 +2,7 @@ package auth
 
 import "slices"
 
-// Role is what a member may do in a company.
+// Role is what a member is in a company; permissions says what it may do there.
 type Role string
 
 // The roles, from the one that may do everything down.
@@ -10,23 +10,21 @@ const (
 	Owner     Role = "owner"
 	Admin     Role = "admin"
 	Developer Role = "developer"
-	Agent     Role = "agent"
+	Marketer  Role = "marketer"
+	Teammate  Role = "teammate"
 	Viewer    Role = "viewer"
 )
 
 // Roles lists every role, the most powerful first.
-func Roles() []Role { return []Role{Owner, Admin, Developer, Agent, Viewer} }
+func Roles() []Role { return []Role{Owner, Admin, Developer, Marketer, Teammate, Viewer} }
 
-// ValidRole tells whether s names a role.
+// ValidRole reports whether s names a role.
 func ValidRole(s string) bool { return slices.Contains(Roles(), Role(s)) }
 
-// SeesKeys tells whether the role may see access keys.
-func (r Role) SeesKeys() bool { return r == Owner || r == Admin || r == Developer }
+// Can reports whether a member of the role has the permission.
+func (r Role) Can(p Permission) bool { return slices.Contains(permissions[r], p) }
 
-// Administers tells whether the role may manage keys and users.
-func (r Role) Administers() bool { return r == Owner || r == Admin }
-
-// MayGive tells whether a member of the role may give another one to somebody: none above their own.
+// MayGive reports whether a member of the role may give another one to somebody: none above their own.
 func (r Role) MayGive(other Role) bool {
-	return r.Administers() && slices.Index(Roles(), other) >= slices.Index(Roles(), r)
+	return r.Can(MayWriteUsers) && slices.Index(Roles(), other) >= slices.Index(Roles(), r)
 }

@@ -11,7 +11,9 @@ import (
 )
 
 // Roles are a member's, the least first, which is a new one's when none is written.
-func Roles() []string { return []string{"viewer", "agent", "developer", "admin", "owner"} }
+func Roles() []string {
+	return []string{"viewer", "teammate", "marketer", "developer", "admin", "owner"}
+}
 
 // Scopes are those of access keys (decisions.md, section 2).
 func Scopes() []string {

@@ -114,7 +114,7 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 		{"hours backwards", in(`calling_hours: {from: "21:00", to: "09:00"}`), "setup/a.yaml:3:20: calling_hours must begin before they end"},
 		{"user without e-mail", in(`users: [{role: owner}]`), "setup/a.yaml:3:13: email is required"},
 		{"user twice", in(`users: [{email: a@b.test}, {email: A@b.test}]`), "setup/a.yaml:3:32: a user of this e-mail is declared before, at setup/a.yaml:3:13"},
-		{"unknown role", in(`users: [{email: a@b.test, role: king}]`), "setup/a.yaml:3:37: role must be one of viewer, agent, developer, admin, owner"},
+		{"unknown role", in(`users: [{email: a@b.test, role: king}]`), "setup/a.yaml:3:37: role must be one of viewer, teammate, marketer, developer, admin, owner"},
 		{"short password", in(`users: [{email: a@b.test, password: hunter2}]`), "setup/a.yaml:3:31: password must have 8 to 1,024 bytes"},
 		{"unknown scope", in(`keys: [{key: ck_abcdef, scopes: [send]}]`), "setup/a.yaml:3:38: scopes must be one of *, notify:send, notify:read, voice:send, templates:read, templates:write, widget:use, suppressions:write, usage:read"},
 		{"key twice", in(`keys: [{key: ck_abcdef}, {key: ck_abcdef}]`), "setup/a.yaml:3:30: this key is declared before, at setup/a.yaml:3:12"},

@@ -48,7 +48,7 @@ func timeOrNull(t time.Time) *string {
 	return &s
 }
 
-func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by member) error {
 	after, limit, err := page(r)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by admin) error
 	return httpio.JSON(w, http.StatusOK, listOf(keys, limit, func(k *store.AccessKey) string { return k.ID }, p.keyRow))
 }
 
-func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by member) error {
 	o, err := object(w, r, "label", "scopes", "expires_at")
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func tooManyKeys(n int) *carillon.Error {
 	}}
 }
 
-func (p *Panel) revokeKey(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) revokeKey(w http.ResponseWriter, r *http.Request, by member) error {
 	id := r.PathValue("id")
 	if !carillon.ValidUUID(id) {
 		return carillon.Absent("Key")

@@ -14,7 +14,7 @@ import (
 )
 
 // timeline tells what happened to a notification of the company as a whole, beside the states of its messages.
-func (p *Panel) timeline(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) timeline(w http.ResponseWriter, r *http.Request, by member) error {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
 		return carillon.Absent("Notification")
@@ -43,7 +43,7 @@ func maintenanceOf(m store.Maintenance) maintenance {
 }
 
 // operator lets only an owner of the installation's first company pass: maintenance concerns every company.
-func (p *Panel) operator(r *http.Request, by admin) error {
+func (p *Panel) operator(r *http.Request, by member) error {
 	first, err := p.Store.OldestCompany(r.Context())
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (p *Panel) operator(r *http.Request, by admin) error {
 	return nil
 }
 
-func (p *Panel) showMaintenance(w http.ResponseWriter, r *http.Request, _ admin) error {
+func (p *Panel) showMaintenance(w http.ResponseWriter, r *http.Request, _ member) error {
 	m, err := p.Store.Maintenance(r.Context())
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (p *Panel) showMaintenance(w http.ResponseWriter, r *http.Request, _ admin)
 // maxMaintenance bounds a window, so that a slip of the pen does not close the interface for a year.
 const maxMaintenance = 7 * 24 * time.Hour
 
-func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by member) error {
 	if err := p.operator(r, by); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by admi
 	return httpio.JSON(w, http.StatusOK, maintenanceOf(m))
 }
 
-func (p *Panel) endMaintenance(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) endMaintenance(w http.ResponseWriter, r *http.Request, by member) error {
 	if err := p.operator(r, by); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Package panel serves the administration of a company under /panel/v1: access keys and users. Callers are owners and
-// admins by their own access token; the company is the one that `?company=` names, or the only one they administer.
-// Answers and errors have the form of the public interface. A new installation gets its first owner here, by the
+// Package panel serves the administration of a company under /panel/v1. Callers are members of the company, by their own
+// access token, whose role has the permission that the route names (auth.Permission); the company is the one that
+// `?company=` names, or the only one where their role has it. Responses and errors have the form of the public interface. A new installation gets its first owner here, by the
 // one-time token that the program prints while nobody can sign in.
 package panel
 
@@ -34,52 +34,48 @@ const prefix = "/panel/v1"
 // Routes is the route map of the administration.
 func (p *Panel) Routes() []httpio.Route {
 	return []httpio.Route{
-		p.route("GET "+prefix+"/keys", p.listKeys),
-		p.route("POST "+prefix+"/keys", p.createKey),
-		p.route("DELETE "+prefix+"/keys/{id}", p.revokeKey),
-		p.route("GET "+prefix+"/users", p.listUsers),
-		{Pattern: "POST " + prefix + "/users", Access: "panel", Handle: p.addUser},
-		p.route("GET "+prefix+"/senders", p.listSenders),
-		p.route("GET "+prefix+"/notifications/{id}/timeline", p.timeline),
-		p.route("POST "+prefix+"/templates/{id}/review", p.reviewTemplate),
-		p.route("GET "+prefix+"/maintenance", p.showMaintenance),
-		p.route("POST "+prefix+"/maintenance", p.startMaintenance),
-		p.route("DELETE "+prefix+"/maintenance", p.endMaintenance),
-		p.route("GET "+prefix+"/restored", p.showRestored),
-		p.route("POST "+prefix+"/restored", p.decideRestored),
+		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
+		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
+		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
+		p.route("GET", "/users", auth.MayReadUsers, p.listUsers),
+		p.firstOr(p.route("POST", "/users", auth.MayWriteUsers, p.addUser)),
+		p.route("GET", "/senders", auth.MayReadSenders, p.listSenders),
+		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
+		p.route("POST", "/templates/{id}/review", auth.MayWriteTemplates, p.reviewTemplate),
+		p.route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
+		p.route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
+		p.route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
+		p.route("GET", "/restored", auth.MayOperate, p.showRestored),
+		p.route("POST", "/restored", auth.MayOperate, p.decideRestored),
 	}
 }
 
-// admin is who calls: a member who administers the company.
-type admin struct {
+// member is who calls, with a role that has the route's permission.
+type member struct {
 	accountID string
 	companyID string
 	role      auth.Role
 }
 
-type handler func(w http.ResponseWriter, r *http.Request, by admin) error
+type handler func(w http.ResponseWriter, r *http.Request, by member) error
 
-func (p *Panel) route(pattern string, handle handler) httpio.Route {
-	return httpio.Route{Pattern: pattern, Access: "panel", Handle: func(w http.ResponseWriter, r *http.Request) error {
-		by, err := p.admin(r)
-		if err != nil {
-			return err
-		}
-		return handle(w, r, by)
-	}}
-}
-
-func (p *Panel) admin(r *http.Request) (admin, error) {
-	c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
-	if err != nil {
-		return admin{}, err
+// route is a row of the panel; this is where permissions are checked.
+func (p *Panel) route(method, path string, needed auth.Permission, handle handler) httpio.Route {
+	return httpio.Route{
+		Pattern: method + " " + prefix + path, Access: "panel", Permission: string(needed),
+		Handle: func(w http.ResponseWriter, r *http.Request) error {
+			c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+			if err != nil {
+				return err
+			}
+			company, role, err := p.Auth.Member(r.Context(), c, r.URL.Query().Get("company"), needed)
+			if err != nil {
+				return err
+			}
+			httpio.SetCompany(r.Context(), company)
+			return handle(w, r, member{c.Account.ID, company, role})
+		},
 	}
-	company, role, err := p.Auth.Administered(r.Context(), c, r.URL.Query().Get("company"))
-	if err != nil {
-		return admin{}, err
-	}
-	httpio.SetCompany(r.Context(), company)
-	return admin{c.Account.ID, company, role}, nil
 }
 
 // Bounds of pages, as the public interface has them.
@@ -106,14 +102,14 @@ func page(r *http.Request) (after string, limit int, err error) {
 	return after, limit, nil
 }
 
-// list is an answer of many rows.
+// list is a response of many rows.
 type list[T any] struct {
 	Data []T     `json:"data"`
 	Next *string `json:"next_cursor"`
 }
 
-// listOf makes the answer of up to limit rows out of limit+1.
-func listOf[R, T any](rows []R, limit int, id func(R) string, tell func(R) T) list[T] {
+// listOf makes the response of up to limit rows out of limit+1.
+func listOf[R, T any](rows []R, limit int, id func(R) string, row func(R) T) list[T] {
 	l := list[T]{Data: []T{}}
 	if len(rows) > limit {
 		rows = rows[:limit]
@@ -121,7 +117,7 @@ func listOf[R, T any](rows []R, limit int, id func(R) string, tell func(R) T) li
 		l.Next = &last
 	}
 	for _, r := range rows {
-		l.Data = append(l.Data, tell(r))
+		l.Data = append(l.Data, row(r))
 	}
 	return l
 }

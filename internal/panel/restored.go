@@ -22,7 +22,7 @@ type heldBack struct {
 	Messages int    `json:"messages"`
 }
 
-func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by member) error {
 	if err := p.operator(r, by); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by admin) e
 
 // decideRestored sends or fails what is held, of one company or of all, for some seconds; `held` of the answer is what is
 // left to ask again for.
-func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member) error {
 	if err := p.operator(r, by); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
 
 // reviewTemplate decides about a pending template of a sandbox sender. A real channel's reviewer takes no orders.
-func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by member) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ type breakerRow struct {
 }
 
 // listSenders tells the company's senders, at most as many as its set-up names.
-func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by member) error {
 	senders, err := p.Store.Senders(r.Context(), by.companyID)
 	if err != nil {
 		return err

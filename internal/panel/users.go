@@ -22,11 +22,11 @@ type userRow struct {
 	CreatedAt    *string `json:"created_at"`
 }
 
-func tellUser(m store.Member) userRow {
+func userRowOf(m store.Member) userRow {
 	return userRow{m.ID, m.Email, m.Name, m.Role, timeOrNull(m.LastSignInAt), timeOrNull(m.CreatedAt)}
 }
 
-func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by admin) error {
+func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by member) error {
 	after, limit, err := page(r)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by admin) erro
 	if err != nil {
 		return err
 	}
-	return httpio.JSON(w, http.StatusOK, listOf(members, limit, func(m store.Member) string { return m.ID }, tellUser))
+	return httpio.JSON(w, http.StatusOK, listOf(members, limit, func(m store.Member) string { return m.ID }, userRowOf))
 }
 
 // newUser is the body of POST users.
@@ -101,16 +101,20 @@ func role(o *jsonbody.Object, first bool) (string, error) {
 	return s, nil
 }
 
-// addUser adds a member to the company; with first, and the one-time token as Bearer, it makes the first company and
-// its owner.
-func (p *Panel) addUser(w http.ResponseWriter, r *http.Request) error {
-	if auth.IsFirstToken(r.Header.Get("Authorization")) {
-		return p.addFirst(w, r)
+// firstOr makes the first company and its owner when the one-time token is the Bearer, else it serves the route.
+func (p *Panel) firstOr(route httpio.Route) httpio.Route {
+	usual := route.Handle
+	route.Handle = func(w http.ResponseWriter, r *http.Request) error {
+		if auth.IsFirstToken(r.Header.Get("Authorization")) {
+			return p.addFirst(w, r)
+		}
+		return usual(w, r)
 	}
-	by, err := p.admin(r)
-	if err != nil {
-		return err
-	}
+	return route
+}
+
+// addUser adds a member to the company.
+func (p *Panel) addUser(w http.ResponseWriter, r *http.Request, by member) error {
 	u, err := readNewUser(w, r)
 	if err != nil {
 		return err
@@ -130,7 +134,7 @@ func (p *Panel) addUser(w http.ResponseWriter, r *http.Request) error {
 
 // join makes the account, or takes the one that the e-mail has. Its password stays its own, and only who administers a
 // company it is in already may add it: nobody takes over, or learns about, the accounts of others.
-func (p *Panel) join(ctx context.Context, by admin, u newUser) (*store.Account, error) {
+func (p *Panel) join(ctx context.Context, by member, u newUser) (*store.Account, error) {
 	a, err := p.Store.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
@@ -164,7 +168,7 @@ func (p *Panel) join(ctx context.Context, by admin, u newUser) (*store.Account, 
 }
 
 // mayAdd checks that the caller administers a company that the account is a member of.
-func (p *Panel) mayAdd(ctx context.Context, by admin, accountID string) error {
+func (p *Panel) mayAdd(ctx context.Context, by member, accountID string) error {
 	theirs, err := p.Store.Memberships(ctx, accountID)
 	if err != nil {
 		return err
@@ -175,7 +179,7 @@ func (p *Panel) mayAdd(ctx context.Context, by admin, accountID string) error {
 	}
 	for _, o := range ours {
 		for _, t := range theirs {
-			if o.CompanyID == t.CompanyID && auth.Role(o.Role).Administers() {
+			if o.CompanyID == t.CompanyID && auth.Role(o.Role).Can(auth.MayWriteUsers) {
 				return nil
 			}
 		}
@@ -208,7 +212,7 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 }
 
 func writeUser(w http.ResponseWriter, a *store.Account, role string) error {
-	return httpio.JSON(w, http.StatusCreated, tellUser(store.Member{
+	return httpio.JSON(w, http.StatusCreated, userRowOf(store.Member{
 		ID: a.ID, Email: a.Email, Name: a.Name, Role: role, LastSignInAt: a.LastSignInAt, CreatedAt: a.CreatedAt,
 	}))
 }

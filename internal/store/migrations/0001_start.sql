@@ -44,7 +44,7 @@ CREATE TABLE account (
 CREATE TABLE membership (
   account_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
-  role       TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'developer', 'agent', 'viewer')),
+  role       TEXT NOT NULL,
   PRIMARY KEY (account_id, company_id)
 );
 CREATE INDEX membership_company ON membership (company_id, account_id);

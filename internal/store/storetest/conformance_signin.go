@@ -82,14 +82,14 @@ func members(t *testing.T, r *rig) {
 			return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: company, Role: role})
 		})
 	}
-	if err := errors.Join(join(ana, ours, "owner"), join(bob, ours, "viewer"), join(ana, theirs, "agent")); err != nil {
+	if err := errors.Join(join(ana, ours, "owner"), join(bob, ours, "viewer"), join(ana, theirs, "teammate")); err != nil {
 		t.Fatal(err)
 	}
 	if err := join(ana, ours, "viewer"); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
 	all, err := r.Memberships(t.Context(), ana.ID)
-	if want := []store.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"}, {AccountID: ana.ID, CompanyID: theirs, Role: "agent"}}; err != nil || !slices.Equal(all, want) {
+	if want := []store.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"}, {AccountID: ana.ID, CompanyID: theirs, Role: "teammate"}}; err != nil || !slices.Equal(all, want) {
 		t.Error(all, err)
 	}
 	ids := []string{ana.ID, bob.ID}
@@ -108,7 +108,7 @@ func members(t *testing.T, r *rig) {
 	if !slices.Equal(got, ids) {
 		t.Errorf("members %v, want %v", got, ids)
 	}
-	if page, err := r.Members(t.Context(), theirs, "", 10); err != nil || len(page) != 1 || page[0].Email != "ana@example.org" || page[0].Role != "agent" {
+	if page, err := r.Members(t.Context(), theirs, "", 10); err != nil || len(page) != 1 || page[0].Email != "ana@example.org" || page[0].Role != "teammate" {
 		t.Error(page, err)
 	}
 }

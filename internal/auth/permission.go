@@ -1,0 +1,57 @@
+package auth
+
+// Permission is what a route of the panel demands of the caller's role.
+type Permission string
+
+// The permissions.
+const (
+	MayReadKeys            Permission = "keys:read"
+	MayWriteKeys           Permission = "keys:write"
+	MayReadUsers           Permission = "users:read"
+	MayWriteUsers          Permission = "users:write"
+	MayReadSenders         Permission = "senders:read"
+	MayReadTemplates       Permission = "templates:read"
+	MayWriteTemplates      Permission = "templates:write"
+	MayReadNotifications   Permission = "notifications:read"
+	MaySendNotifications   Permission = "notifications:send"
+	MayReadConversations   Permission = "conversations:read"
+	MayAnswerConversations Permission = "conversations:answer"
+	MayReadResources       Permission = "resources:read"  // agents, knowledge, flows, widgets
+	MayWriteResources      Permission = "resources:write" // the same
+	MayReadWebhooks        Permission = "webhooks:read"
+	MayWriteWebhooks       Permission = "webhooks:write"
+	MayWriteSettings       Permission = "settings:write"
+	MayReadInstallation    Permission = "installation:read"
+	MayOperate             Permission = "operate" // the whole installation: maintenance, decisions after a restore
+)
+
+// Permissions lists every permission.
+func Permissions() []Permission { return permissions[Owner] }
+
+// permissions is the table of the roles. An owner has all of them.
+//
+//nolint:gochecknoglobals // read only
+var permissions = map[Role][]Permission{
+	Owner: {
+		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
+		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
+		MayWriteSettings, MayReadInstallation, MayOperate,
+	},
+	Admin: {
+		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
+		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
+		MayWriteSettings, MayReadInstallation,
+	},
+	Developer: {
+		MayReadKeys, MayReadUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications,
+		MayReadConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks, MayReadInstallation,
+	},
+	Marketer: {
+		MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications, MayReadConversations,
+		MayReadResources, MayReadInstallation,
+	},
+	Teammate: {
+		MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayReadInstallation,
+	},
+	Viewer: {MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayReadResources, MayReadInstallation},
+}
