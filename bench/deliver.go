@@ -6,124 +6,101 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"carillon/internal/load"
+	"carillon/bench/load"
 )
 
-// measureDrain queues messages for one instant and takes the time from it until the provider has them all, beside a
-// client that only posts. Then every state must be written.
+// drainMessages is how many messages a drain delivers.
+const drainMessages = 40_000
+
+// measureDrain delivers messages that are all due at one instant and compares with yardstick C.
 func (b *bench) measureDrain(ctx context.Context) error {
-	p, err := b.provider()
+	p, err := b.startProvider()
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	goals := map[bool]float64{false: 0.75, true: 0.65}
-	messages := b.drainMessages()
+	floors := [2]float64{0.45, 0.35}
 	var rows []*row
 	var nodes []*node
-	for _, e := range engines() {
-		n, err := b.on(ctx, e, p.url)
+	for i, e := range engines() {
+		n, err := b.serveEmpty(ctx, e, p.url)
 		if err != nil {
 			return err
 		}
-		defer b.retire(n)
+		defer b.discard(n)
 		nodes = append(nodes, n)
-		rows = append(rows, &row{
-			figure: b.drainFigure(e), how: "messages/s, 64 workers, states written",
-			yard: "C", goal: "≥ " + show(goals[e.postgres])[:4], good: atLeast(goals[e.postgres]),
-		})
+		rows = append(rows, b.table.add(row{
+			figure: fmt.Sprintf("Delivery drain of %d, %s", drainMessages, e.name), unit: "messages/s, states written",
+			yardstick: "C", floor: ratioAtLeast(floors[i]),
+		}))
 	}
 	for range b.rounds {
-		yard, err := b.bareClient(p, messages/2, 64)
+		yardstick, err := clientRate(p, drainMessages/2, 64)
 		if err != nil {
 			return err
 		}
 		for i, n := range nodes {
-			rate, err := b.drain(ctx, p, n, messages, fileName("drain", messages, i))
+			rate, err := b.drain(ctx, p, n, drainMessages)
 			if err != nil {
 				return err
 			}
-			rows[i].add(rate, yard)
-			b.say("%s: %.0f/s, C %.0f/s", rows[i].figure, rate, yard)
+			rows[i].add(rate, yardstick)
 		}
 	}
-	b.table.add(rows...)
 	return nil
 }
 
-func (b *bench) drainMessages() int { return pick(b, 40_000, 20_000) }
-
-func (b *bench) drainFigure(e engine) string {
-	return fmt.Sprintf("Delivery drain of %d, %s", b.drainMessages(), e.name)
-}
-
-// spacing is the pause between single messages.
-const spacing = 10 * time.Millisecond
-
-func fileName(what string, n, engine int) string {
-	return what + "-" + strconv.Itoa(n) + "-" + strings.ToLower(engines()[engine].name)
-}
-
-func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int, name string) (float64, error) {
-	due, err := b.queued(ctx, p, n, messages, 6*time.Second)
+// drain returns the messages a second from the instant at which all are due until the provider has the last one.
+func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int) (float64, error) {
+	dueAt, all, err := b.deliverAtOnce(ctx, p, n, messages)
 	if err != nil {
 		return 0, err
 	}
-	wait := b.profileFor(n, name, 2*time.Second)
-	if err := rest(ctx, 2*time.Second); err != nil { // nothing else runs beside the first seconds
-		return 0, err
-	}
-	all, err := p.await(ctx, messages, 2*time.Minute)
-	if err != nil {
-		return 0, err
-	}
-	if len(all) != messages {
-		return 0, fmt.Errorf("%d messages were sent %d times", messages, len(all))
-	}
-	if err := errors.Join(wait(), b.allSent(ctx, n), settle(ctx, n.child)); err != nil {
-		return 0, err
-	}
-	return float64(messages) / all[len(all)-1].at.Sub(due).Seconds(), nil
+	return float64(messages) / all[len(all)-1].at.Sub(dueAt).Seconds(), nil
 }
 
-// queued accepts messages that are all due at one instant, waits for that, and gives it. Where accepting takes too long,
-// it begins again with more room, once the program has delivered what it has. The provider knows of nothing else.
-func (b *bench) queued(ctx context.Context, p *provider, n *node, messages int, room time.Duration) (time.Time, error) {
-	for {
+// deliverAtOnce accepts messages that are due at one instant, waits until all are delivered and their states written, and
+// returns the instant and the arrivals. If accepting takes until the instant, it starts over with more time.
+func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, messages int) (time.Time, []arrival, error) {
+	for lead := 4 * time.Second; lead < 2*time.Minute; lead *= 2 {
 		if err := p.forget(); err != nil {
-			return time.Time{}, err
+			return time.Time{}, nil, err
 		}
-		at := time.Now().Add(room).Truncate(time.Second)
-		if err := b.bulk(ctx, n, "ck_bench_much", messages, at); err != nil {
-			return at, err
+		dueAt := time.Now().Add(lead).Truncate(time.Second)
+		if err := b.acceptMany(ctx, n, bulkKey, messages, dueAt); err != nil {
+			return dueAt, nil, err
 		}
-		if left := time.Until(at); left > time.Second/2 {
-			return at, rest(ctx, left)
+		if left := time.Until(dueAt); left > time.Second/2 {
+			// Nothing else runs during the first second, not even the provider's counting.
+			if err := load.Pause(ctx, left+time.Second); err != nil {
+				return dueAt, nil, err
+			}
+			all, err := p.await(ctx, messages, 2*time.Minute)
+			if err == nil && len(all) != messages {
+				err = fmt.Errorf("%d messages were sent %d times", messages, len(all))
+			}
+			return dueAt, all, errors.Join(err, b.awaitStates(ctx, n))
 		}
-		b.say("accepting took until the messages were due; again with more room")
-		if err := errors.Join(b.allSent(ctx, n), settle(ctx, n.child)); err != nil {
-			return at, err
-		}
-		if room *= 2; room > 2*time.Minute {
-			return at, errors.New("accepting takes minutes")
+		if err := b.awaitStates(ctx, n); err != nil {
+			return dueAt, nil, err
 		}
 	}
+	return time.Time{}, nil, errors.New("accepting takes minutes")
 }
 
-// allSent waits until nothing is under way and sees that nothing failed.
-func (b *bench) allSent(ctx context.Context, n *node) error {
+// awaitStates waits until no notification is in progress and the node is idle, and checks that every message was sent.
+func (b *bench) awaitStates(ctx context.Context, n *node) error {
 	c, err := load.Dial(ctx, n.addr)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	open := request("GET", strings.Replace(notifyPath("ck_bench_much"), "?", "?state=in_progress&limit=1&", 1), "")
+	inProgress := listRequest("state=in_progress&limit=1")
 	for deadline := time.Now().Add(2 * time.Minute); ; {
-		text, err := ok(c, open)
+		text, err := load.OK(c.Do(inProgress))
 		if err != nil {
 			return err
 		}
@@ -131,13 +108,13 @@ func (b *bench) allSent(ctx context.Context, n *node) error {
 			break
 		}
 		if time.Now().After(deadline) {
-			return errors.New("the states of what was sent were not written within two minutes")
+			return errors.New("the states were not written within two minutes")
 		}
-		if err := rest(ctx, 50*time.Millisecond); err != nil {
+		if err := load.Pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	text, err := ok(c, request("GET", strings.Replace(notifyPath("ck_bench_much"), "?", "?state=completed&limit=100&", 1), ""))
+	text, err := load.OK(c.Do(listRequest("state=completed&limit=100")))
 	if err != nil {
 		return err
 	}
@@ -152,93 +129,86 @@ func (b *bench) allSent(ctx context.Context, n *node) error {
 			return fmt.Errorf("not all messages were sent: %v", x.Counts)
 		}
 	}
-	return nil
+	return n.waitIdle(ctx)
 }
 
-// measureIdle sends single messages to a program that does nothing else, and takes the time from when the request left
-// until the provider has the message.
+// measureIdle sends single messages to an idle program and takes the time from the request to the provider.
 func (b *bench) measureIdle(ctx context.Context) error {
-	p, err := b.provider()
+	p, err := b.startProvider()
 	if err != nil {
 		return err
 	}
 	defer p.stop()
 	for _, e := range engines() {
-		n, err := b.on(ctx, e, p.url)
+		n, err := b.serveEmpty(ctx, e, p.url)
 		if err != nil {
 			return err
 		}
-		half := &row{figure: "Accept to provider, idle, " + e.name, how: "ms, p50", yard: "1 ms + 3 F:", goal: "≤ 1", good: atMost(1)}
-		most := &row{figure: half.figure, how: "ms, p99", goal: "≤ 10 ms", good: under(10)}
+		half := b.table.add(row{figure: "Accept to provider, idle, " + e.name, unit: "ms, p50", yardstick: "F", floor: atMost(6)})
+		most := b.table.add(row{figure: half.figure, unit: "ms, p99", yardstick: "F", floor: atMost(15)})
 		for range b.rounds {
-			f, err := b.disk.measure(200)
+			f, err := b.fdatasync(200)
 			if err != nil {
 				return err
 			}
-			took, err := b.singles(ctx, p, n, pick(b, 300, 150), spacing)
+			took, _, err := b.sendSingles(ctx, p, n, 200)
 			if err != nil {
 				return err
 			}
-			half.add(took.Milliseconds(0.5), 1+3*f)
-			most.add(took.Milliseconds(0.99), 0)
-			b.shape("Accept to provider, idle, "+e.name, &took.Hist)
-			b.say("%s: p50 %.2f p99 %.2f ms, F %.2f ms", half.figure, took.Milliseconds(0.5), took.Milliseconds(0.99), f)
+			half.add(took.Milliseconds(0.5), f)
+			most.add(took.Milliseconds(0.99), f)
 		}
-		b.retire(n)
-		b.table.add(half, most)
+		b.discard(n)
 	}
 	return nil
 }
 
-// flights are how long messages took from when their requests left until the provider had them.
-type flights struct {
-	load.Hist
-	last time.Time // when the last came
-}
-
-// singles sends messages of the company Single one after the other and gives how long each took to the provider.
-func (b *bench) singles(ctx context.Context, p *provider, n *node, count int, gap time.Duration) (*flights, error) {
-	begin := time.Now()
-	left := make(map[string]time.Time, count)
-	err := each(ctx, n.addr, 1, func(_ int, c *load.Conn) error {
-		for i := range count {
-			if err := rest(ctx, gap); err != nil {
-				return err
-			}
-			req := request("POST", notifyPath("ck_bench_single"), body(1, 700000000+i, time.Time{}))
-			at := time.Now()
-			text, err := ok(c, req)
-			if err != nil {
-				return err
-			}
-			_, id, _ := strings.Cut(string(text), `"notification_id":"`)
-			left[id[:36]] = at
-		}
-		return nil
-	})
+// sendSingles sends single messages one after the other, one every 10 ms, and returns how long they took from the request
+// to the provider and when the last one arrived.
+func (b *bench) sendSingles(ctx context.Context, p *provider, n *node, count int) (*load.Hist, time.Time, error) {
+	c, err := load.Dial(ctx, n.addr)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	took := &flights{}
-	for range 20 {
-		if err := rest(ctx, time.Second); err != nil {
-			return nil, err
+	defer c.Close()
+	sent := make(map[string]time.Time, count)
+	for i := range count {
+		if err := load.Pause(ctx, 10*time.Millisecond); err != nil {
+			return nil, time.Time{}, err
 		}
-		all, err := p.arrivals(begin)
+		req := sendRequest(singleKey, 1, 700_000_000+i, time.Time{})
+		at := time.Now()
+		text, err := load.OK(c.Do(req))
 		if err != nil {
-			return nil, err
+			return nil, time.Time{}, err
 		}
-		took = &flights{}
+		_, id, _ := strings.Cut(string(text), `"notification_id":"`)
+		if len(id) < 36 {
+			return nil, time.Time{}, fmt.Errorf("no notification_id in %s", text)
+		}
+		sent[id[:36]] = at
+	}
+	took := &load.Hist{}
+	for range 20 {
+		if err := load.Pause(ctx, time.Second); err != nil {
+			return nil, time.Time{}, err
+		}
+		all, err := p.arrivals()
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		took = &load.Hist{}
+		var last time.Time
 		for _, a := range all {
 			id, _, _ := strings.Cut(a.ref, ".")
-			if at, ours := left[id]; ours {
+			if at, ok := sent[id]; ok {
 				took.Add(a.at.Sub(at))
-				took.last = a.at
+				last = a.at
 			}
 		}
 		if took.Count() == int64(count) {
-			return took, nil
+			return took, last, nil
 		}
 	}
-	return nil, fmt.Errorf("%d of %d messages came within 20 s", took.Count(), count)
+	return nil, time.Time{}, fmt.Errorf("%d of %d messages arrived within 20 s", took.Count(), count)
 }

@@ -1,56 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync/atomic"
 	"time"
 
-	"carillon/internal/load"
+	"carillon/bench/load"
 )
 
-// growing are figures that are taken at once, with a tenth of the rows and with all of them, in turns.
-type growing struct {
-	rows []*row
-	take func(ctx context.Context, n *node) ([]float64, error)
-	// Instead of take: what requests took, and the share of them that each figure is not above.
-	wait   func(ctx context.Context, n *node) (*load.Hist, error)
-	shares []float64
-}
-
-// alone is a figure that is taken for itself.
-func alone(r *row, take func(ctx context.Context, n *node) (float64, error)) growing {
-	return growing{rows: []*row{r}, take: func(ctx context.Context, n *node) ([]float64, error) {
-		got, err := take(ctx, n)
-		return []float64{got}, err
-	}}
-}
-
-// tail is the p99 of what requests take.
-func tail(r *row, wait func(ctx context.Context, n *node) (*load.Hist, error)) growing {
-	return growing{rows: []*row{r}, shares: []float64{0.99}, wait: wait}
-}
-
-// growthTime is a row for a figure that is better when it is less, growthRate for one that is better when it is more.
-// Its yardstick is the same figure with a tenth of the data.
-func (b *bench) growthTime(figure, how string, e engine) *row {
-	return &row{
-		figure: "Growth ×10: " + figure + ", " + e.name, how: how, yard: fmt.Sprintf("with %d rows:", b.behind()/10),
-		goal: "≤ 1.30", good: atMost(1.3),
-	}
-}
-
-func (b *bench) growthRate(figure, how string, e engine) *row {
-	r := b.growthTime(figure, how, e)
-	r.goal, r.good = "≥ 0.77", atLeast(1/1.3)
-	return r
-}
-
-// measureGrowth takes the figures again with ten times the data (a million scheduled messages, beside a hundred
-// thousand) on both engines; fairness has a line of its own (fairness.go).
+// measureGrowth is one reduced run on each engine: the same figures with a tenth of the rows and with all, accepting
+// while expired rows are purged, and three times the load that the program can take.
 func (b *bench) measureGrowth(ctx context.Context) error {
-	p, err := b.provider()
+	p, err := b.startProvider()
 	if err != nil {
 		return err
 	}
@@ -59,221 +23,205 @@ func (b *bench) measureGrowth(ctx context.Context) error {
 		if err := b.growthOn(ctx, p, e); err != nil {
 			return err
 		}
+		if err := b.overloadOn(ctx, p, e); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// growthOn begins each round with fresh copies of the rows: what the figures accept would make the small one large.
+// growthFigures are taken of a dataset.
+type growthFigures struct{ start, accept, latency, drain float64 }
+
 func (b *bench) growthOn(ctx context.Context, p *provider, e engine) error {
-	var stocks []*stock
-	for _, rows := range []int{b.behind() / 10, b.behind()} {
-		s, err := b.stock(ctx, e, rows, scheduled)
+	small := fmt.Sprintf("with %d:", b.scheduled/10)
+	figure := func(what string) string { return fmt.Sprintf("Growth to %d rows: %s, %s", b.scheduled, what, e.name) }
+	start := b.table.add(row{figure: figure("cold start"), unit: "ms to the first 200", yardstick: small, floor: ratioAtMost(1.3)})
+	accept := b.table.add(row{figure: figure("accept"), unit: "requests/s", yardstick: small, floor: ratioAtLeast(1 / 1.3)})
+	latency := b.table.add(row{figure: figure("accept latency"), unit: "ms, p99 at 30 % of the capacity", yardstick: small, floor: ratioAtMost(1.3)})
+	drain := b.table.add(row{figure: figure("drain of 10000"), unit: "messages/s", yardstick: small, floor: ratioAtLeast(1 / 1.3)})
+	purge := b.table.add(row{figure: "Accept latency while expired rows are purged, " + e.name, unit: "ms, p99 at 30 % of the capacity", yardstick: "without:"})
+	var capacity float64
+	for range min(b.rounds, 3) {
+		few, err := b.growthRound(ctx, p, e, b.scheduled/10, &capacity)
 		if err != nil {
 			return err
 		}
-		stocks = append(stocks, s)
-	}
-	figures := append([]growing{b.growthOfStart(e)}, b.growthOfWork(p, e)...)
-	for i := range b.rounds {
-		if err := b.growthRound(ctx, p, stocks, figures, i%2); err != nil {
-			return err
-		}
-	}
-	for _, f := range figures {
-		b.table.add(f.rows...)
-	}
-	if !e.postgres {
-		return nil // there is one node
-	}
-	return b.growthOfPacing(ctx, p, stocks)
-}
-
-func (b *bench) growthRound(ctx context.Context, p *provider, stocks []*stock, figures []growing, first int) error {
-	var nodes []*node
-	for _, s := range stocks {
-		n, err := b.onCopy(ctx, s, p.url)
+		many, err := b.growthRound(ctx, p, e, b.scheduled, &capacity)
 		if err != nil {
 			return err
 		}
-		defer b.retire(n)
-		nodes = append(nodes, n)
-	}
-	if stocks[0].e.postgres {
-		if err := b.cluster.run(ctx, "CHECKPOINT"); err != nil { // else the copies are written beside the first figures
+		start.add(many.start, few.start)
+		accept.add(many.accept, few.accept)
+		latency.add(many.latency, few.latency)
+		drain.add(many.drain, few.drain)
+		during, err := b.duringPurge(ctx, e, 0.3*capacity)
+		if err != nil {
 			return err
 		}
-	}
-	for _, f := range figures {
-		if err := b.grow(ctx, f, nodes, first); err != nil {
-			return fmt.Errorf("%s: %w", f.rows[0].figure, err)
-		}
+		purge.add(during, many.latency)
 	}
 	return nil
 }
 
-// grow takes figures on both nodes, first on the one named.
-func (b *bench) grow(ctx context.Context, f growing, nodes []*node, first int) error {
-	got, err := f.both(ctx, nodes, first)
+// growthRound takes the figures of a copy of a dataset. The first round sets the capacity that latencies refer to.
+func (b *bench) growthRound(ctx context.Context, p *provider, e engine, messages int, capacity *float64) (f growthFigures, err error) {
+	d, err := b.dataset(ctx, e, messages, scheduled)
+	if err != nil {
+		return f, err
+	}
+	n, err := b.serveCopy(ctx, d, p.url)
+	if err != nil {
+		return f, err
+	}
+	n.stop()
+	if f.start, err = b.coldStart(ctx, n.nodeOptions); err != nil {
+		return f, err
+	}
+	if n, err = b.serve(ctx, n.nodeOptions); err != nil {
+		return f, err
+	}
+	defer b.discard(n)
+	if f.accept, err = closedLoop(ctx, n.addr, acceptOne(), 2*time.Second); err != nil {
+		return f, err
+	}
+	if *capacity == 0 {
+		*capacity = f.accept
+	}
+	if err := n.waitIdle(ctx); err != nil {
+		return f, err
+	}
+	if f.latency, err = openLoop(ctx, n.addr, load.Always(acceptOne()), 0.3**capacity, 2*time.Second); err != nil {
+		return f, err
+	}
+	f.drain, err = b.drain(ctx, p, n, 10_000)
+	return f, err
+}
+
+// duringPurge returns the p99 of accepting at a rate, in milliseconds, while the program deletes expired rows.
+func (b *bench) duringPurge(ctx context.Context, e engine, rate float64) (float64, error) {
+	d, err := b.dataset(ctx, e, b.scheduled, expired)
+	if err != nil {
+		return 0, err
+	}
+	n, err := b.serveCopy(ctx, d, noProvider)
+	if err != nil {
+		return 0, err
+	}
+	defer b.discard(n)
+	before, err := b.awaitPurge(ctx, n, b.scheduled/100)
+	if err != nil {
+		return 0, err
+	}
+	p99, err := openLoop(ctx, n.addr, load.Always(acceptOne()), rate, 2*time.Second)
+	if err != nil {
+		return 0, err
+	}
+	_, err = b.awaitPurge(ctx, n, before) // there was something left to purge
+	return p99, err
+}
+
+// awaitPurge waits until fewer than so many of the dataset's notifications are left, and returns their number.
+func (b *bench) awaitPurge(ctx context.Context, n *node, fewer int) (int, error) {
+	db, err := b.open(&dataset{engine: engine{postgres: n.database != ""}, dir: n.dir, database: n.database})
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		var left int
+		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM notification WHERE open = 0").Scan(&left); err != nil {
+			return 0, err
+		}
+		if left < fewer {
+			return left, nil
+		}
+		if err := load.Pause(ctx, 100*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errors.New("nothing was purged within a minute")
+}
+
+// recoveredWithin is the p99 in milliseconds with which callers are served well again after an overload.
+const recoveredWithin = 50
+
+// overloadOn offers three times the capacity. What is refused must be a complete 503, what is accepted must be delivered,
+// and callers must soon be served well again.
+func (b *bench) overloadOn(ctx context.Context, p *provider, e engine) error {
+	n, err := b.serveEmpty(ctx, e, p.url)
 	if err != nil {
 		return err
 	}
-	for i, r := range f.rows {
-		r.add(got[1][i], got[0][i])
-		b.say("%s: %s, with a tenth %s (%s)", r.figure, show(got[1][i]), show(got[0][i]), r.how)
-	}
-	return nil
-}
-
-// both gives the figures of both nodes.
-func (f growing) both(ctx context.Context, nodes []*node, first int) (got [2][]float64, err error) {
-	quiet := func() error { return settle(ctx, nodes[0].child, nodes[1].child) }
-	if f.wait == nil {
-		for _, i := range []int{first, 1 - first} {
-			if err := quiet(); err != nil {
-				return got, err
-			}
-			if got[i], err = f.take(ctx, nodes[i]); err != nil {
-				return got, err
-			}
-		}
-		return got, nil
-	}
-	waits, err := inTurns(first, func(side int) (*load.Hist, error) {
-		if err := quiet(); err != nil {
-			return nil, err
-		}
-		return f.wait(ctx, nodes[side])
-	})
-	for _, share := range f.shares {
-		for i := range got {
-			got[i] = append(got[i], waits[i].Milliseconds(share))
-		}
-	}
-	return got, err
-}
-
-// growthOfWork are the figures of a node that runs, those first that add few rows.
-func (b *bench) growthOfWork(p *provider, e engine) []growing {
-	d := pick(b, 3*time.Second, 2*time.Second)
-	one := sendOne()
-	hundred := request("POST", notifyPath("ck_bench_much"), body(100, 600000000, never))
-	var accepted [2]float64 // by the node before and by this one: both nodes' once a round has had them
-	beside := func() float64 { return 0.3 * slices.Min(accepted[:]) }
-	idle := "accept to provider, idle"
-	return []growing{
-		{
-			rows:   []*row{b.growthTime(idle, "ms, p50", e), b.growthTime(idle, "ms, p99", e)},
-			shares: []float64{0.5, 0.99},
-			wait: func(ctx context.Context, n *node) (*load.Hist, error) {
-				took, err := b.singles(ctx, p, n, pick(b, 200, 100), spacing)
-				if err != nil {
-					return nil, err
-				}
-				return &took.Hist, nil
-			},
-		},
-		alone(b.growthRate("sign-in", "sign-ins/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
-			return closedLoop(ctx, n.addr, signInRequest(), 64, d)
-		}),
-		alone(b.growthRate("accept, 1 recipient", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
-			got, err := closedLoop(ctx, n.addr, one, 64, d)
-			accepted = [2]float64{accepted[1], got}
-			return got, err
-		}),
-		tail(b.growthTime("accept latency", "ms, p99 at 30 % of the maximum, 64 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
-			return openLoop(ctx, n.addr, one, clients, beside(), d)
-		}),
-		tail(b.growthTime("other routes while 64 sign in", "ms, p99 at 30 % of the maximum, 64 connections", e), func(ctx context.Context, n *node) (*load.Hist, error) {
-			return b.besideSignIns(ctx, n, companyRoutes(), beside(), d)
-		}),
-		alone(b.growthTime("10,000 due at once", "ms late, p99", e), func(ctx context.Context, n *node) (float64, error) {
-			return b.dueAtOnce(ctx, p, n, "growth")
-		}),
-		alone(b.growthRate("delivery drain", "messages/s, 64 workers, states written", e), func(ctx context.Context, n *node) (float64, error) {
-			return b.drain(ctx, p, n, pick(b, 40_000, 10_000), "growth")
-		}),
-		alone(b.growthTime("memory", "MB resident, after accepting and sending", e), func(_ context.Context, n *node) (float64, error) {
-			return n.megabytes()
-		}),
-		alone(b.growthRate("accept, 100 recipients", "requests/s, 64 connections", e), func(ctx context.Context, n *node) (float64, error) {
-			return closedLoop(ctx, n.addr, hundred, 64, time.Second)
-		}),
-	}
-}
-
-// growthOfStart stops a node and starts it again: cold, and after a kill under load. It runs when it has been measured.
-func (b *bench) growthOfStart(e engine) growing {
-	g := growing{rows: []*row{
-		b.growthTime("cold start", "ms to the first 200", e),
-		b.growthTime("memory, idle", "MB resident after a start", e),
-		b.growthTime("start after kill -9 under load", "ms to the first 200", e),
-	}}
-	if !e.postgres {
-		g.rows = append(g.rows, b.growthTime("write-ahead log under load", "MB, at most", e))
-	}
-	one := sendOne()
-	g.take = func(ctx context.Context, n *node) ([]float64, error) {
-		n.stop()
-		cold, err := b.firstAnswer(ctx, n.options)
-		if err != nil {
-			return nil, err
-		}
-		again, err := b.serve(ctx, n.options)
-		if err != nil {
-			return nil, err
-		}
-		if err := settle(ctx, again.child); err != nil {
-			return nil, err
-		}
-		idle, err := again.megabytes()
-		if err != nil {
-			return nil, err
-		}
-		log, err := b.killUnderLoad(ctx, again, one, pick(b, 3*time.Second, 2*time.Second))
-		if err != nil {
-			return nil, err
-		}
-		killed, err := b.firstAnswer(ctx, n.options)
-		if err != nil {
-			return nil, err
-		}
-		up, err := b.serve(ctx, n.options)
-		if err != nil {
-			return nil, err
-		}
-		n.child, n.addr, n.ops = up.child, up.addr, up.ops
-		return []float64{cold, idle, killed, log / 1e6}, nil
-	}
-	return g
-}
-
-// growthOfPacing paces a sender on two nodes, with a tenth of the rows and with all.
-func (b *bench) growthOfPacing(ctx context.Context, p *provider, stocks []*stock) error {
-	seconds := pick(b, 20, 5)
-	e := stocks[0].e
-	most := b.growthTime("pacing: a sender at 80/s, two nodes", fmt.Sprintf("most messages in any second of %d", seconds), e)
-	mean := b.growthRate("pacing: a sender at 80/s, two nodes", "messages/s on average", e)
-	for first := range pick(b, 2, 1) {
-		var got [2]pace
-		for _, i := range []int{first, 1 - first} {
-			var err error
-			if got[i], err = b.pacedBeside(ctx, p, stocks[i], seconds); err != nil {
-				return err
-			}
-		}
-		most.add(got[1].most, got[0].most)
-		mean.add(got[1].mean, got[0].mean)
-	}
-	b.table.add(most, mean)
-	return nil
-}
-
-// pacedBeside is pacedOn beside rows that wait.
-func (b *bench) pacedBeside(ctx context.Context, p *provider, rows *stock, seconds int) (pace, error) {
-	s, err := b.copyOf(ctx, rows)
+	defer b.discard(n)
+	req := sendRequest(bulkKey, 1, 600_000_000, time.Time{})
+	capacity, err := closedLoop(ctx, n.addr, req, 2*time.Second)
 	if err != nil {
-		return pace{}, err
+		return err
 	}
-	got, err := b.pacedOn(ctx, p, b.cluster.address(s.database), seconds)
-	return got, errors.Join(err, b.cluster.run(context.WithoutCancel(ctx), "DROP DATABASE "+s.database+" WITH (FORCE)"))
+	if err := b.awaitStates(ctx, n); err != nil {
+		return err
+	}
+	if err := p.forget(); err != nil {
+		return err
+	}
+	var accepted, malformed atomic.Int64
+	l := load.Load{
+		Addr: n.addr, Conns: 4000, For: 5 * time.Second, Rate: 3 * capacity, Bounded: true, Tolerant: true,
+		Request: load.Always(req), OnResponse: func(r load.Response, _ time.Duration) {
+			switch {
+			case r.Status == 200:
+				accepted.Add(1)
+			case !properRefusal(r):
+				malformed.Add(1)
+			}
+		},
+	}
+	result, err := l.Run(ctx)
+	if err != nil {
+		return err
+	}
+	recovery, err := b.recovery(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := b.awaitStates(ctx, n); err != nil {
+		return err
+	}
+	delivered, err := p.count()
+	if err != nil {
+		return err
+	}
+	figure := "Overload at three times the capacity, " + e.name
+	b.table.add(row{figure: figure, unit: "accepted/s", yardstick: "capacity"}).add(float64(accepted.Load())/result.Duration.Seconds(), capacity)
+	b.table.add(row{figure: figure, unit: "responses that are neither 200 nor a complete 503", floor: atMost(0)}).add(float64(malformed.Load()+result.Broken.Load()), 0)
+	b.table.add(row{figure: figure, unit: "accepted and not delivered", floor: atMost(0)}).add(float64(accepted.Load())-float64(delivered), 0)
+	b.table.add(row{figure: figure, unit: fmt.Sprintf("s until p99 is within %d ms again", recoveredWithin), floor: atMost(5)}).add(recovery, 0)
+	return nil
+}
+
+// properRefusal reports whether a response is a complete 503 with Retry-After.
+func properRefusal(r load.Response) bool {
+	return r.Status == 503 && r.RetryAfter && bytes.Contains(r.Body, []byte(`"service_unavailable"`)) &&
+		bytes.Contains(r.Body, []byte(`"request_id"`)) && bytes.HasSuffix(bytes.TrimSpace(r.Body), []byte("}"))
+}
+
+// recovery returns how many seconds pass until a second of another company's requests is served well.
+func (b *bench) recovery(ctx context.Context, n *node) (float64, error) {
+	ended := time.Now()
+	for time.Since(ended) < time.Minute {
+		begin := time.Since(ended).Seconds()
+		l := load.Load{
+			Addr: n.addr, Conns: 8, For: time.Second, Rate: 200, Tolerant: true,
+			Request: load.Always(sendRequest(singleKey, 1, 700_000_000, never())),
+		}
+		r, err := l.Run(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if r.Other.Count()+r.Broken.Load() == 0 && r.OK.Milliseconds(0.99) <= recoveredWithin {
+			return begin, nil
+		}
+	}
+	return 60, nil
 }

@@ -1,15 +1,18 @@
-// Command bench measures Carillon against bare yardsticks on the same machine, in one run: what is accepted a second
-// against a handler that only decodes, what is delivered against a client that only posts. Every figure is a ratio,
-// taken in turns with its yardstick, the median of several rounds. Durability is never bought off: SQLite runs with
-// synchronous=FULL, PostgreSQL with fsync and synchronous_commit on.
+// Command bench measures Carillon against yardsticks on the same machine, in the same run:
 //
-//	go run ./bench            every line, written to bench/results.md
-//	go run ./bench -quick     fewer rounds and rows; the table goes to standard output alone
-//	go run ./bench -only accept,drain
-//	go run ./bench -soak 30m  restarts a node under load again and again (45 min with its rests); bench/soak.md and soak.svg
+//	H  a bare net/http handler that decodes the same JSON into a map and responds
+//	F  an fdatasync of 4 KiB appended to a file, on the disk of the data folder
+//	C  a bare HTTP client that posts the same message with as many workers to the same provider
+//	K  the bare password hash on every core
 //
-// The server under test, the handler, the client and the provider run as processes of their own, so that each pays the
-// same for its neighbours; the load generator is this process. It is no test: nothing fails when a figure is poor.
+// A figure is the median of its rounds; a ratio is the median of the rounds' ratios to the yardstick of the same round.
+// SQLite runs with synchronous=FULL, PostgreSQL with fsync, full_page_writes and synchronous_commit on. The program under
+// test, yardstick H and the provider are processes of their own; the load generator and yardsticks C, F and K run in this
+// one. Nothing fails when a figure is below its floor: the table marks it.
+//
+//	cd bench && go run .                     every row, written to results.md
+//	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
+//	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
 package main
 
 import (
@@ -29,102 +32,69 @@ import (
 
 // bench is one run.
 type bench struct {
-	quick   bool
-	rounds  int
-	profile string // folder for profiles of the server under test; empty: none
-	dir     string // everything the run writes, gone afterwards
-	exe     string // this program, for the other roles
-	server  string // the program under test
-	table   table
-	shapes  []shape
-	// failures are of lines that could not be measured to their end.
-	failures []error
-	disk     *yardF
-	cluster  *cluster
-	nth      int
-	stocks   map[string]*stock
-	keep     bool
-
-	children []*child
+	rounds    int
+	quick     bool
+	scheduled int    // how many messages are scheduled in the large dataset; the small one has a tenth
+	server    string // the program under test
+	dir       string // everything that the run writes; removed at the end
+	exe       string // this program, to start its helpers
+	postgres  *cluster
+	table     table
+	datasets  map[string]*dataset
+	processes []*process
+	seq       int // numbers folders, files and databases
+	errs      []error
 }
 
-// line is a group of figures that are measured together.
-type line struct {
+// group is some rows that are measured together.
+type group struct {
 	name    string
-	seconds [2]float64 // what it takes on two quiet cores, whole (5 rounds) and quick (3 rounds)
 	measure func(b *bench, ctx context.Context) error
 }
 
-// share is the seconds that the line is thought to take.
-func (l line) share(b *bench) float64 {
-	return pick(b, l.seconds[0]*float64(b.rounds)/5, l.seconds[1]*float64(b.rounds)/3)
+func groups() []group {
+	return []group{
+		{"disk", (*bench).measureDisk},
+		{"accept", (*bench).measureAccept},
+		{"drain", (*bench).measureDrain},
+		{"idle", (*bench).measureIdle},
+		{"million", (*bench).measureMillion},
+		{"fairness", (*bench).measureFairness},
+		{"pacing", (*bench).measurePacing},
+		{"sign-in", (*bench).measureSignIn},
+		{"start", (*bench).measureStart},
+		{"growth", (*bench).measureGrowth},
+	}
 }
 
-func lines() []line {
-	return []line{
-		{"disk", [2]float64{1, 1}, (*bench).measureDisk},
-		{"accept", [2]float64{160, 55}, (*bench).measureAccept},
-		{"latency", [2]float64{115, 50}, (*bench).measureLatency},
-		{"drain", [2]float64{150, 75}, (*bench).measureDrain},
-		{"idle", [2]float64{60, 20}, (*bench).measureIdle},
-		{"million", [2]float64{200, 90}, (*bench).measureMillion},
-		{"growth", [2]float64{1600, 420}, (*bench).measureGrowth},
-		{"fairness", [2]float64{240, 60}, (*bench).measureFairness},
-		{"pacing", [2]float64{70, 20}, (*bench).measurePacing},
-		{"sign-in", [2]float64{190, 85}, (*bench).measureSignIn},
-		{"purge", [2]float64{330, 170}, (*bench).measurePurge},
-		{"busy", [2]float64{65, 18}, (*bench).measureBusy},
-		{"overload", [2]float64{130, 70}, (*bench).measureOverload},
-		{"start", [2]float64{70, 25}, (*bench).measureStart},
+func names() []string {
+	var all []string
+	for _, g := range groups() {
+		all = append(all, g.name)
 	}
+	return all
 }
 
 func main() {
-	if len(os.Args) > 1 {
-		if role, ok := roles()[os.Args[1]]; ok {
-			exit(role(os.Args[2:]))
+	if len(os.Args) == 2 {
+		if helper, ok := helpers()[os.Args[1]]; ok {
+			exit(helper())
 		}
 	}
-	b := &bench{}
-	flag.BoolVar(&b.quick, "quick", false, "fewer rounds and rows; results.md is left as it is")
-	flag.IntVar(&b.rounds, "rounds", 0, "rounds of each figure; default 5, quick 3")
-	flag.StringVar(&b.profile, "profile", "", "folder for CPU profiles of the server under accept and delivery")
-	flag.StringVar(&b.server, "server", "", "the program under test; default: built from ./cmd/carillon")
-	flag.BoolVar(&b.keep, "keep", false, "leave the run's folder, with the logs, where it is")
-	only := flag.String("only", "", "lines to measure, separated by commas: "+strings.Join(names(), ", "))
-	out := flag.String("out", "bench/results.md", "file for the table of a whole run; latency.svg goes beside it")
-	plot := flag.String("plot", "", "file for the plot of latencies of a run that is not whole")
-	s := &soak{bench: b}
-	flag.DurationVar(&s.lasts, "soak", 0, "soak with load for so long, and rests, instead of measuring lines: a node is restarted every minute of load")
-	flag.Float64Var(&s.rate, "soak-rate", 0, "requests a second of the soak; default: 60 % of what the nodes accept and deliver")
-	flag.StringVar(&s.out, "soak-out", "", "name of the soak's pages, without .md and .svg; default bench/soak or bench/soak-sqlite")
-	soakEngine := flag.String("soak-engine", "postgres", "postgres: two nodes; sqlite: one")
+	b := &bench{scheduled: 1_000_000, datasets: map[string]*dataset{}}
+	flag.BoolVar(&b.quick, "quick", false, "one round, and a tenth of the rows")
+	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each figure")
+	flag.StringVar(&b.server, "server", "", "the program under test; built from ../cmd/carillon by default")
+	only := flag.String("only", "", "comma-separated groups of rows: "+strings.Join(names(), ", "))
 	flag.Parse()
-	if b.rounds == 0 {
-		b.rounds = 5
-		if b.quick {
-			b.rounds = 3
-		}
+	if b.quick {
+		b.rounds, b.scheduled = 1, b.scheduled/10
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	load := loadAverage()
-	if s.lasts > 0 {
-		err := s.choose(*soakEngine)
-		if err == nil {
-			err = b.inside(ctx, s.run)
-		}
-		stop()
-		exit(err)
-	}
 	err := b.run(ctx, *only)
 	b.table.print(os.Stdout)
-	if *only == "" {
-		fmt.Print("\n" + b.sizing())
-	}
-	if len(b.table.rows) > 0 && ctx.Err() == nil && !b.quick && *only == "" {
-		err = errors.Join(err, b.results(*out, load))
-	} else if *plot != "" && len(b.shapes) > 0 {
-		err = errors.Join(err, draw(*plot, latencyChart(b.shapes)))
+	if ctx.Err() == nil && !b.quick && *only == "" {
+		err = errors.Join(err, b.writeResults("results.md"))
 	}
 	stop()
 	exit(err)
@@ -138,15 +108,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-func names() []string {
-	var all []string
-	for _, l := range lines() {
-		all = append(all, l.name)
-	}
-	return all
-}
-
-// run measures the lines that were asked for.
+// run measures the groups that were asked for. When one fails the others are still measured.
 func (b *bench) run(ctx context.Context, only string) error {
 	wanted := names()
 	if only != "" {
@@ -154,110 +116,59 @@ func (b *bench) run(ctx context.Context, only string) error {
 	}
 	for _, name := range wanted {
 		if !slices.Contains(names(), name) {
-			return fmt.Errorf("no line is called %q; there are %s", name, strings.Join(names(), ", "))
+			return fmt.Errorf("there is no group %q; there are %s", name, strings.Join(names(), ", "))
 		}
 	}
-	return b.inside(ctx, func(ctx context.Context) error { return b.measure(ctx, wanted) })
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	defer b.cleanUp()
+	for _, g := range groups() {
+		if !slices.Contains(wanted, g.name) || ctx.Err() != nil {
+			continue
+		}
+		b.logf("%s …", g.name)
+		begin := time.Now()
+		if err := g.measure(b, ctx); err != nil {
+			b.errs = append(b.errs, fmt.Errorf("%s: %w", g.name, err))
+			b.logf("%v", b.errs[len(b.errs)-1])
+		}
+		b.killAll()
+		b.logf("%s took %s", g.name, time.Since(begin).Round(time.Second))
+	}
+	return errors.Join(b.errs...)
 }
 
-// inside prepares what every run needs, does the work, and removes what it left behind.
-func (b *bench) inside(ctx context.Context, work func(context.Context) error) error {
-	var err error
+// prepare makes the folder of the run, builds the program under test and starts PostgreSQL.
+func (b *bench) prepare(ctx context.Context) (err error) {
 	if b.exe, err = os.Executable(); err != nil {
 		return err
 	}
 	if b.dir, err = os.MkdirTemp("", "carillon-bench-"); err != nil {
 		return err
 	}
-	defer b.leave()
-	b.disk = &yardF{dir: b.dir}
-	if err := b.build(ctx); err != nil {
-		return err
-	}
-	if b.cluster, err = startCluster(); err != nil {
-		return err
-	}
-	defer b.cluster.stop()
-	return work(ctx)
-}
-
-// measure goes through the lines and says how long the rest takes, if it goes on as it went so far.
-func (b *bench) measure(ctx context.Context, wanted []string) error {
-	var todo []line
-	all := 0.0
-	for _, l := range lines() {
-		if slices.Contains(wanted, l.name) {
-			todo = append(todo, l)
-			all += l.share(b)
+	if b.server == "" {
+		b.server = filepath.Join(b.dir, "carillon")
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.server, "./cmd/carillon")
+		cmd.Dir, cmd.Stderr = "..", os.Stderr
+		if err := cmd.Run(); err != nil {
+			return errors.Join(fmt.Errorf("build the program: %w", err), os.RemoveAll(b.dir))
 		}
 	}
-	begin, past := time.Now(), 0.0
-	host := &row{figure: "The machine: processor time withheld by its host", how: "% of what was asked for, a line each"}
-	for _, l := range todo {
-		speed := 1.0
-		if past > 0 {
-			speed = time.Since(begin).Seconds() / past
-		}
-		left := time.Duration((all - past) * speed * float64(time.Second))
-		b.say("%s … (about %s left)", l.name, left.Round(5*time.Second))
-		from, before := time.Now(), readProcessor()
-		if err := l.measure(b, ctx); err != nil {
-			b.failures = append(b.failures, fmt.Errorf("%s: %w", l.name, err)) // the other lines are worth their time
-			b.say("%v", b.failures[len(b.failures)-1])
-			b.killAll()
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		past += l.share(b)
-		withheld := readProcessor().withheld(before)
-		host.add(withheld, 0)
-		b.say("%s took %s; the host withheld %.0f %% of the processor time", l.name, time.Since(from).Round(time.Second), withheld)
-	}
-	b.table.add(host)
-	return errors.Join(b.failures...)
-}
-
-func (b *bench) leave() {
-	b.killAll()
-	if b.keep {
-		b.say("kept %s", b.dir)
-		return
-	}
-	_ = os.RemoveAll(b.dir) // a temporary folder
-}
-
-// killAll ends what an error has left running.
-func (b *bench) killAll() {
-	for _, c := range b.children {
-		c.kill()
-	}
-	b.children = nil
-}
-
-// build makes the program under test unless one was named.
-func (b *bench) build(ctx context.Context) error {
-	if b.server != "" {
-		return nil
-	}
-	b.server = filepath.Join(b.dir, "carillon")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", b.server, "./cmd/carillon")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("build the program: %w", err)
+	if b.postgres, err = startCluster(); err != nil {
+		return errors.Join(err, os.RemoveAll(b.dir))
 	}
 	return nil
 }
 
-// say tells the person who waits how far it is.
-func (b *bench) say(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, time.Now().Format("15:04:05 ")+format+"\n", args...)
+func (b *bench) cleanUp() {
+	b.killAll()
+	if err := errors.Join(b.postgres.stop(), os.RemoveAll(b.dir)); err != nil {
+		b.logf("%v", err)
+	}
 }
 
-// pick chooses by the size of the run.
-func pick[T any](b *bench, full, quick T) T {
-	if b.quick {
-		return quick
-	}
-	return full
+// logf reports progress.
+func (b *bench) logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, time.Now().Format("15:04:05 ")+format+"\n", args...)
 }

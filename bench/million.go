@@ -2,29 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
+
+	"carillon/bench/load"
 )
 
-// behind is how many messages are scheduled behind what is measured; a tenth of it is what growth compares with.
-func (b *bench) behind() int { return pick(b, 1_000_000, 100_000) }
-
-func (b *bench) memoryFigure(e engine) string {
-	return fmt.Sprintf("Memory, %d scheduled, %s", b.behind(), e.name)
-}
-
-func diskFigure(e engine) string { return "Disk, " + e.name }
-
-// measureMillion has very many messages scheduled. With them behind: ten thousand due at one instant, memory, a start.
+// measureMillion measures with very many messages scheduled: ten thousand due at one instant, memory, a cold start.
 func (b *bench) measureMillion(ctx context.Context) error {
-	p, err := b.provider()
+	p, err := b.startProvider()
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	if err := b.idleMemory(ctx); err != nil {
-		return err
-	}
 	for _, e := range engines() {
 		if err := b.millionOn(ctx, p, e); err != nil {
 			return err
@@ -34,87 +26,103 @@ func (b *bench) measureMillion(ctx context.Context) error {
 }
 
 func (b *bench) millionOn(ctx context.Context, p *provider, e engine) error {
-	rows, err := b.stock(ctx, e, b.behind(), scheduled)
+	d, err := b.dataset(ctx, e, b.scheduled, scheduled)
 	if err != nil {
 		return err
 	}
-	size, err := rows.size(ctx, b.cluster)
+	n, err := b.serveCopy(ctx, d, p.url)
 	if err != nil {
 		return err
 	}
-	disk := &row{figure: diskFigure(e), how: fmt.Sprintf("MB a million messages, from %d, a hundred a request", rows.rows)}
-	disk.add(size/float64(rows.rows), 0) // bytes a message are megabytes a million
-	b.table.add(disk)
-	n, err := b.onCopy(ctx, rows, p.url)
-	if err != nil {
-		return err
-	}
-	defer b.retire(n)
-	r := &row{
-		figure: fmt.Sprintf("10,000 due at once, %d behind, %s", rows.rows, e.name), how: "ms late, p99", yard: "10,000 ÷ C:",
-		goal: "≤ 1.5", good: atMost(1.5),
-	}
-	m := &row{figure: b.memoryFigure(e), how: "MB resident, after accepting and sending", goal: "≤ 120 MB", good: under(120)}
-	for i := range b.rounds {
-		rate, err := b.bareClient(p, dueMessages, 64)
+	defer b.discard(n)
+	const messages = 10_000
+	late := b.table.add(row{
+		figure: fmt.Sprintf("10,000 due at once, %d scheduled, %s", b.scheduled, e.name), unit: "ms late, p99",
+		yardstick: "10,000 ÷ C:", floor: ratioAtMost(2.5),
+	})
+	memory := b.table.add(row{figure: fmt.Sprintf("Memory, %d scheduled, %s", b.scheduled, e.name), unit: "MB resident, after accepting and sending", floor: atMost(130)})
+	for range b.rounds {
+		rate, err := clientRate(p, messages, 64)
 		if err != nil {
 			return err
 		}
-		late, err := b.dueAtOnce(ctx, p, n, fmt.Sprintf("due-%d-%s", i, e.name))
+		dueAt, all, err := b.deliverAtOnce(ctx, p, n, messages)
 		if err != nil {
 			return err
 		}
-		r.add(late, dueMessages/rate*1000)
-		b.say("%s: %.0f ms, C %.0f/s", r.figure, late, rate)
-		took, err := n.megabytes()
+		late.add(milliseconds(all[messages*99/100].at.Sub(dueAt)), messages/rate*1000)
+		mb, err := n.megabytes()
 		if err != nil {
 			return err
 		}
-		m.add(took, 0)
+		memory.add(mb, 0)
 	}
-	b.table.add(r, m)
 	n.stop()
-	return b.coldStart(ctx, n.options, fmt.Sprintf("Cold start, %d rows, %s", rows.rows, e.name), 150)
+	return b.coldStarts(ctx, n.nodeOptions, fmt.Sprintf("Cold start, %d rows, %s", b.scheduled, e.name), 150)
 }
 
-// idleMemory is of a program that nobody has asked for anything yet.
-func (b *bench) idleMemory(ctx context.Context) error {
+// measureStart measures a program without data: its start, and its memory when idle.
+func (b *bench) measureStart(ctx context.Context) error {
+	if err := b.coldStarts(ctx, nodeOptions{}, "Cold start, empty, SQLite", 100); err != nil {
+		return err
+	}
 	n, err := b.serve(ctx, nodeOptions{})
 	if err != nil {
 		return err
 	}
 	defer n.stop()
-	if err := settle(ctx, n.child); err != nil {
+	if err := n.waitIdle(ctx); err != nil {
 		return err
 	}
-	took, err := n.megabytes()
+	mb, err := n.megabytes()
 	if err != nil {
 		return err
 	}
-	r := &row{figure: "Memory, idle", how: "MB resident, SQLite", goal: "≤ 40 MB", good: under(40)}
-	r.add(took, 0)
-	b.table.add(r)
+	b.table.add(row{figure: "Memory, idle, SQLite", unit: "MB resident", floor: atMost(45)}).add(mb, 0)
 	return nil
 }
 
-const dueMessages = 10_000
+// coldStarts starts the program again and again, each time in a new folder if the options name none.
+func (b *bench) coldStarts(ctx context.Context, o nodeOptions, figure string, limit float64) error {
+	r := b.table.add(row{figure: figure, unit: "ms to the first 200", floor: atMost(limit)})
+	for range b.rounds {
+		took, err := b.coldStart(ctx, o)
+		if err != nil {
+			return err
+		}
+		r.add(took, 0)
+	}
+	return nil
+}
 
-// dueAtOnce has ten thousand messages due at one instant and gives the p99 of their lateness in milliseconds.
-func (b *bench) dueAtOnce(ctx context.Context, p *provider, n *node, name string) (float64, error) {
-	at, err := b.queued(ctx, p, n, dueMessages, 4*time.Second)
-	if err != nil {
+// coldStart starts the program, asks until it responds with 200, stops it, and returns the time in milliseconds.
+func (b *bench) coldStart(ctx context.Context, o nodeOptions) (took float64, err error) {
+	if o.dir == "" {
+		if o.dir, err = os.MkdirTemp(b.dir, "cold"); err != nil {
+			return 0, err
+		}
+	}
+	if o.addr, err = freeAddress(); err != nil {
 		return 0, err
 	}
-	wait := b.profileFor(n, name, time.Second)
-	if err := rest(ctx, time.Second); err != nil { // asking the provider would be work beside it
+	n := &node{nodeOptions: o}
+	begin := time.Now()
+	if err := b.launch(n, []string{"CARILLON_ADDR=" + o.addr}); err != nil {
 		return 0, err
 	}
-	all, err := p.await(ctx, dueMessages, time.Minute)
-	if err != nil {
-		return 0, err
+	defer n.stop()
+	req := load.Request("GET", "/readyz", "")
+	for time.Since(begin) < 30*time.Second {
+		if c, err := load.Dial(ctx, o.addr); err == nil {
+			_, err = load.OK(c.Do(req))
+			_ = c.Close()
+			if err == nil {
+				return milliseconds(time.Since(begin)), nil
+			}
+		}
+		if err := load.Pause(ctx, 500*time.Microsecond); err != nil {
+			return 0, err
+		}
 	}
-	if err := wait(); err != nil {
-		return 0, err
-	}
-	return ms(all[len(all)*99/100].at.Sub(at)), settle(ctx, n.child)
+	return 0, errors.New("no 200 within 30 s: " + n.endOfLog(b))
 }

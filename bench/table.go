@@ -5,33 +5,81 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
-// row is one figure: its rounds, and its yardstick's in the same rounds.
+// row is one figure: a value of each round, and the yardstick's value in the same round.
 type row struct {
-	figure, how string
-	yard        string // what the yardstick is; empty: none
-	goal        string
-	good        func(median, ratio float64) bool // nil: no goal
-	values      []float64
-	yards       []float64
+	figure, unit string
+	yardstick    string // empty: none
+	floor        floor
+	values       []float64
+	yardsticks   []float64
 }
 
-func (r *row) add(value, yard float64) {
+// floor is the limit that a figure must keep. The zero floor is none.
+type floor struct {
+	limit   float64
+	atLeast bool // the figure must be at least the limit, otherwise at most
+	ratio   bool // the limit is for the ratio to the yardstick, otherwise for the value
+	exact   bool // no tolerance
+	set     bool
+}
+
+func ratioAtLeast(limit float64) floor {
+	return floor{limit: limit, atLeast: true, ratio: true, set: true}
+}
+func ratioAtMost(limit float64) floor { return floor{limit: limit, ratio: true, set: true} }
+func atLeast(limit float64) floor     { return floor{limit: limit, atLeast: true, set: true} }
+func atMost(limit float64) floor      { return floor{limit: limit, set: true} }
+
+// tolerance is how far beyond its floor a figure on a noisy machine still holds.
+const tolerance = 0.1
+
+// verdict compares a figure with the floor.
+func (f floor) verdict(value float64) string {
+	beyond := value > f.limit
+	far := value > f.limit*(1+tolerance)
+	if f.atLeast {
+		beyond, far = value < f.limit, value < f.limit*(1-tolerance)
+	}
+	switch {
+	case !f.set:
+		return ""
+	case !beyond:
+		return "ok"
+	case !far && !f.exact:
+		return "ok, within 10 %"
+	}
+	return "BELOW"
+}
+
+func (f floor) String() string {
+	switch {
+	case !f.set:
+		return ""
+	case f.atLeast:
+		return "≥ " + show(f.limit)
+	}
+	return "≤ " + show(f.limit)
+}
+
+func (r *row) add(value, yardstick float64) {
 	r.values = append(r.values, value)
-	r.yards = append(r.yards, yard)
+	r.yardsticks = append(r.yardsticks, yardstick)
 }
 
-// ratio is the median of the rounds' ratios.
+// ratio is the median of the rounds' ratios, 0 without a yardstick.
 func (r *row) ratio() float64 {
 	var all []float64
 	for i, v := range r.values {
-		if r.yards[i] != 0 {
-			all = append(all, v/r.yards[i])
+		if r.yardsticks[i] != 0 {
+			all = append(all, v/r.yardsticks[i])
 		}
 	}
 	return median(all)
@@ -45,60 +93,45 @@ func median(values []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// cells are the row as the table shows it.
 func (r *row) cells() []string {
 	m, ratio := median(r.values), r.ratio()
-	c := []string{r.figure, r.how, show(m), show(slices.Min(r.values)), show(slices.Max(r.values)), "", "", r.goal, ""}
-	if r.yard != "" {
-		c[5], c[6] = r.yard+" "+show(median(r.yards)), strconv.FormatFloat(ratio, 'f', 2, 64)
+	yardstick, shown, judged := "", "", m
+	if r.yardstick != "" {
+		yardstick, shown = r.yardstick+" "+show(median(r.yardsticks)), strconv.FormatFloat(ratio, 'f', 2, 64)
 	}
-	if r.good != nil {
-		c[8] = "no"
-		if r.good(m, ratio) {
-			c[8] = "ok"
-		}
+	if r.floor.ratio {
+		judged = ratio
 	}
-	return c
+	return []string{r.figure, r.unit, show(m), show(slices.Min(r.values)), show(slices.Max(r.values)), yardstick, shown, r.floor.String(), r.floor.verdict(judged)}
 }
 
 func show(v float64) string {
 	switch {
-	case v >= 100:
+	case v >= 100 || v == 0:
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 1:
+	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	default:
-		return strconv.FormatFloat(v, 'f', 3, 64)
+		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 }
 
-// atLeast and atMost are goals for the ratio, under and over for the median itself.
-func atLeast(goal float64) func(_, ratio float64) bool {
-	return func(_, ratio float64) bool { return ratio >= goal }
-}
-
-func atMost(goal float64) func(_, ratio float64) bool {
-	return func(_, ratio float64) bool { return ratio <= goal }
-}
-
-func under(goal float64) func(median, _ float64) bool {
-	return func(median, _ float64) bool { return median <= goal }
-}
-
-func over(goal float64) func(median, _ float64) bool {
-	return func(median, _ float64) bool { return median >= goal }
-}
-
-// table gathers the rows of a run.
+// table collects the rows of a run.
 type table struct{ rows []*row }
 
-func (t *table) add(rows ...*row) { t.rows = append(t.rows, rows...) }
+// add returns the row after adding it.
+func (t *table) add(r row) *row {
+	t.rows = append(t.rows, &r)
+	return &r
+}
 
-var columns = []string{"Figure", "How", "Median", "Min", "Max", "Yardstick", "Ratio", "Goal", "Ok"}
+func columns() []string {
+	return []string{"Figure", "Unit", "Median", "Min", "Max", "Yardstick", "Ratio", "Floor", "Holds"}
+}
 
 func (t *table) print(w io.Writer) {
 	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	_, _ = fmt.Fprintln(tw, strings.Join(columns, "\t"))
+	_, _ = fmt.Fprintln(tw, strings.Join(columns(), "\t"))
 	for _, r := range t.rows {
 		if len(r.values) > 0 {
 			_, _ = fmt.Fprintln(tw, strings.Join(r.cells(), "\t"))
@@ -107,9 +140,8 @@ func (t *table) print(w io.Writer) {
 	_ = tw.Flush()
 }
 
-// markdown writes the table for a page.
 func (t *table) markdown(w io.Writer) {
-	_, _ = fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	_, _ = fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns(), " | "), strings.Repeat("---|", len(columns())))
 	for _, r := range t.rows {
 		if len(r.values) > 0 {
 			_, _ = fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))
@@ -117,14 +149,32 @@ func (t *table) markdown(w io.Writer) {
 	}
 }
 
-// loadAverage is the system's, of the last minute.
-func loadAverage() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
+const resultsNotes = `
+A figure is the median of its rounds, with the minimum and the maximum; a ratio is the median of the rounds' ratios to the
+yardstick that ran in the same round. H is a bare net/http handler that decodes the same body into a map and responds; C a
+bare client that posts the same message with as many workers to the same provider; F the disk's fdatasync of 4 KiB; K the
+bare password hash on every core.
+
+The program, the handler, the provider, PostgreSQL and the load generator share the machine. In open loops a latency counts
+from the instant at which the request was scheduled. Everything is on: access keys, limits, checks, templates, quotas, the
+log; SQLite with synchronous=FULL, PostgreSQL with fsync, full_page_writes and synchronous_commit. A figure within 10 % of
+its floor holds: the machine is noisy.
+
+`
+
+// writeResults writes the page of a whole run.
+func (b *bench) writeResults(name string) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "# Measured figures\n\nMade by `make bench`. %s, commit %s, %d cores, %s, %d rounds.\n%s",
+		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), b.rounds, resultsNotes)
+	b.table.markdown(&text)
+	if len(b.errs) > 0 {
+		text.WriteString("\n## Not measured\n\n")
+		for _, err := range b.errs {
+			fmt.Fprintf(&text, "- %v\n", err)
+		}
 	}
-	first, _, _ := strings.Cut(string(text), " ")
-	return first
+	return os.WriteFile(name, []byte(text.String()), 0o644)
 }
 
 func commit() string {

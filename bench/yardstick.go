@@ -1,30 +1,71 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
-	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"golang.org/x/crypto/argon2"
 
-	"carillon/internal/store/storetest"
+	"carillon/bench/load"
+	"carillon/internal/whatsapp/graphtest"
 )
 
-// yardF is the disk: what it takes to append a page to a file and have it kept, in the file system of the data folder.
-type yardF struct{ dir string }
+// helpers are what this program does in other processes, by the argument that selects it.
+func helpers() map[string]func() error {
+	return map[string]func() error{"handler": runHandler, "provider": runProvider}
+}
 
-// measure gives the median of n fdatasyncs in milliseconds.
-func (f *yardF) measure(n int) (float64, error) {
-	file, err := os.Create(filepath.Join(f.dir, "fdatasync"))
+// runHandler is yardstick H. It prints its address.
+func runHandler() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(l.Addr())
+	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"success":true}`)
+	})}
+	go func() { _ = server.Serve(l) }()
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, server.Close())
+}
+
+// startHandler starts yardstick H and returns its address.
+func (b *bench) startHandler() (*process, string, error) {
+	p, err := b.helper("handler")
+	if err != nil {
+		return nil, "", err
+	}
+	addr, err := p.readLine()
+	return p, addr, err
+}
+
+// fdatasync is yardstick F: the median time in milliseconds to append 4 KiB to a file durably.
+func (b *bench) fdatasync(n int) (float64, error) {
+	file, err := os.Create(filepath.Join(b.dir, "fdatasync"))
 	if err != nil {
 		return 0, err
 	}
@@ -42,92 +83,156 @@ func (f *yardF) measure(n int) (float64, error) {
 		took[i] = time.Since(begin)
 	}
 	slices.Sort(took)
-	return ms(took[n/2]), nil
+	return milliseconds(took[n/2]), nil
 }
 
-// measureDisk tells the yardstick itself, once a round.
+// measureDisk shows yardstick F itself.
 func (b *bench) measureDisk(context.Context) error {
-	r := &row{figure: "Yardstick F: fdatasync of 4 KiB appended", how: "ms, median of 500"}
+	r := b.table.add(row{figure: "Yardstick F: fdatasync of 4 KiB appended", unit: "ms, median of 500"})
 	for range b.rounds {
-		f, err := b.disk.measure(500)
+		f, err := b.fdatasync(500)
 		if err != nil {
 			return err
 		}
 		r.add(f, 0)
 	}
-	b.table.add(r)
 	return nil
 }
 
-// bareHandler starts yardstick H and gives its address.
-func (b *bench) bareHandler() (*child, string, error) {
-	c, err := b.role("handler")
-	if err != nil {
-		return nil, "", err
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// hashRate is yardstick K: password hashes a second on every core, with the program's default parameters.
+func hashRate(d time.Duration) float64 {
+	var count atomic.Int64
+	begin := time.Now()
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for time.Since(begin) < d {
+				argon2.IDKey([]byte("correct-horse-battery"), []byte("0123456789abcdef"), 2, 19*1024, 1, 32)
+				count.Add(1)
+			}
+		})
 	}
-	addr, err := c.hear()
-	return c, addr, err
+	workers.Wait()
+	return float64(count.Load()) / time.Since(begin).Seconds()
 }
 
-// bareClient runs yardstick C against a provider and gives its messages a second.
-func (b *bench) bareClient(p *provider, messages, workers int) (float64, error) {
+// clientRate is yardstick C: messages a second that a bare client posts to the provider.
+func clientRate(p *provider, messages, workers int) (float64, error) {
 	if err := p.forget(); err != nil {
 		return 0, err
 	}
-	c, err := b.role("client", p.url+"/v23.0/1000001/messages", strconv.Itoa(messages), strconv.Itoa(workers))
-	if err != nil {
-		return 0, err
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	errs := make([]error, workers)
+	begin := time.Now()
+	var running sync.WaitGroup
+	for i := range workers {
+		running.Go(func() {
+			for errs[i] == nil {
+				n := next.Add(1)
+				if n > int64(messages) {
+					return
+				}
+				errs[i] = post(client, p.url+"/v23.0/1000001/messages", n)
+			}
+		})
 	}
-	defer c.stop()
-	seconds, err := c.number()
-	return float64(messages) / seconds, err
+	running.Wait()
+	return float64(messages) / time.Since(begin).Seconds(), errors.Join(errs...)
 }
 
-// bareHash runs yardstick K and gives its hashes a second.
-func (b *bench) bareHash(seconds int) (float64, error) {
-	c, err := b.role("hash", strconv.Itoa(seconds))
+// post sends the request that the program sends for the template of the provisioning file.
+func post(client *http.Client, url string, n int64) error {
+	body := fmt.Appendf(make([]byte, 0, 512), `{"messaging_product":"whatsapp","recipient_type":"individual","to":"34600111222",`+
+		`"type":"template","biz_opaque_callback_data":"01900000-0000-7000-8000-%012d.0.1","template":{"name":"order_update",`+
+		`"language":{"code":"es_ES"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text",`+
+		`"text":"A-1042"},{"type":"text","text":"lunes"}]}]}}`, n)
+	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return 0, err
+		return err
 	}
-	defer c.stop()
-	return c.number()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer provider-token")
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the provider's status is %d", resp.StatusCode)
+	}
+	return errors.Join(err, resp.Body.Close())
 }
 
-func (c *child) number() (float64, error) {
-	text, err := c.hear()
+// runProvider is the stand-in for the channel. It prints its URL and then follows commands on standard input: "count"
+// prints how many messages came, "list" their number and each one's reference and time in µs, "forget" starts over.
+// Counting costs nothing during a measurement; listing does.
+func runProvider() error {
+	s, err := graphtest.New(graphtest.Options{Loose: true})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return strconv.ParseFloat(text, 64)
+	fmt.Println(s.URL())
+	commands := bufio.NewScanner(os.Stdin)
+	for commands.Scan() {
+		switch commands.Text() {
+		case "count":
+			fmt.Println(s.Total())
+		case "forget":
+			s.Forget()
+			runtime.GC() // before the next measurement
+			fmt.Println("ok")
+		case "list":
+			if err := listPosts(s); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(commands.Err(), s.Close())
 }
 
-// provider is the pretended channel in a process of its own.
+func listPosts(s *graphtest.Server) error {
+	var posts []graphtest.Post
+	s.Each(func(ref string, _, _ int) { posts = append(posts, graphtest.Post{Ref: ref}) })
+	var all []graphtest.Post
+	for _, p := range posts {
+		all = append(all, s.Posts(p.Ref)...)
+	}
+	out := bufio.NewWriter(os.Stdout)
+	_, _ = fmt.Fprintln(out, len(all)) // Flush reports the error
+	for _, p := range all {
+		_, _ = fmt.Fprintln(out, p.Ref, p.At.UnixMicro())
+	}
+	return out.Flush()
+}
+
+// provider is the stand-in for the channel.
 type provider struct {
-	*child
+	*process
 	url string
 }
 
-func (b *bench) provider() (*provider, error) {
-	c, err := b.role("provider")
+func (b *bench) startProvider() (*provider, error) {
+	p, err := b.helper("provider")
 	if err != nil {
 		return nil, err
 	}
-	address, err := c.hear()
-	return &provider{c, address}, err
+	url, err := p.readLine()
+	return &provider{p, url}, err
 }
 
-// arrival is a message at the provider.
+// arrival is a message that reached the provider.
 type arrival struct {
 	ref string // notification.n.attempt
 	at  time.Time
 }
 
-// arrivals are the posts since an instant, by time.
-func (p *provider) arrivals(since time.Time) ([]arrival, error) {
-	if err := p.tell("%d", since.UnixMicro()); err != nil {
-		return nil, err
-	}
-	text, err := p.hear()
+// arrivals returns the messages since the last forget, by time.
+func (p *provider) arrivals() ([]arrival, error) {
+	text, err := p.ask("list")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +242,7 @@ func (p *provider) arrivals(since time.Time) ([]arrival, error) {
 	}
 	all := make([]arrival, n)
 	for i := range all {
-		if text, err = p.hear(); err != nil {
+		if text, err = p.readLine(); err != nil {
 			return nil, err
 		}
 		ref, at, _ := strings.Cut(text, " ")
@@ -151,95 +256,36 @@ func (p *provider) arrivals(since time.Time) ([]arrival, error) {
 	return all, nil
 }
 
-// forget makes the provider as it was before any post: what it keeps of the last measurement costs the next one.
+// forget removes all messages: those of the last measurement would slow down the next one.
 func (p *provider) forget() error {
-	if err := p.tell("forget"); err != nil {
-		return err
-	}
-	_, err := p.hear()
+	_, err := p.ask("forget")
 	return err
 }
 
-// count is how many messages have come since it was told to forget.
+// count returns how many messages came since the last forget.
 func (p *provider) count() (int, error) {
-	if err := p.tell("count"); err != nil {
-		return 0, err
-	}
-	text, err := p.hear()
+	text, err := p.ask("count")
 	if err != nil {
 		return 0, err
 	}
 	return strconv.Atoi(text)
 }
 
-// await waits until n messages have come since the provider was told to forget, and gives them.
-func (p *provider) await(ctx context.Context, n int, within time.Duration) ([]arrival, error) {
-	for deadline := time.Now().Add(within); ; {
+// await waits until n messages have come since the last forget, and returns them.
+func (p *provider) await(ctx context.Context, n int, timeout time.Duration) ([]arrival, error) {
+	for deadline := time.Now().Add(timeout); ; {
 		came, err := p.count()
 		if err != nil {
 			return nil, err
 		}
 		if came >= n {
-			return p.arrivals(time.Time{})
+			return p.arrivals()
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("only %d of %d messages came within %s", came, n, within)
+			return nil, fmt.Errorf("only %d of %d messages came within %s", came, n, timeout)
 		}
-		if err := rest(ctx, 100*time.Millisecond); err != nil {
+		if err := load.Pause(ctx, 100*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// cluster is PostgreSQL with fsync and synchronous_commit on.
-type cluster struct {
-	dsn  string
-	stop func() error
-}
-
-func startCluster() (*cluster, error) {
-	dsn, stop, err := storetest.Durable()
-	return &cluster{dsn, stop}, err
-}
-
-// database makes an empty database and gives its address, once the settings that durability rests on are seen to hold.
-func (c *cluster) database(ctx context.Context, name string) (string, error) {
-	db, err := sql.Open("pgx", c.dsn)
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
-		var value string
-		if err := db.QueryRowContext(ctx, "SELECT current_setting($1)", setting).Scan(&value); err != nil {
-			return "", err
-		}
-		if value != "on" {
-			return "", errors.New("PostgreSQL runs with " + setting + " " + value)
-		}
-	}
-	return c.address(name), c.run(ctx, "CREATE DATABASE "+name)
-}
-
-// address is how to connect to one of its databases.
-func (c *cluster) address(name string) string {
-	u, err := url.Parse(c.dsn)
-	if err != nil {
-		return "" // the cluster's own address, which could be connected to
-	}
-	u.Path = "/" + name
-	return u.String()
-}
-
-// run executes one statement on the cluster.
-func (c *cluster) run(ctx context.Context, statement string) error {
-	db, err := sql.Open("pgx", c.dsn)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("%s: %w", statement, err)
-	}
-	return nil
 }

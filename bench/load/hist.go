@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Hist counts durations in buckets whose width is a 64th of their power of two: what it tells is at most 1.6 % above
-// what was. It takes 16 kB, however many durations it has counted. Its methods are safe for concurrent use; the zero
-// value is empty.
+// Hist is a histogram of durations. The width of a bucket is a 64th of its power of two, so quantiles are at most 1.6 %
+// too large. It takes 16 kB however many durations it counts. Its methods are safe for concurrent use; the zero value is
+// empty.
 type Hist struct {
 	count   atomic.Int64
 	longest atomic.Int64 // µs
@@ -27,30 +27,17 @@ func (h *Hist) Add(d time.Duration) {
 	h.count.Add(1)
 	h.buckets[bucket(us)].Add(1)
 	for {
-		now := h.longest.Load()
-		if us <= now || h.longest.CompareAndSwap(now, us) {
+		longest := h.longest.Load()
+		if us <= longest || h.longest.CompareAndSwap(longest, us) {
 			return
 		}
 	}
 }
 
-// Merge adds what another has counted.
-func (h *Hist) Merge(other *Hist) {
-	h.count.Add(other.count.Load())
-	for i := range h.buckets {
-		if n := other.buckets[i].Load(); n > 0 {
-			h.buckets[i].Add(n)
-		}
-	}
-	if us := other.longest.Load(); us > h.longest.Load() {
-		h.longest.Store(us)
-	}
-}
-
-// Count is how many were counted.
+// Count returns how many durations were added.
 func (h *Hist) Count() int64 { return h.count.Load() }
 
-// Quantile is the duration that a share q of all does not exceed; 0 of an empty one.
+// Quantile returns the duration that a share q of all does not exceed; 0 if the histogram is empty.
 func (h *Hist) Quantile(q float64) time.Duration {
 	total := h.count.Load()
 	if total == 0 {
@@ -66,11 +53,12 @@ func (h *Hist) Quantile(q float64) time.Duration {
 	return time.Duration(h.longest.Load()) * time.Microsecond
 }
 
-// Milliseconds is a quantile in milliseconds.
+// Milliseconds returns a quantile in milliseconds.
 func (h *Hist) Milliseconds(q float64) float64 {
 	return float64(h.Quantile(q)) / float64(time.Millisecond)
 }
 
+// bucket returns the index of the bucket that a duration belongs to.
 func bucket(us int64) int {
 	if us < 1<<fine {
 		return int(us)
@@ -79,7 +67,7 @@ func bucket(us int64) int {
 	return min(octave<<fine+int(us>>(octave-1))-1<<fine, bucketCount-1)
 }
 
-// top is the greatest value that falls into a bucket, in µs.
+// top returns the largest value of a bucket, in µs.
 func top(i int) int64 {
 	if i < 2<<fine {
 		return int64(i)

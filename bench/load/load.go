@@ -1,0 +1,209 @@
+// Package load generates HTTP load and measures it: closed loops, open loops whose latencies count from the instant at
+// which a request was scheduled (so a stall counts for every request that it delays), and a histogram of latencies. It
+// writes prepared requests to plain connections and parses as little of a response as possible, so that it takes little
+// of the processors that it shares with the program under test. It is no general HTTP client.
+package load
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Load describes a load. Addr, Conns, For and Request are required.
+type Load struct {
+	Addr    string
+	Conns   int
+	For     time.Duration
+	Request func(conn, k int) []byte // the k-th request of a connection
+
+	// Rate makes an open loop of so many requests a second over all connections. With 0 the loop is closed: each
+	// connection sends as soon as it has the previous response.
+	Rate float64
+	// Bounded drops a request of an open loop if no connection is free at its time, as a client with a full pool does.
+	// Otherwise the request waits, and its wait is part of its latency.
+	Bounded bool
+	// Tolerant counts every response and every broken connection. Otherwise anything but 2xx ends the load with an error.
+	Tolerant bool
+	// OnResponse is called with every response and its latency, concurrently.
+	OnResponse func(r Response, latency time.Duration)
+}
+
+// Result is the outcome of a load.
+type Result struct {
+	OK       Hist          // latencies of responses with 2xx
+	Other    Hist          // latencies of other responses
+	Broken   atomic.Int64  // requests whose connection broke or could not be made
+	Unsent   int64         // requests of a bounded open loop that found no free connection
+	Duration time.Duration // from the first request to the last response
+}
+
+// Rate returns the responses with 2xx a second.
+func (r *Result) Rate() float64 { return float64(r.OK.Count()) / r.Duration.Seconds() }
+
+// Run generates the load and waits for the last response. The error is the context's, or the first response's that is
+// not 2xx.
+func (l *Load) Run(ctx context.Context) (*Result, error) {
+	r := &Result{}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begin := time.Now()
+	var scheduled chan time.Time
+	if l.Rate > 0 {
+		scheduled = make(chan time.Time, l.backlog())
+	}
+	var workers sync.WaitGroup
+	for i := range l.Conns {
+		workers.Go(func() {
+			w := worker{load: l, result: r, index: i}
+			if err := w.run(ctx, begin, scheduled); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	if scheduled != nil {
+		l.schedule(ctx, begin, scheduled, r)
+		close(scheduled)
+	}
+	workers.Wait()
+	r.Duration = time.Since(begin)
+	return r, context.Cause(ctx)
+}
+
+// backlog is how many scheduled requests may wait for a connection: none if bounded, otherwise all of them.
+func (l *Load) backlog() int {
+	if l.Bounded {
+		return 0
+	}
+	return int(2*l.Rate*l.For.Seconds()) + 1024
+}
+
+// schedule sends the time of each request of an open loop.
+func (l *Load) schedule(ctx context.Context, begin time.Time, scheduled chan<- time.Time, r *Result) {
+	clock := newClock()
+	defer clock.close()
+	gap := float64(time.Second) / l.Rate
+	for at := 0.0; at < float64(l.For) && ctx.Err() == nil; at += gap {
+		t := begin.Add(time.Duration(at))
+		clock.until(t)
+		if !l.Bounded {
+			scheduled <- t // the channel has room for all
+			continue
+		}
+		select {
+		case scheduled <- t:
+		default:
+			r.Unsent++
+		}
+	}
+}
+
+// worker has one connection, and opens another one when it breaks.
+type worker struct {
+	load   *Load
+	result *Result
+	index  int
+	conn   *Conn
+}
+
+func (w *worker) run(ctx context.Context, begin time.Time, scheduled <-chan time.Time) error {
+	defer w.disconnect()
+	if err := w.connect(ctx); err != nil && !w.load.Tolerant {
+		return err
+	}
+	for k := 0; ctx.Err() == nil; k++ {
+		from := time.Now()
+		if scheduled == nil {
+			if k > 0 && from.Sub(begin) >= w.load.For { // each connection sends at least one
+				return nil
+			}
+		} else {
+			var more bool
+			if from, more = <-scheduled; !more {
+				return nil
+			}
+		}
+		if err := w.request(ctx, k, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// request sends the k-th request and counts its response; from is when its latency begins.
+func (w *worker) request(ctx context.Context, k int, from time.Time) error {
+	resp, err := w.do(ctx, k)
+	if err != nil {
+		w.disconnect()
+		if !w.load.Tolerant {
+			return err
+		}
+		w.result.Broken.Add(1)
+		return Pause(ctx, 10*time.Millisecond) // a server that refuses connections does so quickly
+	}
+	latency := time.Since(from)
+	switch {
+	case resp.Status >= 200 && resp.Status <= 299:
+		w.result.OK.Add(latency)
+	case w.load.Tolerant:
+		w.result.Other.Add(latency)
+	default:
+		return fmt.Errorf("status %d: %s", resp.Status, resp.Body)
+	}
+	if w.load.OnResponse != nil {
+		w.load.OnResponse(resp, latency)
+	}
+	if resp.Close {
+		w.disconnect()
+	}
+	return nil
+}
+
+func (w *worker) do(ctx context.Context, k int) (Response, error) {
+	if err := w.connect(ctx); err != nil {
+		return Response{}, err
+	}
+	return w.conn.Do(w.load.Request(w.index, k))
+}
+
+func (w *worker) connect(ctx context.Context) (err error) {
+	if w.conn == nil {
+		w.conn, err = Dial(ctx, w.load.Addr)
+	}
+	return err
+}
+
+func (w *worker) disconnect() {
+	if w.conn != nil {
+		_ = w.conn.Close() // no request is in flight
+		w.conn = nil
+	}
+}
+
+// Pause waits for a duration or until the context ends.
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// Always returns a Load.Request that sends the same request every time.
+func Always(req []byte) func(conn, k int) []byte {
+	return func(int, int) []byte { return req }
+}
+
+// OK returns the body of a 200, or an error that says what came instead. It wraps a call of Conn.Do.
+func OK(r Response, err error) ([]byte, error) {
+	if err == nil && r.Status != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", r.Status, r.Body)
+	}
+	return r.Body, err
+}
