@@ -2,7 +2,9 @@ package queue
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"carillon"
@@ -250,7 +252,7 @@ func (p *pump) changed(l *lane, to carillon.BreakerState, now time.Time) {
 	}
 	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", l.uid, "class", string(x.Fault), "until", x.Until,
 		"detail", x.Detail)
-	p.q.keeps.put(x)
+	p.breakers.put(x)
 }
 
 // told is the breaker as others see it.
@@ -306,5 +308,63 @@ func (p *pump) recalled(r recalled, now time.Time) {
 			company: x.CompanyID, wait: min(max(x.Until.Sub(x.Since), 0), most/2),
 		}
 		p.attend(l, now)
+	}
+}
+
+// breakerWriter writes changes of breakers in the background, of each sender the last one alone.
+type breakerWriter struct {
+	mu      sync.Mutex
+	waiting map[int64]carillon.Breaker
+	write   func(ctx context.Context, b carillon.Breaker) error
+	running bool
+	done    sync.WaitGroup
+	log     *slog.Logger
+}
+
+const breakerWriteTimeout = 5 * time.Second
+
+// put has a change written soon. What cannot be written is dropped: nothing depends on it.
+func (w *breakerWriter) put(b carillon.Breaker) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting == nil {
+		w.waiting = map[int64]carillon.Breaker{}
+	}
+	w.waiting[b.SenderUID] = b
+	if !w.running {
+		w.running = true
+		w.done.Go(w.run)
+	}
+}
+
+func (w *breakerWriter) run() {
+	for {
+		w.mu.Lock()
+		changes := w.waiting
+		w.waiting, w.running = nil, len(changes) > 0
+		w.mu.Unlock()
+		if len(changes) == 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), breakerWriteTimeout)
+		for _, b := range changes {
+			if err := w.write(ctx, b); err != nil {
+				w.log.Warn("write the state of a breaker", "sender", b.SenderUID, "error", err)
+			}
+		}
+		cancel()
+	}
+}
+
+// wait waits until everything is written, for at most a while.
+func (w *breakerWriter) wait(most time.Duration) {
+	written := make(chan struct{})
+	go func() {
+		w.done.Wait()
+		close(written)
+	}()
+	select {
+	case <-written:
+	case <-time.After(most):
 	}
 }

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,9 +56,9 @@ func TestARecipientsIntervalBeginsWhenAMessageLeaves(t *testing.T) {
 	l.class[0].fill([]store.Queued{m}, false, time.Time{})
 	f := p.next(l, now)
 	f.start.Attempt = 1
-	p.hands.idle = []chan *flight{make(chan *flight, 1)}
+	p.q.o.Deliver = func(context.Context, *Job) Done { return Done{} }
 	left := now.Add(3 * time.Second)
-	p.put(f, left)
+	p.send(f, left)
 	if at := l.space.slot(m.Number, left.Add(time.Second), left.Add(time.Second)); !at.Equal(left.Add(time.Minute)) {
 		t.Errorf("the next may start %s after it left, want a minute", at.Sub(left))
 	}
@@ -80,40 +82,34 @@ func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 			t.Errorf("%s after its trip it is known: %v", c.after, there)
 		}
 	}
-	p.q.keeps.wait()
+	p.breakers.wait(time.Minute)
 }
 
-// With a database that does not answer, each write lasts until its own time is over.
-func TestAStopWaitsForNoMoreThanOneBreaker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		written := 0
-		k := &keeper{write: func(carillon.Breaker) {
-			written++
-			time.Sleep(keepTimeout)
-		}}
-		for uid := range int64(100) {
-			k.put(carillon.Breaker{SenderUID: uid})
-		}
-		begin := time.Now()
-		k.wait()
-		if took := time.Since(begin); took > keepLeave+keepTimeout || written > 2 {
-			t.Errorf("it waited %s, for %d", took, written)
-		}
-	})
-}
-
-// Where nothing hangs, all is written.
-func TestAStopWaitsForTheBreakersThatCanBeKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		written := 0
-		k := &keeper{write: func(carillon.Breaker) { written++ }}
-		for uid := range int64(100) {
-			k.put(carillon.Breaker{SenderUID: uid})
-		}
-		if k.wait(); written != 100 {
-			t.Errorf("%d were kept", written)
-		}
-	})
+// With a database that does not respond, each write lasts until its own time is over.
+func TestAStopWaitsForBreakersThatCanBeWrittenAndNoOthers(t *testing.T) {
+	for name, takes := range map[string]time.Duration{"responds": 0, "hangs": time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			written := 0
+			w := &breakerWriter{log: slog.New(slog.DiscardHandler), write: func(ctx context.Context, _ carillon.Breaker) error {
+				select {
+				case <-time.After(takes):
+					written++
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}}
+			for uid := range int64(100) {
+				w.put(carillon.Breaker{SenderUID: uid})
+			}
+			begin := time.Now()
+			w.wait(breakersLeave)
+			if took := time.Since(begin); took > breakersLeave || takes == 0 && written != 100 {
+				t.Errorf("the database %s: waited %s, %d written", name, took, written)
+			}
+			w.done.Wait()
+		})
+	}
 }
 
 // Two wait for one number: the commit of the first takes long, or fails.

@@ -12,7 +12,6 @@ type landed struct {
 	f    *flight
 	done Done
 	at   time.Time
-	hand chan *flight // that made the send, and waits for another
 }
 
 type committed struct {
@@ -31,7 +30,6 @@ func (p *pump) committed(c committed, now time.Time) {
 	}
 	p.backoff = 0
 	p.commits++
-	p.guests.note(c.took)
 	p.written(c.d.Results, now)
 	for _, x := range c.later {
 		x.w.forget(x.m.Key)
@@ -57,7 +55,7 @@ func (p *pump) committed(c committed, now time.Time) {
 			before.arrive() // its result was committed, and the answer lost
 		}
 		p.flights[k] = f
-		p.put(f, now)
+		p.send(f, now)
 	}
 }
 
@@ -91,10 +89,8 @@ func (p *pump) unstart(f *flight, now time.Time) {
 // landed takes a response: its slot is free for the next start, its result goes with the next commit.
 func (p *pump) landed(r landed, now time.Time) {
 	l := r.f.lane
-	p.hands.idle = append(p.hands.idle, r.hand)
 	p.active--
 	l.flying--
-	p.out(l, now)
 	l.pace.answered(r.at)
 	p.heed(l, &r, now)
 	p.results = append(p.results, r.done.Result)

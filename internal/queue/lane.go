@@ -17,7 +17,6 @@ type lane struct {
 	class  [carillon.Classes]window
 	credit [carillon.Classes]int
 	flying int // from the start's commit to the response
-	outs   outs
 	pace   pacer
 	space  *spacer
 
@@ -43,7 +42,6 @@ type window struct {
 	low     time.Time             // the lowest due time that came while loading
 	gone    []carillon.MessageKey // forgotten while loading: the read may still show them as they were
 	resume  time.Time             // nothing is read before: the last read gave nothing to go by
-	alone   bool                  // the last read took too long: the next is of nothing else
 }
 
 // weights serve transactional before utility before marketing without starving any: turns not used pass on.
@@ -96,7 +94,7 @@ func (w *window) from() time.Time {
 
 // fill takes what was read; full: the read hit its limit, so there is more from the last row on.
 func (w *window) fill(rows []store.Queued, full bool, next time.Time) {
-	w.loading, w.alone = false, false
+	w.loading = false
 	w.more = full
 	w.next = next
 	if full {
@@ -227,7 +225,7 @@ func (l *lane) room(now time.Time, laneCap int) int {
 	if limit == 0 {
 		return 0
 	}
-	return min(limit+l.ahead(limit)-l.flying, l.pace.free(now))
+	return min(limit-l.flying, l.pace.free(now))
 }
 
 // limit is how many requests the lane may have under way now.

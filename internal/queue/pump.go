@@ -18,7 +18,6 @@ type pump struct {
 	doubtAt time.Time // when the earliest unknown outcome is to be settled; zero: none
 	lanes   map[int64]*lane
 	ready   []*lane // lanes that may have something to start, served in turn
-	newly   []*lane // those of them that came with nothing under way while others had much: their first turn comes before
 	sleep   laneHeap
 	flights map[carillon.MessageKey]*flight // started, result not yet committed
 	active  int                             // sends whose response is awaited
@@ -34,9 +33,7 @@ type pump struct {
 	committing bool
 	commitWait time.Time // after a failed commit: not before
 	backoff    time.Duration
-	hands      hands
-	landing    []*lane // lanes with responses since the commit under way began
-	guests     guests
+	breakers   breakerWriter
 	leaving    bool            // told to stop: what this node has goes to the others
 	sendCtx    context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
@@ -67,15 +64,16 @@ const (
 )
 
 func newPump(q *Queue) *pump {
-	return &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]orphan{}}
+	p := &pump{q: q, shards: map[int]*shardState{}, lanes: map[int64]*lane{}, flights: map[carillon.MessageKey]*flight{}, orphans: map[carillon.MessageKey]orphan{}}
+	p.breakers.write, p.breakers.log = q.store.KeepBreaker, q.o.Log
+	return p
 }
 
 // run pumps until ctx ends and everything in flight has landed and been written, or draining took too long.
 func (p *pump) run(ctx context.Context) {
 	sendCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	p.sendCtx, p.hands.over = sendCtx, make(chan struct{})
-	defer close(p.hands.over)
+	p.sendCtx = sendCtx
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var deadline time.Time
@@ -108,7 +106,7 @@ func (p *pump) drained() bool {
 // wait is how long nothing needs doing, at most a slice.
 func (p *pump) wait(now time.Time) time.Duration {
 	d := slice
-	if len(p.ready)+len(p.newly) > 0 && !p.q.beat.valid() {
+	if len(p.ready) > 0 && !p.q.beat.valid() {
 		d = invalidWait
 	}
 	if len(p.sleep) > 0 {
@@ -204,7 +202,7 @@ func (p *pump) lose(id int) {
 		}
 	}
 	gone := func(l *lane) bool { return l.shard == id }
-	p.ready, p.newly = slices.DeleteFunc(p.ready, gone), slices.DeleteFunc(p.newly, gone)
+	p.ready = slices.DeleteFunc(p.ready, gone)
 }
 
 func (p *pump) wake(w Wake, now time.Time) {
@@ -214,9 +212,6 @@ func (p *pump) wake(w Wake, now time.Time) {
 		return
 	}
 	l := p.laneOf(w.SenderUID, s)
-	if l.flying == 0 {
-		p.guest(now)
-	}
 	if w.Fresh == nil || !l.take(w.Class, w.Fresh) {
 		l.class[w.Class].wake(w.Due)
 	}
@@ -278,7 +273,6 @@ func (p *pump) step(now time.Time, starting bool) {
 		p.unsleep(l)
 		p.attend(l, now)
 	}
-	p.restHands(now)
 	if p.stirred || !now.Before(p.tendAt) {
 		p.look(now, starting)
 	}

@@ -89,6 +89,9 @@ type Options struct {
 	Drain      time.Duration // how long Stop waits for sends in flight; default 20 s
 }
 
+// breakersLeave bounds how long a stop waits for changes of breakers to be written.
+const breakersLeave = 2 * time.Second
+
 // Queue owns lanes. Make it with New, run it with Run.
 type Queue struct {
 	store  *store.Store
@@ -102,7 +105,6 @@ type Queue struct {
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
 	gives sync.WaitGroup
-	keeps keeper        // breakers on their way into the database
 	look  chan struct{} // another node gave shards back
 
 	beat  beat
@@ -145,7 +147,6 @@ func New(s *store.Store, o Options) *Queue {
 		store: s, o: o, id: carillon.NewID(time.Now()), signal: make(chan struct{}, 1),
 		owned: map[int]int64{}, giving: map[int]bool{}, look: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
-	q.keeps.write = q.keepBreaker
 	return q
 }
 
@@ -180,10 +181,11 @@ func (q *Queue) Run(ctx context.Context) error {
 		case <-sessionCtx.Done():
 		}
 	})
-	newPump(q).run(pumpCtx)
+	p := newPump(q)
+	p.run(pumpCtx)
 	close(drained)
 	q.gives.Wait()
-	q.keeps.wait()
+	p.breakers.wait(breakersLeave)
 	owned.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	endSession()

@@ -19,7 +19,6 @@ type reading struct {
 	sender *carillon.Sender
 	off    bool // the sender may not send now
 	early  bool // what is due, before it is known what comes next: the read goes on
-	late   bool // its time was over before it had an answer
 	err    error
 }
 
@@ -51,7 +50,7 @@ func (p *pump) place(l *lane, now time.Time) {
 		p.unsleep(l)
 		if !l.inReady {
 			l.inReady = true
-			p.queueReady(l)
+			p.ready = append(p.ready, l)
 		}
 		return
 	}
@@ -84,33 +83,18 @@ func (p *pump) queueUp(l *lane) {
 	}
 }
 
-// readTogether is how many lanes that wait for a reader are read at once: of each of their classes a window.
-const readTogether = 16
-
 // feed gives free readers to the lanes that wait for them, first come, first served.
 func (p *pump) feed(now time.Time) {
 	for len(p.hungry) > 0 && p.loads < loadsMax {
-		free := loadsMax - p.loads
-		most := min((len(p.hungry)+free-1)/free, readTogether)
-		var rs []*reading
-		for range most {
-			l := p.hungry[0]
-			if l.alone() && len(rs) > 0 {
-				break
-			}
-			p.hungry[0] = nil
-			p.hungry = p.hungry[1:]
-			l.hungry = false
-			if p.lanes[l.uid] != l {
-				continue
-			}
-			rs = l.wants(rs, now)
+		l := p.hungry[0]
+		p.hungry[0] = nil
+		p.hungry = p.hungry[1:]
+		l.hungry = false
+		if p.lanes[l.uid] == l {
+			rs := l.wants(nil, now)
 			p.place(l, now)
-			if l.alone() {
-				break
-			}
+			p.load(rs, now)
 		}
-		p.load(rs, now)
 	}
 }
 
@@ -125,16 +109,6 @@ func (l *lane) wants(rs []*reading, now time.Time) []*reading {
 	return rs
 }
 
-// alone tells whether the lane is read by itself: a read of it took too long, and shall not keep others from theirs.
-func (l *lane) alone() bool {
-	for c := range l.class {
-		if l.class[c].alone {
-			return true
-		}
-	}
-	return false
-}
-
 // load has a reader read windows.
 func (p *pump) load(rs []*reading, now time.Time) {
 	if len(rs) == 0 {
@@ -142,79 +116,38 @@ func (p *pump) load(rs []*reading, now time.Time) {
 	}
 	p.loads++
 	go func() {
-		left := p.read(rs, now.Add(readAhead))
-		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: left, ended: true}) })
+		p.read(rs, now.Add(readAhead))
+		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: rs, ended: true}) })
 	}()
 }
 
-// read reads windows. What is due starts while the database is asked what comes next: it is posted at once, and what is left
-// is given back.
-func (p *pump) read(rs []*reading, until time.Time) (left []*reading) {
+// read reads the windows of one lane. What is due starts while the database is asked what comes next: it is posted at once.
+func (p *pump) read(rs []*reading, until time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	var asked []*reading
+	sender, active, err := p.q.o.Sender(ctx, rs[0].lane.uid)
 	for _, r := range rs {
-		var active bool
-		r.sender, active, r.err = p.q.o.Sender(ctx, r.lane.uid)
-		r.off = !active
-		if r.err == nil {
-			asked = append(asked, r)
-		} else {
-			left = append(left, r)
+		r.sender, r.off, r.err = sender, !active, err
+		if err == nil {
+			p.readWindow(ctx, r, until)
 		}
 	}
-	rows, err := p.q.store.Windows(ctx, lanesOf(asked, time.Time{}), until, windowRows)
-	if err != nil {
-		fail(ctx, asked, err)
-		return rs
-	}
-	var due, more []*reading
-	for i, r := range asked {
-		r.rows, r.full = rows[i], len(rows[i]) == windowRows
-		if r.full {
-			due = append(due, r)
-			continue
-		}
-		if len(r.rows) > 0 {
-			first := *r
-			first.early, r.rows = true, nil
-			due = append(due, &first)
-		}
-		more = append(more, r)
-	}
-	if len(more) == 0 {
-		return append(left, due...)
-	}
-	if len(due) > 0 {
-		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: due}) })
-	}
-	next, err := p.q.store.NextDues(ctx, lanesOf(more, until.Add(time.Millisecond)))
-	if err != nil {
-		fail(ctx, more, err)
-		return append(left, more...)
-	}
-	for i, r := range more {
-		r.next = next[i]
-	}
-	return append(left, more...)
 }
 
-// lanesOf are the lanes of readings, from an instant on, or each from its own.
-func lanesOf(rs []*reading, from time.Time) []store.LaneFrom {
-	all := make([]store.LaneFrom, len(rs))
-	for i, r := range rs {
-		all[i] = store.LaneFrom{Lane: store.Lane{SenderUID: r.lane.uid, Class: carillon.Class(r.class)}, Shard: r.lane.shard, From: r.from}
-		if !from.IsZero() {
-			all[i].From = from
-		}
+func (p *pump) readWindow(ctx context.Context, r *reading, until time.Time) {
+	at := store.Lane{SenderUID: r.lane.uid, Class: carillon.Class(r.class)}
+	if r.rows, r.err = p.q.store.Window(ctx, r.lane.shard, at, r.from, until, windowRows); r.err != nil {
+		return
 	}
-	return all
-}
-
-func fail(ctx context.Context, rs []*reading, err error) {
-	for _, r := range rs {
-		r.err, r.late = err, ctx.Err() != nil
+	if r.full = len(r.rows) == windowRows; r.full {
+		return
 	}
+	if len(r.rows) > 0 {
+		first := *r
+		first.early, r.rows = true, nil
+		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: []*reading{&first}}) })
+	}
+	r.next, r.err = p.q.store.NextDue(ctx, r.lane.shard, at, until.Add(time.Millisecond))
 }
 
 func (p *pump) loaded(x loaded, now time.Time) {
@@ -234,7 +167,6 @@ func (p *pump) take(r *reading, now time.Time) {
 	}
 	if r.err != nil {
 		p.q.o.Log.Warn("read lane", "sender", l.uid, "error", r.err)
-		w.alone = r.late
 		w.putOff(now)
 		p.attend(l, now)
 		return

@@ -28,27 +28,12 @@ type postponed struct {
 	w    *window
 }
 
-// choose takes messages from the ready lanes in turn, as long as there is room: first from those that came newly, then,
-// unless the commit is for guests alone, from all.
+// choose takes messages from the ready lanes in turn, as long as there is room.
 func (p *pump) choose(now time.Time) []*flight {
-	p.foresee(now)
-	defer p.forget()
-	p.guests.come(len(p.newly), now)
-	most := min(p.q.o.ProcessCap-p.active, p.guests.rows(now))
-	half := most
-	if len(p.ready) > 0 && !p.guests.alone {
-		half = (most + p.guests.odd) / 2 // however many come, the others go on
-	}
 	var flights []*flight
-	for n := len(p.newly); n > 0 && len(flights) < half; n-- {
-		l := p.newly[0]
-		p.newly[0] = nil
-		p.newly = p.newly[1:]
-		flights = p.turn(flights, l, half, now)
-	}
-	p.guests.alone = p.guests.alone && len(flights) > 0
-	for !p.guests.alone && len(p.ready) > 0 && len(flights) < most {
+	for most := p.q.o.ProcessCap - p.active; len(p.ready) > 0 && len(flights) < most; {
 		l := p.ready[0]
+		p.ready[0] = nil
 		p.ready = p.ready[1:]
 		flights = p.turn(flights, l, most, now)
 	}
@@ -185,9 +170,12 @@ func (p *pump) epochOf(shard int) int64 {
 	return 0
 }
 
-// takeResults gives the results that go with the next commit, the oldest first.
-func (p *pump) takeResults(now time.Time) []store.Result {
-	all, n := p.results, p.guests.results(len(p.results), now)
+// resultsMost bounds the results of one commit.
+const resultsMost = 4096
+
+// takeResults returns the results that go with the next commit, the oldest first.
+func (p *pump) takeResults() []store.Result {
+	all, n := p.results, resultsMost
 	if n >= len(all) {
 		p.results = nil
 		return all
@@ -197,8 +185,7 @@ func (p *pump) takeResults(now time.Time) []store.Result {
 }
 
 func (p *pump) commit(flights []*flight, now time.Time) {
-	d := &store.Delivery{Results: p.takeResults(now), Now: now}
-	p.guests.made()
+	d := &store.Delivery{Results: p.takeResults(), Now: now}
 	later := p.takeLater()
 	for _, x := range later {
 		d.Later = append(d.Later, x.m)
@@ -229,5 +216,19 @@ func (p *pump) commit(flights []*flight, now time.Time) {
 		err := p.q.store.Deliver(context.Background(), d)
 		took := time.Since(begin)
 		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, took, err}) })
+	}()
+}
+
+// send has a started message sent, by a goroutine of its own: as many run as may be in flight.
+func (p *pump) send(f *flight, now time.Time) {
+	if !f.stamp.IsZero() {
+		f.wait = f.lane.space.left(f.job.Number, now)
+	}
+	go func() {
+		if f.wait > 0 {
+			<-time.After(f.wait)
+		}
+		d := p.q.o.Deliver(p.sendCtx, f.job)
+		p.q.land(landed{f, d, time.Now()})
 	}()
 }

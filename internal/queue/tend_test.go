@@ -59,10 +59,10 @@ func idlePump(t *testing.T) *pump {
 			t.Error(err)
 		}
 	})
-	return &pump{
-		q: New(s, Options{}), loads: loadsMax, lanes: map[int64]*lane{}, shards: map[int]*shardState{1: {id: 1}},
-		orphans: map[carillon.MessageKey]orphan{}, flights: map[carillon.MessageKey]*flight{},
-	}
+	p := newPump(New(s, Options{}))
+	p.loads = loadsMax
+	p.shards[1] = &shardState{id: 1}
+	return p
 }
 
 // owning is a dispatcher that owns shard 1 and may start.
@@ -70,11 +70,8 @@ func owning(t interface{ Helper() }) *pump {
 	t.Helper()
 	q := New(nil, Options{Deliver: nil})
 	q.beat.forever.Store(true)
-	p := &pump{
-		q: q, loads: loadsMax, lanes: map[int64]*lane{}, shards: map[int]*shardState{}, flights: map[carillon.MessageKey]*flight{},
-		orphans: map[carillon.MessageKey]orphan{},
-	}
+	p := newPump(q)
+	p.loads = loadsMax
 	p.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
-	p.hands.over = make(chan struct{})
 	return p
 }

@@ -16,7 +16,6 @@ func queueing() []sentence {
 		{"lanes are a shard's senders and classes with their earliest message", lanesOfAShard},
 		{"a window is the earliest messages of its lane in its bounds", windowOfALane},
 		{"the next due time is the earliest of the lane", nextDueOfALane},
-		{"several lanes are read together as each by itself", lanesTogether},
 		{"unknown outcomes come up when their wait is over", doubtsComeUp},
 		{"settling retries, fails, or finds that a receipt came first", settling},
 	}
@@ -83,53 +82,6 @@ func nextDueOfALane(t *testing.T, r *rig) {
 		if got, err := r.NextDue(t.Context(), r.sender.Shard(), lane, floor); err != nil || !got.Equal(want) {
 			t.Errorf("from %s: %s, want %s; %v", floor, got, want, err)
 		}
-	}
-}
-
-func lanesTogether(t *testing.T, r *rig) {
-	begin := r.now.Add(time.Hour)
-	far := *r.sender
-	far.UID += carillon.Shards
-	var lanes []store.LaneFrom
-	for i, x := range []*carillon.Sender{r.sender, &far, r.second} {
-		for _, class := range []carillon.Class{carillon.Marketing, carillon.Utility} {
-			for k := range 4 * (1 + i) {
-				r.accepted(t, 1, at(x, class, begin.Add(time.Duration(k)*time.Second)))
-			}
-			lanes = append(lanes, store.LaneFrom{Lane: store.Lane{SenderUID: x.UID, Class: class}, Shard: x.Shard(), From: begin.Add(time.Duration(len(lanes)) * time.Second)})
-		}
-	}
-	none := store.Lane{SenderUID: r.sender.UID, Class: carillon.Transactional}
-	lanes = append(lanes, store.LaneFrom{Lane: none, Shard: r.sender.Shard(), From: begin})
-	until, limit := begin.Add(7*time.Second), 5
-	windows, err := r.Windows(t.Context(), lanes, until, limit)
-	if err != nil || len(windows) != len(lanes) {
-		t.Fatal(len(windows), err)
-	}
-	nexts, err := r.NextDues(t.Context(), lanes)
-	if err != nil || len(nexts) != len(lanes) {
-		t.Fatal(len(nexts), err)
-	}
-	sizes := make([]int, len(lanes))
-	for i, l := range lanes {
-		sizes[i] = len(windows[i])
-		alone, err := r.Window(t.Context(), l.Shard, l.Lane, l.From, until, limit)
-		if d := cmp.Diff(alone, windows[i]); err != nil || d != "" {
-			t.Errorf("lane %d: %v %s", i, err, d)
-		}
-		next, err := r.NextDue(t.Context(), l.Shard, l.Lane, l.From)
-		if err != nil || !next.Equal(nexts[i]) {
-			t.Errorf("lane %d: next due at %s, by itself at %s; %v", i, nexts[i], next, err)
-		}
-	}
-	if d := cmp.Diff([]int{4, 3, 5, 5, 4, 3, 0}, sizes); d != "" || !nexts[len(lanes)-1].IsZero() || !nexts[0].Equal(begin) {
-		t.Error(d, nexts)
-	}
-	if windows, err := r.Windows(t.Context(), nil, until, limit); err != nil || len(windows) != 0 {
-		t.Error("of no lanes:", windows, err)
-	}
-	if nexts, err := r.NextDues(t.Context(), nil); err != nil || len(nexts) != 0 {
-		t.Error("of no lanes:", nexts, err)
 	}
 }
 
