@@ -9,13 +9,14 @@ import (
 	"carillon/internal/store"
 )
 
-// How a shard goes to another node without making a single outcome unknown: it starts nothing more, what is under way
-// lands and is written, and only then the shard is given back. The next owner finds nothing in flight and waits its
-// second for the pacing.
+// handover gives shards to other nodes without making a single outcome unknown: a closing shard starts nothing more, what
+// is in flight gets its response and is written, and only then the shard is given back. The next owner finds nothing in
+// flight and waits its second for the pacing.
 //
-//	owned ── shed ──▶ closing ── all landed ──▶ given ──▶ another node takes it
+//	owned ── shed ──▶ closing ── nothing in flight ──▶ given ──▶ another node takes it
 //	  ▲                  │
-//	  └── handOverMost ──┘ a provider hangs: called off, another shard is tried
+//	  └── handOverMost ──┘ a provider hangs: canceled, another shard is tried
+type handover struct{ d *dispatcher }
 
 const (
 	handOverMost = 5 * time.Second  // a shard stands still no longer than this for a hand-over
@@ -23,24 +24,10 @@ const (
 	giveTimeout  = 3 * time.Second
 )
 
-// depart counts a start of a shard, arrive its end: a result that is written, or no start at all.
-func (p *pump) depart(f *flight) {
-	if f.shard = p.shards[f.start.Shard]; f.shard != nil {
-		f.shard.air++
-	}
-}
-
-func (f *flight) arrive() {
-	if f.shard != nil {
-		f.shard.air--
-		f.shard = nil
-	}
-}
-
 // shed brings the number of shards on their way to other nodes to n: those with the least in flight go first.
-func (p *pump) shed(n int, now time.Time) {
-	var open, closing []*shardState
-	for _, s := range p.shards {
+func (h *handover) shed(n int, now time.Time) {
+	var open, closing []*shard
+	for _, s := range h.d.shards {
 		switch {
 		case s.closing:
 			closing = append(closing, s)
@@ -49,76 +36,73 @@ func (p *pump) shed(n int, now time.Time) {
 		}
 	}
 	for ; len(closing) > n; closing = closing[1:] {
-		p.reopen(closing[0], now)
+		h.reopen(closing[0], now)
 	}
-	slices.SortFunc(open, func(a, b *shardState) int { return cmp.Or(cmp.Compare(a.air, b.air), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(open, func(a, b *shard) int { return cmp.Or(cmp.Compare(a.inFlight, b.inFlight), cmp.Compare(a.id, b.id)) })
 	for _, s := range open[:min(len(open), n-len(closing))] {
-		p.close(s, now.Add(handOverMost))
+		h.close(s, now.Add(handOverMost))
 	}
+	h.d.upkeepDue = true
 }
 
 // closeAll begins to hand over everything: the node leaves. Alone there is nobody to take it.
-func (p *pump) closeAll() {
-	if p.q.alone() {
+func (h *handover) closeAll() {
+	if h.d.q.alone() {
 		return
 	}
-	for _, s := range p.shards {
-		p.close(s, time.Time{})
+	for _, s := range h.d.shards {
+		h.close(s, time.Time{})
 	}
 }
 
-func (p *pump) close(s *shardState, until time.Time) {
-	s.closing, s.until, p.stirred = true, until, true
-	p.halt(s, true)
-}
-
-func (p *pump) halt(s *shardState, halt bool) {
-	for _, l := range p.lanes {
-		if l.shard == s.id {
-			l.halt = halt
+func (h *handover) close(s *shard, until time.Time) {
+	s.closing, s.until, h.d.upkeepDue = true, until, true
+	for _, l := range h.d.lanes {
+		if l.Shard == s.id {
+			l.Halted = true
 		}
 	}
 }
 
-// reopen calls a hand-over off.
-func (p *pump) reopen(s *shardState, now time.Time) {
+// reopen cancels a hand-over.
+func (h *handover) reopen(s *shard, now time.Time) {
 	s.closing = false
-	p.halt(s, false)
-	for _, l := range p.lanes {
-		if l.shard == s.id {
-			p.attend(l, now)
+	for _, l := range h.d.lanes {
+		if l.Shard == s.id {
+			l.Halted = false
+			h.d.attend(l, now)
 		}
 	}
 }
 
-// handOver gives the closing shards back of which nothing is under way any more.
-func (p *pump) handOver(now time.Time) {
+// giveQuiet gives the closing shards back of which nothing is in flight any more.
+func (h *handover) giveQuiet(now time.Time) {
 	var quiet []store.Fence
-	for _, s := range p.shards {
+	for _, s := range h.d.shards {
 		switch {
 		case !s.closing:
-		case p.quiet(s):
-			quiet = append(quiet, store.Fence{Shard: s.id, Owner: p.q.id, Epoch: s.epoch})
+		case h.quiet(s):
+			quiet = append(quiet, store.Fence{Shard: s.id, Owner: h.d.q.id, Epoch: s.epoch})
 		case !s.until.IsZero() && now.After(s.until):
 			s.keep = now.Add(handOverRest)
-			p.reopen(s, now)
+			h.reopen(s, now)
 		}
 	}
 	if len(quiet) == 0 {
 		return
 	}
 	for _, f := range quiet {
-		p.lose(f.Shard)
+		h.d.lose(f.Shard)
 	}
-	p.q.give(quiet)
+	h.d.q.give(quiet)
 }
 
-// quiet tells that nothing which this node began in a shard is still to be told to the database.
-func (p *pump) quiet(s *shardState) bool {
-	if s.air > 0 || s.busy || s.audit {
+// quiet reports whether nothing which this node began in a shard is still to be written.
+func (h *handover) quiet(s *shard) bool {
+	if s.inFlight > 0 || s.busy || s.audit {
 		return false
 	}
-	for _, o := range p.orphans {
+	for _, o := range h.d.orphans {
 		if shardOf(o.wake.SenderUID) == s.id {
 			return false
 		}
@@ -126,7 +110,7 @@ func (p *pump) quiet(s *shardState) bool {
 	return true
 }
 
-// give hands shards back to the database, beside the pump. Until that is done, and the shards have been looked at after
+// give hands shards back to the database, in the background. Until that is done, and the shards have been looked at after
 // it, they are nobody's to this node.
 func (q *Queue) give(fences []store.Fence) {
 	q.mu.Lock()
@@ -152,19 +136,19 @@ func (q *Queue) give(fences []store.Fence) {
 	})
 }
 
-// moved tells the other nodes that shards are free.
+// moved lets the other nodes know that shards are free.
 func (q *Queue) moved() {
 	if q.o.Moved != nil {
 		q.o.Moved()
 	}
 }
 
-// settledGives forgets the gives that are over; what the database says from now on holds.
-func (q *Queue) settledGives() {
+// forgetGiven forgets the hand-overs that are done; what the database says from now on holds.
+func (q *Queue) forgetGiven() {
 	q.mu.Lock()
-	for shard, under := range q.giving {
+	for id, under := range q.giving {
 		if !under {
-			delete(q.giving, shard)
+			delete(q.giving, id)
 		}
 	}
 	q.mu.Unlock()

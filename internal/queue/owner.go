@@ -104,9 +104,9 @@ func (q *Queue) hold(ctx context.Context, shards []store.Shard) error {
 		}
 		q.mu.Lock()
 		q.owned[s.ID] = s.Epoch
-		q.in.gained = append(q.in.gained, s)
+		q.events = append(q.events, gained(s)) // before any wake-up of it
 		q.mu.Unlock()
-		q.poke()
+		q.post()
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (c *caretaker) turn(ctx context.Context, leaving bool) error {
 	q := c.q
 	ctx, cancel := context.WithTimeout(ctx, startFor)
 	defer cancel()
-	q.settledGives()
+	q.forgetGiven()
 	if err := q.store.Served(ctx); err != nil {
 		return err
 	}
@@ -323,12 +323,12 @@ func (q *Queue) rejoin(ctx context.Context) error {
 	q.o.Log.WarnContext(ctx, "was declared dead by another node; joining anew")
 	q.beat.last.Store(0)
 	q.mu.Lock()
-	for id, epoch := range q.owned {
-		q.in.lost = append(q.in.lost, store.Shard{ID: id, Epoch: epoch})
-	}
+	owned := q.owned
 	q.owned = map[int]int64{}
 	q.mu.Unlock()
-	q.poke()
+	for id, epoch := range owned {
+		q.post(lost{ID: id, Epoch: epoch})
+	}
 	return q.store.Join(ctx, q.id, q.o.Name)
 }
 
@@ -387,7 +387,7 @@ func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error
 		return err
 	}
 	excess := max(0, mine+len(taken)-part)
-	q.post(func(in *inbox) { in.shed = &excess })
+	q.post(rebalance(excess))
 	return nil
 }
 
@@ -395,9 +395,8 @@ func (q *Queue) share(ctx context.Context, part int, shards []store.Shard) error
 func (q *Queue) giveUp(shard int, epoch int64) {
 	q.mu.Lock()
 	delete(q.owned, shard)
-	q.in.lost = append(q.in.lost, store.Shard{ID: shard, Epoch: epoch})
 	q.mu.Unlock()
-	q.poke()
+	q.post(lost{ID: shard, Epoch: epoch})
 }
 
 // leave gives everything back, so that another node or the next start need not wait.
@@ -408,9 +407,13 @@ func (q *Queue) leave(ctx context.Context) {
 	// What is accepted from now on, and was since the pump ended, is for the others.
 	q.mu.Lock()
 	q.owned = map[int]int64{}
-	late := q.in.wakes
-	q.in.wakes = nil
 	q.mu.Unlock()
+	var late []Wake
+	for _, e := range q.takeEvents() {
+		if ws, ok := e.(woken); ok {
+			late = append(late, ws...)
+		}
+	}
 	if err := q.store.Leave(ctx, q.id); err != nil {
 		q.o.Log.WarnContext(ctx, "leave the nodes", "error", err)
 		return

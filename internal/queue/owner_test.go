@@ -211,21 +211,19 @@ func TestNothingIsSentOfAShardThatWasLostMeanwhile(t *testing.T) {
 
 // The pump may hear only after it has taken a shard up again that it had been lost before.
 func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
-	p := owning(t)
-	l := p.laneOf(1, p.shards[1])
-	l.halt = true
-	p.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
-	if p.lanes[1] != nil {
+	d := owning(t)
+	l := d.laneOf(1, d.shards[1])
+	l.Halted = true
+	d.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
+	if d.lanes[1] != nil {
 		t.Error("a lane goes on as it was")
 	}
-	p.q.in.lost = []store.Shard{{ID: 1, Epoch: 7}}
-	p.receive(time.Now())
-	if s := p.shards[1]; s == nil || s.epoch != 8 {
+	lost{ID: 1, Epoch: 7}.apply(d, time.Now())
+	if s := d.shards[1]; s == nil || s.epoch != 8 {
 		t.Errorf("the pump has %+v", s)
 	}
-	p.q.in.lost = []store.Shard{{ID: 1, Epoch: 8}}
-	p.receive(time.Now())
-	if p.shards[1] != nil {
+	lost{ID: 1, Epoch: 8}.apply(d, time.Now())
+	if d.shards[1] != nil {
 		t.Error("it is not lost")
 	}
 }

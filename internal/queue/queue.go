@@ -100,7 +100,7 @@ type Queue struct {
 	signal chan struct{}
 
 	mu     sync.Mutex
-	in     inbox
+	events []event
 	owned  map[int]int64 // shard → epoch, as this node believes
 	giving map[int]bool  // shards being given back; false: done, but not looked at since
 
@@ -110,22 +110,6 @@ type Queue struct {
 	beat  beat
 	ready chan struct{} // closed once the first shards are held, or it is known that there are none to take
 	once  sync.Once
-}
-
-// inbox is what other goroutines leave for the pump.
-type inbox struct {
-	wakes   []Wake
-	landed  []landed
-	loads   []loaded
-	commits []committed
-	gained  []store.Shard
-	lost    []store.Shard // as they were
-	audits  []audit
-	doubts  []doubted
-	recalls []recalled
-	asks    []chan<- Stats
-	rescan  bool
-	shed    *int // so many shards are to go to other nodes
 }
 
 // New builds a queue.
@@ -159,8 +143,8 @@ func (q *Queue) Run(ctx context.Context) error {
 	if err := q.join(ctx); err != nil {
 		return err
 	}
-	pumpCtx, stopPump := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopPump()
+	runCtx, stopDispatcher := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopDispatcher()
 	sessionCtx, endSession := context.WithCancel(context.WithoutCancel(ctx))
 	defer endSession()
 	var done, owned sync.WaitGroup
@@ -171,21 +155,21 @@ func (q *Queue) Run(ctx context.Context) error {
 	var failure error
 	owned.Go(func() {
 		if failure = q.own(ctx, drained); failure != nil {
-			stopPump()
+			stopDispatcher()
 		}
 	})
 	done.Go(func() {
 		select {
 		case <-ctx.Done():
-			stopPump()
+			stopDispatcher()
 		case <-sessionCtx.Done():
 		}
 	})
-	p := newPump(q)
-	p.run(pumpCtx)
+	d := newDispatcher(q)
+	d.run(runCtx)
 	close(drained)
 	q.gives.Wait()
-	p.breakers.wait(breakersLeave)
+	d.breakers.writer.wait(breakersLeave)
 	owned.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	endSession()
@@ -193,26 +177,33 @@ func (q *Queue) Run(ctx context.Context) error {
 	return failure
 }
 
-// Wake tells the queue that messages are due. Wakes of shards that another node owns are published.
+// Wake records that messages are due. Wake-ups of shards that another node owns are published.
 func (q *Queue) Wake(ws ...Wake) {
-	var foreign []Wake
-	q.mu.Lock()
-	for _, w := range ws {
-		if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
-			q.in.wakes = append(q.in.wakes, w)
-		} else {
-			foreign = append(foreign, w)
-		}
+	mine, foreign := q.divide(ws)
+	if len(mine) > 0 {
+		q.post(woken(mine))
 	}
-	q.mu.Unlock()
-	q.poke()
 	if len(foreign) > 0 && q.o.Publish != nil {
 		q.o.Publish(foreign)
 	}
 }
 
-// Heard takes wakes that other nodes published; those of shards this node does not own are somebody else's. nil says
-// that some may have been missed: every shard is looked through. None at all says that shards are free.
+// divide separates wake-ups by whether this node owns their shards.
+func (q *Queue) divide(ws []Wake) (mine, foreign []Wake) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, w := range ws {
+		if _, owned := q.owned[shardOf(w.SenderUID)]; owned {
+			mine = append(mine, w)
+		} else {
+			foreign = append(foreign, w)
+		}
+	}
+	return mine, foreign
+}
+
+// Heard takes wake-ups that other nodes published; those of shards that this node does not own are for others. nil: some
+// may have been missed, and every shard is scanned. None at all: shards are free.
 func (q *Queue) Heard(ws []Wake) {
 	if len(ws) == 0 {
 		select {
@@ -220,44 +211,10 @@ func (q *Queue) Heard(ws []Wake) {
 		default:
 		}
 	}
-	q.mu.Lock()
-	q.in.rescan = q.in.rescan || ws == nil
-	for _, w := range ws {
-		if _, mine := q.owned[shardOf(w.SenderUID)]; mine {
-			q.in.wakes = append(q.in.wakes, w)
-		}
+	if ws == nil {
+		q.post(rescan{})
 	}
-	q.mu.Unlock()
-	q.poke()
-}
-
-func (q *Queue) poke() {
-	select {
-	case q.signal <- struct{}{}:
-	default:
+	if mine, _ := q.divide(ws); len(mine) > 0 {
+		q.post(woken(mine))
 	}
-}
-
-// post leaves something in the inbox.
-func (q *Queue) post(put func(in *inbox)) {
-	q.mu.Lock()
-	put(&q.in)
-	q.mu.Unlock()
-	q.poke()
-}
-
-// land is post for what comes once a message.
-func (q *Queue) land(l landed) {
-	q.mu.Lock()
-	q.in.landed = append(q.in.landed, l)
-	q.mu.Unlock()
-	q.poke()
-}
-
-func (q *Queue) takeInbox() inbox {
-	q.mu.Lock()
-	in := q.in
-	q.in = inbox{}
-	q.mu.Unlock()
-	return in
 }

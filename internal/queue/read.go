@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue/lane"
 	"carillon/internal/store"
 )
 
-// reading is a window that is being read.
+// reading is a read of one class of a lane, and what it found.
 type reading struct {
-	lane   *lane
+	lane   *lane.Lane
 	class  int
 	from   time.Time
 	rows   []store.Queued
@@ -22,166 +23,104 @@ type reading struct {
 	err    error
 }
 
-// loaded is what a reader found.
-type loaded struct {
-	readings []*reading
-	ended    bool // the reader is free again
-}
-
-// attend loads what a lane wants to read, and puts it among the ready or to sleep.
-func (p *pump) attend(l *lane, now time.Time) {
-	if p.loads < loadsMax && len(p.hungry) == 0 {
-		p.load(l.wants(nil, now), now)
-	}
-	p.place(l, now)
-}
-
-// place puts a lane among the ready or to sleep, or has it wait for a reader.
-func (p *pump) place(l *lane, now time.Time) {
-	hungry := false
-	for c := range l.class {
-		hungry = hungry || l.class[c].wantsLoad(now)
-	}
-	runnable := false
-	for c := range l.class {
-		runnable = runnable || l.class[c].due(now)
-	}
-	if runnable && l.room(now, p.q.o.LaneCap) > 0 {
-		p.unsleep(l)
-		if !l.inReady {
-			l.inReady = true
-			p.ready = append(p.ready, l)
-		}
-		return
-	}
-	at := l.attention(now)
-	switch {
-	case at.IsZero() && l.empty() && l.idle(now):
-		if l.breaker != nil && l.breaker.tripped { // of a sender that has had nothing to try since
-			p.changed(l, carillon.BreakerClosed, now)
-		}
-		p.unsleep(l)
-		delete(p.lanes, l.uid)
-	case at.IsZero() && l.empty():
-		p.sleepUntil(l, l.over(now))
-	case at.IsZero():
-		p.unsleep(l)
-	case hungry && !at.After(now):
-		p.unsleep(l)
-		p.queueUp(l)
-	default:
-		p.sleepUntil(l, at)
-	}
-}
-
-// queueUp has a lane that found no free reader wait for one: a hundred thousand that are due at once must not look for
-// one each millisecond.
-func (p *pump) queueUp(l *lane) {
-	if !l.hungry {
-		l.hungry = true
-		p.hungry = append(p.hungry, l)
-	}
-}
+const readTimeout = 5 * time.Second
 
 // feed gives free readers to the lanes that wait for them, first come, first served.
-func (p *pump) feed(now time.Time) {
-	for len(p.hungry) > 0 && p.loads < loadsMax {
-		l := p.hungry[0]
-		p.hungry[0] = nil
-		p.hungry = p.hungry[1:]
-		l.hungry = false
-		if p.lanes[l.uid] == l {
-			rs := l.wants(nil, now)
-			p.place(l, now)
-			p.load(rs, now)
+func (d *dispatcher) feed(now time.Time) {
+	for d.reads < readsMost {
+		l := d.order.NextReader()
+		if l == nil {
+			return
+		}
+		if d.lanes[l.UID] == l {
+			d.read(l, now)
+			d.place(l, now)
 		}
 	}
 }
 
-// wants adds what a lane wants to read now.
-func (l *lane) wants(rs []*reading, now time.Time) []*reading {
-	for c := range l.class {
-		if w := &l.class[c]; w.wantsLoad(now) {
-			w.loading = true
-			rs = append(rs, &reading{lane: l, class: c, from: w.from()})
+// read has a reader read what a lane wants to read.
+func (d *dispatcher) read(l *lane.Lane, now time.Time) {
+	var all []*reading
+	for c := range l.Buffers {
+		if b := &l.Buffers[c]; b.WantsRead(now) {
+			b.Reading = true
+			all = append(all, &reading{lane: l, class: c, from: b.ReadFrom()})
 		}
 	}
-	return rs
-}
-
-// load has a reader read windows.
-func (p *pump) load(rs []*reading, now time.Time) {
-	if len(rs) == 0 {
+	if len(all) == 0 {
 		return
 	}
-	p.loads++
+	d.reads++
 	go func() {
-		p.read(rs, now.Add(readAhead))
-		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: rs, ended: true}) })
+		d.q.read(all, now.Add(lane.ReadAhead))
+		d.q.post(readEnded(all))
 	}()
 }
 
-// read reads the windows of one lane. What is due starts while the database is asked what comes next: it is posted at once.
-func (p *pump) read(rs []*reading, until time.Time) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+// read reads the classes of one lane.
+func (q *Queue) read(all []*reading, until time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	sender, active, err := p.q.o.Sender(ctx, rs[0].lane.uid)
-	for _, r := range rs {
+	sender, active, err := q.o.Sender(ctx, all[0].lane.UID)
+	for _, r := range all {
 		r.sender, r.off, r.err = sender, !active, err
 		if err == nil {
-			p.readWindow(ctx, r, until)
+			q.readClass(ctx, r, until)
 		}
 	}
 }
 
-func (p *pump) readWindow(ctx context.Context, r *reading, until time.Time) {
-	at := store.Lane{SenderUID: r.lane.uid, Class: carillon.Class(r.class)}
-	if r.rows, r.err = p.q.store.Window(ctx, r.lane.shard, at, r.from, until, windowRows); r.err != nil {
+// readClass reads what is due, which may start while the database is asked what comes next.
+func (q *Queue) readClass(ctx context.Context, r *reading, until time.Time) {
+	at := store.Lane{SenderUID: r.lane.UID, Class: carillon.Class(r.class)}
+	if r.rows, r.err = q.store.Window(ctx, r.lane.Shard, at, r.from, until, lane.ReadRows); r.err != nil {
 		return
 	}
-	if r.full = len(r.rows) == windowRows; r.full {
+	if r.full = len(r.rows) == lane.ReadRows; r.full {
 		return
 	}
 	if len(r.rows) > 0 {
 		first := *r
 		first.early, r.rows = true, nil
-		p.q.post(func(in *inbox) { in.loads = append(in.loads, loaded{readings: []*reading{&first}}) })
+		q.post(&first)
 	}
-	r.next, r.err = p.q.store.NextDue(ctx, r.lane.shard, at, until.Add(time.Millisecond))
+	r.next, r.err = q.store.NextDue(ctx, r.lane.Shard, at, until.Add(time.Millisecond))
 }
 
-func (p *pump) loaded(x loaded, now time.Time) {
-	if x.ended {
-		p.loads--
-	}
-	for _, r := range x.readings {
-		p.take(r, now)
+// readEnded are the classes that a reader has read; it is free again.
+type readEnded []*reading
+
+func (e readEnded) apply(d *dispatcher, now time.Time) {
+	d.reads--
+	for _, r := range e {
+		r.apply(d, now)
 	}
 }
 
-func (p *pump) take(r *reading, now time.Time) {
+func (r *reading) apply(d *dispatcher, now time.Time) {
 	l := r.lane
-	w := &l.class[r.class]
-	if p.lanes[l.uid] != l {
+	if d.lanes[l.UID] != l {
 		return
 	}
+	b := &l.Buffers[r.class]
 	if r.err != nil {
-		p.q.o.Log.Warn("read lane", "sender", l.uid, "error", r.err)
-		w.putOff(now)
-		p.attend(l, now)
+		d.q.o.Log.Warn("read lane", "sender", l.UID, "error", r.err)
+		b.ReadFailed(now)
+		d.attend(l, now)
 		return
 	}
-	l.off = r.off
-	l.of(r.sender)
+	l.Suspended = r.off
+	l.SetSender(r.sender)
 	switch {
-	case r.off && r.early: // the end of the read puts it off
+	case r.off && r.early: // the end of the read postpones it
 	case r.off:
-		w.putOff(now)
+		b.ReadFailed(now)
 	case r.early:
-		w.take(r.rows)
+		b.Add(r.rows)
 	default:
-		w.fill(r.rows, r.full, r.next)
+		b.Fill(r.rows, r.full, r.next)
 	}
-	p.setAside(l, w, now)
-	p.attend(l, now)
+	d.setAside(l, b, now)
+	d.attend(l, now)
 }

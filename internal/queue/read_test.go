@@ -5,46 +5,47 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue/lane"
 	"carillon/internal/store"
 )
 
 // Ten thousand for one number stand before one for another.
 func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
-	p := owning(t)
-	p.loads = 100 // nobody reads on
+	d := owning(t)
+	d.reads = 100 // nobody reads on
 	now := time.Now()
-	l := p.laneOf(1, p.shards[1])
-	l.of(&carillon.Sender{UID: 1, PerRecipient: 400 * time.Millisecond})
-	l.space.started("34600000000", now)
-	rows := make([]store.Queued, windowRows)
+	l := d.laneOf(1, d.shards[1])
+	l.SetSender(&carillon.Sender{UID: 1, PerRecipient: 400 * time.Millisecond})
+	l.Spacer.Started("34600000000", now)
+	rows := make([]store.Queued, lane.ReadRows)
 	for i := range rows {
 		rows[i] = store.Queued{Key: carillon.Seq(i).Message(0), Number: "34600000000", Due: now}
 	}
-	rows[windowRows-1].Number = "34600000001"
-	p.loaded(loaded{readings: []*reading{{lane: l, class: 1, rows: rows, full: true, sender: l.sender}}, ended: true}, now)
-	w := &l.class[1]
-	if len(w.queue) != 3 || w.queue[0].Number != "34600000001" || !w.due(now) {
-		t.Fatalf("%d are held to start, want the other number's and those of the next second", len(w.queue))
+	rows[lane.ReadRows-1].Number = "34600000001"
+	readEnded{{lane: l, class: 1, rows: rows, full: true, sender: l.Sender}}.apply(d, now)
+	w := &l.Buffers[1]
+	if len(w.Items) != 3 || w.Items[0].Number != "34600000001" || !w.HasDue(now) {
+		t.Fatalf("%d are held to start, want the other number's and those of the next second", len(w.Items))
 	}
-	if !w.wantsLoad(now) {
+	if !w.WantsRead(now) {
 		t.Error("what stands behind them is not read")
 	}
 	seen := map[time.Time]bool{}
-	for _, x := range p.later {
+	for _, x := range d.postponed {
 		seen[x.m.Due] = true
 	}
-	if len(p.later) != windowRows-3 || len(seen) != len(p.later) {
-		t.Errorf("%d are put off to %d times", len(p.later), len(seen))
+	if len(d.postponed) != lane.ReadRows-3 || len(seen) != len(d.postponed) {
+		t.Errorf("%d are put off to %d times", len(d.postponed), len(seen))
 	}
 	for range 20 { // however much is read
-		p.loaded(loaded{readings: []*reading{{lane: l, class: 1, rows: again(rows), full: true, sender: l.sender}}, ended: true}, now)
+		readEnded{{lane: l, class: 1, rows: again(rows), full: true, sender: l.Sender}}.apply(d, now)
 	}
-	if len(p.later) > laterMost || len(w.queue) <= windowRows {
-		t.Errorf("%d wait for their commit, %d are held", len(p.later), len(w.queue))
+	if len(d.postponed) > postponeMost || len(w.Items) <= lane.ReadRows {
+		t.Errorf("%d wait for their commit, %d are held", len(d.postponed), len(w.Items))
 	}
-	for left := len(p.later); left > 0; left = len(p.later) {
-		if n := len(p.takeLater()); n != min(left, max(laterRows, left/2)) || len(p.later) != left-n {
-			t.Fatalf("%d of %d go with a commit, %d are left", n, left, len(p.later))
+	for left := len(d.postponed); left > 0; left = len(d.postponed) {
+		if n := len(d.takePostponed()); n != min(left, max(postponeRows, left/2)) || len(d.postponed) != left-n {
+			t.Fatalf("%d of %d go with a commit, %d are left", n, left, len(d.postponed))
 		}
 	}
 }

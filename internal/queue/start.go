@@ -7,228 +7,201 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue/lane"
 	"carillon/internal/store"
 )
 
+// flight is a message from the choice to start it until its result is committed.
 type flight struct {
 	job   *Job
-	lane  *lane
+	lane  *lane.Lane
 	class carillon.Class
 	start *store.Start
-	shard *shardState   // as it was when the start was committed
+	shard *shard        // as it was when the start was committed
 	stamp time.Time     // of the start, for the recipient's interval; zero: there is none
 	wait  time.Duration // before it leaves, for the same
 }
 
-// postponed is a message on its way to a later time. It stays known to its window until that is committed: its row
-// would be read again as due.
-type postponed struct {
-	m    store.Queued
-	lane *lane
-	w    *window
+// depart counts the start in its shard, arrive its end: a result that is written, or no start at all.
+func (f *flight) depart(s *shard) {
+	if f.shard = s; s != nil {
+		s.inFlight++
+	}
 }
 
-// choose takes messages from the ready lanes in turn, as long as there is room.
-func (p *pump) choose(now time.Time) []*flight {
-	var flights []*flight
-	for most := p.q.o.ProcessCap - p.active; len(p.ready) > 0 && len(flights) < most; {
-		l := p.ready[0]
-		p.ready[0] = nil
-		p.ready = p.ready[1:]
-		flights = p.turn(flights, l, most, now)
+func (f *flight) arrive() {
+	if f.shard != nil {
+		f.shard.inFlight--
+		f.shard = nil
 	}
-	return flights
+}
+
+// postponed is a message on its way to a later time. It stays known to its buffer until that is committed: its row
+// would be read again as due.
+type postponed struct {
+	m      store.Queued
+	lane   *lane.Lane
+	buffer *lane.Buffer
 }
 
 // turnRows is how many recipients of one notification a lane may start in one turn. Neighbours are read and started
-// together; were many lanes to give one each, the notification would be read anew for every one of them.
+// together; if each of many lanes started one in turn, the notification would be read again for every one of them.
 const turnRows = 8
 
-// turn takes what a lane starts in its turn: one message, and its neighbours. A lane that had none is not ready any more.
-func (p *pump) turn(flights []*flight, l *lane, most int, now time.Time) []*flight {
-	for n := 0; n < turnRows && len(flights) < most; n++ {
-		if n > 0 && !l.neighbour(flights[len(flights)-1]) {
-			break
-		}
-		f := p.next(l, now)
-		if f == nil && n > 0 {
-			break
-		}
-		if f == nil {
-			l.inReady = false
-			p.attendLater(l, now)
+// choose takes messages from the ready lanes in turn, as long as there is room.
+func (d *dispatcher) choose(now time.Time) []*flight {
+	var flights []*flight
+	for most := d.q.o.ProcessCap - d.inFlight; len(flights) < most; {
+		l := d.order.NextReady()
+		if l == nil {
 			return flights
 		}
-		flights = append(flights, f)
+		if started := d.turn(l, min(turnRows, most-len(flights)), now); len(started) > 0 {
+			flights = append(flights, started...)
+			d.order.MarkReady(l)
+		} else {
+			d.attend(l, now)
+		}
 	}
-	p.ready = append(p.ready, l)
 	return flights
 }
 
-// neighbour tells whether the next of a flight's class is the next recipient of its notification.
-func (l *lane) neighbour(f *flight) bool {
-	w := &l.class[f.class]
-	return len(w.queue) > 0 && w.queue[0].Key == f.start.Key+1
-}
-
-// attendLater is attend for a lane that has just had no message to start.
-func (p *pump) attendLater(l *lane, now time.Time) {
-	if p.lanes[l.uid] == l {
-		p.attend(l, now)
+// turn takes what a lane starts in its turn: one message, and its neighbours.
+func (d *dispatcher) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) {
+	for len(flights) < most {
+		if n := len(flights); n > 0 {
+			last := flights[n-1]
+			if items := l.Buffers[last.class].Items; len(items) == 0 || items[0].Key != last.start.Key+1 {
+				break
+			}
+		}
+		f := d.next(l, now)
+		if f == nil {
+			break
+		}
+		flights = append(flights, f)
 	}
+	return flights
 }
 
 // next takes the next message of a lane that may start now; nil when there is none.
-func (p *pump) next(l *lane, now time.Time) *flight {
-	for l.room(now, p.q.o.LaneCap) > 0 {
-		c, ok := l.pick(now)
+func (d *dispatcher) next(l *lane.Lane, now time.Time) *flight {
+	for l.Room(now, d.q.o.LaneCap) > 0 {
+		c, ok := l.Pick(now)
 		if !ok {
 			return nil
 		}
-		w := &l.class[c]
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		if p.spaced(l, w, m, now) {
+		b := &l.Buffers[c]
+		m := b.Pop()
+		if d.space(l, b, m, now) {
 			continue
 		}
-		stamp := l.space.started(m.Number, now)
-		l.pace.take()
-		l.flying++
-		if w.more && len(w.queue) < refillBelow && p.loads < loadsMax {
-			p.load(l.wants(nil, now), now)
+		f := &flight{lane: l, class: carillon.Class(c), start: &store.Start{Key: m.Key, Shard: l.Shard}, stamp: l.Spacer.Started(m.Number, now)}
+		l.Pacer.Take()
+		l.InFlight++
+		if b.RunsLow() && d.reads < readsMost {
+			d.read(l, now)
 		}
-		spared, probe := p.tried(l, m, now)
-		return &flight{
-			lane: l, class: carillon.Class(c), stamp: stamp, start: &store.Start{Key: m.Key, Shard: l.shard},
-			job: &Job{Queued: m, Sender: l.sender, Class: carillon.Class(c), Shard: l.shard, Valid: p.q.validity(l.shard, p.epochOf(l.shard)), Spared: spared, Probe: probe},
-		}
+		f.job = &Job{Queued: m, Sender: l.Sender, Class: f.class, Shard: l.Shard, Valid: d.q.validity(l.Shard, d.epochOf(l.Shard))}
+		f.job.Spared, f.job.Probe = d.breakers.allow(l, m.Key, now)
+		return f
 	}
 	return nil
 }
 
-// spaced puts a message off whose recipient's interval is not over: in memory up to a second, in the database beyond. false:
-// it may start.
-func (p *pump) spaced(l *lane, w *window, m store.Queued, now time.Time) bool {
-	at := l.space.slot(m.Number, m.Due, now)
+// space postpones a message whose recipient's interval is not over: in memory up to a second, in the database beyond. It
+// returns false where the message may start.
+func (d *dispatcher) space(l *lane.Lane, b *lane.Buffer, m store.Queued, now time.Time) bool {
+	at := l.Spacer.Slot(m.Number, m.Due, now)
 	if !at.After(now) {
 		return false
 	}
 	m.Due = at
-	if at.Sub(now) <= spacingWait {
-		w.push(m)
+	if at.Sub(now) <= lane.SpacingWait {
+		b.Push(m)
 	} else {
-		p.later = append(p.later, postponed{m, l, w})
+		d.postponed = append(d.postponed, postponed{m, l, b})
 	}
 	return true
 }
 
 const (
-	laterRows = 512  // put off in one commit, or half of what waits for one
-	laterMost = 4096 // in any; and once so many wait, no more are put off as they are read
+	postponeRows = 512  // postponed in one commit, or half of what waits for one
+	postponeMost = 4096 // in any; and once so many wait, no more are postponed as they are read
+	resultsMost  = 4096 // in one commit
 )
 
-// setAside puts off what was just read and waits for a recipient's interval, before its turn comes. However many wait for one
-// number, what stands behind them is read at once, and starts with the next commit, not with that of the last of them.
-func (p *pump) setAside(l *lane, w *window, now time.Time) {
-	if !l.space.any() || l.room(now, p.q.o.LaneCap) <= 0 {
+// setAside postpones what was just read and waits for a recipient's interval, before its turn comes. However many wait for
+// one number, what stands behind them is read at once, and starts with the next commit, not with that of the last of them.
+func (d *dispatcher) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
+	if !l.Spacer.Active() || l.Room(now, d.q.o.LaneCap) <= 0 {
 		return
 	}
-	n, _ := slices.BinarySearchFunc(w.queue, now, func(m store.Queued, now time.Time) int {
-		if m.Due.After(now) {
-			return 1
-		}
-		return -1
-	})
-	due := w.queue[:n]
-	w.queue = slices.Clone(w.queue[n:])
+	due := b.PopDue(now)
 	left := due[:0]
 	for _, m := range due {
-		if len(p.later) >= laterMost || !p.spaced(l, w, m, now) {
+		if len(d.postponed) >= postponeMost || !d.space(l, b, m, now) {
 			left = append(left, m)
 		}
 	}
-	w.queue = append(left, w.queue...)
+	b.Items = append(left, b.Items...)
 }
 
-// takeLater gives what the next commit puts off.
-func (p *pump) takeLater() []postponed {
-	all := p.later
-	n := min(max(laterRows, len(all)/2), laterMost)
-	if len(all) <= n {
-		p.later = nil
-		return all
+// takePostponed removes what the next commit postpones.
+func (d *dispatcher) takePostponed() []postponed {
+	return takeFirst(&d.postponed, min(max(postponeRows, len(d.postponed)/2), postponeMost))
+}
+
+// takeFirst removes the first n elements, or all.
+func takeFirst[T any](all *[]T, n int) []T {
+	taken := *all
+	if len(taken) <= n {
+		*all = nil
+		return taken
 	}
-	p.later = slices.Clone(all[n:])
-	return all[:n:n]
+	*all = slices.Clone(taken[n:])
+	return taken[:n:n]
 }
 
-// epochOf is the epoch of a shard that this node owns, 0 of another.
-func (p *pump) epochOf(shard int) int64 {
-	if s := p.shards[shard]; s != nil {
-		return s.epoch
-	}
-	return 0
-}
-
-// resultsMost bounds the results of one commit.
-const resultsMost = 4096
-
-// takeResults returns the results that go with the next commit, the oldest first.
-func (p *pump) takeResults() []store.Result {
-	all, n := p.results, resultsMost
-	if n >= len(all) {
-		p.results = nil
-		return all
-	}
-	p.results = slices.Clone(all[n:])
-	return all[:n:n]
-}
-
-func (p *pump) commit(flights []*flight, now time.Time) {
-	d := &store.Delivery{Results: p.takeResults(), Now: now}
-	later := p.takeLater()
-	for _, x := range later {
-		d.Later = append(d.Later, x.m)
+// commit writes the starts of flights, with the results and the postponed messages that wait.
+func (d *dispatcher) commit(flights []*flight, now time.Time) {
+	x := &store.Delivery{Results: takeFirst(&d.results, resultsMost), Now: now}
+	later := d.takePostponed()
+	for _, p := range later {
+		x.Later = append(x.Later, p.m)
 	}
 	seen := map[int]bool{}
 	for _, f := range flights {
-		d.Starts = append(d.Starts, f.start)
-		p.depart(f)
-		if s := p.shards[f.start.Shard]; s != nil && !seen[s.id] {
+		x.Starts = append(x.Starts, f.start)
+		s := d.shards[f.start.Shard]
+		f.depart(s)
+		if s != nil && !seen[s.id] {
 			seen[s.id] = true
-			d.Fences = append(d.Fences, store.Fence{Shard: s.id, Owner: p.q.id, Epoch: s.epoch})
+			x.Fences = append(x.Fences, store.Fence{Shard: s.id, Owner: d.q.id, Epoch: s.epoch})
 		}
 	}
-	slices.SortFunc(d.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
-	slices.SortFunc(d.Later, func(a, b store.Queued) int {
-		return cmp.Compare(a.Key, b.Key)
-	})
-	slices.SortFunc(d.Results, func(a, b store.Result) int {
-		return cmp.Compare(a.Key, b.Key)
-	})
-	slices.SortFunc(d.Starts, func(a, b *store.Start) int {
-		return cmp.Compare(a.Key, b.Key)
-	})
-	p.active += len(flights)
-	p.committing = true
+	slices.SortFunc(x.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+	slices.SortFunc(x.Later, func(a, b store.Queued) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(x.Results, func(a, b store.Result) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(x.Starts, func(a, b *store.Start) int { return cmp.Compare(a.Key, b.Key) })
+	d.inFlight += len(flights)
+	d.committing = true
 	go func() {
-		begin := time.Now()
-		err := p.q.store.Deliver(context.Background(), d)
-		took := time.Since(begin)
-		p.q.post(func(in *inbox) { in.commits = append(in.commits, committed{d, flights, later, took, err}) })
+		err := d.q.store.Deliver(context.Background(), x)
+		d.q.post(&committed{x, flights, later, err})
 	}()
 }
 
 // send has a started message sent, by a goroutine of its own: as many run as may be in flight.
-func (p *pump) send(f *flight, now time.Time) {
+func (d *dispatcher) send(f *flight, now time.Time) {
 	if !f.stamp.IsZero() {
-		f.wait = f.lane.space.left(f.job.Number, now)
+		f.wait = f.lane.Spacer.Left(f.job.Number, now)
 	}
 	go func() {
 		if f.wait > 0 {
 			<-time.After(f.wait)
 		}
-		d := p.q.o.Deliver(p.sendCtx, f.job)
-		p.q.land(landed{f, d, time.Now()})
+		done := d.q.o.Deliver(d.sendCtx, f.job)
+		d.q.post(&completion{f, done, time.Now()})
 	}()
 }

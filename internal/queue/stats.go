@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue/lane"
 )
 
 // Stats is what a node's queue holds at an instant, for metrics.
@@ -34,12 +35,12 @@ type BreakerCount struct {
 // BreakersMost bounds the breakers that Stats lists one by one.
 const BreakersMost = 100
 
-// Stats asks the pump. It takes no longer than ctx allows; while the queue does not run it fails.
+// Stats asks the dispatcher. It takes no longer than ctx allows; while the queue does not run it fails.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
-	answer := make(chan Stats, 1)
-	q.post(func(in *inbox) { in.asks = append(in.asks, answer) })
+	response := make(chan Stats, 1)
+	q.post(statsAsked(response))
 	select {
-	case s := <-answer:
+	case s := <-response:
 		return s, nil
 	case <-ctx.Done():
 		return Stats{}, ctx.Err()
@@ -59,18 +60,19 @@ func (c *counts) change(b carillon.Breaker) {
 	c.changes[BreakerCount{b.Fault, b.State}]++
 }
 
-func (p *pump) stats(now time.Time) Stats {
+func (d *dispatcher) stats(now time.Time) Stats {
 	s := Stats{
-		Shards: len(p.shards), Lanes: len(p.lanes), Sending: p.active, Unwritten: len(p.results), Gained: p.gained, Lost: p.lost,
-		Commits: p.commits, Broken: map[BreakerCount]int{}, Changes: make(map[BreakerCount]uint64, len(p.changes)),
+		Shards: len(d.shards), Lanes: len(d.lanes), Sending: d.inFlight, Unwritten: len(d.results), Gained: d.counts.gained,
+		Lost: d.counts.lost, Commits: d.counts.commits, Broken: map[BreakerCount]int{},
+		Changes: make(map[BreakerCount]uint64, len(d.counts.changes)),
 	}
-	maps.Copy(s.Changes, p.changes)
-	for _, l := range p.lanes {
-		l.count(&s, now)
-		if !l.breaker.probing() {
+	maps.Copy(s.Changes, d.counts.changes)
+	for _, l := range d.lanes {
+		s.add(l, now)
+		if !l.Breaker.Tripped() {
 			continue
 		}
-		b := l.breaker.told(l, now)
+		b := view(l, l.Breaker, now)
 		s.Broken[BreakerCount{b.Fault, b.State}]++
 		if len(s.Breakers) < BreakersMost {
 			s.Breakers = append(s.Breakers, b)
@@ -79,28 +81,18 @@ func (p *pump) stats(now time.Time) Stats {
 	return s
 }
 
-func (l *lane) count(s *Stats, now time.Time) {
-	if l.off { // nobody is late where nothing may be sent
+// add counts what waits in a lane. Of a suspended sender nothing is late.
+func (s *Stats) add(l *lane.Lane, now time.Time) {
+	if l.Suspended {
 		return
 	}
 	deep := false
-	for c := range l.class {
-		w := &l.class[c]
-		for i := range w.queue {
-			if w.queue[i].Due.After(now) {
-				break
-			}
-			s.Waiting[c]++
-		}
-		deep = deep || w.more && !w.tail.After(now)
-		if l.breaker.probing() {
-			continue // that its messages wait is told as its breaker's state
-		}
-		if len(w.queue) > 0 {
-			s.Oldest = max(s.Oldest, now.Sub(w.queue[0].Due))
-		}
-		if !w.next.IsZero() && w.next.UnixMilli() > 0 {
-			s.Oldest = max(s.Oldest, now.Sub(w.next))
+	for c := range l.Buffers {
+		items, since, more := l.Buffers[c].Overdue(now)
+		s.Waiting[c] += items
+		deep = deep || more
+		if !l.Breaker.Tripped() && !since.IsZero() { // else that its messages wait shows as its breaker's state
+			s.Oldest = max(s.Oldest, now.Sub(since))
 		}
 	}
 	if deep {

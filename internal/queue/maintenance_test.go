@@ -13,19 +13,19 @@ import (
 func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	const taken, sent, airborne carillon.MessageKey = 1 << 8, 2 << 8, 3 << 8
-	p := idlePump(t)
-	l := p.laneOf(1, p.shards[1])
+	d := idle(t)
+	l := d.laneOf(1, d.shards[1])
 	of := func(k carillon.MessageKey, attempt int) *flight {
 		return &flight{lane: l, job: &Job{Queued: store.Queued{Key: k}, Attempt: attempt}}
 	}
-	p.flights = map[carillon.MessageKey]*flight{sent: of(sent, 1), airborne: of(airborne, 2)}
+	d.flights = map[carillon.MessageKey]*flight{sent: of(sent, 1), airborne: of(airborne, 2)}
 	audited := func(attempt int) []store.Result {
-		p.results = nil
-		p.auditing++
-		p.audited(audit{shard: 1, audited: true, flights: []store.Flight{
+		d.results = nil
+		d.audits++
+		(&scanned{shard: 1, audit: true, flights: []store.Flight{
 			{Key: taken, SenderUID: 1, Attempt: attempt}, {Key: sent, SenderUID: 1, Attempt: attempt}, {Key: airborne, SenderUID: 1, Attempt: 2},
-		}}, now)
-		return p.results
+		}}).apply(d, now)
+		return d.results
 	}
 	if rs := audited(1); len(rs) != 1 || rs[0].Key != taken {
 		t.Fatalf("taken back are %v, want what no attempt is known of", rs)
@@ -37,18 +37,18 @@ func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *test
 	if len(second) != 2 || second[0].Key != taken || second[1].Key != sent || second[0].Attempt != 2 || second[1].Attempt != 2 {
 		t.Fatalf("taken back are %v, want the second attempts of both", second)
 	}
-	p.written([]store.Result{{Key: taken, Attempt: 1, Move: store.MoveUnsent}}, now)
-	if p.orphans[taken].attempt != 2 {
+	d.written([]store.Result{{Key: taken, Attempt: 1, Move: store.MoveUnsent}}, now)
+	if d.orphans[taken].attempt != 2 {
 		t.Error("with the first attempt's result the second is forgotten")
 	}
-	p.written(second, now)
-	if len(p.orphans) != 0 {
-		t.Errorf("not forgotten once taken back: %v", p.orphans)
+	d.written(second, now)
+	if len(d.orphans) != 0 {
+		t.Errorf("not forgotten once taken back: %v", d.orphans)
 	}
 }
 
 // idlePump owns shard 1 of an empty database and does nothing by itself.
-func idlePump(t *testing.T) *pump {
+func idle(t *testing.T) *dispatcher {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -59,19 +59,19 @@ func idlePump(t *testing.T) *pump {
 			t.Error(err)
 		}
 	})
-	p := newPump(New(s, Options{}))
-	p.loads = loadsMax
-	p.shards[1] = &shardState{id: 1}
-	return p
+	d := newDispatcher(New(s, Options{}))
+	d.reads = readsMost
+	d.shards[1] = &shard{id: 1}
+	return d
 }
 
 // owning is a dispatcher that owns shard 1 and may start.
-func owning(t interface{ Helper() }) *pump {
+func owning(t interface{ Helper() }) *dispatcher {
 	t.Helper()
 	q := New(nil, Options{Deliver: nil})
 	q.beat.forever.Store(true)
-	p := newPump(q)
-	p.loads = loadsMax
-	p.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
-	return p
+	d := newDispatcher(q)
+	d.reads = readsMost
+	d.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
+	return d
 }

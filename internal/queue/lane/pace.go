@@ -1,29 +1,26 @@
-package queue
+package lane
 
-import (
-	"time"
+import "time"
 
-	"carillon"
-)
-
-// pacer keeps a sender's rate exactly: a ring of `rate` slots, each free again one second after the response of the
+// Pacer keeps a sender's rate exactly: a ring of Rate slots, each free again one second after the response of the
 // request that took it, so that no window of a second at the provider holds more than rate. A token bucket would allow
-// twice the rate in one window (engine.md, section 3).
-type pacer struct {
-	rate    int // 0: unpaced
+// twice the rate in one window.
+type Pacer struct {
+	Rate    int // 0: unpaced
 	busy    int // slots whose request has no response yet
 	cooling []time.Time
-	from    time.Time // a new owner waits a second: the last one's requests are unknown to it
+	From    time.Time // a new owner waits a second: the last one's requests are unknown to it
 }
 
-const paceWindow = time.Second
+// PaceWindow is the window that the rate counts in.
+const PaceWindow = time.Second
 
-// free is the number of requests that may start now.
-func (p *pacer) free(now time.Time) int {
-	if p.rate == 0 {
+// Free is the number of requests that may start now.
+func (p *Pacer) Free(now time.Time) int {
+	if p.Rate == 0 {
 		return 1 << 30
 	}
-	if now.Before(p.from) {
+	if now.Before(p.From) {
 		return 0
 	}
 	n := 0
@@ -31,13 +28,13 @@ func (p *pacer) free(now time.Time) int {
 		n++
 	}
 	p.cooling = p.cooling[n:]
-	return max(0, p.rate-p.busy-len(p.cooling))
+	return max(0, p.Rate-p.busy-len(p.cooling))
 }
 
-// next is when a slot becomes free that is not now; zero when only a response can free one.
-func (p *pacer) next(now time.Time) time.Time {
-	if now.Before(p.from) {
-		return p.from
+// Next is when a slot becomes free that is not now; zero when only a response can free one.
+func (p *Pacer) Next(now time.Time) time.Time {
+	if now.Before(p.From) {
+		return p.From
 	}
 	if len(p.cooling) > 0 {
 		return p.cooling[0]
@@ -45,31 +42,34 @@ func (p *pacer) next(now time.Time) time.Time {
 	return time.Time{}
 }
 
-func (p *pacer) take() { p.busy++ }
+// Take takes a slot for a request that starts.
+func (p *Pacer) Take() { p.busy++ }
 
-// untake gives a slot back whose request never left.
-func (p *pacer) untake() { p.busy-- }
+// Release frees a slot whose request never left.
+func (p *Pacer) Release() { p.busy-- }
 
-func (p *pacer) answered(now time.Time) {
+// Responded starts the second after which the slot of a request is free again.
+func (p *Pacer) Responded(now time.Time) {
 	p.busy--
-	if p.rate > 0 {
-		p.cooling = append(p.cooling, now.Add(paceWindow))
+	if p.Rate > 0 {
+		p.cooling = append(p.cooling, now.Add(PaceWindow))
 	}
 }
 
-func (p *pacer) idle(now time.Time) bool { return p.busy == 0 && !p.over().After(now) }
+// Idle reports whether every slot is free.
+func (p *Pacer) Idle(now time.Time) bool { return p.busy == 0 && !p.IdleAt().After(now) }
 
-// over is when every slot whose request has a response is free again.
-func (p *pacer) over() time.Time {
+// IdleAt is when every slot whose request has a response is free again.
+func (p *Pacer) IdleAt() time.Time {
 	if len(p.cooling) == 0 {
 		return time.Time{}
 	}
 	return p.cooling[len(p.cooling)-1]
 }
 
-// spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
+// Spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
 // wall clock neither shortens an interval nor lengthens it.
-type spacer struct {
+type Spacer struct {
 	every    time.Duration        // 0: none
 	last     map[string]time.Time // starts, which slots are reckoned from
 	reserved map[string]time.Time
@@ -78,9 +78,9 @@ type spacer struct {
 	until    time.Time            // when nothing of it means anything any more
 }
 
-// slot tells when a message to the number that is due may start: now or earlier, or an exact later instant that it
+// Slot returns when a message to the number that is due may start: now or earlier, or an exact later instant that it
 // reserves. One whose reserved slot has come keeps its turn when the one before it started a little late.
-func (s *spacer) slot(number string, due, now time.Time) time.Time {
+func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 	if s.every == 0 {
 		return now
 	}
@@ -111,13 +111,13 @@ func onWall(at, now time.Time) time.Time {
 	return at.Add(untilMilli(at))
 }
 
-// any tells whether there is an interval to keep.
-func (s *spacer) any() bool {
+// Active reports whether there is an interval to keep.
+func (s *Spacer) Active() bool {
 	return s.every > 0 && len(s.last) > 0
 }
 
-// started notes a start; the stamp is for unstarted.
-func (s *spacer) started(number string, now time.Time) (stamp time.Time) {
+// Started records a start; the stamp is for Undo.
+func (s *Spacer) Started(number string, now time.Time) (stamp time.Time) {
 	if s.every == 0 {
 		return time.Time{}
 	}
@@ -140,10 +140,10 @@ func untilMilli(t time.Time) time.Duration {
 	return (time.Millisecond - part) % time.Millisecond
 }
 
-// left notes that what was started leaves only now, and gives how long it has to wait yet: the one before it left behind its
-// slot as well, by leaveLate at most. So none comes too soon after another, and lateness does not add up along a row. What
-// is later than that moves the slots behind it.
-func (s *spacer) left(number string, now time.Time) (wait time.Duration) {
+// Left records that what was started leaves only now, and returns how long it has to wait yet: the one before it left behind
+// its slot as well, by leaveLate at most. So none comes too soon after another, and lateness does not add up along a row.
+// What is later than that moves the slots behind it.
+func (s *Spacer) Left(number string, now time.Time) (wait time.Duration) {
 	if s.every == 0 {
 		return 0
 	}
@@ -157,32 +157,32 @@ func (s *spacer) left(number string, now time.Time) (wait time.Duration) {
 	s.gone[number] = now
 	late := !s.reserved[number].After(now) || now.Sub(s.last[number]) > leaveLate
 	if late {
-		s.started(number, now)
+		s.Started(number, now)
 	}
 	return wait
 }
 
-// unstarted takes started back.
-func (s *spacer) unstarted(number string, stamp time.Time) {
+// Undo takes a start back.
+func (s *Spacer) Undo(number string, stamp time.Time) {
 	if s.last[number].Equal(stamp) { // nothing has started since
 		delete(s.last, number)
 	}
 }
 
-// of notes the sender's interval as it is now.
-func (s *spacer) of(x *carillon.Sender) {
-	s.every = x.PerRecipient
+// SetInterval sets the sender's interval as it is now.
+func (s *Spacer) SetInterval(d time.Duration) {
+	s.every = d
 }
 
 const (
 	slotLate  = 250 * time.Millisecond // a message may start so late without the ones after it losing their slots
-	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without their being moved
+	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without moving them
 )
 
 // spacerMin is how many entries there are before old ones are looked for.
 const spacerMin = 4096
 
-func (s *spacer) prune(now time.Time) {
+func (s *Spacer) prune(now time.Time) {
 	for number, at := range s.last {
 		if !at.Add(s.every).After(now) {
 			delete(s.last, number)
@@ -200,9 +200,10 @@ func (s *spacer) prune(now time.Time) {
 	}
 }
 
-// over is when what is known now will mean nothing any more.
-func (s *spacer) over() time.Time {
+// IdleAt is when what is known now will mean nothing any more.
+func (s *Spacer) IdleAt() time.Time {
 	return s.until
 }
 
-func (s *spacer) idle(now time.Time) bool { return !s.over().After(now) }
+// Idle reports whether nothing is remembered that matters.
+func (s *Spacer) Idle(now time.Time) bool { return !s.IdleAt().After(now) }

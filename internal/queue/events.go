@@ -1,0 +1,84 @@
+package queue
+
+import (
+	"time"
+
+	"carillon/internal/store"
+)
+
+// event is something that happened outside the dispatcher's goroutine, in the order in which it did: wake-ups, reads and
+// commits that ended, responses, shards gained and lost. The dispatcher applies it.
+type event interface {
+	apply(d *dispatcher, now time.Time)
+}
+
+// post leaves events for the dispatcher.
+func (q *Queue) post(events ...event) {
+	q.mu.Lock()
+	q.events = append(q.events, events...)
+	q.mu.Unlock()
+	select {
+	case q.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (q *Queue) takeEvents() []event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	events := q.events
+	q.events = nil
+	return events
+}
+
+// woken are wake-ups of lanes whose shards this node owned when they came.
+type woken []Wake
+
+func (e woken) apply(d *dispatcher, now time.Time) {
+	for _, w := range e {
+		d.wake(w, now)
+	}
+}
+
+// rescan asks for a scan of every shard's due index: wake-ups may have been missed.
+type rescan struct{}
+
+func (rescan) apply(d *dispatcher, now time.Time) {
+	for _, s := range d.shards {
+		s.scanAt = now
+	}
+	d.upkeepDue = true
+}
+
+// gained is a shard that this node owns from now on, with nothing in flight.
+type gained store.Shard
+
+func (e gained) apply(d *dispatcher, now time.Time) {
+	if d.q.ownsAt(e.ID, e.Epoch) { // it may have been lost since
+		d.gain(store.Shard(e), now)
+		d.breakers.recall()
+	}
+}
+
+// lost is a shard that this node does not own any more, as it was.
+type lost store.Shard
+
+func (e lost) apply(d *dispatcher, _ time.Time) {
+	if s := d.shards[e.ID]; s != nil && s.epoch == e.Epoch { // one that is this node's again by now stays
+		d.lose(e.ID)
+	}
+}
+
+// rebalance is how many shards are to go to other nodes.
+type rebalance int
+
+func (e rebalance) apply(d *dispatcher, now time.Time) {
+	if !d.leaving { // a turn that began before the stop would cancel the hand-over
+		d.handover.shed(int(e), now)
+	}
+}
+
+// statsAsked asks for the figures of an instant.
+type statsAsked chan<- Stats
+
+func (e statsAsked) apply(d *dispatcher, now time.Time) { e <- d.stats(now) }

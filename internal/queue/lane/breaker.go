@@ -1,0 +1,220 @@
+package lane
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"carillon"
+)
+
+const (
+	breakerWindow = 10
+	// BreakerTrip is how many different messages must meet one class of fault to open a breaker.
+	BreakerTrip = 5
+	// BreakerWithin is the time in which they must.
+	BreakerWithin = 30 * time.Second
+	// BreakerForgets is after how long without a try the breaker of a sender that has nothing to send is forgotten.
+	BreakerForgets = 24 * time.Hour
+	forgivenMost   = 1024 // messages a sender whose attempts are forgiven
+)
+
+// Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it at once: the channel cannot
+// be reached, the account is refused. One that may be the message's own is counted: it opens the breaker when BreakerTrip
+// different messages met the same class of fault among the last breakerWindow outcomes, within BreakerWithin.
+//
+//	closed ── trip ──▶ open ── Until ──▶ half open ── a message gets a response ──▶ closed
+//	                     ▲                   │
+//	                     └── twice as long ──┘ the message that was tried meets a fault
+//
+// While it is open nothing of the sender starts; no other sender is affected. Attempts that opened it or tried it count for
+// nothing: an outage of hours neither uses up a message's attempts nor fails it. Nor do those that a fault on our side
+// ended before they left. A nil breaker is closed, has seen no recent fault, and forgives no attempt.
+type Breaker struct {
+	Fault   carillon.Fault
+	Detail  string
+	Since   time.Time // when it left closed
+	Until   time.Time // nothing starts before
+	Company string
+
+	tripped  bool          // not closed: open until Until, half open from then on
+	tried    bool          // half open, and a message has been tried
+	wait     time.Duration // how long it was open the last time; the next is twice as long
+	last     [breakerWindow]outcome
+	next     int
+	forgiven map[carillon.MessageKey]int // attempts that count for nothing
+	forgave  time.Time                   // when a message with such attempts was last postponed
+}
+
+// outcome is one response; without a fault it was a good one.
+type outcome struct {
+	fault carillon.Fault
+	key   carillon.MessageKey
+	at    time.Time
+}
+
+// Restore returns a breaker that is not closed, as another node left it.
+func Restore(x *carillon.Breaker, now time.Time) *Breaker {
+	_, most := openFor(x.Fault)
+	return &Breaker{
+		Fault: x.Fault, Detail: x.Detail, Since: x.Since, tripped: true, Company: x.CompanyID,
+		Until: latest(x.Until, now.Add(-BreakerForgets)), // not forgotten before it is known what waits
+		wait:  min(max(x.Until.Sub(x.Since), 0), most/2),
+	}
+}
+
+// State is the breaker's state at an instant.
+func (b *Breaker) State(now time.Time) carillon.BreakerState {
+	switch {
+	case !b.Tripped():
+		return carillon.BreakerClosed
+	case b.Open(now):
+		return carillon.BreakerOpen
+	}
+	return carillon.BreakerHalfOpen
+}
+
+// Open reports whether nothing may start.
+func (b *Breaker) Open(now time.Time) bool { return b != nil && b.tripped && now.Before(b.Until) }
+
+// Tripped reports whether it is not closed: once it is half open one message at a time may start.
+func (b *Breaker) Tripped() bool { return b != nil && b.tripped }
+
+// Allow records that a message starts, and reports how many of its attempts are forgiven, whether it probes a half-open
+// breaker, and whether it is the first to do so.
+func (b *Breaker) Allow(k carillon.MessageKey) (forgiven int, probe, first bool) {
+	if b == nil {
+		return 0, false, false
+	}
+	first = b.tripped && !b.tried
+	b.tried = b.tried || b.tripped
+	return b.forgiven[k], b.tripped, first
+}
+
+// openFor bounds how long a breaker is open: the first time, and the longest.
+func openFor(f carillon.Fault) (first, most time.Duration) {
+	switch f {
+	case carillon.FaultAccount: // somebody has to repair it
+		return 5 * time.Second, 10 * time.Minute
+	case carillon.FaultUnreachable:
+		return 2 * time.Second, time.Minute
+	case carillon.FaultThrottled, carillon.FaultProvider, carillon.FaultUnknown:
+	}
+	return time.Second, 30 * time.Second
+}
+
+// RecordFault counts a fault and reports whether the breaker opened by it. whole: it concerns the whole sender. rest is how
+// long the channel itself asks to be left alone, 0 where it does not say.
+func (b *Breaker) RecordFault(k carillon.MessageKey, f carillon.Fault, whole bool, rest time.Duration, now time.Time) bool {
+	switch {
+	case b.Open(now): // the message had started before
+		if until := now.Add(rest); whole && until.After(b.Until) {
+			b.Until = until
+		}
+		return false
+	case whole || b.tripped:
+		b.trip(f, rest, now)
+		return true
+	}
+	b.record(outcome{f, k, now})
+	failing := b.failing(f, now)
+	if len(failing) < BreakerTrip {
+		return false
+	}
+	for _, x := range failing {
+		if x != k {
+			b.Forgive(x, now)
+		}
+	}
+	b.trip(f, rest, now)
+	return true
+}
+
+func (b *Breaker) record(o outcome) {
+	b.last[b.next] = o
+	b.next = (b.next + 1) % breakerWindow
+}
+
+// failing are the different messages that met a fault recently.
+func (b *Breaker) failing(f carillon.Fault, now time.Time) []carillon.MessageKey {
+	var all []carillon.MessageKey
+	for _, o := range b.last {
+		if o.fault != f || now.Sub(o.at) > BreakerWithin {
+			continue
+		}
+		seen := false
+		for _, k := range all {
+			seen = seen || k == o.key
+		}
+		if !seen {
+			all = append(all, o.key)
+		}
+	}
+	return all
+}
+
+func (b *Breaker) trip(f carillon.Fault, rest time.Duration, now time.Time) {
+	if !b.tripped {
+		b.Since = now
+	}
+	first, most := openFor(f)
+	b.wait = min(max(2*b.wait, first), most)
+	pause := max(rest, b.wait)
+	pause += rand.N(min(pause/4, time.Minute)) //nolint:gosec // no secret
+	b.Fault, b.tripped, b.tried, b.Until = f, true, false, now.Add(pause)
+	b.last = [breakerWindow]outcome{}
+}
+
+// RecordSuccess counts a good response and reports whether the breaker closed by it.
+func (b *Breaker) RecordSuccess(now time.Time) bool {
+	switch {
+	case !b.tripped:
+		b.record(outcome{at: now})
+		return false
+	case b.Open(now): // the message had started before
+		return false
+	}
+	*b = Breaker{forgiven: b.forgiven, forgave: b.forgave}
+	return true
+}
+
+// Forgive makes an attempt of a message count for nothing.
+func (b *Breaker) Forgive(k carillon.MessageKey, now time.Time) {
+	b.forgave = now
+	if b.forgiven == nil {
+		b.forgiven = map[carillon.MessageKey]int{}
+	}
+	if _, known := b.forgiven[k]; known || len(b.forgiven) < forgivenMost {
+		b.forgiven[k]++
+	}
+}
+
+// Ended forgets what is known of a message that will not be tried again; one that will be is remembered for a while.
+func (b *Breaker) Ended(k carillon.MessageKey, retry bool, now time.Time) {
+	switch {
+	case !retry:
+		delete(b.forgiven, k)
+	case b.forgiven[k] > 0:
+		b.forgave = now
+	}
+}
+
+// Quiet reports whether nothing is wrong and nothing was recently, or what was is long past: it may be forgotten.
+func (b *Breaker) Quiet(now time.Time) bool {
+	if b == nil {
+		return true
+	}
+	if b.tripped && now.Sub(b.Until) > BreakerForgets {
+		return true
+	}
+	for _, o := range b.last {
+		if o.fault != "" && now.Sub(o.at) <= BreakerWithin {
+			return false
+		}
+	}
+	return !b.tripped && (len(b.forgiven) == 0 || now.Sub(b.forgave) > BreakerWithin)
+}
+
+// Blank reports whether nothing at all is known.
+func (b *Breaker) Blank(now time.Time) bool {
+	return !b.tripped && b.Quiet(now) && len(b.forgiven) == 0
+}

@@ -1,0 +1,108 @@
+package lane
+
+import (
+	"testing"
+	"time"
+
+	"carillon"
+)
+
+func message(i int) carillon.MessageKey { return carillon.MessageKey(i) }
+
+func TestBreakerOpensByDifferentMessagesAlone(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	var b Breaker
+	for i := range 20 {
+		if b.RecordFault(message(0), carillon.FaultProvider, false, 0, now.Add(time.Duration(i)*time.Second)) {
+			t.Fatal("one message that fails again and again opened it")
+		}
+	}
+	b = Breaker{}
+	for i := range BreakerTrip - 1 {
+		if b.RecordFault(message(i), carillon.FaultProvider, false, 0, now) {
+			t.Fatalf("opened after %d messages", i+1)
+		}
+	}
+	if b.RecordFault(message(90), carillon.FaultThrottled, false, 0, now) {
+		t.Fatal("another class of fault opened it")
+	}
+	if !b.RecordFault(message(91), carillon.FaultProvider, false, 0, now) || !b.Open(now) {
+		t.Fatal("it did not open")
+	}
+	for i := range BreakerTrip - 1 {
+		if b.forgiven[message(i)] != 1 {
+			t.Errorf("the attempt of message %d that opened it counts", i)
+		}
+	}
+}
+
+func TestBreakerForgetsFaultsThatAreOldOrFewAmongGoodAnswers(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	var b Breaker
+	for i := range 50 {
+		if b.RecordFault(message(i), carillon.FaultUnknown, false, 0, now.Add(time.Duration(i)*(BreakerWithin/(BreakerTrip-1)+time.Second))) {
+			t.Fatal("faults that lie far apart opened it")
+		}
+	}
+	b = Breaker{}
+	for i := range 100 {
+		if b.RecordFault(message(i), carillon.FaultUnknown, false, 0, now) {
+			t.Fatal("one fault in three opened it")
+		}
+		b.RecordSuccess(now)
+		b.RecordSuccess(now)
+	}
+	if b.Quiet(now) || !b.Quiet(now.Add(BreakerWithin+time.Second)) {
+		t.Error("it does not become quiet with time")
+	}
+}
+
+func TestBreakerOpensForLongerEachTimeUpToABound(t *testing.T) {
+	for _, f := range carillon.Faults() {
+		now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+		var b Breaker
+		first, most := openFor(f)
+		want := first
+		for i := range 15 {
+			if !b.RecordFault(message(i), f, true, 0, now) {
+				t.Fatalf("%s: the message that tried it did not open it again", f)
+			}
+			pause := b.Until.Sub(now)
+			if pause < want || pause > want+want/4 {
+				t.Fatalf("%s: time %d it is open for %s, want %s and up to a quarter", f, i, pause, want)
+			}
+			if b.RecordSuccess(b.Until.Add(-time.Millisecond)) {
+				t.Fatalf("%s: an answer to what had started before closed it", f)
+			}
+			now = b.Until
+			want = min(2*want, most)
+		}
+		if !b.RecordSuccess(now) || b.Tripped() {
+			t.Errorf("%s: an answer does not close it", f)
+		}
+	}
+}
+
+func TestBreakerHeedsHowLongTheChannelWantsToRest(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	var b Breaker
+	b.RecordFault(message(0), carillon.FaultThrottled, true, 2*time.Hour, now)
+	if d := b.Until.Sub(now); d < 2*time.Hour || d > 2*time.Hour+time.Minute {
+		t.Errorf("open for %s", d)
+	}
+	if b.RecordFault(message(1), carillon.FaultAccount, true, 3*time.Hour, now) || b.Until.Sub(now) != 3*time.Hour {
+		t.Errorf("one that had started before: open for %s", b.Until.Sub(now))
+	}
+}
+
+func TestSparedAttemptsAreBounded(t *testing.T) {
+	var b Breaker
+	now := time.Now()
+	for i := range 3 * forgivenMost {
+		b.Forgive(message(i), now)
+		b.Forgive(message(0), now)
+	}
+	if len(b.forgiven) != forgivenMost || b.forgiven[message(0)] != 3*forgivenMost+1 {
+		t.Errorf("%d messages, the first %d times", len(b.forgiven), b.forgiven[message(0)])
+	}
+}

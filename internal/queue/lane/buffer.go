@@ -1,0 +1,196 @@
+package lane
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Buffer is the prefetch buffer of one class: the earliest messages of a lane, read ahead.
+type Buffer struct {
+	Items   []store.Queued // by due time
+	Reading bool           // a read is under way
+
+	known  map[carillon.MessageKey]int64 // due times of those in Items or on their way to a commit
+	next   time.Time                     // when the earliest message not in Items is due; zero: none known
+	more   bool                          // there is more from tail on, to be read when Items run low
+	tail   time.Time
+	missed time.Time             // the lowest due time of which a wake-up came during the read; zero: none came
+	gone   []carillon.MessageKey // forgotten during the read, which may still show them as they were
+	resume time.Time             // nothing is read before: the last read failed
+}
+
+const (
+	// ReadRows bounds one read.
+	ReadRows = 512
+	// RefillBelow is the number of items below which more are read.
+	RefillBelow = 128
+	// ReadAhead is how long before they are due messages are read, so that they start on their instant.
+	ReadAhead = time.Second
+	// SpacingWait is the longest interval to a recipient that is waited for in memory.
+	SpacingWait = time.Second
+	// ReadRetry is the pause after a failed read.
+	ReadRetry = 5 * time.Second
+)
+
+// Wake records that a message is due at an instant.
+func (b *Buffer) Wake(due time.Time) {
+	if b.Reading {
+		if b.missed.IsZero() || due.Before(b.missed) {
+			b.missed = due
+		}
+		return
+	}
+	if n := len(b.Items); !b.more && n >= RefillBelow && !due.Before(b.Items[n-1].Due) {
+		b.more, b.tail = true, b.Items[n-1].Due
+	}
+	if b.more && !due.Before(b.tail) {
+		return // found when the items run low
+	}
+	if b.next.IsZero() || due.Before(b.next) {
+		b.next = due
+	}
+}
+
+// WantsRead reports whether the buffer should be read now.
+func (b *Buffer) WantsRead(now time.Time) bool {
+	if b.Reading || now.Before(b.resume) {
+		return false
+	}
+	return b.more && len(b.Items) < RefillBelow || !b.next.IsZero() && !b.next.After(now.Add(ReadAhead))
+}
+
+// ReadFrom is where the next read begins: nothing that is not among the items is due before it.
+func (b *Buffer) ReadFrom() time.Time {
+	if !b.more || !b.next.IsZero() && b.next.Before(b.tail) {
+		return b.next
+	}
+	return b.tail
+}
+
+// Fill ends a read with what it found and when the next message is due; full: the read hit its limit, so there is more from the last row on.
+func (b *Buffer) Fill(rows []store.Queued, full bool, next time.Time) {
+	b.Reading = false
+	b.more = full
+	b.next = next
+	if full {
+		b.tail = rows[len(rows)-1].Due
+	}
+	b.Add(rows)
+	b.finishRead()
+}
+
+// Add adds what was read to the items, but for those that are known already.
+func (b *Buffer) Add(rows []store.Queued) {
+	b.Items = slices.Grow(b.Items, len(rows))
+	for _, m := range rows {
+		k := m.Key
+		if due, ok := b.known[k]; ok {
+			if due != m.Due.UnixMilli() {
+				b.retime(k, m.Due)
+			}
+			continue
+		}
+		if b.known == nil {
+			b.known = make(map[carillon.MessageKey]int64, len(rows))
+		}
+		b.known[k] = m.Due.UnixMilli()
+		b.Items = append(b.Items, m)
+	}
+	slices.SortStableFunc(b.Items, byDue)
+}
+
+// ReadFailed ends a read that found nothing out: it is repeated later, from where it began.
+func (b *Buffer) ReadFailed(now time.Time) {
+	b.Reading = false
+	b.resume = now.Add(ReadRetry)
+	b.finishRead()
+}
+
+// finishRead applies what came during the read.
+func (b *Buffer) finishRead() {
+	for _, k := range b.gone {
+		delete(b.known, k)
+	}
+	b.gone = nil
+	if due := b.missed; !due.IsZero() {
+		b.missed = time.Time{}
+		b.Wake(due)
+	}
+}
+
+// retime follows a message that was moved after it had been read ahead. One that is on its way to a commit is not among
+// the items: its start finds the new time and is refused.
+func (b *Buffer) retime(k carillon.MessageKey, due time.Time) {
+	for i := range b.Items {
+		if b.Items[i].Key == k {
+			b.Items[i].Due = due
+			b.known[k] = due.UnixMilli()
+			return
+		}
+	}
+}
+
+func byDue(x, y store.Queued) int { return cmp.Compare(x.Due.UnixMilli(), y.Due.UnixMilli()) }
+
+// Push puts an item back at its due time.
+func (b *Buffer) Push(m store.Queued) {
+	at, _ := slices.BinarySearchFunc(b.Items, m, byDue)
+	for at < len(b.Items) && byDue(b.Items[at], m) == 0 {
+		at++
+	}
+	b.Items = slices.Insert(b.Items, at, m)
+}
+
+// Pop removes the first item.
+func (b *Buffer) Pop() store.Queued {
+	m := b.Items[0]
+	b.Items = b.Items[1:]
+	return m
+}
+
+// PopDue removes and returns all items that are due.
+func (b *Buffer) PopDue(now time.Time) []store.Queued {
+	n, _ := slices.BinarySearchFunc(b.Items, now, func(m store.Queued, now time.Time) int {
+		if m.Due.After(now) {
+			return 1
+		}
+		return -1
+	})
+	due := b.Items[:n:n]
+	b.Items = slices.Clone(b.Items[n:])
+	return due
+}
+
+// HasDue reports whether an item is due.
+func (b *Buffer) HasDue(now time.Time) bool { return len(b.Items) > 0 && !b.Items[0].Due.After(now) }
+
+// RunsLow reports whether more should be read while items are left.
+func (b *Buffer) RunsLow() bool { return b.more && len(b.Items) < RefillBelow }
+
+// Overdue returns how many items are due, since when the earliest message of the class has been, as far as is known (zero:
+// none is), and whether more than was read is due.
+func (b *Buffer) Overdue(now time.Time) (items int, since time.Time, deep bool) {
+	for items < len(b.Items) && !b.Items[items].Due.After(now) {
+		items++
+	}
+	if items > 0 {
+		since = b.Items[0].Due
+	}
+	if next := b.next; next.UnixMilli() > 0 && !next.After(now) && (since.IsZero() || next.Before(since)) {
+		since = next
+	}
+	return items, since, b.more && !b.tail.After(now)
+}
+
+// Forget lets a message be read again, by a read that begins from now on.
+func (b *Buffer) Forget(k carillon.MessageKey) {
+	if b.Reading {
+		b.gone = append(b.gone, k)
+		return
+	}
+	delete(b.known, k)
+}

@@ -1,0 +1,174 @@
+// Package lane holds the pure parts of deciding what starts: what a lane has read ahead, how it is paced and spaced, its
+// circuit breaker, the turns of its classes, and the order among lanes. Nothing here has a goroutine or a clock of its own:
+// instants are parameters. The dispatcher in internal/queue owns the lanes and does the reading, committing and sending.
+package lane
+
+import (
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Lane is one sender's queue in the memory of its shard's owner.
+type Lane struct {
+	UID       int64
+	Shard     int
+	Sender    *carillon.Sender
+	Buffers   [carillon.Classes]Buffer
+	InFlight  int // from the start's commit to the response
+	Pacer     Pacer
+	Spacer    Spacer
+	Breaker   *Breaker // nil: closed, and nothing to count
+	Suspended bool     // the sender's company is suspended
+	Halted    bool     // its shard is being handed over
+	credit    [carillon.Classes]int
+
+	ready   bool // it is among the ready
+	waiting bool // it waits for a reader
+	wakeAt  time.Time
+	index   int // among the sleeping; -1: it is not
+}
+
+// New returns the lane of a sender, which starts nothing before an instant: the last owner's requests are unknown to it.
+func New(uid int64, shard int, from time.Time) *Lane {
+	return &Lane{UID: uid, Shard: shard, credit: weights, index: -1, Pacer: Pacer{From: from}}
+}
+
+// weights serve transactional before utility before marketing without starving any: turns not used pass on.
+//
+//nolint:gochecknoglobals // a constant table
+var weights = [carillon.Classes]int{8, 3, 1}
+
+// Take puts a message that has just been stored into its buffer, so that it need not be read. It returns false where the
+// message is found by the next read, behind what is there already. One that is stored during a read may be among what was
+// read too, and is known by then.
+func (l *Lane) Take(c carillon.Class, sender *carillon.Sender, m store.Queued) bool {
+	w := &l.Buffers[c]
+	if l.Suspended || w.more || len(w.Items) >= RefillBelow {
+		return false
+	}
+	l.SetSender(sender)
+	w.Add([]store.Queued{m})
+	return true
+}
+
+// SetSender sets the lane's sender as it is now.
+func (l *Lane) SetSender(s *carillon.Sender) {
+	l.Sender, l.Pacer.Rate = s, s.PerSecond
+	l.Spacer.SetInterval(s.PerRecipient)
+}
+
+// Pick chooses the class whose turn it is among those with a message due.
+func (l *Lane) Pick(now time.Time) (c int, ok bool) {
+	for range 2 {
+		any := false
+		for c := range l.Buffers {
+			if !l.Buffers[c].HasDue(now) {
+				continue
+			}
+			any = true
+			if l.credit[c] > 0 {
+				l.credit[c]--
+				return c, true
+			}
+		}
+		if !any {
+			return 0, false
+		}
+		l.credit = weights
+	}
+	return 0, false
+}
+
+// Room is how many more requests the lane may start now.
+func (l *Lane) Room(now time.Time, laneCap int) int {
+	limit := l.limit(now, laneCap)
+	if limit == 0 {
+		return 0
+	}
+	return min(limit-l.InFlight, l.Pacer.Free(now))
+}
+
+// limit is how many requests the lane may have in flight now.
+func (l *Lane) limit(now time.Time, laneCap int) int {
+	if l.Sender == nil || l.Suspended || l.Halted || l.Breaker.Open(now) {
+		return 0
+	}
+	limit := laneCap
+	if l.Sender.MaxConcurrent > 0 {
+		limit = min(limit, l.Sender.MaxConcurrent)
+	}
+	if l.Breaker.Tripped() {
+		limit = 1
+	}
+	return limit
+}
+
+// Attention is the next instant at which the lane can do something by itself; zero: only an event can move it.
+func (l *Lane) Attention(now time.Time) time.Time {
+	var at time.Time
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	waiting := false
+	for c := range l.Buffers {
+		w := &l.Buffers[c]
+		if len(w.Items) > 0 {
+			waiting = true
+			if d := w.Items[0].Due; d.After(now) {
+				sooner(d)
+			}
+		}
+		if w.Reading {
+			continue
+		}
+		if w.RunsLow() {
+			sooner(latest(now, w.resume))
+		}
+		if !w.next.IsZero() {
+			sooner(latest(w.next.Add(-ReadAhead), w.resume))
+		}
+	}
+	if waiting && l.Breaker.Open(now) {
+		sooner(l.Breaker.Until)
+	} else if waiting && l.Pacer.Free(now) == 0 {
+		sooner(l.Pacer.Next(now))
+	}
+	return at
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// Empty reports whether nothing waits or is in flight.
+func (l *Lane) Empty() bool {
+	for c := range l.Buffers {
+		w := &l.Buffers[c]
+		if len(w.Items) > 0 || len(w.known) > 0 || w.Reading || !w.next.IsZero() || w.more {
+			return false
+		}
+	}
+	return l.InFlight == 0
+}
+
+// Idle reports whether nothing is lost by forgetting a lane that is empty.
+func (l *Lane) Idle(now time.Time) bool {
+	return l.Breaker.Quiet(now) && l.Pacer.Idle(now) && l.Spacer.Idle(now)
+}
+
+// IdleAt is when an empty lane may be idle, by the wall clock: other lanes sleep until messages are due, and after the clock
+// was set instants of both kinds have no order.
+func (l *Lane) IdleAt(now time.Time) time.Time {
+	at := latest(l.Pacer.IdleAt(), l.Spacer.IdleAt())
+	if !l.Breaker.Quiet(now) {
+		at = latest(at, now.Add(BreakerWithin))
+	}
+	return onWall(latest(at, now.Add(time.Millisecond)), now).Round(0)
+}
