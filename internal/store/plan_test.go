@@ -187,8 +187,6 @@ var meant = []struct {
 	{"ORDER BY sender, class, due_at LIMIT 1", by("message_due")},
 	{"due_at >= $4 AND due_at <= $5", by("message_due")},
 	{"AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1", by("message_due")},
-	{"due_at >= l.due AND due_at <= $5 ORDER BY due_at LIMIT $6", map[bool]string{true: "message_due"}},
-	{"due_at >= l.due ORDER BY due_at LIMIT 1", map[bool]string{true: "message_due"}},
 	{"WITH RECURSIVE lane", map[bool]string{true: ") AND (ROW(sender, class) > ROW(l.sender, l.class)))"}},
 	{"q >= 2 AND q = 2 AND shard", by("message_flight")},
 	{"q >= 2 AND q = 3 AND shard", by("message_flight")},
