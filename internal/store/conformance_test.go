@@ -5,7 +5,6 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
-	"carillon/internal/store/storetest"
 )
 
 // open opens a store until the end of the test.
@@ -31,7 +30,7 @@ func conforms(t *testing.T, open func(t testing.TB) *store.Store) {
 		asked.Watch(s)
 		return s
 	}
-	storetest.Run(t, watched)
+	runSuite(t, watched)
 	t.Run("what the other tests of this package test", func(t *testing.T) { others(t, watched(t)) })
 	t.Run("every query uses its index", func(t *testing.T) { plans(t, open(t), &asked) })
 }
