@@ -71,6 +71,13 @@ func (c *Cache[V]) Peek(key string) (V, bool) {
 	return e.value, ok
 }
 
+// Remove drops one entry.
+func (c *Cache[V]) Remove(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, key)
+}
+
 // Clock counts invalidations, for Put.
 func (c *Cache[V]) Clock() uint64 {
 	c.mu.RLock()

@@ -6,7 +6,7 @@ import (
 )
 
 // denied4 are the IPv4 blocks that are not the public internet (IANA special-purpose registry), and the one metadata
-// service that answers on a public address.
+// service at a public address.
 var denied4 = prefixes( //nolint:gochecknoglobals // read-only table
 	"0.0.0.0/8",        // this network, unspecified
 	"10.0.0.0/8",       // private
@@ -40,7 +40,7 @@ var (
 	nat64   = netip.MustParsePrefix("64:ff9b::/96") //nolint:gochecknoglobals // read-only
 )
 
-// Public tells whether an address belongs to the public internet. Addresses that embed an IPv4 address (mapped, NAT64,
+// Public reports whether an address belongs to the public internet. Addresses that embed an IPv4 address (mapped, NAT64,
 // 6to4) are as public as that one is.
 func Public(a netip.Addr) bool {
 	a = a.Unmap()
@@ -58,7 +58,7 @@ func Public(a netip.Addr) bool {
 	}
 }
 
-// embedded4 is the IPv4 address that stands in a at the byte offset.
+// embedded4 is the IPv4 address at a byte offset of a.
 func embedded4(a netip.Addr, offset int) netip.Addr {
 	b := a.As16()
 	return netip.AddrFrom4([4]byte(b[offset : offset+4]))

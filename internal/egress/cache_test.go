@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-func TestCacheKeepsAnswersForTheirTime(t *testing.T) {
+func TestVerdictsAreKeptForTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rejected, fault := &MediaError{Reason: "x"}, errors.New("passing")
 		for _, c := range []struct {
 			err  error
 			keep time.Duration
 		}{{nil, 10 * time.Minute}, {rejected, time.Minute}, {fault, 2 * time.Second}} {
-			k, asked := newCache(10), 0
-			ask := func() (time.Duration, error) { asked++; return keepFor(c.err), c.err }
+			p, probed := NewProber(Options{}), 0
 			try := func(want int) {
 				t.Helper()
-				if err := k.do(t.Context(), key{}, ask); !errors.Is(err, c.err) || asked != want {
-					t.Errorf("%v: got %v, asked %d times, want %d", c.err, err, asked, want)
+				err := p.cached(t.Context(), "key", func(context.Context) error { probed++; return c.err })
+				if !errors.Is(err, c.err) || probed != want {
+					t.Errorf("%v: got %v, probed %d times, want %d", c.err, err, probed, want)
 				}
 			}
 			try(1)
@@ -32,44 +32,23 @@ func TestCacheKeepsAnswersForTheirTime(t *testing.T) {
 	})
 }
 
-func TestCacheDropsTheLeastLatelyUsed(t *testing.T) {
-	c, asked := newCache(2), map[byte]int{}
-	use := func(b byte) {
-		_ = c.do(t.Context(), key{b}, func() (time.Duration, error) { asked[b]++; return time.Hour, nil })
-	}
-	for _, b := range []byte{1, 2, 1, 3, 1, 2} {
-		use(b)
-	}
-	if asked[1] != 1 || asked[2] != 2 || asked[3] != 1 || len(c.byKey) != 2 || c.order.Len() != 2 {
-		t.Errorf("asked %v, holds %d", asked, len(c.byKey))
-	}
-}
-
-func TestCacheOutlivesACallerWhoLeaves(t *testing.T) {
+func TestProbeOutlivesACanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCache(2)
-		leaving, leave := context.WithCancel(t.Context())
-		first, second := make(chan error, 1), make(chan error, 1)
-		go func() {
-			first <- c.do(leaving, key{}, func() (time.Duration, error) {
-				<-leaving.Done()
-				return time.Hour, leaving.Err()
-			})
-		}()
-		synctest.Wait()
-		go func() {
-			second <- c.do(t.Context(), key{}, func() (time.Duration, error) { return time.Hour, nil })
-		}()
-		synctest.Wait()
-		leave()
-		if err := <-first; !errors.Is(err, context.Canceled) {
-			t.Errorf("who left got %v", err)
+		p, probed, canceled := NewProber(Options{}), 0, make(chan error, 1)
+		probe := func(ctx context.Context) error {
+			probed++
+			<-time.After(time.Second)
+			return ctx.Err()
 		}
-		if err := <-second; err != nil {
-			t.Errorf("who stayed got %v", err)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { canceled <- p.cached(ctx, "key", probe) }()
+		synctest.Wait()
+		cancel()
+		if err := <-canceled; !errors.Is(err, context.Canceled) {
+			t.Errorf("the canceled caller got %v", err)
 		}
-		if len(c.flights) != 0 {
-			t.Errorf("%d flights are left", len(c.flights))
+		if err := p.cached(t.Context(), "key", probe); err != nil || probed != 1 {
+			t.Errorf("another caller got %v after %d probes", err, probed)
 		}
 	})
 }

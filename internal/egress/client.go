@@ -1,8 +1,8 @@
-// Package egress is the way out to addresses that users give: an HTTP client that reaches public addresses only, and a
-// prober that tells whether a media file fits a template header (decisions.md, section 3, "Media, in the delivery").
+// Package egress sends HTTP requests to addresses that users give: a client that reaches public addresses only, and a
+// prober that decides whether a media file fits a template header.
 //
-// An address is checked when its host is looked up, once more on the socket at dial, and both again after each
-// redirect, so that a name that answers differently the second time gains nothing. It is not for providers, whose
+// An address is checked when its host is looked up, again on the socket at dial, and both again after each
+// redirect, so that a name that resolves differently the second time bypasses nothing. It is not for providers, whose
 // addresses the operator sets.
 package egress
 
@@ -38,29 +38,29 @@ type Resolver interface {
 
 // Options shape a Client. The zero value is the strict one: HTTPS on port 443 to public addresses, no proxy.
 type Options struct {
-	// AllowPrivate are addresses that may be reached though they are not public: on any port, and over plain HTTP too.
+	// AllowPrivate are addresses that may be reached although they are not public: on any port, and over plain HTTP too.
 	AllowPrivate []netip.Prefix
 	Ports        []uint16       // allowed besides 443
 	Resolver     Resolver       // nil: the system's
 	RootCAs      *x509.CertPool // nil: the system's
 
-	// Proxy names the proxy for a request; nil: none, whatever the environment says. Behind a proxy the check at dial is
-	// the proxy's to make, and a host that cannot be looked up here is left to it.
+	// Proxy returns the proxy for a request; nil: none, whatever the environment says. Behind a proxy the check at dial is
+	// up to the proxy, and so is a host that cannot be looked up here.
 	Proxy func(*http.Request) (*url.URL, error)
 
 	Timeout   time.Duration // of a whole exchange, the body's reading included; 0: 10 s
-	MaxBody   int64         // bytes of an answer's body; 0: 1 MiB; negative: the reader sees to it
-	MaxHeader int64         // bytes of an answer's header; 0: 64 KiB
-	Redirects int           // followed at most; 0: 3; negative: none, the redirect is the answer
+	MaxBody   int64         // bytes of a response's body; 0: 1 MiB; negative: bounded by the reader
+	MaxHeader int64         // bytes of a response's header; 0: 64 KiB
+	Redirects int           // followed at most; 0: 3; negative: none, the redirect is the response
 }
 
-// DeniedError says that an address may not be reached. Reason names no query string.
+// DeniedError means that an address may not be reached. Reason contains no query string.
 type DeniedError struct{ Reason string }
 
 // Error is safe to log: it holds no address.
 func (e *DeniedError) Error() string { return "address denied: " + e.Reason }
 
-// ErrBodyTooLarge is met when an answer's body passes Options.MaxBody.
+// ErrBodyTooLarge means that a response's body exceeds Options.MaxBody.
 var ErrBodyTooLarge = errors.New("body too large")
 
 // Client sends requests to addresses that users give. It keeps no cookies.
@@ -71,7 +71,7 @@ type Client struct {
 	timeout time.Duration
 }
 
-// New makes a client.
+// New returns a client.
 func New(o Options) *Client {
 	g := newGate(&o)
 	redirects := o.Redirects
@@ -115,7 +115,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // Close closes the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// bare takes the address out of a client's error: query strings hold other people's credentials.
+// bare removes the address from a client's error: query strings contain other people's credentials.
 func bare(err error) error {
 	var u *url.Error
 	if !errors.As(err, &u) {
@@ -132,15 +132,14 @@ func bare(err error) error {
 	}
 }
 
-// timeoutError says plainly that time ran out, and still is what it wraps.
+// timeoutError is a time-out with a plain text; it still is the error that it wraps.
 type timeoutError struct{ err error }
 
-func (timeoutError) Error() string   { return "no answer in time" }
+func (timeoutError) Error() string   { return "no response in time" }
 func (timeoutError) Timeout() bool   { return true }
 func (e timeoutError) Unwrap() error { return e.err }
 
-// boundBody lets so many bytes through and then fails, where an io.LimitReader would pretend an end. It ends the
-// exchange's time with its own.
+// boundBody fails after so many bytes, where an io.LimitReader would report the end. Closing it ends the exchange.
 type boundBody struct {
 	io.ReadCloser
 	left   int64
@@ -165,14 +164,14 @@ func (b *boundBody) Read(p []byte) (int, error) {
 	}
 	b.left -= int64(n)
 	if err == io.EOF && b.ctx.Err() != nil {
-		// The time ran out and the transport hangs up. A server that sees that, and ends its answer before the socket is
-		// shut, would make half a body look whole.
+		// The time-out made the transport close the connection. A server that notices and ends its response before the
+		// socket is closed would make half a body look whole.
 		err = timeoutError{b.ctx.Err()}
 	}
 	return n, err
 }
 
-// transport is a transport with this package's bounds that dials as it is told.
+// transport is an http.Transport with this package's bounds that dials with dial.
 func transport(o *Options, dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DialContext:            dial,
@@ -183,7 +182,7 @@ func transport(o *Options, dial func(context.Context, string, string) (net.Conn,
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           64,
 		MaxIdleConnsPerHost:    2,
-		DisableCompression:     true, // sizes are those of the file, and nothing unpacks
+		DisableCompression:     true, // sizes are those of the file
 		ForceAttemptHTTP2:      true,
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"syscall"
 )
 
-// gate is the round tripper that every request passes, each redirect's anew: it judges the address and picks the way.
+// gate is the round tripper of every request and every redirect: it checks the address and chooses a transport.
 type gate struct {
 	o       *Options
 	secure  *http.Transport // HTTPS, direct
-	plain   *http.Transport // HTTP, direct, to AllowPrivate alone
+	plain   *http.Transport // HTTP, direct, to AllowPrivate only
 	proxied *http.Transport
 
 	httpsOnly bool // even to AllowPrivate
@@ -37,32 +37,32 @@ func newGate(o *Options) *gate {
 
 // RoundTrip implements http.RoundTripper.
 func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
-	way, err := g.way(req)
+	t, err := g.transportFor(req)
 	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // a round tripper closes it on errors too
 		}
 		return nil, err
 	}
-	resp, err := way.RoundTrip(req)
+	resp, err := t.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := resp.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
-		_ = resp.Body.Close() // the client's own error would quote it, query and all
+		_ = resp.Body.Close() // the client's own error would quote it with its query
 		return nil, &DeniedError{Reason: "unreadable redirect"}
 	}
 	return resp, nil
 }
 
-// CloseIdleConnections closes those of every way.
+// CloseIdleConnections closes those of every transport.
 func (g *gate) CloseIdleConnections() {
 	g.secure.CloseIdleConnections()
 	g.plain.CloseIdleConnections()
 	g.proxied.CloseIdleConnections()
 }
 
-func (g *gate) way(req *http.Request) (*http.Transport, error) {
+func (g *gate) transportFor(req *http.Request) (*http.Transport, error) {
 	secure := req.URL.Scheme == "https"
 	if !secure && (req.URL.Scheme != "http" || g.httpsOnly || len(g.o.AllowPrivate) == 0) {
 		return nil, &DeniedError{Reason: "not HTTPS"}
@@ -82,7 +82,7 @@ func (g *gate) way(req *http.Request) (*http.Transport, error) {
 	return g.plain, nil
 }
 
-// checkProxied judges by look-up alone an address that the proxy will dial.
+// checkProxied checks an address that the proxy will dial, by lookup only.
 func (g *gate) checkProxied(req *http.Request, secure bool) error {
 	port, admit := req.URL.Port(), g.admit
 	if port == "" {
@@ -103,7 +103,7 @@ func (g *gate) checkProxied(req *http.Request, secure bool) error {
 	return nil
 }
 
-// dialer looks a host up, judges every address it has, and dials them in turn, judging once more on the socket.
+// dialer looks a host up, checks all its addresses, and dials them in order, checking again on the socket.
 func (g *gate) dialer(admit func(netip.Addr, string) error) func(context.Context, string, string) (net.Conn, error) {
 	d := &net.Dialer{
 		Timeout: dialTimeout,
@@ -124,7 +124,7 @@ func (g *gate) dialer(admit func(netip.Addr, string) error) func(context.Context
 		if err != nil {
 			return nil, err
 		}
-		for _, a := range addrs { // one bad address condemns the host: which one is dialed is not ours to foresee
+		for _, a := range addrs { // one bad address denies the host: which one is dialed cannot be foreseen
 			if err := admit(a, port); err != nil {
 				return nil, err
 			}
@@ -133,7 +133,7 @@ func (g *gate) dialer(admit func(netip.Addr, string) error) func(context.Context
 	}
 }
 
-// maxAddrs bounds how many of a host's addresses are looked at.
+// maxAddrs bounds how many of a host's addresses are dialed.
 const maxAddrs = 8
 
 func dialFirst(ctx context.Context, d *net.Dialer, network string, addrs []netip.Addr, port string) (net.Conn, error) {
@@ -165,7 +165,7 @@ func (g *gate) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addrs, nil
 }
 
-// admit lets public addresses pass on the allowed ports, and those of AllowPrivate on any.
+// admit accepts public addresses on the allowed ports, and those of AllowPrivate on any.
 func (g *gate) admit(a netip.Addr, port string) error {
 	if g.private(a) {
 		return nil
@@ -176,7 +176,7 @@ func (g *gate) admit(a netip.Addr, port string) error {
 	return g.checkPort(port)
 }
 
-// admitPrivate lets only the addresses of AllowPrivate pass: plain HTTP goes nowhere else.
+// admitPrivate accepts the addresses of AllowPrivate only, for plain HTTP.
 func (g *gate) admitPrivate(a netip.Addr, _ string) error {
 	if !g.private(a) {
 		return &DeniedError{Reason: "not HTTPS"}

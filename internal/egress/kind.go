@@ -31,7 +31,7 @@ func KindOf(format string) (Kind, bool) {
 // String is the kind as reasons name it.
 func (k Kind) String() string { return strings.ToLower(kinds[k].format) }
 
-// kinds are the limits of interface.md, Limits; a megabyte is taken as 1,048,576 bytes, in the sender's favour.
+// kinds are the contract's limits; a megabyte counts as 1,048,576 bytes, in the sender's favour.
 var kinds = [...]struct { //nolint:gochecknoglobals // read-only table
 	format  string
 	maxSize int64
@@ -58,13 +58,13 @@ var kinds = [...]struct { //nolint:gochecknoglobals // read-only table
 	},
 }
 
-// maxLength is how long a header video may be (interface.md, Limits).
+// maxLength is how long a header video may be.
 const maxLength = 30 * time.Second
 
-// vague are the types a server gives to what it does not know; the file's first bytes decide then.
+// vague are the types that servers report for files they do not know; the file's first bytes decide then.
 var vague = []string{"", "application/octet-stream", "binary/octet-stream", "application/zip", "application/x-zip-compressed"} //nolint:gochecknoglobals // read-only
 
-// fits judges a Content-Type alone: fit, or vague and for the first bytes to decide, or neither.
+// fits judges a Content-Type: it fits, or it is vague and the first bytes decide, or neither.
 func (k Kind) fits(contentType string) (fit, unsure bool) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -93,7 +93,7 @@ func isAVI(b []byte) bool {
 	return len(b) >= 12 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "AVI "
 }
 
-// isMP4 knows MP4 and MOV by their first box; files older than MP4 begin without ftyp.
+// isMP4 recognizes MP4 and MOV by their first box; files older than MP4 begin without ftyp.
 func isMP4(b []byte) bool {
 	return len(b) >= 8 && slices.Contains([]string{"ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"}, string(b[4:8]))
 }

@@ -8,23 +8,22 @@ import (
 	"time"
 )
 
-// stream is a file read forward only: what the parsers skip need not be fetched.
+// stream is a file that is read forward only. What the parsers skip need not be fetched.
 type stream interface {
 	io.Reader
 	Skip(n int64) error
 }
 
-// Bounds of a parse: no real file comes near them, and none can make us walk on.
+// Bounds of a parse. No real file comes near them.
 const (
 	maxBoxes  = 256
 	maxChunks = 32
 )
 
-// errUntold says that a file does not tell its length, or not where it should; that is not a fault (decisions.md,
-// section 3: "a video's length where the file tells it").
-var errUntold = errors.New("length not told")
+// errNoLength means that a file does not state its length, or not where it should. Such a video is accepted.
+var errNoLength = errors.New("the file states no length")
 
-// videoLength reads how long a video is. The error is errUntold, or that of the stream.
+// videoLength reads how long a video is. The error is errNoLength, or that of the stream.
 func videoLength(s stream) (time.Duration, error) {
 	var head [12]byte
 	n, err := io.ReadFull(s, head[:])
@@ -33,25 +32,25 @@ func videoLength(s stream) (time.Duration, error) {
 		return 0, err
 	case n == len(head) && isAVI(head[:]):
 		d, err := aviLength(s)
-		return d, untold(err)
+		return d, endedEarly(err)
 	case isMP4(head[:n]):
 		d, err := mp4Length(&rewound{head: head[:n], stream: s})
-		return d, untold(err)
+		return d, endedEarly(err)
 	}
-	return 0, errUntold
+	return 0, errNoLength
 }
 
-// untold turns the file's own end into errUntold: a cut file tells no length.
-func untold(err error) error {
+// endedEarly turns the end of the file into errNoLength.
+func endedEarly(err error) error {
 	if ended(err) {
-		return errUntold
+		return errNoLength
 	}
 	return err
 }
 
 func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF } //nolint:errorlint // of io.ReadFull, unwrapped; a broken connection wraps it
 
-// rewound puts bytes already read back in front of a stream.
+// rewound is a stream with bytes that were read already before it.
 type rewound struct {
 	head []byte
 	stream
@@ -100,13 +99,13 @@ func readBox(s io.Reader) (b box, header int64, err error) {
 		size, header = binary.BigEndian.Uint64(large[:]), 16
 	}
 	if size < uint64(header) || size > math.MaxInt64 {
-		return box{}, 0, errUntold
+		return box{}, 0, errNoLength
 	}
 	b.size = int64(size) - header
 	return b, header, nil
 }
 
-// eachBox walks sibling boxes that together hold `left` bytes. visit says how many bytes of a box's content it read;
+// eachBox walks sibling boxes that together hold `left` bytes. visit returns how many bytes of a box's content it read;
 // the rest is skipped.
 func eachBox(s stream, left int64, visit func(box) (read int64, done bool, err error)) error {
 	for range maxBoxes {
@@ -125,17 +124,17 @@ func eachBox(s stream, left int64, visit func(box) (read int64, done bool, err e
 			return err
 		}
 		if b.size < read {
-			return errUntold
+			return errNoLength
 		}
 		if err := s.Skip(b.size - read); err != nil {
 			return err
 		}
 		left -= header + b.size
 	}
-	return errUntold
+	return errNoLength
 }
 
-// mp4Length reads mvhd, and of a fragmented file mehd, inside moov, which may stand before or behind the pictures.
+// mp4Length reads mvhd, and of a fragmented file mehd, inside moov, which may come before or after the media data.
 func mp4Length(s stream) (time.Duration, error) {
 	var m movie
 	err := eachBox(s, math.MaxInt64, func(b box) (int64, bool, error) {
@@ -150,7 +149,7 @@ func mp4Length(s stream) (time.Duration, error) {
 	return m.length()
 }
 
-// movie is what a moov box tells about time.
+// movie is what a moov box says about time.
 type movie struct {
 	scale    uint32 // units a second
 	duration uint64
@@ -220,14 +219,14 @@ func widen(v uint32) uint64 {
 
 func (m *movie) length() (time.Duration, error) {
 	if m.scale == 0 || m.duration == 0 || m.duration == math.MaxUint64 {
-		return 0, errUntold
+		return 0, errNoLength
 	}
 	scale := uint64(m.scale)
 	seconds, rest := m.duration/scale, m.duration%scale
 	return seconds64(seconds) + time.Duration(rest*uint64(time.Second)/scale), nil
 }
 
-// seconds64 is so many seconds, at most a day: all we ask is whether they pass the limit.
+// seconds64 is n seconds, at most a day: all that matters is whether they exceed the limit.
 func seconds64(n uint64) time.Duration {
 	return time.Duration(min(n, 86_400)) * time.Second
 }
@@ -257,7 +256,7 @@ func aviLength(s stream) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	return 0, errUntold
+	return 0, errNoLength
 }
 
 func readAVIHeader(s io.Reader) (time.Duration, error) {
@@ -267,7 +266,7 @@ func readAVIHeader(s io.Reader) (time.Duration, error) {
 	}
 	frame, frames := uint64(binary.LittleEndian.Uint32(b[:])), uint64(binary.LittleEndian.Uint32(b[16:]))
 	if frame == 0 || frames == 0 {
-		return 0, errUntold
+		return 0, errNoLength
 	}
 	micros := frame * frames
 	return seconds64(micros/1e6) + time.Duration(micros%1e6)*time.Microsecond, nil

@@ -117,8 +117,8 @@ func TestVideoLengthIsUntoldWhereTheFileIsSilent(t *testing.T) {
 		"neither":            []byte("<html><body>hello</body></html>"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d, err := videoLength(file{bytes.NewReader(b)}); !errors.Is(err, errUntold) {
-				t.Errorf("got %v, %v; want untold", d, err)
+			if d, err := videoLength(file{bytes.NewReader(b)}); !errors.Is(err, errNoLength) {
+				t.Errorf("got %v, %v; want errNoLength", d, err)
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func FuzzVideoLength(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := &counted{file: file{bytes.NewReader(b)}}
 		d, err := videoLength(s)
-		if err != nil && !errors.Is(err, errUntold) {
+		if err != nil && !errors.Is(err, errNoLength) {
 			t.Fatalf("error of no reader: %v", err)
 		}
 		if d < 0 || d > 24*time.Hour+time.Second {

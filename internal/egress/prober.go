@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,61 +11,79 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"carillon/internal/cache"
 )
 
-// MediaError is a definite rejection of a media address: asking again soon will not help. Any other error of Check is a
-// passing fault. Reason holds neither path nor query of the address.
+// MediaError is a definite rejection of a media address: checking again soon will not help. Any other error of Check is
+// temporary. Reason holds neither path nor query of the address.
 type MediaError struct{ Reason string }
 
 // Error is safe to log and to show.
 func (e *MediaError) Error() string { return "media rejected: " + e.Reason }
 
-// How long answers are kept. A passing fault is kept just long enough that a hundred recipients of one file do not ask
-// a hundred times; the caller's retries come later than that.
+// How long verdicts are cached. A temporary fault is cached just long enough that a hundred recipients of one file do not
+// cause a hundred probes; the caller's retries come later than that.
 const (
 	keepFit      = 10 * time.Minute
 	keepRejected = time.Minute
 	keepFault    = 2 * time.Second
 
-	defaultEntries = 4096
-	defaultCheck   = 20 * time.Second
-	headTimeout    = 5 * time.Second
-	maxURL         = 8 << 10
-	magicBytes     = 512 // of a file tell its type
+	maxVerdicts  = 4096
+	defaultCheck = 20 * time.Second
+	headTimeout  = 5 * time.Second
+	maxURL       = 8 << 10
+	magicBytes   = 512 // the first bytes of a file, which identify its type
 )
 
-// Prober tells whether the file at an address fits a template header.
+// Prober decides whether the file at an address fits a template header.
 type Prober struct {
-	c       *Client
-	answers *cache
-	timeout time.Duration
+	c        *Client
+	verdicts *cache.Cache[verdict]
 }
 
-// NewProber makes a prober; of the options, Timeout bounds a whole check (0: 20 s) and MaxBody does not count: how much
-// is read follows from the kind. Media is HTTPS whatever AllowPrivate says (interface.md, Template components).
+// verdict is the result of a probe: nil, a *MediaError or a temporary fault.
+type verdict struct {
+	err   error
+	until time.Time
+}
+
+// NewProber returns a prober. Of the options, Timeout bounds a whole check (0: 20 s) and MaxBody is ignored: how much
+// is read follows from the kind. Media must be HTTPS whatever AllowPrivate says.
 func NewProber(o Options) *Prober {
 	timeout := orDefault(o.Timeout, defaultCheck)
 	o.Timeout, o.MaxBody = timeout, -1
 	c := New(o)
 	c.gate.httpsOnly = true
-	return &Prober{c: c, answers: newCache(defaultEntries), timeout: timeout}
+	return &Prober{c: c, verdicts: cache.New[verdict](maxVerdicts, timeout)}
 }
 
 // Close closes the idle connections.
 func (p *Prober) Close() { p.c.Close() }
 
-// Check asks for the file's type, size and, of a video, length. The error is nil when it fits, a *MediaError when it
-// does not, else a passing fault. Answers are kept; at most one question about an address is under way.
+// Check probes the file's type, size and, of a video, length. The error is nil when it fits, a *MediaError when it
+// does not, else temporary. Verdicts are cached; at most one probe of an address is in flight.
 func (p *Prober) Check(ctx context.Context, kind Kind, address string) error {
 	if err := checkAddress(address); err != nil {
 		return err
 	}
-	return p.answers.do(ctx, keyOf(kind, address), func() (time.Duration, error) {
-		ctx, cancel := context.WithTimeout(ctx, p.timeout)
-		defer cancel()
-		err := p.probe(ctx, kind, address)
-		return keepFor(err), err
+	digest := sha256.Sum256([]byte(address)) // addresses are long and contain credentials
+	key := string(append(digest[:], byte(kind)))
+	return p.cached(ctx, key, func(ctx context.Context) error { return p.probe(ctx, kind, address) })
+}
+
+func (p *Prober) cached(ctx context.Context, key string, probe func(context.Context) error) error {
+	if v, ok := p.verdicts.Peek(key); ok && !time.Now().Before(v.until) {
+		p.verdicts.Remove(key)
+	}
+	v, err := p.verdicts.Get(ctx, key, func(ctx context.Context) (verdict, string, error) {
+		err := probe(ctx)
+		return verdict{err, time.Now().Add(keepFor(err))}, "media", nil
 	})
+	if err != nil {
+		return err // the caller's own context ended
+	}
+	return v.err
 }
 
 func keepFor(err error) time.Duration {
@@ -92,8 +111,8 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// probe lets a HEAD accept, and never reject: servers that do not know it, or sign addresses for GET alone, answer it in
-// all manner of ways. What it cannot accept, a ranged GET decides.
+// probe lets a HEAD accept a file but never reject it: servers that do not support it, or sign addresses for GET only, respond
+// to it in many ways. What HEAD does not accept, a ranged GET decides.
 func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
 	if kind != Video { // a video's length needs the file in any case
 		ok, err := p.head(ctx, kind, address)
@@ -119,8 +138,8 @@ func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
 	return err
 }
 
-// head tells whether the answer to a HEAD is enough to accept the file. Its only error is a denied address, which a GET
-// would not mend.
+// head reports whether the response to a HEAD is enough to accept the file. Its only error is an address that a GET would be
+// denied too.
 func (p *Prober) head(ctx context.Context, kind Kind, address string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, headTimeout)
 	defer cancel()
@@ -166,7 +185,7 @@ func inspect(r *remote, kind Kind) error {
 	return r.drain()
 }
 
-// checkType goes by the Content-Type where it says something, else by the first bytes. A video is read in any case, so
+// checkType judges by the Content-Type where it is specific, else by the first bytes. A video is read in any case, so
 // its bytes decide.
 func checkType(kind Kind, contentType string, head []byte) error {
 	fit, unsure := kind.fits(contentType)
@@ -179,7 +198,7 @@ func checkType(kind Kind, contentType string, head []byte) error {
 func checkLength(s stream) error {
 	length, err := videoLength(s)
 	switch {
-	case errors.Is(err, errUntold), errors.Is(err, errScattered):
+	case errors.Is(err, errNoLength), errors.Is(err, errScattered):
 		return nil
 	case err != nil:
 		return err
@@ -189,7 +208,7 @@ func checkLength(s stream) error {
 	return nil
 }
 
-// judge tells definite faults from passing ones: what the channel itself would meet tomorrow too is definite.
+// judge turns definite faults, which the channel itself would meet too, into a *MediaError; others are temporary.
 func judge(err error) error {
 	var denied *DeniedError
 	var dns *net.DNSError
@@ -206,12 +225,12 @@ func judge(err error) error {
 	}
 }
 
-// statusError judges a status that is no file: what may pass is a fault, the rest a rejection.
+// statusError judges a status other than success: some are temporary, the others rejections.
 func statusError(status int) error {
 	switch {
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly:
 		return fmt.Errorf("fetch media: status %d", status)
 	default:
-		return &MediaError{Reason: fmt.Sprintf("the address answers %d", status)}
+		return &MediaError{Reason: fmt.Sprintf("the address responds with %d", status)}
 	}
 }

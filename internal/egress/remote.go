@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// chunk is how much of a file is asked for at once; a skip within it is read over.
+// chunk is how much of a file is requested at once; a skip within it is read and discarded.
 const chunk = 64 << 10
 
-// maxOpens bounds how often a file is opened anew behind what was skipped.
+// maxOpens bounds how often a file is opened again after what was skipped.
 const maxOpens = 16
 
-// errScattered is met when a server sends a file in ever so small pieces, or a file sends us to and fro.
+// errScattered means that a server sends a file in too small pieces, or that its structure demands too many requests.
 var errScattered = errors.New("file comes in too many pieces")
 
 // remote is a file at an address, read forward in ranges, or in one go where the server knows no ranges.
@@ -25,10 +25,10 @@ type remote struct {
 	c     *Client
 	url   string
 	want  int64 // bytes of the next range
-	most  error // what to say of a file past limit
+	most  error // the error for a file past limit
 	limit int64 // bytes of the file that are read at most
 
-	size  int64 // of the whole file; -1: not told
+	size  int64 // of the whole file; -1: unknown
 	kind  string
 	body  io.ReadCloser
 	whole bool  // the server sends the file in one go
@@ -53,20 +53,20 @@ func (r *remote) open() error {
 		return judge(err)
 	}
 	r.body = resp.Body
-	return r.take(resp)
+	return r.accept(resp)
 }
 
-func (r *remote) take(resp *http.Response) error {
+func (r *remote) accept(resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusOK:
 		if r.at > 0 {
-			return errors.New("file changed its mind about ranges")
+			return errors.New("the server no longer supports ranges")
 		}
 		r.whole, r.size, r.until = true, resp.ContentLength, 0
 	case http.StatusPartialContent:
 		start, end, size, ok := parseContentRange(resp.Header.Get("Content-Range"))
 		if !ok || start != r.at {
-			return errors.New("answer is not the range that was asked for")
+			return errors.New("the response is not the requested range")
 		}
 		r.size, r.until = size, end+1
 	case http.StatusRequestedRangeNotSatisfiable:
@@ -104,7 +104,7 @@ func (r *remote) Read(p []byte) (int, error) {
 	return n, r.readError(n, err)
 }
 
-// readError tells the file's end from a range's end and from a broken connection.
+// readError distinguishes the end of the file, the end of a range and a broken connection.
 func (r *remote) readError(n int, err error) error {
 	switch {
 	case err == nil:
@@ -120,7 +120,7 @@ func (r *remote) readError(n int, err error) error {
 	}
 }
 
-// Skip passes over n bytes, without fetching them where the server lets us.
+// Skip skips n bytes, without fetching them where the server supports ranges.
 func (r *remote) Skip(n int64) error {
 	end := r.size
 	if end < 0 {
@@ -138,7 +138,7 @@ func (r *remote) Skip(n int64) error {
 	return err
 }
 
-// drain reads on, when the size was not told, to see that the file ends within the limit.
+// drain reads on, when the size is unknown, to check that the file ends within the limit.
 func (r *remote) drain() error {
 	if r.size >= 0 {
 		return nil
