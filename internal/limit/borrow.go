@@ -13,7 +13,7 @@ const borrowTimeout = 3 * time.Second
 // sweepMax bounds the rows of older windows that one borrowing deletes.
 const sweepMax = 500
 
-// borrow asks the database for a slice, and when that no longer fits for exactly what n needs. A refusal is remembered:
+// borrow requests a slice from the database, and when that no longer fits exactly what n needs. A refusal is remembered:
 // counts only rise within a window.
 func (l *Limits) borrow(ctx context.Context, b *bucket, name string, limit, n int) error {
 	b.mu.Lock()
@@ -26,7 +26,7 @@ func (l *Limits) borrow(ctx context.Context, b *bucket, name string, limit, n in
 	for _, want := range wants {
 		granted, used, err := l.store.BorrowRate(ctx, name, b.start, want, limit)
 		if err != nil {
-			return unanswered(err)
+			return unavailable(err)
 		}
 		b.mu.Lock()
 		b.seen = used
@@ -43,7 +43,7 @@ func (l *Limits) borrow(ctx context.Context, b *bucket, name string, limit, n in
 	return nil
 }
 
-// sweepOld deletes rows of windows that are over, some at a time, until there are none.
+// sweepOld deletes rows of past windows, a bounded number at a time, until there are none.
 func (l *Limits) sweepOld(ctx context.Context, start time.Time) {
 	l.mu.Lock()
 	due := l.sweep
@@ -64,7 +64,7 @@ func (l *Limits) sweepOld(ctx context.Context, start time.Time) {
 	}
 }
 
-func unanswered(err error) *carillon.Error {
+func unavailable(err error) *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The service cannot take this request now", Err: err, RetryAfter: 1,
 		Details: carillon.Details{{Key: "reason", Value: "The database did not answer in time"}},

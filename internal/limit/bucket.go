@@ -8,7 +8,7 @@ import (
 )
 
 // maxNames bounds the names of one minute. Those beyond it share counters, so that a flood of made-up names neither
-// fills the memory nor gets past its limits.
+// fills the memory nor bypasses its limits.
 const (
 	maxNames      = 100_000
 	sharedBuckets = 1024
@@ -18,18 +18,18 @@ var nameSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
 // bucket is one name's part of one window.
 type bucket struct {
-	start time.Time
-	turn  chan struct{} // held while borrowing; nil with one node
+	start     time.Time
+	borrowing chan struct{} // held while borrowing; nil with one node
 
 	mu      sync.Mutex
-	used    int // one node: places taken
-	have    int // several nodes: places borrowed and not taken
-	seen    int // several nodes: the database's count when last heard of
-	refused int // several nodes: the smallest number of places that the database refused; 0: none
+	used    int // one node: requests counted
+	have    int // several nodes: borrowed and not used
+	seen    int // several nodes: the database's count when last read
+	refused int // several nodes: the smallest number that the database refused; 0: none
 }
 
-// bucket finds or makes the name's bucket. A new minute starts with none. So does one that is earlier, once the clock has been
-// set back; not the one just before, in which a request may have been taken up that comes here late.
+// bucket returns the name's bucket, which it creates if need be. A new minute starts with none. So does an earlier one, after
+// the clock was set back, but not the minute just before, to which a slow request may still belong.
 func (l *Limits) bucket(name string, start time.Time) *bucket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,14 +40,14 @@ func (l *Limits) bucket(name string, start time.Time) *bucket {
 		return b
 	}
 	if len(l.buckets) >= maxNames && l.local {
-		place := &l.shared[maphash.String(nameSeed, name)%sharedBuckets]
-		if *place == nil {
-			*place = l.newBucket()
+		shared := &l.shared[maphash.String(nameSeed, name)%sharedBuckets]
+		if *shared == nil {
+			*shared = l.newBucket()
 		}
-		return *place
+		return *shared
 	}
 	if len(l.buckets) >= maxNames {
-		clear(l.buckets) // the database keeps the counts; what was borrowed is given up
+		clear(l.buckets) // the database keeps the counts; what was borrowed is lost
 	}
 	b := l.newBucket()
 	l.buckets[name] = b
@@ -57,13 +57,13 @@ func (l *Limits) bucket(name string, start time.Time) *bucket {
 func (l *Limits) newBucket() *bucket {
 	b := &bucket{start: l.start}
 	if !l.local {
-		b.turn = make(chan struct{}, 1)
+		b.borrowing = make(chan struct{}, 1)
 	}
 	return b
 }
 
-// take takes n places, borrowing when what this node has does not do.
-func (l *Limits) take(ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error) {
+// count counts n requests, borrowing when this node has too few left.
+func (l *Limits) count(ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error) {
 	if l.local {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -79,10 +79,10 @@ func (l *Limits) take(ctx context.Context, b *bucket, name string, limit, n int)
 	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
 	defer cancel()
 	select {
-	case b.turn <- struct{}{}:
-		defer func() { <-b.turn }()
+	case b.borrowing <- struct{}{}:
+		defer func() { <-b.borrowing }()
 	case <-ctx.Done():
-		return 0, false, unanswered(ctx.Err())
+		return 0, false, unavailable(ctx.Err())
 	}
 	if left, ok, known := b.spend(limit, n); known { // another request borrowed meanwhile
 		return left, ok, nil
@@ -95,7 +95,7 @@ func (l *Limits) take(ctx context.Context, b *bucket, name string, limit, n int)
 	return left, ok, nil
 }
 
-// room tells whether a place is left, asking the database when this node cannot know.
+// room reports whether a request would be accepted, reading the database when this node cannot know.
 func (l *Limits) room(ctx context.Context, b *bucket, name string, limit, _ int) (left int, ok bool, err error) {
 	if l.local {
 		b.mu.Lock()
@@ -112,12 +112,12 @@ func (l *Limits) room(ctx context.Context, b *bucket, name string, limit, _ int)
 	defer cancel()
 	used, err := l.store.RateUsed(ctx, name, b.start)
 	if err != nil {
-		return 0, false, unanswered(err)
+		return 0, false, unavailable(err)
 	}
 	return limit - used, used < limit, nil
 }
 
-// spend takes n of the places this node has; known is false when the database must be asked.
+// spend uses n of what this node borrowed; known is false when the database must be asked.
 func (b *bucket) spend(limit, n int) (left int, ok, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,5 +129,5 @@ func (b *bucket) spend(limit, n int) (left int, ok, known bool) {
 	return b.left(limit), false, n > limit || b.refused > 0 && short >= b.refused
 }
 
-// left is what remains as far as this node knows.
+// left is how many requests remain as far as this node knows.
 func (b *bucket) left(limit int) int { return max(0, limit-b.seen) + b.have }

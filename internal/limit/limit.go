@@ -1,7 +1,7 @@
-// Package limit holds request rates: so many a minute under a name, in windows that begin on the minute. With SQLite
+// Package limit enforces request rates: so many a minute per name, in windows that begin on the minute. With SQLite
 // there is one node and the counts are in memory. With PostgreSQL nodes borrow parts of a window from the database, so
-// that together they never pass the limit: what one node borrowed and did not use is lost to the others until the next
-// minute. Daily quotas are not here: they are charged in the transaction that accepts (store/accept.go).
+// that together they never exceed the limit: what one node borrowed and did not use is lost to the others until the next
+// minute. Daily quotas are not here: they are charged in the transaction that accepts.
 package limit
 
 import (
@@ -40,7 +40,7 @@ func New(s *store.Store, log *slog.Logger) *Limits {
 	return &Limits{store: s, log: log, local: s.Engine() == "sqlite"}
 }
 
-// Decision is what became of a request for a place in a window. The zero Decision is that of no limit.
+// Decision is the result of counting a request. The zero Decision means that there is no limit.
 type Decision struct {
 	Limit     int
 	Remaining int // as far as this node knows
@@ -48,8 +48,7 @@ type Decision struct {
 	Seconds   int // until Reset, rounded up, at least 1
 }
 
-// Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. A refusal's headers come from its
-// error by themselves (httpio.Error).
+// Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. For a refusal httpio.Error writes them.
 func (d Decision) Headers(h http.Header) {
 	if d.Limit == 0 {
 		return
@@ -59,7 +58,7 @@ func (d Decision) Headers(h http.Header) {
 	h.Set("RateLimit", limit)
 }
 
-// Refused is the 429 of a full window (decisions.md, section 1).
+// Refused is the 429 rate_limit_exceeded of a full window.
 func (d Decision) Refused() *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.RateLimitExceeded, Message: "Too many requests",
@@ -72,13 +71,13 @@ func (d Decision) Refused() *carillon.Error {
 	}
 }
 
-// Take takes n places of the present minute under name; perMinute 0 is no limit. A refused request takes none. Errors:
-// rate_limit_exceeded; service_unavailable when the database that nodes share does not answer.
+// Take counts n requests in the current minute under name; perMinute 0 is no limit. A refused request is not counted. Errors:
+// rate_limit_exceeded; service_unavailable when the database that nodes share does not respond.
 func (l *Limits) Take(ctx context.Context, name string, perMinute, n int) (Decision, error) {
-	return l.ask(ctx, name, perMinute, n, (*Limits).take)
+	return l.ask(ctx, name, perMinute, n, (*Limits).count)
 }
 
-// Room tells whether one place is left, and takes none. Errors: as Take's.
+// Room is Take of one request without counting it. Errors: those of Take.
 func (l *Limits) Room(ctx context.Context, name string, perMinute int) (Decision, error) {
 	return l.ask(ctx, name, perMinute, 1, (*Limits).room)
 }

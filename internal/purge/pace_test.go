@@ -7,14 +7,14 @@ import (
 	"carillon/internal/store"
 )
 
-func TestPaceKeepsStepsShortAndRestsFourTimesAsLongBesideRequests(t *testing.T) {
+func TestPaceKeepsStepsShortAndPausesFourTimesAsLongUnderRequests(t *testing.T) {
 	p := newPace(true)
 	for _, tt := range []struct {
-		took   time.Duration
-		full   bool
-		beside bool
-		rows   int
-		rest   time.Duration
+		took       time.Duration
+		full       bool
+		foreground bool
+		rows       int
+		pause      time.Duration
 	}{
 		{500 * time.Microsecond, true, true, 128, 6 * time.Millisecond},
 		{500 * time.Microsecond, false, true, 128, 6 * time.Millisecond}, // it had nothing to do
@@ -29,8 +29,8 @@ func TestPaceKeepsStepsShortAndRestsFourTimesAsLongBesideRequests(t *testing.T) 
 		if tt.full {
 			x.Rows = p.rows
 		}
-		if rest := p.after(x, tt.took+time.Millisecond, tt.beside); rest != tt.rest || p.rows != tt.rows {
-			t.Errorf("after %s: rests %s, then %d rows; want %s and %d", tt.took, rest, p.rows, tt.rest, tt.rows)
+		if pause := p.after(x, tt.took+time.Millisecond, tt.foreground); pause != tt.pause || p.rows != tt.rows {
+			t.Errorf("after %s: pauses %s, then %d rows; want %s and %d", tt.took, pause, p.rows, tt.pause, tt.rows)
 		}
 	}
 	for range 20 {

@@ -1,11 +1,11 @@
-// Package purge deletes what has lived its time: ended notifications by their company's retention, expired idempotency
-// keys, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, rests between
-// them, and begins one while no request waits to be stored, so that accepting hardly notices it. It never touches a notification that is not closed. Expired sessions
-// are auth's, rates limit's.
+// Package purge deletes what has expired: closed notifications past their company's retention, idempotency keys, quotas of
+// days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
+// that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ quotas (once a day) ─▶ company by company: step, rest, step, rest … until nothing is past its time
+//	round: keys ─▶ quotas (once a day) ─▶ company by company: step, pause, step, pause … until nothing has expired
 //
-// On PostgreSQL one node at a time deletes; a node that finds another at it leaves the round to that one.
+// On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
 package purge
 
 import (
@@ -26,22 +26,22 @@ const (
 
 // Options wire a Purge. The zero value works.
 type Options struct {
-	// Step hears of every step: what kind of rows, how many, how long it held the writer.
+	// Step is called after every step: what kind of rows, how many, how long it held the writer.
 	Step func(what string, p store.Purged)
-	// Backlog hears how far past its retention the oldest closed notification is that a round works on, and zero when a
-	// round has left nothing behind.
+	// Backlog is called with how far past its retention the oldest closed notification is, and with zero when a round has
+	// deleted everything.
 	Backlog func(age time.Duration)
 	Log     *slog.Logger
 }
 
 // Purge deletes. Make it with New, run it with Run.
 type Purge struct {
-	store  *store.Store
-	o      Options
-	pace   pace
-	came   int64     // requests to the store by the end of the last step
-	quotas time.Time // when quotas were last looked through
-	soon   bool      // the last round left what another node purges, or what search has not come to: look again soon
+	store      *store.Store
+	o          Options
+	pace       pace
+	operations int64     // of the store by the end of the last step
+	quotas     time.Time // when quotas were last purged
+	soon       bool      // the last round left what another node purges, or what search has not indexed: repeat it soon
 }
 
 // New builds a Purge.
@@ -59,17 +59,17 @@ func New(s *store.Store, o Options) *Purge {
 }
 
 const (
-	first     = 15 * time.Second // after the start, which has other things to do, and after a round that left something
+	first     = 15 * time.Second // after the start, and after a round that left something
 	every     = 5 * time.Minute
-	quotaDays = 400 // a year's usage stays to be looked at
+	quotaDays = 400 // a year's usage can be read
 	day       = 24 * time.Hour
 )
 
-// Run makes a round now and then until ctx ends.
+// Run runs rounds periodically until ctx ends.
 func (p *Purge) Run(ctx context.Context) error {
-	for wait := first; p.rest(ctx, wait); {
+	for wait := first; p.pauseFor(ctx, wait); {
 		if err := p.Round(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			p.o.Log.WarnContext(ctx, "purge", "error", err)
+			p.o.Log.WarnContext(ctx, "cannot purge", "error", err)
 		}
 		if wait = every; p.soon {
 			wait = first
@@ -78,7 +78,7 @@ func (p *Purge) Run(ctx context.Context) error {
 	return nil
 }
 
-// Round deletes all that has lived its time by now.
+// Round deletes all that has expired by now.
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	if busy, err := p.keys(ctx, now); busy || err != nil {
@@ -149,7 +149,7 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 	return false, ctx.Err()
 }
 
-// oldQuotas leaves of what companies used a row a day, and of days long past none.
+// oldQuotas reduces quotas to one row per company and day, and deletes those of days long past.
 func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err error) {
 	keep := now.UTC().Add(-quotaDays * day).Format(time.DateOnly)
 	over := now.UTC().Add(-day).Format(time.DateOnly) // a request of yesterday may be stored today
@@ -170,7 +170,7 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 	}
 }
 
-// ofQuotas makes steps until there is no more to do.
+// ofQuotas repeats a step until there is nothing left to do.
 func (p *Purge) ofQuotas(ctx context.Context, step func() (store.Purged, error)) (busy bool, err error) {
 	for more := true; more; {
 		begin := time.Now()
@@ -184,26 +184,26 @@ func (p *Purge) ofQuotas(ctx context.Context, step func() (store.Purged, error))
 	return false, ctx.Err()
 }
 
-// longestCalm bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging is
-// slow, but it goes on.
-const longestCalm = 100 * time.Millisecond
+// longestIdleWait bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging
+// is slow, but continues.
+const longestIdleWait = 100 * time.Millisecond
 
-// done tells of a step, rests after it, lets go first what waits by then, and tells whether to go on: on SQLite a step is
-// not given up with its context.
+// done reports a step, pauses, waits until no request waits to be stored, and reports whether to continue: on SQLite a step is
+// not abandoned with its context.
 func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
-	came := p.store.Operations()
-	beside := came != p.came
-	p.came = came
-	if !p.rest(ctx, p.pace.after(x, whole, beside)) {
+	operations := p.store.Operations()
+	foreground := operations != p.operations
+	p.operations = operations
+	if !p.pauseFor(ctx, p.pace.after(x, whole, foreground)) {
 		return false
 	}
-	p.store.WaitIdle(ctx, longestCalm)
+	p.store.WaitIdle(ctx, longestIdleWait)
 	return ctx.Err() == nil
 }
 
-// rest waits, and tells whether to go on.
-func (p *Purge) rest(ctx context.Context, d time.Duration) bool {
+// pauseFor waits, and reports whether to continue.
+func (p *Purge) pauseFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
