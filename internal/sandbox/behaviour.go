@@ -6,14 +6,14 @@ import (
 	"carillon"
 )
 
-// behaviour is one row of the guide's table: what numbers with the suffix meet.
+// behaviour is one row of the guide's table: what happens to numbers with the suffix.
 type behaviour struct {
 	suffix  string
 	channel carillon.Channel // "": both
-	effect  string           // as the guide tells it
+	effect  string           // as the guide describes it
 	verdict carillon.Verdict
-	faults  int  // so many attempts meet a passing fault first
-	limited bool // the fault is a rate limit, which says how long to wait
+	faults  int  // so many attempts fail temporarily first
+	limited bool // they fail by a rate limit, which demands a wait
 	slow    bool
 	late    bool   // the receipts begin only after Delays.Late
 	steps   []step // nil: as ordinary; none: no receipts
@@ -56,7 +56,7 @@ var ordinary = map[carillon.Channel][]step{ //nolint:gochecknoglobals // read-on
 // behaviours is the table. Steps stand in the order of their moments.
 var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: carillon.Refused},
-	{suffix: "0002", effect: "two attempts meet a passing fault, the third is taken", faults: 2},
+	{suffix: "0002", effect: "two attempts fail temporarily, the third is accepted", faults: 2},
 	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: carillon.Unknown, late: true},
 	{
 		suffix: "0004", effect: "outcome unknown at every attempt, and never a receipt: the sender's policy decides after its wait",
@@ -85,8 +85,8 @@ var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 			{state: carillon.StateSent, at: onRead},
 		},
 	},
-	{suffix: "0009", effect: "slow: the channel takes 5 s to answer", slow: true},
-	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is taken", faults: 1, limited: true},
+	{suffix: "0009", effect: "slow: the channel responds after 5 s", slow: true},
+	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is accepted", faults: 1, limited: true},
 	{
 		suffix: "0011", channel: carillon.Voice, effect: "`busy`",
 		steps: []step{{state: carillon.StateBusy, at: onRinging}},
@@ -109,7 +109,7 @@ var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 	},
 }
 
-// plan is a behaviour on one channel with its delays worked out.
+// plan is a behaviour on one channel with its delays.
 type plan struct {
 	behaviour
 	steps []dated
@@ -120,15 +120,15 @@ type dated struct {
 	after time.Duration
 }
 
-// book finds the plan for a number.
-type book struct {
+// planTable holds the plans of a channel by the suffix of a number.
+type planTable struct {
 	bySuffix map[string]*plan
 	ordinary *plan
 }
 
 const suffixDigits = 4
 
-func (b *book) plan(number string) *plan {
+func (b *planTable) plan(number string) *plan {
 	if len(number) >= suffixDigits {
 		if p, ok := b.bySuffix[number[len(number)-suffixDigits:]]; ok {
 			return p
@@ -137,10 +137,10 @@ func (b *book) plan(number string) *plan {
 	return b.ordinary
 }
 
-func books(d *Delays) map[carillon.Channel]*book {
-	all := map[carillon.Channel]*book{}
+func planTables(d *Delays) map[carillon.Channel]*planTable {
+	all := map[carillon.Channel]*planTable{}
 	for ch := range ordinary {
-		b := &book{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, ch, d)}
+		b := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, ch, d)}
 		for _, x := range behaviours {
 			if x.channel == "" || x.channel == ch {
 				b.bySuffix[x.suffix] = newPlan(x, ch, d)
@@ -160,7 +160,7 @@ func newPlan(b behaviour, ch carillon.Channel, d *Delays) *plan {
 	base := time.Duration(0)
 	if b.late {
 		base = d.Late
-		if ch == carillon.Messaging { // the answer that never came would have said so
+		if ch == carillon.Messaging { // the lost response would have said so
 			p.steps = append(p.steps, dated{step{state: carillon.StateSent}, base})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"carillon"
 )
 
-// What the end of a template's name asks of the reviewer.
+// Endings of a template's name that decide what the reviewer does.
 const (
 	rejectSuffix = "_reject"
 	slowSuffix   = "_slow"
@@ -38,7 +38,7 @@ func (k templateKey) providerID() string {
 
 // submission is what the reviewer knows of a template.
 type submission struct {
-	turn     int64 // of the latest submission; an older review of the template does not count
+	version  int64 // of the latest submission or decision; an older review is obsolete
 	status   carillon.TemplateStatus
 	category string
 	reason   string
@@ -46,11 +46,11 @@ type submission struct {
 
 // review is a decision to come.
 type review struct {
-	key  templateKey
-	turn int64
+	key     templateKey
+	version int64
 }
 
-// Submit takes a template into review: pending now, decided after Delays.Review, but for names that end in `_slow`, which
+// Submit starts the review of a template: pending now, decided after Delays.Review, except names that end in `_slow`, which
 // wait for Decide.
 func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	if err := ctx.Err(); err != nil {
@@ -65,18 +65,18 @@ func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Te
 			Details: carillon.Details{{Key: "limit", Value: maxTemplates}, {Key: "used", Value: len(c.templates)}},
 		}
 	}
-	c.turns++
-	if !strings.HasSuffix(t.Name, slowSuffix) && !c.reviews.add(time.Now().Add(c.o.Delays.Review), review{key: k, turn: c.turns}) {
+	c.versions++
+	if !strings.HasSuffix(t.Name, slowSuffix) && !c.reviews.add(time.Now().Add(c.o.Delays.Review), review{key: k, version: c.versions}) {
 		return "", "", &carillon.Error{
 			Code: carillon.UpstreamUnavailable, Message: "The sandbox reviews no more at present",
 			Details: carillon.Details{{Key: "service", Value: "sandbox"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))}},
 		}
 	}
-	c.templates[k] = &submission{turn: c.turns, status: carillon.TemplatePending, category: t.Category}
+	c.templates[k] = &submission{version: c.versions, status: carillon.TemplatePending, category: t.Category}
 	return k.providerID(), carillon.TemplatePending, nil
 }
 
-// Status tells how a template stands. One that was submitted before the process began is decided as its name asks;
+// Status returns a template's status. One that was submitted before the process began is decided by its name;
 // *carillon.Error NotFound for what was never submitted.
 func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error) {
 	k := keyOf(s, t)
@@ -89,7 +89,7 @@ func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Temp
 	return x.event(k), nil
 }
 
-// known finds a submission; that of an earlier process is told by our number on a pending template.
+// known finds a submission; one of an earlier process is recognized by our id on a pending template.
 func (c *Channel) known(k templateKey, t *carillon.Template) *submission {
 	if x := c.templates[k]; x != nil {
 		return x
@@ -105,7 +105,7 @@ func (c *Channel) known(k templateKey, t *carillon.Template) *submission {
 	return x
 }
 
-// Withdraw takes a template out of review or out of use; one that is not there is withdrawn.
+// Withdraw forgets a template; one that does not exist counts as withdrawn.
 func (c *Channel) Withdraw(_ context.Context, s *carillon.Sender, t *carillon.Template) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,8 +113,8 @@ func (c *Channel) Withdraw(_ context.Context, s *carillon.Sender, t *carillon.Te
 	return nil
 }
 
-// Decide is the reviewer's decision on command, whatever the name asks for; it is told before Decide returns. Reason
-// goes with a rejection.
+// Decide makes the reviewer's decision whatever the template's name, and reports it before it returns. Reason belongs to
+// a rejection.
 func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error {
 	k := keyOf(s, t)
 	c.mu.Lock()
@@ -123,18 +123,18 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 		c.mu.Unlock()
 		return carillon.Absent("Template")
 	}
-	c.turns++
-	x.turn = c.turns // a review under way does not overrule the command
+	c.versions++
+	x.version = c.versions // makes a review in progress obsolete
 	x.status, x.reason = carillon.TemplateApproved, ""
 	if !approve {
 		x.status, x.reason = carillon.TemplateRejected, reason
 	}
 	e := x.event(k)
 	c.mu.Unlock()
-	return c.tellTemplate(ctx, e)
+	return c.reportTemplate(ctx, e)
 }
 
-// decideDue decides the reviews that are due and tells them.
+// decideDue decides the reviews that are due and reports the decisions.
 func (c *Channel) decideDue(ctx context.Context, due []*item[review]) (again, failed []*item[review], err error) {
 	var errs []error
 	for _, it := range due {
@@ -142,26 +142,26 @@ func (c *Channel) decideDue(ctx context.Context, due []*item[review]) (again, fa
 		if !ok {
 			continue
 		}
-		if err := c.tellTemplate(ctx, e); err != nil {
+		if err := c.reportTemplate(ctx, e); err != nil {
 			failed, errs = append(failed, it), append(errs, err)
 		}
 	}
 	return nil, failed, errors.Join(errs...)
 }
 
-// decide gives the decision, unless the template was withdrawn, submitted anew or decided on command since.
+// decide returns the decision, unless the template was withdrawn, submitted again or decided by Decide since.
 func (c *Channel) decide(r review) (carillon.TemplateEvent, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.templates[r.key]
-	if x == nil || x.turn != r.turn {
+	if x == nil || x.version != r.version {
 		return carillon.TemplateEvent{}, false
 	}
 	x.review(r.key.name)
 	return x.event(r.key), true
 }
 
-// review decides as the name asks.
+// review decides by the name.
 func (x *submission) review(name string) {
 	x.status, x.reason = carillon.TemplateApproved, ""
 	if strings.HasSuffix(name, rejectSuffix) {
@@ -176,7 +176,7 @@ func (x *submission) event(k templateKey) carillon.TemplateEvent {
 	}
 }
 
-func (c *Channel) tellTemplate(ctx context.Context, e carillon.TemplateEvent) error {
+func (c *Channel) reportTemplate(ctx context.Context, e carillon.TemplateEvent) error {
 	if c.o.Templates == nil {
 		return nil
 	}

@@ -44,15 +44,15 @@ func TestReviewerDecidesByTheName(t *testing.T) {
 			wantStatus(t, c, x, carillon.TemplatePending)
 		}
 		after(2*time.Second - 1)
-		if len(d.look().events) != 0 {
-			t.Errorf("decided too early: %v", d.look().events)
+		if len(d.snapshot().events) != 0 {
+			t.Errorf("decided too early: %v", d.snapshot().events)
 		}
 		after(1)
 		want := []carillon.TemplateEvent{
 			{SenderUID: 7, ProviderID: good.ProviderID, Name: "hello", Language: "en", Status: carillon.TemplateApproved, Category: "UTILITY"},
 			{SenderUID: 7, ProviderID: bad.ProviderID, Name: "hello_reject", Language: "en", Status: carillon.TemplateRejected, Category: "UTILITY", Reason: rejectReason},
 		}
-		if diff := cmp.Diff(want, d.look().events); diff != "" {
+		if diff := cmp.Diff(want, d.snapshot().events); diff != "" {
 			t.Error(diff)
 		}
 		after(time.Hour)
@@ -76,8 +76,8 @@ func TestReviewerDecidesOnCommand(t *testing.T) {
 		wantStatus(t, c, slow, carillon.TemplateApproved)
 		after(time.Minute)
 		wantStatus(t, c, quick, carillon.TemplateRejected) // the review under way did not overrule the command
-		if len(d.look().events) != 2 || d.look().events[1].Reason != "not today" {
-			t.Errorf("told %+v", d.look().events)
+		if len(d.snapshot().events) != 2 || d.snapshot().events[1].Reason != "not today" {
+			t.Errorf("reported %+v", d.snapshot().events)
 		}
 		if err := c.Decide(t.Context(), line, template("never_submitted"), true, ""); !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("unknown template: %v", err)
@@ -96,8 +96,8 @@ func TestWithdrawnTemplatesAreNotDecided(t *testing.T) {
 			}
 		}
 		after(time.Minute)
-		if len(d.look().events) != 0 {
-			t.Errorf("told %+v", d.look().events)
+		if len(d.snapshot().events) != 0 {
+			t.Errorf("reported %+v", d.snapshot().events)
 		}
 		x.Status = carillon.TemplateDraft
 		if _, err := c.Status(t.Context(), line, x); !carillon.IsCode(err, carillon.NotFound) {
@@ -116,12 +116,12 @@ func TestResubmissionStartsTheReviewAnew(t *testing.T) {
 			t.Errorf("ids %s and %s", first.ProviderID, second.ProviderID)
 		}
 		after(1500 * time.Millisecond)
-		if len(d.look().events) != 0 {
+		if len(d.snapshot().events) != 0 {
 			t.Error("the first review counted")
 		}
 		after(time.Second)
-		if len(d.look().events) != 1 {
-			t.Errorf("told %+v", d.look().events)
+		if len(d.snapshot().events) != 1 {
+			t.Errorf("reported %+v", d.snapshot().events)
 		}
 	})
 }
@@ -152,8 +152,8 @@ func TestDecisionsAreToldAgainAfterAFault(t *testing.T) {
 		after(time.Minute)
 		d.setFail(nil)
 		after(10 * time.Second)
-		if len(d.look().events) != 1 || d.look().events[0].Status != carillon.TemplateApproved {
-			t.Errorf("told %+v", d.look().events)
+		if len(d.snapshot().events) != 1 || d.snapshot().events[0].Status != carillon.TemplateApproved {
+			t.Errorf("reported %+v", d.snapshot().events)
 		}
 	})
 }

@@ -19,7 +19,7 @@ var (
 	phone = &carillon.Sender{UID: 8, ID: "line", Channel: carillon.Voice, Provider: "sandbox"}
 )
 
-// desk collects what the sandbox tells.
+// desk collects what the sandbox reports.
 type desk struct {
 	begun time.Time
 
@@ -31,13 +31,13 @@ type desk struct {
 
 type seen struct {
 	receipts []carillon.Receipt
-	told     []string // "state@delay"
+	reported     []string // "state@delay"
 	calls    []int    // receipts in each call
 	events   []carillon.TemplateEvent
 }
 
-// look gives what was told so far.
-func (d *desk) look() seen {
+// snapshot returns what was reported so far.
+func (d *desk) snapshot() seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seen
@@ -55,7 +55,7 @@ func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
 	d.seen.calls = append(d.seen.calls, len(rs))
 	for _, r := range rs {
 		d.seen.receipts = append(d.seen.receipts, r)
-		d.seen.told = append(d.seen.told, fmt.Sprintf("%s@%v", r.State, time.Since(d.begun)))
+		d.seen.reported = append(d.seen.reported, fmt.Sprintf("%s@%v", r.State, time.Since(d.begun)))
 		if r.At.After(time.Now()) {
 			return errors.New("a receipt of the future")
 		}
@@ -112,7 +112,7 @@ func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
 		sender   *carillon.Sender
 		suffix   string
 		verdicts []carillon.Verdict // attempt by attempt
-		told     []string           // after the last of them
+		reported     []string           // after the last of them
 	}{
 		{line, "4321", []carillon.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
 		{line, "0001", []carillon.Verdict{carillon.Refused}, nil},
@@ -151,10 +151,10 @@ func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
 					}
 				}
 				after(time.Minute)
-				if diff := cmp.Diff(c.told, d.look().told); diff != "" {
+				if diff := cmp.Diff(c.reported, d.snapshot().reported); diff != "" {
 					t.Error(diff)
 				}
-				for _, r := range d.look().receipts {
+				for _, r := range d.snapshot().receipts {
 					wantReason := r.State == carillon.StateFailed
 					if r.SenderUID != c.sender.UID || r.Channel != c.sender.Channel || r.Ref.N != 3 || r.Ref.Attempt != len(c.verdicts) ||
 						r.ProviderID != providerID(r.Ref) || (r.Reason != "") != wantReason {
@@ -183,8 +183,8 @@ func TestSlowSendThatIsCalledOffIsUnknown(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		after(time.Minute)
-		if len(d.look().told) != 0 {
-			t.Errorf("told %v", d.look().told)
+		if len(d.snapshot().reported) != 0 {
+			t.Errorf("reported %v", d.snapshot().reported)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestNegativeDelaysMeanAtOnce(t *testing.T) {
 		defer stop()
 		c.Send(t.Context(), line, outgoing("34600111222", 1))
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"delivered@0s", "read@0s"}, d.look().told); diff != "" {
+		if diff := cmp.Diff([]string{"delivered@0s", "read@0s"}, d.snapshot().reported); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -212,7 +212,7 @@ func TestReceiptsComeInBatchesOfOneSender(t *testing.T) {
 		other.UID = 9
 		c.Send(t.Context(), &other, outgoing("34600111222", 1))
 		after(time.Second)
-		if diff := cmp.Diff([]int{256, 256, 88, 1}, d.look().calls); diff != "" {
+		if diff := cmp.Diff([]int{256, 256, 88, 1}, d.snapshot().calls); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -228,14 +228,14 @@ func TestReceiptsAreToldAgainAfterAFault(t *testing.T) {
 		d.setFail(nil)
 		after(10 * time.Second)
 		var states []carillon.State
-		for _, r := range d.look().receipts {
+		for _, r := range d.snapshot().receipts {
 			states = append(states, r.State)
 		}
 		if diff := cmp.Diff([]carillon.State{carillon.StateDelivered, carillon.StateRead}, states); diff != "" {
 			t.Error(diff)
 		}
-		if at := d.look().receipts[0].At.Sub(d.begun); at != 400*time.Millisecond {
-			t.Errorf("delivered at %v, however late it was told", at)
+		if at := d.snapshot().receipts[0].At.Sub(d.begun); at != 400*time.Millisecond {
+			t.Errorf("delivered at %v, however late it was reported", at)
 		}
 	})
 }
@@ -254,14 +254,14 @@ func TestReceiptsThatNobodyTakesHoldUpNobody(t *testing.T) {
 		}
 		c.Send(t.Context(), line, outgoing("34600111222", 1))
 		after(2 * time.Second)
-		if diff := cmp.Diff([]string{"delivered@400ms", "read@1.5s"}, d.look().told); diff != "" {
+		if diff := cmp.Diff([]string{"delivered@400ms", "read@1.5s"}, d.snapshot().reported); diff != "" {
 			t.Error(diff)
 		}
-		after(giveUpAfter + time.Minute)
-		c.letters.mu.Lock()
-		defer c.letters.mu.Unlock()
-		if n := len(c.letters.items); n != 0 {
-			t.Errorf("%d letters are kept for ever", n)
+		after(retryFor + time.Minute)
+		c.pending.mu.Lock()
+		defer c.pending.mu.Unlock()
+		if n := len(c.pending.items); n != 0 {
+			t.Errorf("%d pending are kept for ever", n)
 		}
 	})
 }
@@ -274,11 +274,11 @@ func TestStopFlushesWhatIsDueAndDropsTheRest(t *testing.T) {
 		after(500 * time.Millisecond) // delivered is due, and was refused
 		d.setFail(nil)
 		stop()
-		if len(d.look().receipts) != 1 || d.look().receipts[0].State != carillon.StateDelivered {
-			t.Errorf("told %v", d.look().told)
+		if len(d.snapshot().receipts) != 1 || d.snapshot().receipts[0].State != carillon.StateDelivered {
+			t.Errorf("reported %v", d.snapshot().reported)
 		}
-		if n := len(c.letters.items); n != 0 {
-			t.Errorf("%d letters are kept", n)
+		if n := len(c.pending.items); n != 0 {
+			t.Errorf("%d pending are kept", n)
 		}
 		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != carillon.RetryLater {
 			t.Errorf("after the end: %+v", got)

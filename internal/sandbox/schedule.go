@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// schedule holds things until they are due; it holds only so many.
+// schedule holds a bounded number of items until they are due.
 type schedule[T any] struct {
 	mu    sync.Mutex
 	items items[T]
-	seq   uint64 // keeps the order of what is due at the same moment
+	seq   uint64 // orders items that are due at the same moment
 	max   int
 	ended bool
 	wake  chan struct{}
 }
 
-// item is one thing and when it is due.
+// item is a value and when it is due.
 type item[T any] struct {
 	due   time.Time
-	next  time.Time // when it is tried: due, or later after failures
+	next  time.Time // when it is handled: due, or later after failures
 	tries int
 	seq   uint64
 	v     T
 }
 
-// handler hands on what is due. It returns what is to come again later, with its new due time, and what failed.
+// handler handles due items. It returns those to be handled again, with their new due times, and those that failed.
 type handler[T any] func(ctx context.Context, due []*item[T]) (again, failed []*item[T], err error)
 
 func newSchedule[T any](most int) *schedule[T] {
 	return &schedule[T]{max: most, wake: make(chan struct{}, 1)}
 }
 
-// add takes a thing, unless the schedule is full or at its end.
+// add adds a value, unless the schedule is full or has ended.
 func (q *schedule[T]) add(due time.Time, v T) bool {
 	q.mu.Lock()
 	if q.ended || len(q.items) >= q.max {
@@ -59,9 +59,8 @@ func (q *schedule[T]) push(it *item[T]) {
 	heap.Push(&q.items, it)
 }
 
-// run hands on what is due, in batches, until ctx ends; then once more what is due already. What fails is tried again
-// with growing pauses, and given up after a while, so that it can neither hold up the rest nor stay for ever. The result
-// is how many things were left.
+// run handles due items in batches until ctx ends, and then those that are due already. What fails is retried with backoff
+// and dropped after a while, so that it neither delays the rest nor stays for ever. The result is how many items were left.
 func (q *schedule[T]) run(ctx context.Context, log *slog.Logger, batch int, handle handler[T]) int {
 	for ctx.Err() == nil {
 		due := q.pop(batch)
@@ -70,9 +69,9 @@ func (q *schedule[T]) run(ctx context.Context, log *slog.Logger, batch int, hand
 			continue
 		}
 		again, failed, err := handle(ctx, due)
-		givenUp := q.putBack(again, failed)
+		dropped := q.requeue(again, failed)
 		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "hand on what is due", "error", err, "failed", len(failed), "given_up", givenUp)
+			log.WarnContext(ctx, "cannot report", "error", err, "failed", len(failed), "dropped", dropped)
 		}
 	}
 	return q.flush(context.WithoutCancel(ctx), log, batch, handle)
@@ -82,7 +81,7 @@ func (q *schedule[T]) run(ctx context.Context, log *slog.Logger, batch int, hand
 func (q *schedule[T]) flush(ctx context.Context, log *slog.Logger, batch int, handle handler[T]) int {
 	ctx, cancel := context.WithTimeout(ctx, flushFor)
 	defer cancel()
-	q.hurry()
+	q.clearBackoff()
 	left := 0
 	for ctx.Err() == nil {
 		due := q.pop(batch)
@@ -90,10 +89,10 @@ func (q *schedule[T]) flush(ctx context.Context, log *slog.Logger, batch int, ha
 			break
 		}
 		again, failed, err := handle(ctx, due)
-		q.putBack(again, nil)
+		q.requeue(again, nil)
 		if err != nil {
 			left += len(failed)
-			log.WarnContext(ctx, "hand on what is due at the end", "error", err, "failed", len(failed))
+			log.WarnContext(ctx, "cannot report at the end", "error", err, "failed", len(failed))
 		}
 	}
 	q.mu.Lock()
@@ -104,8 +103,8 @@ func (q *schedule[T]) flush(ctx context.Context, log *slog.Logger, batch int, ha
 	return left
 }
 
-// hurry forgets the pauses after failures.
-func (q *schedule[T]) hurry() {
+// clearBackoff makes failed items due again at once.
+func (q *schedule[T]) clearBackoff() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, it := range q.items {
@@ -125,9 +124,9 @@ func (q *schedule[T]) pop(most int) []*item[T] {
 	return due
 }
 
-// putBack takes back what was popped; it was held before, so the bound does not count. It gives up what has failed for
-// too long, and says how many those are.
-func (q *schedule[T]) putBack(again, failed []*item[T]) (givenUp int) {
+// requeue adds items that were popped, regardless of the bound. It drops those that have failed for too long, and returns
+// how many those are.
+func (q *schedule[T]) requeue(again, failed []*item[T]) (dropped int) {
 	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -136,18 +135,18 @@ func (q *schedule[T]) putBack(again, failed []*item[T]) (givenUp int) {
 		q.push(it)
 	}
 	for _, it := range failed {
-		if now.Sub(it.due) > giveUpAfter {
-			givenUp++
+		if now.Sub(it.due) > retryFor {
+			dropped++
 			continue
 		}
 		it.next = now.Add(min(firstBackoff<<min(it.tries, 16), longestBackoff))
 		it.tries++
 		q.push(it)
 	}
-	return givenUp
+	return dropped
 }
 
-// sleep waits for the next due time or an earlier one that is added.
+// sleep waits for the next due time, or until an earlier item is added.
 func (q *schedule[T]) sleep(ctx context.Context) {
 	q.mu.Lock()
 	var timer <-chan time.Time
@@ -164,7 +163,7 @@ func (q *schedule[T]) sleep(ctx context.Context) {
 	}
 }
 
-// wait waits d, or less when ctx ends; it says whether it waited in full.
+// wait waits d, or less when ctx ends; it reports whether it waited in full.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
