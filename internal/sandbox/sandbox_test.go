@@ -31,7 +31,7 @@ type desk struct {
 
 type seen struct {
 	receipts []carillon.Receipt
-	reported     []string // "state@delay"
+	reported []string // "state@delay"
 	calls    []int    // receipts in each call
 	events   []carillon.TemplateEvent
 }
@@ -112,7 +112,7 @@ func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
 		sender   *carillon.Sender
 		suffix   string
 		verdicts []carillon.Verdict // attempt by attempt
-		reported     []string           // after the last of them
+		reported []string           // after the last of them
 	}{
 		{line, "4321", []carillon.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
 		{line, "0001", []carillon.Verdict{carillon.Refused}, nil},
