@@ -1,12 +1,11 @@
-// Package auth knows who calls: people by e-mail, password and tokens, programs by access keys and company tokens
-// (decisions.md, section 2).
+// Package auth identifies callers: people by e-mail, password and tokens, programs by access keys and company tokens.
 //
 //	sign-in ──▶ session ──▶ access token (JWT, 1 h) + refresh token (opaque, used once)
 //	               ▲                                    │
-//	               └──────────── refresh ◀──────────────┘   a re-used one ends the session, but for a 10 s grace
+//	               └──────────── refresh ◀──────────────┘   reuse ends the session, except within 10 s
 //	access key ──▶ company token (JWT, 1 h; dies with the key)
 //
-// It speaks no HTTP: api and panel bring the credentials and write the answers.
+// It does no HTTP: api and panel pass the credentials and write the responses.
 package auth
 
 import (
@@ -20,7 +19,7 @@ import (
 	"carillon/internal/store"
 )
 
-// Options tune the package; the zero value works.
+// Options configure the package; the zero value works.
 type Options struct {
 	Issuer         string        // iss of tokens; default "carillon"
 	Params         Params        // of password hashes; default 19 MiB, 2 passes, 1 thread
@@ -29,7 +28,7 @@ type Options struct {
 	FailedSignIns  int           // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
 	TokenLife      time.Duration // of access and company tokens; default 1 h
 	SessionLife    time.Duration // since the last refresh; default 30 days
-	RotateKeyAfter time.Duration // age at which a signing key gives way; default 90 days
+	RotateKeyAfter time.Duration // age at which a signing key is replaced; default 90 days
 	Logger         *slog.Logger
 }
 
@@ -64,7 +63,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Auth answers who a credential belongs to. Its methods are safe for concurrent use.
+// Auth finds whom a credential belongs to. Its methods are safe for concurrent use.
 type Auth struct {
 	store  *store.Store
 	limits *limit.Limits
@@ -81,19 +80,19 @@ func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 }
 
 const (
-	flushEvery = 30 * time.Second // last_used is right to within a minute
+	flushEvery = 30 * time.Second // last_used is accurate to a minute
 	keysEvery  = time.Minute
 	sweepEvery = time.Hour
 )
 
-// Run writes when keys were used, turns the signing keys over and deletes sessions that are over, until ctx ends; then
-// it writes what is still unwritten.
+// Run stores when keys were used, rotates the signing keys and deletes expired sessions, until ctx ends; then it stores
+// once more when keys were used.
 func (a *Auth) Run(ctx context.Context) error {
 	var keys, sweep time.Time
 	for {
 		now := time.Now()
 		if !now.Before(keys) {
-			a.report(ctx, "turn signing keys over", a.turnKeys(ctx))
+			a.report(ctx, "rotate signing keys", a.rotateKeys(ctx))
 			keys = now.Add(keysEvery)
 		}
 		if !now.Before(sweep) {
@@ -106,12 +105,12 @@ func (a *Auth) Run(ctx context.Context) error {
 			defer cancel()
 			return a.flushUsed(last)
 		case <-time.After(flushEvery):
-			a.report(ctx, "write when keys were used", a.flushUsed(ctx))
+			a.report(ctx, "store when keys were used", a.flushUsed(ctx))
 		}
 	}
 }
 
-// report logs a failure of what Run tries again by itself.
+// report logs a failure of what Run repeats.
 func (a *Auth) report(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		a.o.Logger.WarnContext(ctx, "cannot "+what, "error", err)

@@ -14,14 +14,14 @@ const (
 	firstTokenLife   = 24 * time.Hour
 )
 
-// IsFirstToken tells whether an Authorization header has the form of a first token.
+// IsFirstToken reports whether an Authorization header has the form of a first token.
 func IsFirstToken(authorization string) bool {
 	token, ok := bearer(authorization)
 	return ok && strings.HasPrefix(token, firstTokenPrefix)
 }
 
-// FirstToken makes the one-time token with which an empty installation gets its owner; ok is false where an account
-// exists. A token of before is good no more.
+// FirstToken returns a new one-time token with which an empty installation gets its owner; ok is false where an account
+// exists. An earlier token becomes invalid.
 func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error) {
 	exists, err := a.store.AnyAccount(ctx)
 	if err != nil || exists {
@@ -57,8 +57,8 @@ func badFirst(reason string) *carillon.Error {
 	return carillon.NoAccess("The one-time token is "+reason, reason)
 }
 
-// FirstOwner makes the first company and its owner, once, for who brings the token of FirstToken as Bearer. The
-// owner comes with the password's hash. Errors: unauthorized; conflict when the company's name is taken.
+// FirstOwner creates the first company and its owner, once, for the bearer of the token of FirstToken. The owner has the
+// password's hash. Errors: unauthorized; conflict when the company's name is taken.
 func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *store.Account, company *carillon.Company) error {
 	token, ok := bearer(authorization)
 	if !ok {

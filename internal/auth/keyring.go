@@ -17,15 +17,15 @@ import (
 	"carillon/internal/store"
 )
 
-// A signing key's life follows from its times alone, so that nodes agree without a word:
+// A signing key's state follows from its times, so that nodes agree without communicating:
 //
 //	standby ──SignsAt──▶ signing ──the next key's SignsAt──▶ verify only ──a token's life and a margin later──▶ removed
 //
-// A standby key is published a day before it signs: whoever keeps the key set for its ten minutes knows it by then.
+// A standby key is published a day before it signs: whoever caches the key set has it by then.
 const (
 	standbyLead = 24 * time.Hour
 	dropMargin  = time.Hour
-	// reloadEvery bounds how often a token with an unknown key id makes a node read the keys again.
+	// reloadEvery bounds how often a token with an unknown key id causes the keys to be read.
 	reloadEvery = 5 * time.Second
 )
 
@@ -37,7 +37,7 @@ type signingKey struct {
 	signsAt time.Time
 }
 
-// keyring is this node's copy of the signing keys, in the order in which they sign.
+// keyring caches the signing keys, in the order in which they sign.
 type keyring struct {
 	keys atomic.Pointer[[]signingKey]
 	mu   sync.Mutex // held while loading
@@ -51,7 +51,7 @@ func (r *keyring) all() []signingKey {
 	return nil
 }
 
-// signing is the newest key whose time has come, the oldest where this node's clock is behind all of them.
+// signing is the newest key that signs already; the oldest when this node's clock is behind all of them.
 func (r *keyring) signing(now time.Time) (k signingKey, ok bool) {
 	for i, each := range r.all() {
 		if i == 0 || !each.signsAt.After(now) {
@@ -70,21 +70,21 @@ func (r *keyring) find(id string) (signingKey, bool) {
 	return signingKey{}, false
 }
 
-// signer gives the key to sign with; the first one is made when there is none.
+// signer returns the key to sign with, generating the first one.
 func (a *Auth) signer(ctx context.Context, now time.Time) (signingKey, error) {
 	if k, ok := a.keys.signing(now); ok {
 		return k, nil
 	}
-	if err := a.turnKeys(ctx); err != nil {
+	if err := a.rotateKeys(ctx); err != nil {
 		return signingKey{}, err
 	}
 	if k, ok := a.keys.signing(now); ok {
 		return k, nil
 	}
-	return signingKey{}, errors.New("no signing key could be made")
+	return signingKey{}, errors.New("no signing key could be generated")
 }
 
-// verifier gives the public key of an id, reading the keys again when it is new to this node.
+// verifier returns the public key of an id, reading the keys again when this node does not know it.
 func (a *Auth) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error) {
 	if k, ok := a.keys.find(id); ok {
 		return &k.private.PublicKey, nil
@@ -100,12 +100,12 @@ func (a *Auth) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error
 
 var errUnknownKey = errors.New("no key has this id")
 
-// loadKeys reads the keys unless that was done less than a time ago.
-func (a *Auth) loadKeys(ctx context.Context, unless time.Duration) error {
+// loadKeys reads the keys unless they were read less than maxAge ago.
+func (a *Auth) loadKeys(ctx context.Context, maxAge time.Duration) error {
 	a.keys.mu.Lock()
 	defer a.keys.mu.Unlock()
 	now := time.Now()
-	if unless > 0 && now.Sub(a.keys.at) < unless {
+	if now.Sub(a.keys.at) < maxAge {
 		return nil
 	}
 	stored, err := a.store.SigningKeys(ctx)
@@ -129,8 +129,8 @@ func (a *Auth) loadKeys(ctx context.Context, unless time.Duration) error {
 	return nil
 }
 
-// turnKeys reads the keys, makes the first or the next one when it is time, and removes those whose tokens have expired.
-func (a *Auth) turnKeys(ctx context.Context) error {
+// rotateKeys reads the keys, generates the first or the next one when it is due, and removes those whose tokens have expired.
+func (a *Auth) rotateKeys(ctx context.Context) error {
 	if err := a.loadKeys(ctx, 0); err != nil {
 		return err
 	}
@@ -159,18 +159,18 @@ func (a *Auth) turnKeys(ctx context.Context) error {
 func (a *Auth) addKey(ctx context.Context, now, signsAt, last time.Time) error {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("make signing key: %w", err)
+		return fmt.Errorf("generate signing key: %w", err)
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		return fmt.Errorf("make signing key: %w", err)
+		return fmt.Errorf("generate signing key: %w", err)
 	}
 	return a.store.AddSigningKey(ctx, store.SigningKey{
 		ID: carillon.NewID(now), Alg: algorithm, Private: der, CreatedAt: now, SignsAt: signsAt,
 	}, last)
 }
 
-// JWK is a public key as RFC 7517 writes it.
+// JWK is a public key in the form of RFC 7517.
 type JWK struct {
 	KeyType   string `json:"kty"`
 	Curve     string `json:"crv"`
@@ -181,7 +181,7 @@ type JWK struct {
 	KeyID     string `json:"kid"`
 }
 
-// PublicKeys are the keys that tokens can be verified with, the standby one included.
+// PublicKeys are the keys that verify tokens, with the standby one.
 func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) {
 	if _, err := a.signer(ctx, time.Now()); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func TestSigningKeysTurnOver(t *testing.T) {
 			return k.id
 		}
 		turn := func() int {
-			if err := w.turnKeys(t.Context()); err != nil {
+			if err := w.rotateKeys(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return len(w.keys.all())
@@ -135,7 +135,7 @@ func TestNodesAgreeOnSigningKeys(t *testing.T) {
 	var all sync.WaitGroup
 	for _, n := range nodes {
 		all.Go(func() {
-			if err := n.turnKeys(t.Context()); err != nil {
+			if err := n.rotateKeys(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})

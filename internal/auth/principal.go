@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store"
 )
 
-// PresentedKey is the access_key of a request. Present distinguishes an empty one from none: a present one decides alone.
+// PresentedKey is the access_key of a request. Present distinguishes an empty one from none: if present, it alone counts.
 type PresentedKey struct {
 	Key     string
 	Present bool
@@ -23,15 +23,14 @@ type Principal struct {
 	scopes    []string
 }
 
-// Allows tells whether the key has the scope.
+// Allows reports whether the key has the scope.
 func (p *Principal) Allows(s Scope) bool { return allows(p.scopes, s) }
 
 // maxKey bounds the access keys that are looked up at all.
 const maxKey = 256
 
-// Principal resolves the credential of a request: a present access_key decides alone and authorization is ignored; else
-// a company token as Bearer stands in for it, a user's token never (decisions.md, section 2). It does not judge the
-// company or the scope. Errors: unauthorized, whose reason is missing, invalid, expired or revoked.
+// Principal resolves the credential of a request: an access_key if present, and authorization is ignored; else a company
+// token as Bearer, but never a user's token. It does not check the company's state or the scope. Errors: unauthorized, whose reason is missing, invalid, expired or revoked.
 func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization string) (*Principal, error) {
 	if !key.Present {
 		if token, ok := bearer(authorization); ok {
@@ -48,11 +47,11 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 	if err != nil {
 		return nil, err
 	}
-	return a.holder(ctx, k)
+	return a.principal(ctx, k)
 }
 
-// holder judges a key and makes its principal.
-func (a *Auth) holder(ctx context.Context, k *store.AccessKey) (*Principal, error) {
+// principal checks a key and returns its principal.
+func (a *Auth) principal(ctx context.Context, k *store.AccessKey) (*Principal, error) {
 	now := time.Now()
 	switch {
 	case k == nil:
@@ -64,7 +63,7 @@ func (a *Auth) holder(ctx context.Context, k *store.AccessKey) (*Principal, erro
 	}
 	company, err := a.store.Company(ctx, k.CompanyID)
 	if err != nil {
-		if carillon.IsCode(err, carillon.NotFound) { // gone between the two look-ups
+		if carillon.IsCode(err, carillon.NotFound) { // deleted between the two lookups
 			return nil, badKey(reasonInvalid)
 		}
 		return nil, err
@@ -73,7 +72,7 @@ func (a *Auth) holder(ctx context.Context, k *store.AccessKey) (*Principal, erro
 	return &Principal{Company: company, KeyID: k.ID, ExpiresAt: k.ExpiresAt, scopes: k.Scopes}, nil
 }
 
-// The values of details.reason in a 401 (decisions.md, section 1).
+// The values of details.reason in a 401 unauthorized.
 const (
 	reasonMissing = "missing"
 	reasonInvalid = "invalid"
@@ -85,10 +84,10 @@ func badKey(reason string) *carillon.Error {
 	return carillon.NoAccess("The access key is "+reason, reason)
 }
 
-// use is when a key was last used, and what of that is written; both in Unix ms.
-type use struct{ at, written atomic.Int64 }
+// use is when a key was last used, and which use was stored last; both in Unix ms.
+type use struct{ at, stored atomic.Int64 }
 
-// touch notes that a key was used; Run writes it later. There are as many notes as keys that were ever good.
+// touch remembers that a key was used; Run stores it later.
 func (a *Auth) touch(id string, now time.Time) {
 	u, ok := a.used.Load(id)
 	if !ok {
@@ -99,7 +98,7 @@ func (a *Auth) touch(id string, now time.Time) {
 	}
 }
 
-// LastUsed is the later of what is written about a key and what this node knows; zero when it was never used.
+// LastUsed is when a key was last used, as far as stored or known to this node; zero when it was never used.
 func (a *Auth) LastUsed(k *store.AccessKey) time.Time {
 	if u, ok := a.used.Load(k.ID); ok {
 		if t := time.UnixMilli(u.(*use).at.Load()).UTC(); t.After(k.LastUsed) {
@@ -109,11 +108,11 @@ func (a *Auth) LastUsed(k *store.AccessKey) time.Time {
 	return k.LastUsed
 }
 
-// flushUsed writes when keys were used, in one transaction. What could not be written stays for the next time.
+// flushUsed stores when keys were used, in one transaction. What could not be stored is stored the next time.
 func (a *Auth) flushUsed(ctx context.Context) error {
 	used := map[string]time.Time{}
 	a.used.Range(func(id, u any) bool {
-		if at := u.(*use).at.Load(); at > u.(*use).written.Load() {
+		if at := u.(*use).at.Load(); at > u.(*use).stored.Load() {
 			used[id.(string)] = time.UnixMilli(at)
 		}
 		return true
@@ -126,7 +125,7 @@ func (a *Auth) flushUsed(ctx context.Context) error {
 	}
 	for id, at := range used {
 		if u, ok := a.used.Load(id); ok {
-			u.(*use).written.Store(at.UnixMilli())
+			u.(*use).stored.Store(at.UnixMilli())
 		}
 	}
 	return nil

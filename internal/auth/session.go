@@ -12,15 +12,14 @@ import (
 	"carillon/internal/store"
 )
 
-// Session is what a sign-in or a refresh gives.
+// Session is the result of a sign-in or a refresh.
 type Session struct {
 	Token
 	RefreshToken string
 	User         *User
 }
 
-// refreshGrace is how long a spent refresh token is still taken: a client may have lost the answer (decisions.md,
-// section 2).
+// refreshGrace is how long a used refresh token is still accepted: a client may have lost the response.
 const refreshGrace = 10 * time.Second
 
 const (
@@ -28,8 +27,8 @@ const (
 	emailRate   = "sign-in/email/"
 )
 
-// SignIn opens a session. address is the client's. Errors: unauthorized, one for an unknown e-mail and a wrong password,
-// with the same work done; rate_limit_exceeded after too many failures; service_unavailable when too many are at it.
+// SignIn starts a session. address is the client's. Errors: unauthorized, the same for an unknown e-mail and a wrong password,
+// after the same work; rate_limit_exceeded after too many failures; service_unavailable when too many sign-ins wait.
 func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Session, error) {
 	if len(password) > MaxPassword {
 		return nil, tooLong()
@@ -49,7 +48,7 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 	return a.session(ctx, account, session, refresh, now)
 }
 
-// network is the part of a client's address that failures count for: an IPv6 customer has a /64 to choose from.
+// network is the part of a client's address that failures are counted by: an IPv6 customer can use any address of a /64.
 func network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Unmap().Is4() {
@@ -62,8 +61,8 @@ func network(address string) string {
 	return p.String()
 }
 
-// authenticate checks the password. The rates are asked again once a place for the hash is free: of many tries that
-// waited together no more than the limit are told that they were wrong.
+// authenticate checks the password. The rates are checked again with the permit for the hash: of many attempts that waited
+// together no more than the limit learn that they were wrong.
 func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (*store.Account, error) {
 	if err := a.room(ctx, rates); err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (a *Auth) room(ctx context.Context, rates []string) error {
 	return nil
 }
 
-// failed counts a failure and gives the answer to it.
+// failed counts a failure and returns the error for it.
 func (a *Auth) failed(ctx context.Context, rates []string) error {
 	for _, name := range rates {
 		if _, err := a.limits.Take(ctx, name, a.o.FailedSignIns, 1); err != nil {
@@ -118,8 +117,8 @@ func (a *Auth) failed(ctx context.Context, rates []string) error {
 	return carillon.NoAccess("Invalid login credentials", reasonInvalid)
 }
 
-// Refresh spends a refresh token for a new session answer of the same family. Errors: unauthorized, whose reason is
-// invalid, expired or revoked.
+// Refresh exchanges a refresh token for a new one of the same family. Errors: unauthorized, whose reason is invalid,
+// expired or revoked.
 func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 	now := time.Now()
 	next := newSecret()
@@ -163,12 +162,12 @@ func (a *Auth) SignOut(ctx context.Context, c *Caller) error {
 	return a.store.EndSession(ctx, c.SessionID, time.Now())
 }
 
-// newSecret is 32 random bytes in base64url.
+// newSecret returns 32 random bytes in base64url.
 func newSecret() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program instead
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// NewKey is a new access key.
+// NewKey returns a new access key.
 func NewKey() string { return "ck_" + newSecret() }

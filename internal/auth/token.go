@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store"
 )
 
-// Audiences and types keep the two kinds of tokens apart: neither is ever taken for the other.
+// Audiences and types distinguish the two kinds of tokens: neither is accepted for the other.
 const (
 	userAudience    = "authenticated"
 	userType        = "JWT"
@@ -21,7 +21,7 @@ const (
 	companyType     = "company+jwt"
 )
 
-// claims are those of both kinds. The audience is one string, not an array (facts of GoTrue, section 4).
+// claims are those of both kinds. The audience is one string, not an array, as in GoTrue.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -66,7 +66,7 @@ func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Issued, 0)), nil
 }
 
-// sign makes a token of the claims.
+// sign returns a signed token with the claims.
 func (a *Auth) sign(ctx context.Context, typ string, c *claims, now time.Time) (string, error) {
 	k, err := a.signer(ctx, now)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *Auth) sign(ctx context.Context, typ string, c *claims, now time.Time) (
 	return signed, nil
 }
 
-// maxToken bounds the tokens that are read at all.
+// maxToken bounds the tokens that are parsed at all.
 const maxToken = 8192
 
 // parse reads a token of one type and audience. Errors: unauthorized, invalid or expired.
@@ -146,7 +146,7 @@ func (a *Auth) userToken(ctx context.Context, u *store.Account, session store.Se
 	return t, err
 }
 
-// CompanyToken makes a token that stands in for the key of p. It expires with the key where that is sooner.
+// CompanyToken returns a token that replaces the key of p. It expires no later than the key.
 func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 	now := time.Now()
 	t := Token{ExpiresAt: now.Add(a.o.TokenLife)}
@@ -162,7 +162,7 @@ func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 	return t, err
 }
 
-// companyPrincipal resolves a company token by its key as that is now: a token dies with its key.
+// companyPrincipal resolves a company token by the present state of its key: a token is invalid once its key is.
 func (a *Auth) companyPrincipal(ctx context.Context, token string) (*Principal, error) {
 	c, err := a.parse(ctx, token, companyType, companyAudience)
 	if err != nil {
@@ -172,5 +172,5 @@ func (a *Auth) companyPrincipal(ctx context.Context, token string) (*Principal, 
 	if err != nil {
 		return nil, err
 	}
-	return a.holder(ctx, k)
+	return a.principal(ctx, k)
 }

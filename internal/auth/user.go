@@ -10,8 +10,7 @@ import (
 	"carillon/internal/store"
 )
 
-// User is the user object of the contract, every key always present, in the contract's order (interface.md, Auth
-// session; decisions.md, section 2).
+// User is the user object of the contract, every key always present, in the contract's order.
 type User struct {
 	ID               string       `json:"id"`
 	Audience         string       `json:"aud"`
@@ -35,13 +34,13 @@ type AppMetadata struct {
 	Providers []string `json:"providers"`
 }
 
-// UserMetadata is what is known of the person.
+// UserMetadata describes the person.
 type UserMetadata struct {
 	EmailVerified bool   `json:"email_verified"`
 	Name          string `json:"name"`
 }
 
-// Identity is the one way of signing in that an account has: its e-mail.
+// Identity is an account's only way of signing in: its e-mail.
 type Identity struct {
 	IdentityID   string       `json:"identity_id"`
 	ID           string       `json:"id"`
@@ -54,7 +53,7 @@ type Identity struct {
 	Email        string       `json:"email"`
 }
 
-// IdentityData is what the provider tells of the identity.
+// IdentityData describes the identity.
 type IdentityData struct {
 	Email         string `json:"email"`
 	EmailVerified bool   `json:"email_verified"`
@@ -72,7 +71,7 @@ func userMetadata(a *store.Account) UserMetadata {
 	return UserMetadata{EmailVerified: !a.ConfirmedAt.IsZero(), Name: a.Name}
 }
 
-// userObject tells an account.
+// userObject returns the user object of an account.
 func userObject(a *store.Account) *User {
 	confirmed, signedIn, created, updated := timeOrNull(a.ConfirmedAt), timeOrNull(a.LastSignInAt), timeOrNull(a.CreatedAt), timeOrNull(a.UpdatedAt)
 	return &User{
@@ -87,7 +86,7 @@ func userObject(a *store.Account) *User {
 	}
 }
 
-// identityID is the id of an account's e-mail identity: a UUIDv8 (RFC 9562, section 5.8) made from the account's.
+// identityID is the id of an account's e-mail identity: a UUIDv8 (RFC 9562, section 5.8) derived from the account's id.
 func identityID(account string) string {
 	sum := sha256.Sum256([]byte("identity:email:" + account))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
