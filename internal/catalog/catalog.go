@@ -1,16 +1,16 @@
-// Package catalog keeps templates through their life: drafts, the channel's review, pauses, limits. It is not the
-// channel (Reviewer) and sends nothing. The transitions (decisions.md, section 4):
+// Package catalog manages the life cycle of templates: drafts, the channel's review, pauses, limits. It is not the
+// channel (Reviewer) and sends nothing. The transitions:
 //
 //	draft ── submit ──▶ pending ──▶ approved ◀──▶ paused, disabled
 //	  ▲ ▲                 │  └────▶ rejected
 //	  │ └── edit ─────────┘            │
 //	  └──── edit ──────────────────────┘
 //
-// Callers submit, edit and delete; the channel decides all else, by callback (Apply), when it is asked (Run) and when a
-// message meets a paused template (Pause). What talks to the channel while a caller waits first claims the template for a
-// minute, so that nobody else talks about it meanwhile, and gives it back with the new state in one write: a crash in
-// between leaves a pending template that is asked about like any other. Every write is guarded by the state it was
-// decided on.
+// Callers submit, edit and delete; the channel decides everything else, by callback (Apply), by polling (Run) and when it
+// refuses a message because the template is paused (Pause). A request to the channel for a waiting caller first claims
+// the template for a minute, so that no other request concerns it meanwhile, and releases it with the new state in one
+// write: a crash in between leaves a pending template that is polled like any other. Every write is conditional on the
+// state that it was decided on.
 package catalog
 
 import (
@@ -23,34 +23,34 @@ import (
 	"carillon/internal/store"
 )
 
-// Reviewer is a channel's template review. Its errors are what the author is meant to see: *carillon.Error with the
-// channel's words, UpstreamUnavailable when the channel is down, NotFound from Status for a template it does not know.
+// Reviewer is a channel's template review. Its errors are meant for the author: *carillon.Error with the channel's text,
+// UpstreamUnavailable when the channel is down, NotFound from Status for a template it does not know.
 type Reviewer interface {
-	// Submit gives a template to the channel: new, or again under the provider id that t has. One that the channel has
-	// already in the same words is taken over: a submission whose answer was lost can be repeated.
+	// Submit submits a template: a new one, or again under the provider id of t. One that the channel already has with
+	// the same content is adopted, so that a submission whose response was lost can be repeated.
 	Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (providerID string, status carillon.TemplateStatus, err error)
-	// Status asks how a template stands.
+	// Status reads a template's status.
 	Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error)
-	// Withdraw takes a template off the channel, out of review or out of use; one that is not there is withdrawn.
+	// Withdraw deletes a template at the channel; one that does not exist counts as withdrawn.
 	Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error
 }
 
-// Options are what a catalog can do without.
+// Options configure a catalog; the zero value works.
 type Options struct {
-	// OnApproved hears of a template that may be used (again), after it was stored: messages held for it are released.
-	// It may hear of one twice. Its error makes the channel repeat a callback.
+	// OnApproved is called for a template that may be used (again), after it was stored: messages held for it are released.
+	// It may be called twice. Its error makes the channel repeat a callback.
 	OnApproved func(ctx context.Context, t *carillon.Template) error
 	Logger     *slog.Logger
 }
 
-// The contract's limit on templates at the channel at a time, and how we talk to it.
+// The contract's limit on templates at the channel at a time, and the bounds of requests to it.
 const (
-	maxActive = 100
-	talkFor   = 30 * time.Second // with the channel while a caller waits
-	claimFor  = time.Minute      // longer than talkFor, so that a claim ends after its talk
+	maxActive     = 100
+	callTimeout   = 30 * time.Second // of a request to the channel
+	claimDuration = time.Minute      // longer than callTimeout, so that a claim outlasts its request
 )
 
-// Catalog keeps the templates of all companies.
+// Catalog manages the templates of all companies.
 type Catalog struct {
 	store     *store.Store
 	reviewers map[string]Reviewer
@@ -81,7 +81,7 @@ func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Tem
 	return &r.Template, nil
 }
 
-// FindNamed is one template of a company by id or by name, and by language unless that is empty. Of several it is an
+// FindNamed is one template of a company by id or by name, and by language unless that is empty. Of several it returns an
 // approved one before others, then the default sender's, then the first by language. Errors: not_found.
 func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language string) (*carillon.Template, error) {
 	senders, err := c.store.Senders(ctx, companyID)
@@ -89,15 +89,15 @@ func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language s
 		return nil, err
 	}
 	var best *carillon.Template
-	merit := -1
+	rank := -1
 	for _, s := range senders {
 		templates, err := c.store.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range templates {
-			if m := meritOf(t, s, idOrName, language); m > merit {
-				best, merit = t, m
+			if m := rankOf(t, s, idOrName, language); m > rank {
+				best, rank = t, m
 			}
 		}
 	}
@@ -107,9 +107,9 @@ func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language s
 	return best, nil
 }
 
-// meritOf orders what FindNamed may choose from; negative: not that template.
-func meritOf(t *carillon.Template, s *carillon.Sender, idOrName, language string) int {
-	merit := 0
+// rankOf ranks a template for FindNamed; negative: it does not match.
+func rankOf(t *carillon.Template, s *carillon.Sender, idOrName, language string) int {
+	rank := 0
 	switch {
 	case t.ID == idOrName || t.ProviderID == idOrName:
 		return 8
@@ -117,10 +117,10 @@ func meritOf(t *carillon.Template, s *carillon.Sender, idOrName, language string
 		return -1
 	}
 	if t.Status == carillon.TemplateApproved {
-		merit += 4
+		rank += 4
 	}
 	if s.Default {
-		merit += 2
+		rank += 2
 	}
-	return merit
+	return rank
 }

@@ -11,11 +11,11 @@ import (
 	"carillon/internal/store"
 )
 
-// ErrCreatedToday says that a company has created all the templates it may in a UTC day: the caller's 429.
+// ErrCreatedToday means that a company has created as many templates as it may in a UTC day: the caller's 429.
 var ErrCreatedToday = store.ErrTemplatesToday
 
-// Create stores a draft of the sender's company, or with submit gives it to the channel at once; then it is created
-// pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
+// Create stores a draft of the sender's company, or with submit submits it at once; then it is created pending, or not at
+// all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
 // the channel.
 func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool) (*carillon.Template, error) {
 	if err := content.Compile(&t); err != nil {
@@ -46,10 +46,10 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 }
 
 // Edit changes a draft, a rejected template, which becomes a draft, or a pending one, which is withdrawn at the channel
-// and becomes a draft. Revise gets the present template and gives the edited one. Name and language are fixed once the
+// and becomes a draft. Revise turns the present template into the edited one. Name and language are fixed once the
 // channel has had the template. Errors: not_found, conflict, validation_failed, service_unavailable.
 func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t carillon.Template) (carillon.Template, error)) (*carillon.Template, error) {
-	r, err := c.free(ctx, companyID, id)
+	r, err := c.unclaimed(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -73,17 +73,17 @@ func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t 
 		return nil, carillon.InConflict("Name and language are fixed once the channel has had the template")
 	}
 	if r.Status != carillon.TemplatePending {
-		return c.swapped(ctx, r, &next)
+		return c.swap(ctx, r, &next)
 	}
-	err = c.withdrawn(ctx, r, func(ctx context.Context, claimed *store.TemplateRecord) (bool, error) {
+	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *store.TemplateRecord) (bool, error) {
 		next.ClaimedUntil = time.Time{}
 		return c.store.SwapTemplate(ctx, claimed, &next, time.Now(), store.TemplateLimits{})
 	})
 	return &next.Template, err
 }
 
-// swapped writes a request's change, or tells that another one was faster.
-func (c *Catalog) swapped(ctx context.Context, r, next *store.TemplateRecord) (*carillon.Template, error) {
+// swap stores a request's change. Errors: conflict when another change was faster.
+func (c *Catalog) swap(ctx context.Context, r, next *store.TemplateRecord) (*carillon.Template, error) {
 	ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), store.TemplateLimits{})
 	if err != nil {
 		return nil, err
@@ -94,10 +94,10 @@ func (c *Catalog) swapped(ctx context.Context, r, next *store.TemplateRecord) (*
 	return &next.Template, nil
 }
 
-// Delete removes a template of any status, first at the channel where that may have it. Errors: not_found, conflict,
+// Delete removes a template of any status, first at the channel if it may have it. Errors: not_found, conflict,
 // service_unavailable.
 func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
-	r, err := c.free(ctx, companyID, id)
+	r, err := c.unclaimed(ctx, companyID, id)
 	if err != nil {
 		return err
 	}
@@ -108,15 +108,15 @@ func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
 		}
 		return err
 	}
-	return c.withdrawn(ctx, r, c.store.DeleteTemplate)
+	return c.withdraw(ctx, r, c.store.DeleteTemplate)
 }
 
 func errChanged() error {
 	return carillon.InConflict("Another request or the channel changed the template meanwhile")
 }
 
-// free reads a template that nobody talks to the channel about.
-func (c *Catalog) free(ctx context.Context, companyID, id string) (*store.TemplateRecord, error) {
+// unclaimed reads a template. Errors: not_found, conflict when another request has claimed it.
+func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*store.TemplateRecord, error) {
 	r, err := c.store.Template(ctx, companyID, id)
 	if err != nil {
 		return nil, err
@@ -127,30 +127,30 @@ func (c *Catalog) free(ctx context.Context, companyID, id string) (*store.Templa
 	return r, nil
 }
 
-// claim marks a record as talked about with the channel, under the status it has meanwhile.
+// claim marks a record as the subject of a request to the channel, and sets the status it has meanwhile.
 func claim(r *store.TemplateRecord, status carillon.TemplateStatus, now time.Time) {
 	r.Status = status
-	r.ClaimedUntil = now.Add(claimFor).Truncate(time.Millisecond)
+	r.ClaimedUntil = now.Add(claimDuration).Truncate(time.Millisecond)
 	r.PollAt = r.ClaimedUntil
 }
 
-// withdrawn takes a template off the channel under a claim, then lets finish write what follows from that. While the
-// channel does not take it off, everything stays as it was.
-func (c *Catalog) withdrawn(ctx context.Context, r *store.TemplateRecord, finish func(ctx context.Context, claimed *store.TemplateRecord) (bool, error)) error {
+// withdraw withdraws a template at the channel under a claim, then calls finish to store the result. When the channel fails,
+// the template stays as it was.
+func (c *Catalog) withdraw(ctx context.Context, r *store.TemplateRecord, finish func(ctx context.Context, claimed *store.TemplateRecord) (bool, error)) error {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
 	defer cancel()
 	claimed := *r
-	claimed.ClaimedUntil = time.Now().Add(claimFor).Truncate(time.Millisecond)
+	claimed.ClaimedUntil = time.Now().Add(claimDuration).Truncate(time.Millisecond)
 	if ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), store.TemplateLimits{}); err != nil || !ok {
 		return orChanged(ok, err)
 	}
-	talk, stop := context.WithTimeout(ctx, talkFor)
-	failed := reviewer.Withdraw(talk, s, &r.Template)
-	stop()
+	call, cancelCall := context.WithTimeout(ctx, callTimeout)
+	failed := reviewer.Withdraw(call, s, &r.Template)
+	cancelCall()
 	if failed != nil {
 		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *store.TemplateRecord) (bool, error) {
 			back := *now
@@ -170,8 +170,8 @@ func orChanged(ok bool, err error) error {
 	return errChanged()
 }
 
-// underClaim writes while our claim holds. The channel may report meanwhile; then the write is decided anew on what it
-// reported. False: the claim is not ours any more.
+// underClaim calls write while our claim holds. The channel may report meanwhile; then write is called again with the record
+// that it changed. False: the claim is lost.
 func (c *Catalog) underClaim(ctx context.Context, claimed *store.TemplateRecord, write func(ctx context.Context, now *store.TemplateRecord) (bool, error)) (bool, error) {
 	now := claimed
 	for {
@@ -192,7 +192,7 @@ func (c *Catalog) underClaim(ctx context.Context, claimed *store.TemplateRecord,
 	}
 }
 
-// channel is the sender of a template and its reviewer.
+// channel returns the sender of a template and its reviewer.
 func (c *Catalog) channel(ctx context.Context, r *store.TemplateRecord) (*carillon.Sender, Reviewer, error) {
 	s, err := c.store.Sender(ctx, r.SenderUID)
 	if err != nil {
@@ -205,8 +205,8 @@ func (c *Catalog) channel(ctx context.Context, r *store.TemplateRecord) (*carill
 	return s, reviewer, nil
 }
 
-// channelError is what the caller sees of a failure to talk to the channel: the channel's own refusal, else that it is
-// not available (decisions.md, section 1).
+// channelError is the caller's error for a failed request to the channel: the channel's own refusal, else
+// upstream_unavailable.
 func channelError(provider string, err error) error {
 	if _, ok := errors.AsType[*carillon.Error](err); ok {
 		return err

@@ -182,8 +182,8 @@ func TestAReportDuringTheSubmissionCounts(t *testing.T) {
 			}
 		}
 		got, err := w.Submit(t.Context(), "ours", made.ID)
-		if err != nil || got.Status != carillon.TemplateApproved || got.ProviderID != "900000001" || w.heard(made.ID) == 0 {
-			t.Error(got, err, w.heard(made.ID))
+		if err != nil || got.Status != carillon.TemplateApproved || got.ProviderID != "900000001" || w.approvedCalls(made.ID) == 0 {
+			t.Error(got, err, w.approvedCalls(made.ID))
 		}
 	})
 }

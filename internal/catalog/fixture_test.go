@@ -90,7 +90,7 @@ type world struct {
 	main, second *carillon.Sender // ours
 	foreign      *carillon.Sender // theirs
 	mu           sync.Mutex
-	approved     []string // ids that OnApproved heard of
+	approved     []string // ids that OnApproved approvedCalls of
 }
 
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
@@ -173,7 +173,7 @@ func (w *world) standing(name string, status carillon.TemplateStatus) *carillon.
 	r := w.record(made.ID)
 	next := *r
 	next.Status = status
-	schedulePoll(&next, time.Now())
+	setFirstPoll(&next, time.Now())
 	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &next, time.Now(), store.TemplateLimits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
@@ -194,7 +194,7 @@ func (w *world) status(id string) carillon.TemplateStatus {
 	return w.record(id).Status
 }
 
-func (w *world) heard(id string) int {
+func (w *world) approvedCalls(id string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/content"
 )
 
-// Record is a template as lists show it; the keys stand in the contract's order.
+// Record is a template as lists show it; the keys are in the contract's order.
 type Record struct {
 	ID              string `json:"id"`
 	Name            string `json:"name"`
@@ -22,7 +22,7 @@ type Record struct {
 	ParameterFormat string `json:"parameter_format"`
 }
 
-// The forms of a component; the keys stand in the contract's order (decisions.md, section 4).
+// The forms of a component; the keys are in the contract's order.
 type (
 	textPart struct {
 		Text    string                     `json:"text"`
@@ -64,19 +64,19 @@ func RecordOf(t *carillon.Template) Record {
 	return r
 }
 
-// list is an encoded list and the generation of the configuration that it shows.
+// list is an encoded list and the generation of the configuration that it was made from.
 type list struct {
 	generation uint64
 	body       []byte
 }
 
-// maxLists bounds the lists kept encoded; a full cache starts over.
+// maxLists bounds the encoded lists that are cached; a full cache is cleared.
 const maxLists = 1024
 
-// Approved is a sender's approved templates as the bare array that endpoint 5 answers, by name and language. It is
-// encoded once a generation of the configuration; nobody changes it.
+// Approved returns a sender's approved templates as a JSON array, by name and language. It is encoded once per generation of
+// the configuration and must not be changed.
 func (c *Catalog) Approved(ctx context.Context, senderUID int64) ([]byte, error) {
-	generation := c.store.Generation() // before the read: a list made from older templates is never kept as newer
+	generation := c.store.Generation() // before the read: a list made from older templates is never cached as newer
 	c.mu.RLock()
 	kept, ok := c.lists[senderUID]
 	c.mu.RUnlock()

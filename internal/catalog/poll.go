@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// How often the channel is asked: about a template in review or paused, and how many at a time.
+// How often templates in review and paused ones are polled, and how many at a time.
 const (
 	pollFirst = time.Minute
 	pollLast  = time.Hour
 	pollBatch = 32
 	pollers   = 4
-	pollSleep = time.Minute // the longest; another node may have left a template to us
+	maxSleep  = time.Minute // at most; another node may have left a template to this one
 )
 
-// schedulePoll sets when to ask about a template that just came to its status.
-func schedulePoll(r *store.TemplateRecord, now time.Time) {
+// setFirstPoll schedules the first poll of a template that just came to its status.
+func setFirstPoll(r *store.TemplateRecord, now time.Time) {
 	r.PollAt = time.Time{}
 	if r.Status == carillon.TemplatePending || r.Status == carillon.TemplatePaused {
 		r.PollAt = now.Add(pollFirst)
@@ -40,17 +40,17 @@ func (c *Catalog) wakeUp() {
 	}
 }
 
-// Run asks the channel about templates in review and paused ones, each when its time has come, until ctx ends: reports
-// can get lost. On several nodes each question is asked by one.
+// Run polls the status of templates in review and of paused ones until ctx ends, since callbacks can get lost. Of several
+// nodes one polls each template.
 func (c *Catalog) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		sleep := pollSleep
+		sleep := maxSleep
 		next, err := c.poll(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			c.o.Logger.ErrorContext(ctx, "poll templates", "error", err)
+			c.o.Logger.ErrorContext(ctx, "cannot poll templates", "error", err)
 		case !next.IsZero():
-			sleep = min(max(time.Until(next), 0), pollSleep)
+			sleep = min(max(time.Until(next), 0), maxSleep)
 		}
 		timer := time.NewTimer(sleep)
 		select {
@@ -63,7 +63,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return nil
 }
 
-// poll asks about the templates that are due and gives when the next one is.
+// poll polls the templates that are due and returns when the next one is.
 func (c *Catalog) poll(ctx context.Context) (next time.Time, err error) {
 	due, next, err := c.store.TemplatePolls(ctx, time.Now(), pollBatch)
 	if err != nil {
@@ -72,42 +72,42 @@ func (c *Catalog) poll(ctx context.Context) (next time.Time, err error) {
 	var group errgroup.Group
 	group.SetLimit(pollers)
 	for _, r := range due {
-		group.Go(func() error { return c.ask(ctx, r) })
+		group.Go(func() error { return c.pollOne(ctx, r) })
 	}
 	if err := group.Wait(); err != nil {
 		return time.Time{}, err
 	}
 	if len(due) > 0 {
-		next = time.Now() // what was asked about has a new time, and more may be due
+		next = time.Now() // more may be due
 	}
 	return next, nil
 }
 
-// ask asks the channel about one template. The next time is set first, so that a failure to learn anything backs off; only
-// a failure to set it is returned.
-func (c *Catalog) ask(ctx context.Context, r *store.TemplateRecord) error {
+// pollOne polls one template. The next poll is scheduled first, so that a failure backs off; only a failure to schedule it is
+// returned.
+func (c *Catalog) pollOne(ctx context.Context, r *store.TemplateRecord) error {
 	now := time.Now()
 	mine, err := c.store.PostponePoll(ctx, r, nextPoll(r, now))
 	if err != nil || !mine || r.ClaimedUntil.After(now) {
 		return err
 	}
-	if err := c.learn(ctx, r); err != nil && ctx.Err() == nil {
-		c.o.Logger.WarnContext(ctx, "ask about a template", "company", r.CompanyID, "template", r.ID, "error", err)
+	if err := c.refresh(ctx, r); err != nil && ctx.Err() == nil {
+		c.o.Logger.WarnContext(ctx, "cannot read a template's status", "company", r.CompanyID, "template", r.ID, "error", err)
 	}
 	return nil
 }
 
-// learn takes the channel's answer like a report of its own accord.
-func (c *Catalog) learn(ctx context.Context, r *store.TemplateRecord) error {
+// refresh reads the status from the channel and applies it like a callback.
+func (c *Catalog) refresh(ctx context.Context, r *store.TemplateRecord) error {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return err
 	}
-	talk, stop := context.WithTimeout(ctx, talkFor)
-	e, err := reviewer.Status(talk, s, &r.Template)
-	stop()
+	call, cancelCall := context.WithTimeout(ctx, callTimeout)
+	e, err := reviewer.Status(call, s, &r.Template)
+	cancelCall()
 	if carillon.IsCode(err, carillon.NotFound) {
-		return c.absent(ctx, r)
+		return c.notAtChannel(ctx, r)
 	}
 	if err != nil {
 		return fmt.Errorf("read status: %w", err)
@@ -116,9 +116,8 @@ func (c *Catalog) learn(ctx context.Context, r *store.TemplateRecord) error {
 	return c.Apply(ctx, []carillon.TemplateEvent{e})
 }
 
-// absent: what the channel does not know changes nothing (decisions.md, section 4), but for a submission that broke off
-// before the channel had it.
-func (c *Catalog) absent(ctx context.Context, r *store.TemplateRecord) error {
+// notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.
+func (c *Catalog) notAtChannel(ctx context.Context, r *store.TemplateRecord) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 	"carillon/internal/store"
 )
 
-// reports are the moves that the channel's word makes, by the present status. A template that is paused or disabled was
-// approved before, also when that word was lost or comes late; all else the channel says of a status is stale.
+// reports are the transitions that the channel's reports cause, by the present status. A template that is paused or disabled
+// was approved before, even if that report was lost or is late; any other report of a status is stale.
 var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:gochecknoglobals // one table, read only
 	carillon.TemplatePending:  {carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled},
 	carillon.TemplateApproved: {carillon.TemplatePaused, carillon.TemplateDisabled},
@@ -23,7 +23,7 @@ var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:go
 // categories are those of the contract; the channel may move a template from one to another.
 var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:gochecknoglobals // read only
 
-// move applies the channel's word on the status; false: it changes nothing.
+// move applies a status that the channel reported; false: it changes nothing.
 func move(r *store.TemplateRecord, to carillon.TemplateStatus, reason string) bool {
 	if !slices.Contains(reports[r.Status], to) {
 		return false
@@ -35,8 +35,8 @@ func move(r *store.TemplateRecord, to carillon.TemplateStatus, reason string) bo
 	return true
 }
 
-// Apply takes what a channel reports, unordered and repeated. A report is of the sender's own template only: by the
-// channel's id, or by name and language while we have no id for it. It returns when all is stored and told.
+// Apply applies a channel's reports, which may be unordered and repeated. A report concerns the sender's own template only: by
+// the channel's id, or by name and language while its id is unknown. It returns when all are stored and OnApproved was called.
 func (c *Catalog) Apply(ctx context.Context, events []carillon.TemplateEvent) error {
 	for i := range events {
 		if err := c.apply(ctx, &events[i]); err != nil {
@@ -46,13 +46,13 @@ func (c *Catalog) Apply(ctx context.Context, events []carillon.TemplateEvent) er
 	return nil
 }
 
-// tries bounds how often a report is decided anew because another write came between.
-const tries = 10
+// maxSwaps bounds how often a report is applied again because another write came first.
+const maxSwaps = 10
 
 var errRaced = errors.New("the template kept changing")
 
 func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
-	for range tries {
+	for range maxSwaps {
 		r, err := c.store.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 		if err != nil || r == nil {
 			return err
@@ -68,7 +68,7 @@ func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
 			}
 			c.wakeUp()
 		}
-		// Told also when it was approved before: the first telling may have failed.
+		// Also when it was approved before: the first call may have failed.
 		if e.Status == carillon.TemplateApproved && next.Status == carillon.TemplateApproved {
 			return c.o.OnApproved(ctx, &next.Template)
 		}
@@ -77,7 +77,7 @@ func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
 	return errRaced
 }
 
-// report is what a template becomes by the channel's word.
+// report applies the channel's report to a copy of a record.
 func report(r *store.TemplateRecord, e *carillon.TemplateEvent) (next *store.TemplateRecord, changed bool) {
 	n := *r
 	if r.Status == carillon.TemplateDraft {
@@ -85,7 +85,7 @@ func report(r *store.TemplateRecord, e *carillon.TemplateEvent) (next *store.Tem
 	}
 	if move(&n, e.Status, e.Reason) {
 		changed = true
-		schedulePoll(&n, time.Now())
+		setFirstPoll(&n, time.Now())
 	}
 	if n.ProviderID == "" && e.ProviderID != "" {
 		n.ProviderID, changed = e.ProviderID, true
@@ -96,14 +96,14 @@ func report(r *store.TemplateRecord, e *carillon.TemplateEvent) (next *store.Tem
 	return &n, changed
 }
 
-// Pause notes that the channel holds an approved template back, as a message that met it learned. Repeats and templates
-// that are gone change nothing.
+// Pause records that the channel paused an approved template, as the response to a message showed. Repeats and deleted
+// templates change nothing.
 func (c *Catalog) Pause(ctx context.Context, senderUID int64, templateID, reason string) error {
 	s, err := c.store.Sender(ctx, senderUID)
 	if err != nil {
 		return fmt.Errorf("pause template: %w", err)
 	}
-	for range tries {
+	for range maxSwaps {
 		r, err := c.store.Template(ctx, s.CompanyID, templateID)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil
@@ -115,7 +115,7 @@ func (c *Catalog) Pause(ctx context.Context, senderUID int64, templateID, reason
 		if r.SenderUID != senderUID || r.Status != carillon.TemplateApproved || !move(&next, carillon.TemplatePaused, reason) {
 			return nil
 		}
-		schedulePoll(&next, time.Now())
+		setFirstPoll(&next, time.Now())
 		ok, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), store.TemplateLimits{})
 		if err != nil {
 			return fmt.Errorf("pause template: %w", err)

@@ -45,7 +45,7 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 				if waits := want == carillon.TemplatePending || want == paused; r.PollAt.IsZero() == waits {
 					t.Errorf("%s told %s: next asked at %v", from, to, r.PollAt)
 				}
-				if told := w.heard(made.ID) > 0; told != (want == approved && to == approved) {
+				if told := w.approvedCalls(made.ID) > 0; told != (want == approved && to == approved) {
 					t.Errorf("%s told %s: told on %v", from, to, told)
 				}
 			}
@@ -163,8 +163,8 @@ func TestPollingFindsWhatReportsLost(t *testing.T) {
 		if r := w.record(made.ID); r.Status != carillon.TemplateRejected || r.Reason != "PROMOTIONAL" {
 			t.Error(r.Status, r.Reason)
 		}
-		if w.status(paused.ID) != carillon.TemplateApproved || w.heard(paused.ID) != 1 {
-			t.Error(w.status(paused.ID), w.heard(paused.ID))
+		if w.status(paused.ID) != carillon.TemplateApproved || w.approvedCalls(paused.ID) != 1 {
+			t.Error(w.status(paused.ID), w.approvedCalls(paused.ID))
 		}
 		stop()
 	})

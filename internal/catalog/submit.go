@@ -9,10 +9,10 @@ import (
 	"carillon/internal/store"
 )
 
-// Submit gives a draft to the channel's reviewer. While the channel is down it stays a draft. Errors: not_found, conflict,
+// Submit submits a draft to the channel's review. When the channel is down it stays a draft. Errors: not_found, conflict,
 // limit_exceeded, service_unavailable, and the channel's refusal.
 func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.Template, error) {
-	r, err := c.free(ctx, companyID, id)
+	r, err := c.unclaimed(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	})
 }
 
-// submitClaimed talks to the channel about a template that is pending under our claim, then writes what the channel made
-// of it. When the channel did not take it, undo puts back what was before.
+// submitClaimed submits a template that is pending under our claim, then stores the result. When the channel did not accept
+// it, undo restores the previous state.
 func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *store.TemplateRecord, undo func(ctx context.Context, now *store.TemplateRecord) error) (*carillon.Template, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
 	defer cancel()
 	providerID, status, failed := c.review(ctx, s, &claimed.Template)
 	if failed != nil {
@@ -49,13 +49,13 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 	var next store.TemplateRecord
 	ok, err := c.underClaim(ctx, claimed, func(ctx context.Context, now *store.TemplateRecord) (bool, error) {
 		next = *now
-		// The channel may have reported already on this very template; on another it had before it says nothing.
+		// The channel may have reported on this submission already; a report on an earlier one is obsolete.
 		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
 			next.Status, next.Reason = carillon.TemplatePending, ""
 			move(&next, status, "")
 		}
 		next.ProviderID, next.ClaimedUntil = providerID, time.Time{}
-		schedulePoll(&next, time.Now())
+		setFirstPoll(&next, time.Now())
 		return c.store.SwapTemplate(ctx, now, &next, time.Now(), store.TemplateLimits{})
 	})
 	if err != nil {
@@ -73,13 +73,13 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 	return &next.Template, nil
 }
 
-// review has the channel's answer within the claim's time.
+// review submits a template to its reviewer, within the time of the claim.
 func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	reviewer, ok := c.reviewers[s.Provider]
 	if !ok {
 		return "", "", carillon.InConflict("The provider " + s.Provider + " reviews no templates")
 	}
-	ctx, cancel := context.WithTimeout(ctx, talkFor)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	providerID, status, err := reviewer.Submit(ctx, s, t)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	return providerID, status, nil
 }
 
-// redraft makes a draft again of a template whose submission did not reach the channel, if nothing else happened to it.
+// redraft turns a template whose submission did not reach the channel into a draft again, unless it has changed since.
 func (c *Catalog) redraft(ctx context.Context, r *store.TemplateRecord, reason string) error {
 	next := *r
 	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
