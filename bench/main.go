@@ -1,14 +1,6 @@
-// Command bench measures Carillon against yardsticks on the same machine, in the same run:
-//
-//	H  a bare net/http handler that decodes the same JSON into a map and responds
-//	F  an fdatasync of 4 KiB appended to a file, on the disk of the data folder
-//	C  a bare HTTP client that posts the same message with as many workers to the same provider
-//	K  the bare password hash on every core
-//
-// A figure is the median of its rounds; a ratio is the median of the rounds' ratios to the yardstick of the same round.
-// SQLite runs with synchronous=FULL, PostgreSQL with fsync, full_page_writes and synchronous_commit on. The program under
-// test, yardstick H and the provider are processes of their own; the load generator and yardsticks C, F and K run in this
-// one. Nothing fails when a figure is below its floor: the table marks it.
+// Command bench measures Carillon against yardsticks on the same machine, in the same run; notes.md explains the figures.
+// The program under test, yardstick H and the provider are processes of their own; the load generator and yardsticks C, F
+// and K run in this one. Nothing fails when a figure is below its floor: the table marks it.
 //
 //	cd bench && go run .                     every row, written to results.md
 //	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
@@ -37,19 +29,17 @@ type bench struct {
 	scheduled int    // how many messages are scheduled in the large dataset; the small one has a tenth
 	server    string // the program under test
 	dir       string // everything that the run writes; removed at the end
-	exe       string // this program, to start its helpers
 	postgres  *cluster
 	table     table
 	datasets  map[string]*dataset
 	processes []*process
 	seq       int // numbers folders, files and databases
-	errs      []error
 }
 
 // group is some rows that are measured together.
 type group struct {
 	name    string
-	measure func(b *bench, ctx context.Context) error
+	measure func(b *bench, ctx context.Context)
 }
 
 func groups() []group {
@@ -57,13 +47,25 @@ func groups() []group {
 		{"disk", (*bench).measureDisk},
 		{"accept", (*bench).measureAccept},
 		{"drain", (*bench).measureDrain},
-		{"idle", (*bench).measureIdle},
-		{"million", (*bench).measureMillion},
-		{"fairness", (*bench).measureFairness},
+		{"idle", onEngines((*bench).measureIdle)},
+		{"million", onEngines((*bench).measureMillion)},
+		{"fairness", onEngines((*bench).measureFairness)},
 		{"pacing", (*bench).measurePacing},
-		{"sign-in", (*bench).measureSignIn},
+		{"sign-in", onEngines((*bench).measureSignIn)},
 		{"start", (*bench).measureStart},
-		{"growth", (*bench).measureGrowth},
+		{"growth", onEngines((*bench).measureGrowth)},
+		{"overload", onEngines((*bench).measureOverload)},
+	}
+}
+
+// onEngines measures on each engine with a provider.
+func onEngines(measure func(b *bench, ctx context.Context, p *provider, e engine)) func(*bench, context.Context) {
+	return func(b *bench, ctx context.Context) {
+		p := b.startProvider()
+		defer p.stop()
+		for _, e := range engines() {
+			measure(b, ctx, p, e)
+		}
 	}
 }
 
@@ -92,9 +94,9 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := b.run(ctx, *only)
-	b.table.print(os.Stdout)
-	if ctx.Err() == nil && !b.quick && *only == "" {
-		err = errors.Join(err, b.writeResults("results.md"))
+	b.table.markdown(os.Stdout)
+	if err == nil && ctx.Err() == nil && !b.quick && *only == "" {
+		err = b.writeResults("results.md")
 	}
 	stop()
 	exit(err)
@@ -123,27 +125,54 @@ func (b *bench) run(ctx context.Context, only string) error {
 		return err
 	}
 	defer b.cleanUp()
+	var errs []error
 	for _, g := range groups() {
 		if !slices.Contains(wanted, g.name) || ctx.Err() != nil {
 			continue
 		}
 		b.logf("%s …", g.name)
 		begin := time.Now()
-		if err := g.measure(b, ctx); err != nil {
-			b.errs = append(b.errs, fmt.Errorf("%s: %w", g.name, err))
-			b.logf("%v", b.errs[len(b.errs)-1])
+		if err := b.attempt(ctx, g); err != nil {
+			errs = append(errs, err)
+			b.logf("%v", err)
 		}
 		b.killAll()
 		b.logf("%s took %s", g.name, time.Since(begin).Round(time.Second))
 	}
-	return errors.Join(b.errs...)
+	return errors.Join(errs...)
+}
+
+// failure is the panic of check, which ends a group as t.Fatal ends a test.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// attempt measures a group and returns the error that ended it early.
+func (b *bench) attempt(ctx context.Context, g group) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = fmt.Errorf("%s: %w", g.name, r.error)
+		default:
+			panic(r)
+		}
+	}()
+	g.measure(b, ctx)
+	return nil
 }
 
 // prepare makes the folder of the run, builds the program under test and starts PostgreSQL.
 func (b *bench) prepare(ctx context.Context) (err error) {
-	if b.exe, err = os.Executable(); err != nil {
-		return err
-	}
 	if b.dir, err = os.MkdirTemp("", "carillon-bench-"); err != nil {
 		return err
 	}

@@ -2,18 +2,15 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"carillon/bench/load"
@@ -32,13 +29,13 @@ type nodeOptions struct {
 	database string // name of the PostgreSQL database; empty: SQLite
 	dir      string // data folder; empty: a new one
 	provider string // base URL of the channel; empty: no provisioning
-	addr     string // empty: a free port
 }
 
 // node is the program under test: its own process, with the default log written to a file.
 type node struct {
 	*process
 	nodeOptions
+	addr string
 }
 
 // The companies of the provisioning file by their access keys: one that sends in bulk, one that sends single messages,
@@ -48,79 +45,46 @@ const (
 	singleKey = "ck_bench_single"
 	pacedKey  = "ck_bench_paced"
 
-	pacedRate = 80 // messages a second
+	pacedRate = 80 // messages a second, as in provision.yaml
 )
 
-// provisioning returns the provisioning file. Limits and quotas are on, and never reached.
-func provisioning(providerURL string) string {
-	var b strings.Builder
-	b.WriteString("companies:\n")
-	for i, key := range []string{bulkKey, singleKey, pacedKey} {
-		rate := 0
-		if key == pacedKey {
-			rate = pacedRate
-		}
-		fmt.Fprintf(&b, `  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e0%d
-    name: %s
-    limits: {sends_per_minute: 100000000, template_lists_per_minute: 100000000, daily_recipients: 1000000000}
-    keys: [{key: %s}]
-    senders:
-      - id: main
-        number: "15555550%d00"
-        channel: messaging
-        provider: whatsapp
-        default: true
-        media_check: syntax
-        per_second: %d
-        per_recipient_interval: 0s
-        settings: {base_url: %q, version: v23.0, phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token,
-          app_secret: provider-app-secret, verify_token: provider-verify-token}
-    templates:
-      - {sender: main, name: order_update, language: es_ES, category: UTILITY, body: "Hola {{1}}, tu pedido {{2}} llega el {{3}}.", examples: {body: [Ana, A-1, lunes]}}
-`, i+1, key, key, i+1, rate, providerURL)
-		if key == bulkKey {
-			b.WriteString("    users: [{email: owner@bench.test, password: correct-horse-battery, role: owner}]\n")
-		}
-	}
-	return b.String()
-}
+// provisioning is the provisioning file. Limits and quotas are on, and never reached.
+//
+//go:embed provision.yaml
+var provisioning string
 
 // serve starts the program and waits until it is ready.
-func (b *bench) serve(ctx context.Context, o nodeOptions) (*node, error) {
+func (b *bench) serve(ctx context.Context, o nodeOptions) *node {
 	b.seq++
 	if o.dir == "" {
 		o.dir = filepath.Join(b.dir, "data"+strconv.Itoa(b.seq))
 	}
 	n := &node{nodeOptions: o}
 	ready := filepath.Join(b.dir, "ready"+strconv.Itoa(b.seq)+".json")
-	env := []string{"CARILLON_ADDR=" + cmp.Or(o.addr, "127.0.0.1:0"), "CARILLON_READY_FILE=" + ready}
+	env := []string{"CARILLON_ADDR=127.0.0.1:0", "CARILLON_READY_FILE=" + ready}
 	if o.provider != "" {
 		file := filepath.Join(b.dir, "provision"+strconv.Itoa(b.seq)+".yaml")
-		if err := os.WriteFile(file, []byte(provisioning(o.provider)), 0o600); err != nil {
-			return nil, err
-		}
+		check(os.WriteFile(file, []byte(strings.ReplaceAll(provisioning, "PROVIDER", o.provider)), 0o600))
 		env = append(env, "CARILLON_PROVISION="+file)
 	}
-	if err := b.launch(n, env); err != nil {
-		return nil, err
-	}
+	check(b.launch(n, env))
 	for deadline := time.Now().Add(time.Minute); ; {
 		if text, err := os.ReadFile(ready); err == nil {
 			var file struct {
 				BaseURL string `json:"base_url"`
 			}
-			err := json.Unmarshal(text, &file)
+			check(json.Unmarshal(text, &file))
 			n.addr = strings.TrimPrefix(file.BaseURL, "http://")
-			return n, err
+			return n
 		}
 		select {
 		case <-n.done:
-			return nil, fmt.Errorf("the program ended: %s", n.endOfLog(b))
+			panic(failure{fmt.Errorf("the program ended: %s", n.endOfLog(b))})
 		case <-time.After(time.Millisecond):
 		}
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			n.kill()
-			return nil, fmt.Errorf("the program did not become ready: %s", n.endOfLog(b))
+			panic(failure{fmt.Errorf("the program did not become ready: %s", n.endOfLog(b))})
 		}
 	}
 }
@@ -154,14 +118,12 @@ func (n *node) endOfLog(b *bench) string {
 }
 
 // serveEmpty starts a node on an empty database of the engine, provisioned for a provider.
-func (b *bench) serveEmpty(ctx context.Context, e engine, providerURL string) (*node, error) {
+func (b *bench) serveEmpty(ctx context.Context, e engine, providerURL string) *node {
 	o := nodeOptions{provider: providerURL}
 	if e.postgres {
 		b.seq++
 		o.database = "bench" + strconv.Itoa(b.seq)
-		if err := b.postgres.create(ctx, o.database); err != nil {
-			return nil, err
-		}
+		check(b.postgres.exec(ctx, "CREATE DATABASE "+o.database))
 	}
 	return b.serve(ctx, o)
 }
@@ -180,14 +142,6 @@ func (b *bench) discard(n *node) {
 
 // noProvider is the URL of a channel that nothing listens on, for measurements that deliver nothing.
 const noProvider = "http://127.0.0.1:9"
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
 
 // never is a due time after the end of every run: messages are accepted and not delivered.
 func never() time.Time { return time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC) }
@@ -234,35 +188,11 @@ func acceptOne() []byte { return sendRequest(bulkKey, 1, 600_000_000, never()) }
 
 // acceptMany accepts messages in requests of a hundred over eight connections, as fast as they are accepted.
 func (b *bench) acceptMany(ctx context.Context, n *node, key string, messages int, due time.Time) error {
-	var next atomic.Int64
-	errs := make(chan error, 8)
-	var workers sync.WaitGroup
-	for range cap(errs) {
-		workers.Go(func() {
-			c, err := load.Dial(ctx, n.addr)
-			if err != nil {
-				errs <- err
-				return
-			}
-			defer c.Close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= messages/100 {
-					return
-				}
-				if _, err := load.OK(c.Do(sendRequest(key, 100, i*100, due))); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
-	}
-	workers.Wait()
-	close(errs)
-	if err := <-errs; err != nil {
-		return err
-	}
-	return ctx.Err()
+	l := load.Load{Addr: n.addr, Conns: 8, Count: messages / 100, Request: func(conn, k int) []byte {
+		return sendRequest(key, 100, (k*8+conn)*100, due)
+	}}
+	_, err := l.Run(ctx)
+	return err
 }
 
 // connections is how many connections a maximum is measured with. With fewer, requests would wait for their connection

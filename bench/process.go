@@ -27,7 +27,7 @@ type process struct {
 
 // helper starts this program as one of its helpers. It ends when its standard input is closed.
 func (b *bench) helper(name string) (*process, error) {
-	cmd := exec.Command(b.exe, name)
+	cmd := exec.Command("/proc/self/exe", name)
 	cmd.Stderr = os.Stderr
 	return b.start(cmd)
 }
@@ -107,62 +107,32 @@ func (p *process) suspend() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) }
 func (p *process) resume() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // stat returns the fields of proc_pid_stat(5) from the third on.
-func (p *process) stat() ([]string, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-	if err != nil {
-		return nil, err
-	}
+func (p *process) stat() []string {
+	stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid)))
 	_, rest, _ := strings.Cut(string(stat), ") ")
-	f := strings.Fields(rest)
-	if len(f) < 22 {
-		return nil, errors.New("/proc/pid/stat is too short")
-	}
-	return f, nil
+	return strings.Fields(rest)
 }
 
 // megabytes returns the resident memory in MB.
-func (p *process) megabytes() (float64, error) {
-	f, err := p.stat()
-	if err != nil {
-		return 0, err
-	}
-	pages, err := strconv.ParseFloat(f[21], 64)
-	return pages * float64(os.Getpagesize()) / 1e6, err
+func (p *process) megabytes() float64 {
+	return float64(must(strconv.Atoi(p.stat()[21]))*os.Getpagesize()) / 1e6
 }
 
 // cpuTicks returns the processor time used, in ticks of 10 ms.
-func (p *process) cpuTicks() (int, error) {
-	f, err := p.stat()
-	if err != nil {
-		return 0, err
-	}
-	user, err := strconv.Atoi(f[11])
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.Atoi(f[12])
-	return user + system, err
+func (p *process) cpuTicks() int {
+	f := p.stat()
+	return must(strconv.Atoi(f[11])) + must(strconv.Atoi(f[12]))
 }
 
 // waitIdle waits until the process has used almost no processor time for 0.6 s, at most 20 s.
-func (p *process) waitIdle(ctx context.Context) error {
+func (p *process) waitIdle(ctx context.Context) {
 	deadline := time.Now().Add(20 * time.Second)
 	for idle := 0; idle < 3; {
-		before, err := p.cpuTicks()
-		if err != nil {
-			return err
-		}
-		if err := load.Pause(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
-		after, err := p.cpuTicks()
-		if err != nil {
-			return err
-		}
+		before := p.cpuTicks()
+		check(load.Pause(ctx, 200*time.Millisecond))
 		idle++
-		if after-before > 1 && time.Now().Before(deadline) {
+		if p.cpuTicks()-before > 1 && time.Now().Before(deadline) {
 			idle = 0
 		}
 	}
-	return nil
 }

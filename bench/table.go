@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -106,14 +106,10 @@ func (r *row) cells() []string {
 }
 
 func show(v float64) string {
-	switch {
-	case v >= 100 || v == 0:
+	if v >= 100 || v == 0 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	default:
-		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
 // table collects the rows of a run.
@@ -125,23 +121,9 @@ func (t *table) add(r row) *row {
 	return &r
 }
 
-func columns() []string {
-	return []string{"Figure", "Unit", "Median", "Min", "Max", "Yardstick", "Ratio", "Floor", "Holds"}
-}
-
-func (t *table) print(w io.Writer) {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	_, _ = fmt.Fprintln(tw, strings.Join(columns(), "\t"))
-	for _, r := range t.rows {
-		if len(r.values) > 0 {
-			_, _ = fmt.Fprintln(tw, strings.Join(r.cells(), "\t"))
-		}
-	}
-	_ = tw.Flush()
-}
-
+// markdown writes the rows that were measured.
 func (t *table) markdown(w io.Writer) {
-	_, _ = fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns(), " | "), strings.Repeat("---|", len(columns())))
+	_, _ = io.WriteString(w, "| Figure | Unit | Median | Min | Max | Yardstick | Ratio | Floor | Holds |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range t.rows {
 		if len(r.values) > 0 {
 			_, _ = fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))
@@ -149,31 +131,17 @@ func (t *table) markdown(w io.Writer) {
 	}
 }
 
-const resultsNotes = `
-A figure is the median of its rounds, with the minimum and the maximum; a ratio is the median of the rounds' ratios to the
-yardstick that ran in the same round. H is a bare net/http handler that decodes the same body into a map and responds; C a
-bare client that posts the same message with as many workers to the same provider; F the disk's fdatasync of 4 KiB; K the
-bare password hash on every core.
-
-The program, the handler, the provider, PostgreSQL and the load generator share the machine. In open loops a latency counts
-from the instant at which the request was scheduled. Everything is on: access keys, limits, checks, templates, quotas, the
-log; SQLite with synchronous=FULL, PostgreSQL with fsync, full_page_writes and synchronous_commit. A figure within 10 % of
-its floor holds: the machine is noisy.
-
-`
+// notes explain the figures to those who read only the page.
+//
+//go:embed notes.md
+var notes string
 
 // writeResults writes the page of a whole run.
 func (b *bench) writeResults(name string) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Measured figures\n\nMade by `make bench`. %s, commit %s, %d cores, %s, %d rounds.\n%s",
-		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), b.rounds, resultsNotes)
+	fmt.Fprintf(&text, "# Measured figures\n\nMade by `make bench`. %s, commit %s, %d cores, %s, %d rounds.\n\n%s\n",
+		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), b.rounds, notes)
 	b.table.markdown(&text)
-	if len(b.errs) > 0 {
-		text.WriteString("\n## Not measured\n\n")
-		for _, err := range b.errs {
-			fmt.Fprintf(&text, "- %v\n", err)
-		}
-	}
 	return os.WriteFile(name, []byte(text.String()), 0o644)
 }
 

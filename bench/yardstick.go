@@ -54,49 +54,33 @@ func runHandler() error {
 }
 
 // startHandler starts yardstick H and returns its address.
-func (b *bench) startHandler() (*process, string, error) {
-	p, err := b.helper("handler")
-	if err != nil {
-		return nil, "", err
-	}
-	addr, err := p.readLine()
-	return p, addr, err
+func (b *bench) startHandler() (*process, string) {
+	p := must(b.helper("handler"))
+	return p, must(p.readLine())
 }
 
 // fdatasync is yardstick F: the median time in milliseconds to append 4 KiB to a file durably.
-func (b *bench) fdatasync(n int) (float64, error) {
-	file, err := os.Create(filepath.Join(b.dir, "fdatasync"))
-	if err != nil {
-		return 0, err
-	}
+func (b *bench) fdatasync(n int) float64 {
+	file := must(os.Create(filepath.Join(b.dir, "fdatasync")))
 	defer file.Close()
 	page := make([]byte, 4096)
 	took := make([]time.Duration, n)
 	for i := range took {
-		if _, err := file.Write(page); err != nil {
-			return 0, err
-		}
+		must(file.Write(page))
 		begin := time.Now()
-		if err := syscall.Fdatasync(int(file.Fd())); err != nil {
-			return 0, err
-		}
+		check(syscall.Fdatasync(int(file.Fd())))
 		took[i] = time.Since(begin)
 	}
 	slices.Sort(took)
-	return milliseconds(took[n/2]), nil
+	return milliseconds(took[n/2])
 }
 
 // measureDisk shows yardstick F itself.
-func (b *bench) measureDisk(context.Context) error {
+func (b *bench) measureDisk(context.Context) {
 	r := b.table.add(row{figure: "Yardstick F: fdatasync of 4 KiB appended", unit: "ms, median of 500"})
 	for range b.rounds {
-		f, err := b.fdatasync(500)
-		if err != nil {
-			return err
-		}
-		r.add(f, 0)
+		r.add(b.fdatasync(500), 0)
 	}
-	return nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -119,10 +103,8 @@ func hashRate(d time.Duration) float64 {
 }
 
 // clientRate is yardstick C: messages a second that a bare client posts to the provider.
-func clientRate(p *provider, messages, workers int) (float64, error) {
-	if err := p.forget(); err != nil {
-		return 0, err
-	}
+func clientRate(p *provider, messages, workers int) float64 {
+	p.forget()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	defer client.CloseIdleConnections()
 	var next atomic.Int64
@@ -141,7 +123,8 @@ func clientRate(p *provider, messages, workers int) (float64, error) {
 		})
 	}
 	running.Wait()
-	return float64(messages) / time.Since(begin).Seconds(), errors.Join(errs...)
+	check(errors.Join(errs...))
+	return float64(messages) / time.Since(begin).Seconds()
 }
 
 // post sends the request that the program sends for the template of the provisioning file.
@@ -186,27 +169,24 @@ func runProvider() error {
 			runtime.GC() // before the next measurement
 			fmt.Println("ok")
 		case "list":
-			if err := listPosts(s); err != nil {
-				return err
-			}
+			listPosts(s)
 		}
 	}
 	return errors.Join(commands.Err(), s.Close())
 }
 
-func listPosts(s *graphtest.Server) error {
-	var posts []graphtest.Post
-	s.Each(func(ref string, _, _ int) { posts = append(posts, graphtest.Post{Ref: ref}) })
-	var all []graphtest.Post
-	for _, p := range posts {
-		all = append(all, s.Posts(p.Ref)...)
+func listPosts(s *graphtest.Server) {
+	var refs []string
+	s.Each(func(ref string, _, _ int) { refs = append(refs, ref) })
+	var lines strings.Builder
+	n := 0
+	for _, ref := range refs {
+		for _, p := range s.Posts(ref) {
+			fmt.Fprintln(&lines, p.Ref, p.At.UnixMicro())
+			n++
+		}
 	}
-	out := bufio.NewWriter(os.Stdout)
-	_, _ = fmt.Fprintln(out, len(all)) // Flush reports the error
-	for _, p := range all {
-		_, _ = fmt.Fprintln(out, p.Ref, p.At.UnixMicro())
-	}
-	return out.Flush()
+	fmt.Printf("%d\n%s", n, lines.String())
 }
 
 // provider is the stand-in for the channel.
@@ -215,13 +195,9 @@ type provider struct {
 	url string
 }
 
-func (b *bench) startProvider() (*provider, error) {
-	p, err := b.helper("provider")
-	if err != nil {
-		return nil, err
-	}
-	url, err := p.readLine()
-	return &provider{p, url}, err
+func (b *bench) startProvider() *provider {
+	p := must(b.helper("provider"))
+	return &provider{p, must(p.readLine())}
 }
 
 // arrival is a message that reached the provider.
@@ -231,61 +207,36 @@ type arrival struct {
 }
 
 // arrivals returns the messages since the last forget, by time.
-func (p *provider) arrivals() ([]arrival, error) {
-	text, err := p.ask("list")
-	if err != nil {
-		return nil, err
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]arrival, n)
+func (p *provider) arrivals() []arrival {
+	all := make([]arrival, must(strconv.Atoi(must(p.ask("list")))))
 	for i := range all {
-		if text, err = p.readLine(); err != nil {
-			return nil, err
-		}
-		ref, at, _ := strings.Cut(text, " ")
-		us, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = arrival{ref, time.UnixMicro(us)}
+		ref, at, _ := strings.Cut(must(p.readLine()), " ")
+		all[i] = arrival{ref, time.UnixMicro(must(strconv.ParseInt(at, 10, 64)))}
 	}
 	slices.SortFunc(all, func(a, b arrival) int { return a.at.Compare(b.at) })
-	return all, nil
+	return all
 }
 
 // forget removes all messages: those of the last measurement would slow down the next one.
-func (p *provider) forget() error {
-	_, err := p.ask("forget")
-	return err
+func (p *provider) forget() {
+	must(p.ask("forget"))
 }
 
 // count returns how many messages came since the last forget.
-func (p *provider) count() (int, error) {
-	text, err := p.ask("count")
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(text)
+func (p *provider) count() int {
+	return must(strconv.Atoi(must(p.ask("count"))))
 }
 
 // await waits until n messages have come since the last forget, and returns them.
-func (p *provider) await(ctx context.Context, n int, timeout time.Duration) ([]arrival, error) {
+func (p *provider) await(ctx context.Context, n int, timeout time.Duration) []arrival {
 	for deadline := time.Now().Add(timeout); ; {
-		came, err := p.count()
-		if err != nil {
-			return nil, err
-		}
+		came := p.count()
 		if came >= n {
 			return p.arrivals()
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("only %d of %d messages came within %s", came, n, timeout)
+			panic(failure{fmt.Errorf("only %d of %d messages came within %s", came, n, timeout)})
 		}
-		if err := load.Pause(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
-		}
+		check(load.Pause(ctx, 100*time.Millisecond))
 	}
 }

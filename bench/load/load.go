@@ -1,6 +1,5 @@
 // Package load generates HTTP load and measures it: closed loops, open loops whose latencies count from the instant at
-// which a request was scheduled (so a stall counts for every request that it delays), and a histogram of latencies. It
-// writes prepared requests to plain connections and parses as little of a response as possible, so that it takes little
+// which a request was scheduled (so a stall counts for every request that it delays). It writes prepared requests to plain connections and parses as little of a response as possible, so that it takes little
 // of the processors that it shares with the program under test. It is no general HTTP client.
 package load
 
@@ -8,12 +7,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
-// Load describes a load. Addr, Conns, For and Request are required.
+// Load describes a load. Addr, Conns, Request and either For or Count are required.
 type Load struct {
 	Addr    string
 	Conns   int
@@ -23,21 +24,19 @@ type Load struct {
 	// Rate makes an open loop of so many requests a second over all connections. With 0 the loop is closed: each
 	// connection sends as soon as it has the previous response.
 	Rate float64
-	// Bounded drops a request of an open loop if no connection is free at its time, as a client with a full pool does.
-	// Otherwise the request waits, and its wait is part of its latency.
-	Bounded bool
+	// Count ends the load after so many requests instead of For; the i-th one is Request(i%Conns, i/Conns).
+	Count int
 	// Tolerant counts every response and every broken connection. Otherwise anything but 2xx ends the load with an error.
 	Tolerant bool
-	// OnResponse is called with every response and its latency, concurrently.
-	OnResponse func(r Response, latency time.Duration)
+	// OnResponse is called with every response, concurrently.
+	OnResponse func(Response)
 }
 
 // Result is the outcome of a load.
 type Result struct {
-	OK       Hist          // latencies of responses with 2xx
-	Other    Hist          // latencies of other responses
+	OK       Latencies     // of responses with 2xx
+	Other    Latencies     // of other responses
 	Broken   atomic.Int64  // requests whose connection broke or could not be made
-	Unsent   int64         // requests of a bounded open loop that found no free connection
 	Duration time.Duration // from the first request to the last response
 }
 
@@ -53,7 +52,7 @@ func (l *Load) Run(ctx context.Context) (*Result, error) {
 	begin := time.Now()
 	var scheduled chan time.Time
 	if l.Rate > 0 {
-		scheduled = make(chan time.Time, l.backlog())
+		scheduled = make(chan time.Time, int(l.Rate*l.For.Seconds())+1) // room for all
 	}
 	var workers sync.WaitGroup
 	for i := range l.Conns {
@@ -65,7 +64,7 @@ func (l *Load) Run(ctx context.Context) (*Result, error) {
 		})
 	}
 	if scheduled != nil {
-		l.schedule(ctx, begin, scheduled, r)
+		l.schedule(ctx, begin, scheduled)
 		close(scheduled)
 	}
 	workers.Wait()
@@ -73,31 +72,23 @@ func (l *Load) Run(ctx context.Context) (*Result, error) {
 	return r, context.Cause(ctx)
 }
 
-// backlog is how many scheduled requests may wait for a connection: none if bounded, otherwise all of them.
-func (l *Load) backlog() int {
-	if l.Bounded {
-		return 0
-	}
-	return int(2*l.Rate*l.For.Seconds()) + 1024
-}
-
 // schedule sends the time of each request of an open loop.
-func (l *Load) schedule(ctx context.Context, begin time.Time, scheduled chan<- time.Time, r *Result) {
-	clock := newClock()
-	defer clock.close()
+func (l *Load) schedule(ctx context.Context, begin time.Time, scheduled chan<- time.Time) {
+	runtime.LockOSThread() // for sleepUntil
+	defer runtime.UnlockOSThread()
 	gap := float64(time.Second) / l.Rate
 	for at := 0.0; at < float64(l.For) && ctx.Err() == nil; at += gap {
 		t := begin.Add(time.Duration(at))
-		clock.until(t)
-		if !l.Bounded {
-			scheduled <- t // the channel has room for all
-			continue
-		}
-		select {
-		case scheduled <- t:
-		default:
-			r.Unsent++
-		}
+		sleepUntil(t)
+		scheduled <- t
+	}
+}
+
+// sleepUntil sleeps in the kernel: the runtime's timers wake an otherwise idle program up to a millisecond late.
+func sleepUntil(t time.Time) {
+	for left := time.Until(t); left > 20*time.Microsecond; left = time.Until(t) {
+		ts := syscall.NsecToTimespec(int64(left))
+		_ = syscall.Nanosleep(&ts, nil) // after a signal, sleep again
 	}
 }
 
@@ -117,7 +108,7 @@ func (w *worker) run(ctx context.Context, begin time.Time, scheduled <-chan time
 	for k := 0; ctx.Err() == nil; k++ {
 		from := time.Now()
 		if scheduled == nil {
-			if k > 0 && from.Sub(begin) >= w.load.For { // each connection sends at least one
+			if w.load.done(w.index, k, from.Sub(begin)) {
 				return nil
 			}
 		} else {
@@ -131,6 +122,14 @@ func (w *worker) run(ctx context.Context, begin time.Time, scheduled <-chan time
 		}
 	}
 	return nil
+}
+
+// done reports whether a connection of a closed loop ends before its k-th request. Each sends at least one.
+func (l *Load) done(conn, k int, elapsed time.Duration) bool {
+	if l.Count > 0 {
+		return k*l.Conns+conn >= l.Count
+	}
+	return k > 0 && elapsed >= l.For
 }
 
 // request sends the k-th request and counts its response; from is when its latency begins.
@@ -154,7 +153,7 @@ func (w *worker) request(ctx context.Context, k int, from time.Time) error {
 		return fmt.Errorf("status %d: %s", resp.Status, resp.Body)
 	}
 	if w.load.OnResponse != nil {
-		w.load.OnResponse(resp, latency)
+		w.load.OnResponse(resp)
 	}
 	if resp.Close {
 		w.disconnect()
