@@ -94,6 +94,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"POST /panel/v1/users":                         withBody(`{"email":"new@beta.test","name":"New","password":"long-enough-password"}`, panel(call{kind: own})),
 		"GET /panel/v1/senders":                        panel(call{kind: own}),
 		"GET /panel/v1/notifications/{id}/timeline":    panel(call{}),
+		"GET /panel/v1/events":                         panel(),
 		"POST /panel/v1/templates/{id}/review":         withBody(`{"approve":true}`, panel(call{})),
 		"GET /panel/v1/maintenance":                    panel(call{kind: own}),
 		"POST /panel/v1/maintenance":                   withBody(`{"until":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`, panel(call{})),

@@ -53,6 +53,7 @@ type App struct {
 	notify    *notify.Notify
 	queue     *queue.Queue
 	bus       *realtime.Bus
+	hub       *realtime.Hub
 	whatsapp  *whatsapp.Client
 	sandbox   *sandbox.Channel
 	media     *egress.Prober
@@ -172,13 +173,12 @@ func (a *App) wire() {
 		Log: a.log, Name: host, Drain: a.drainTime(),
 	}
 	if a.store.Engine() == "postgres" {
-		o.Publish = func(ws []queue.Wake) { a.bus.Publish(ws) }
-		o.Moved = func() { a.bus.Moved() }
+		o.Publish, o.Moved = a.publishWakes, a.publishShards
 		o.Lapsed = a.whatsapp.CloseIdleConnections
 	}
 	a.queue = queue.New(a.store, o)
 	a.purge = a.newPurge()
-	a.bus = realtime.New(a.store, a.log, a.queue.Heard)
+	a.topics()
 	a.router = httpio.NewRouter(a.log, a.answered, a.routes()...)
 }
 
@@ -187,7 +187,7 @@ func (a *App) routes() []httpio.Route {
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
-	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide})
+	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub})
 	return append(public.Routes(), admin.Routes()...)
 }
 

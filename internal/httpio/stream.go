@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	heartbeat = 20 * time.Second
+	// streamMost bounds a stream, so that the caller's credential is checked again now and then; clients reconnect.
+	streamMost = 30 * time.Minute
+	heartbeat  = 20 * time.Second
 	// writeWithin is how long one write to a stream may take: a client that does not read holds a connection no longer.
 	writeWithin = 20 * time.Second
 )
@@ -56,22 +58,24 @@ func OpenStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+	ctx, cancel := context.WithTimeout(s.ctx, streamMost)
+	defer cancel()
 	for {
-		events, err := next(s.ctx)
+		events, err := next(ctx)
 		if err != nil || len(events) > 0 && s.Send(events...) != nil {
 			return err
 		}
-		if !s.wait(ready, beat.C) {
+		if !s.wait(ctx, ready, beat.C) {
 			return nil
 		}
 	}
 }
 
 // wait blocks until there may be events, writing heartbeats; it reports whether the stream goes on.
-func (s *Stream) wait(ready <-chan struct{}, beat <-chan time.Time) bool {
+func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat <-chan time.Time) bool {
 	for {
 		select {
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return false
 		case <-s.closing:
 			return false

@@ -20,6 +20,16 @@ import (
 	"carillon/internal/store/storetest"
 )
 
+// wakesOf reads what another node published; nil stays nil.
+func wakesOf(items []realtime.Item) (ws []queue.Wake) {
+	for _, x := range items {
+		w := queue.Wake{Due: time.UnixMilli(x.Value)}
+		_, _ = fmt.Sscan(x.Key, &w.SenderUID, &w.Class)
+		ws = append(ws, w)
+	}
+	return ws
+}
+
 // joined is another node on a rig's database, with the rig's provider. Without a bus no wake-up reaches another node.
 func (r *rig) joined(o store.Options, bus bool) *rig {
 	r.t.Helper()
@@ -40,11 +50,19 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 		},
 	}
 	if bus {
-		q.Publish, q.Moved = func(ws []queue.Wake) { n.bus.Publish(ws) }, func() { n.bus.Moved() }
+		q.Publish = func(ws []queue.Wake) {
+			for _, w := range ws {
+				n.bus.Publish("wake", realtime.Item{Key: fmt.Sprint(w.SenderUID, " ", int(w.Class)), Value: w.Due.UnixMilli()})
+			}
+		}
+		q.Moved = func() { n.bus.Publish("shards", realtime.Item{}) }
 	}
 	n.queue = queue.New(s, q)
 	if bus {
-		n.bus = realtime.New(s, log, n.queue.Heard)
+		earliest := func(a, b int64) int64 { return min(a, b) }
+		n.bus = realtime.NewBus(s, log,
+			realtime.Kind{Name: "wake", Merge: earliest, Receive: func(items []realtime.Item) { n.queue.Heard(wakesOf(items)) }},
+			realtime.Kind{Name: "shards", Merge: earliest, Receive: func([]realtime.Item) { n.queue.Heard([]queue.Wake{}) }})
 	}
 	return n
 }

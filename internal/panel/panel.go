@@ -12,6 +12,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
+	"carillon/internal/realtime"
 	"carillon/internal/store"
 )
 
@@ -21,6 +22,7 @@ type Deps struct {
 	Auth   *auth.Auth
 	Notify *notify.Notify
 	Decide Decide // the sandbox's reviewer
+	Events *realtime.Hub
 }
 
 // Panel holds the administration's endpoints.
@@ -41,6 +43,7 @@ func (p *Panel) Routes() []httpio.Route {
 		p.firstOr(p.route("POST", "/users", auth.MayWriteUsers, p.addUser)),
 		p.route("GET", "/senders", auth.MayReadSenders, p.listSenders),
 		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
+		stream(p.route("GET", "/events", auth.MayReadNotifications, p.events)),
 		p.route("POST", "/templates/{id}/review", auth.MayWriteTemplates, p.reviewTemplate),
 		p.route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
 		p.route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
@@ -76,6 +79,17 @@ func (p *Panel) route(method, path string, needed auth.Permission, handle handle
 			return handle(w, r, member{c.Account.ID, company, role})
 		},
 	}
+}
+
+// stream marks a route whose response goes on.
+func stream(route httpio.Route) httpio.Route {
+	route.Stream = true
+	return route
+}
+
+// events streams what happens in the company (realtime.Hub.Serve).
+func (p *Panel) events(w http.ResponseWriter, r *http.Request, by member) error {
+	return p.Events.Serve(w, r, by.companyID, realtime.CompanyTopic)
 }
 
 // Bounds of pages, as the public interface has them.

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
+	"carillon/internal/realtime"
 	"carillon/internal/store"
 )
 
@@ -44,7 +45,7 @@ func newWorld(t *testing.T) *world {
 	})
 	log := slog.New(slog.DiscardHandler)
 	a := auth.New(s, limit.New(s, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
-	routes := New(Deps{Store: s, Auth: a}).Routes()
+	routes := New(Deps{Store: s, Auth: a, Events: realtime.NewHub(s, nil)}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes}
 }
 
@@ -157,6 +158,7 @@ var rolesOf = map[string]string{ //nolint:gochecknoglobals // read only
 	"GET /panel/v1/senders":                     "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/{id}/timeline": "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/templates/{id}/review":      "owner admin developer marketer",
+	"GET /panel/v1/events":                      "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/maintenance":                 "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/maintenance":                "owner",
 	"DELETE /panel/v1/maintenance":              "owner",

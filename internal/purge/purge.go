@@ -22,6 +22,7 @@ const (
 	Notifications = "notifications"
 	Keys          = "idempotency_keys"
 	Quotas        = "quotas"
+	Events        = "events"
 )
 
 // Options wire a Purge. The zero value works.
@@ -84,6 +85,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	if busy, err := p.keys(ctx, now); busy || err != nil {
 		return err
 	}
+	if busy, err := p.events(ctx, now); busy || err != nil {
+		return err
+	}
 	if now.Sub(p.quotas) >= day {
 		if busy, err := p.oldQuotas(ctx, now); busy || err != nil {
 			return err
@@ -136,15 +140,27 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 	return false, nil
 }
 
+// keepEvents is how long events can be replayed; a screen that was away for longer loads everything.
+const keepEvents = 7 * day
+
+func (p *Purge) events(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Events, func() (store.Purged, error) { return p.store.DropEvents(ctx, now.Add(-keepEvents), p.pace.rows) })
+}
+
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Keys, func() (store.Purged, error) { return p.store.DropKeys(ctx, now, p.pace.rows) })
+}
+
+// steps repeats a step until it leaves nothing.
+func (p *Purge) steps(ctx context.Context, what string, step func() (store.Purged, error)) (busy bool, err error) {
 	for more := true; more; {
 		begin := time.Now()
-		x, err := p.store.DropKeys(ctx, now, p.pace.rows)
+		x, err := step()
 		if err != nil || x.Busy {
 			p.soon = x.Busy
 			return x.Busy, err
 		}
-		more = p.done(ctx, Keys, x, time.Since(begin)) && x.More
+		more = p.done(ctx, what, x, time.Since(begin)) && x.More
 	}
 	return false, ctx.Err()
 }

@@ -32,12 +32,13 @@ type Options struct {
 }
 
 // The places of operations in the order of locks: notifications that close and what is deleted, shards and the messages
-// that start or end, idempotency keys with new rows and quotas, then the messages of receipts.
+// that start or end, idempotency keys with new rows and quotas, then the messages of receipts, then topics.
 const (
 	placeClose db.Place = iota
 	placeDelivery
 	placeAccept
 	placeReceipt
+	placeEvent
 )
 
 //go:embed migrations/*.sql
@@ -56,6 +57,7 @@ type Store struct {
 	receipts   *db.Kind[[]carillon.Receipt]
 	reconciles *db.Kind[db.Func] // unknown outcomes
 	closes     *db.Kind[closing]
+	events     *db.Kind[[]*Event]
 	chores     *db.Kind[db.Func] // deletions, on SQLite
 	backups    backups
 	stop       context.CancelFunc
@@ -87,7 +89,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		DB: d, seal: seal, log: o.Logger, caches: newCaches(), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
-		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(),
+		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
 		chores: db.Funcs("purge", placeClose),
 	}
 	if err := s.checkMasterKey(ctx); err != nil {

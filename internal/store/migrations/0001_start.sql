@@ -162,6 +162,27 @@ CREATE TABLE suppression (
   PRIMARY KEY (company_id, number)
 ){without_rowid};
 
+-- What screens show as it happens. seq counts within the topic of a company, without gaps: event_topic holds the last one,
+-- and its row's lock makes the order of the numbers the order of the commits.
+CREATE TABLE event_topic (
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  topic      TEXT NOT NULL,
+  seq        BIGINT NOT NULL,
+  PRIMARY KEY (company_id, topic)
+){without_rowid};
+
+CREATE TABLE event (
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  topic      TEXT NOT NULL,
+  seq        BIGINT NOT NULL,
+  kind       TEXT NOT NULL,
+  subject    TEXT NOT NULL,
+  payload    TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (company_id, topic, seq)
+){without_rowid};
+CREATE INDEX event_age ON event (created_at);
+
 CREATE TABLE node (
   id   TEXT PRIMARY KEY,
   beat BIGINT NOT NULL,

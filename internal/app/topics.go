@@ -1,0 +1,59 @@
+package app
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/queue"
+	"carillon/internal/realtime"
+)
+
+// The kinds of the queue on the bus.
+const (
+	kindWake   = "wake"   // key <sender>/<class>, value: when a message is due, in milliseconds
+	kindShards = "shards" // shards are free
+)
+
+// topics builds the bus between nodes, and what travels on it.
+func (a *App) topics() {
+	var others func(kind string, items ...realtime.Item)
+	if !a.store.SQLite() {
+		others = func(kind string, items ...realtime.Item) { a.bus.Publish(kind, items...) }
+	}
+	a.hub = realtime.NewHub(a.store, others)
+	earliest := func(x, y int64) int64 { return min(x, y) }
+	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),
+		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Heard(wakesOf(items)) }},
+		realtime.Kind{Name: kindShards, Merge: earliest, Receive: func([]realtime.Item) { a.queue.Heard([]queue.Wake{}) }},
+	)
+}
+
+func (a *App) publishWakes(ws []queue.Wake) {
+	items := make([]realtime.Item, len(ws))
+	for i, w := range ws {
+		items[i] = realtime.Item{Key: strconv.FormatInt(w.SenderUID, 10) + "/" + strconv.Itoa(int(w.Class)), Value: w.Due.UnixMilli()}
+	}
+	a.bus.Publish(kindWake, items...)
+}
+
+func (a *App) publishShards() { a.bus.Publish(kindShards, realtime.Item{}) }
+
+// wakesOf reads what another node published; classes that this program does not have are left out, and nil stays nil.
+func wakesOf(items []realtime.Item) []queue.Wake {
+	if items == nil {
+		return nil
+	}
+	ws := make([]queue.Wake, 0, len(items))
+	for _, x := range items {
+		uid, class, _ := strings.Cut(x.Key, "/")
+		sender, err := strconv.ParseInt(uid, 10, 64)
+		n, err2 := strconv.Atoi(class)
+		if err == nil && err2 == nil && n >= 0 && n < carillon.Classes && x.Value < math.MaxInt64/2 {
+			ws = append(ws, queue.Wake{SenderUID: sender, Class: carillon.Class(n), Due: time.UnixMilli(x.Value)})
+		}
+	}
+	return ws
+}

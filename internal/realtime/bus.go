@@ -1,0 +1,195 @@
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	channel    = "carillon"
+	coalesce   = 5 * time.Millisecond
+	payloadMax = 7000 // of PostgreSQL's 8000 bytes
+	waitingMax = 4096 // items of a kind that wait; beyond it the other nodes are asked to read everything
+	retryAfter = time.Second
+	lastFlush  = 2 * time.Second
+)
+
+// Transport carries payloads between nodes. It may lose some while it is not connected.
+type Transport interface {
+	Notify(ctx context.Context, channel, payload string) error
+	Listen(ctx context.Context, channel string, ready func(), received func(payload string)) error
+}
+
+// Item is one thing to announce to other nodes: a key of its kind and a number, such as a topic and its last seq.
+type Item struct {
+	Key   string
+	Value int64
+}
+
+// Kind is a kind of items. Items of one key that wait together are merged.
+type Kind struct {
+	Name string
+	// Merge joins the values of one key: min or max, say.
+	Merge func(a, b int64) int64
+	// Receive gets what other nodes published; nil when something may have been missed: after each new subscription and
+	// after a burst that was too large.
+	Receive func(items []Item)
+}
+
+// Bus announces to the other nodes what happened on this one, over LISTEN and NOTIFY. It carries keys and numbers alone:
+// what they stand for is read from the database.
+type Bus struct {
+	transport Transport
+	log       *slog.Logger
+	kinds     map[string]Kind
+
+	mu      sync.Mutex
+	waiting map[string]map[string]int64 // by kind, then key; nil: too many of the kind
+	signal  chan struct{}
+}
+
+// NewBus builds a bus of all kinds that travel on it.
+func NewBus(t Transport, log *slog.Logger, kinds ...Kind) *Bus {
+	b := &Bus{transport: t, log: log, kinds: map[string]Kind{}, waiting: map[string]map[string]int64{}, signal: make(chan struct{}, 1)}
+	for _, k := range kinds {
+		b.kinds[k.Name] = k
+	}
+	return b
+}
+
+// Publish announces items. It never blocks.
+func (b *Bus) Publish(kind string, items ...Item) {
+	b.mu.Lock()
+	waiting, some := b.waiting[kind]
+	if !some {
+		waiting = map[string]int64{}
+	}
+	for _, x := range items {
+		if waiting == nil {
+			break
+		}
+		have, merged := waiting[x.Key]
+		switch {
+		case merged:
+			waiting[x.Key] = b.kinds[kind].Merge(have, x.Value)
+		case len(waiting) < waitingMax:
+			waiting[x.Key] = x.Value
+		default:
+			waiting = nil
+		}
+	}
+	b.waiting[kind] = waiting
+	b.mu.Unlock()
+	select {
+	case b.signal <- struct{}{}:
+	default:
+	}
+}
+
+// Run publishes and listens until ctx ends.
+func (b *Bus) Run(ctx context.Context) error {
+	var done sync.WaitGroup
+	done.Go(func() { b.listen(ctx) })
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-b.signal:
+			b.flush(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(coalesce):
+			}
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
+	defer cancel()
+	b.flush(last) // what this node announced while it stopped
+	done.Wait()
+	return nil
+}
+
+func (b *Bus) flush(ctx context.Context) {
+	b.mu.Lock()
+	all := b.waiting
+	b.waiting = map[string]map[string]int64{}
+	b.mu.Unlock()
+	for kind, waiting := range all {
+		for _, payload := range payloads(kind, waiting) {
+			if err := b.transport.Notify(ctx, channel, payload); err != nil && ctx.Err() == nil {
+				b.log.WarnContext(ctx, "publish to other nodes", "kind", kind, "error", err)
+			}
+		}
+	}
+}
+
+// message is one payload. No items at all: everything of the kind may have changed.
+type message struct {
+	Kind  string            `json:"k"`
+	Items []json.RawMessage `json:"i,omitempty"` // ["key", value]
+}
+
+// payloads cuts what waits into texts that fit.
+func payloads(kind string, waiting map[string]int64) []string {
+	var all []string
+	m, size := message{Kind: kind}, len(kind)+20
+	finish := func() {
+		text, _ := json.Marshal(m) // texts and numbers
+		all = append(all, string(text))
+		m.Items, size = nil, len(kind)+20
+	}
+	for key, value := range waiting {
+		item, _ := json.Marshal([]any{key, value})
+		if size+len(item)+1 > payloadMax {
+			finish()
+		}
+		m.Items, size = append(m.Items, item), size+len(item)+1
+	}
+	if len(m.Items) > 0 || waiting == nil {
+		finish()
+	}
+	return all
+}
+
+// listen keeps a subscription, and lets every kind read everything after each new one.
+func (b *Bus) listen(ctx context.Context) {
+	subscribed := func() {
+		for _, k := range b.kinds {
+			k.Receive(nil)
+		}
+	}
+	for ctx.Err() == nil {
+		err := b.transport.Listen(ctx, channel, subscribed, b.receive)
+		if ctx.Err() != nil {
+			return
+		}
+		b.log.WarnContext(ctx, "listen to other nodes", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+func (b *Bus) receive(payload string) {
+	var m message
+	if err := json.NewDecoder(strings.NewReader(payload)).Decode(&m); err != nil {
+		b.log.Warn("read what another node published", "error", err)
+		return
+	}
+	k, known := b.kinds[m.Kind]
+	if !known {
+		return // of a newer program
+	}
+	var items []Item
+	for _, raw := range m.Items {
+		var x Item
+		if err := json.Unmarshal(raw, &[]any{&x.Key, &x.Value}); err == nil {
+			items = append(items, x)
+		}
+	}
+	k.Receive(items)
+}

@@ -1,0 +1,271 @@
+package realtime_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/httpio"
+	"carillon/internal/realtime"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+// screens is a node: its store, its hub, and a server that streams the topic of the company in the path.
+type screens struct {
+	store  *store.Store
+	hub    *realtime.Hub
+	router *httpio.Router
+	url    string
+}
+
+func newScreens(t *testing.T, s *store.Store, others func(kind string, items ...realtime.Item)) *screens {
+	t.Helper()
+	x := &screens{store: s, hub: realtime.NewHub(s, others)}
+	x.router = httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
+		Pattern: "GET /{company}", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+			return x.hub.Serve(w, r, r.PathValue("company"), realtime.CompanyTopic)
+		},
+	})
+	srv := httptest.NewServer(x.router)
+	x.url = srv.URL
+	t.Cleanup(func() {
+		x.router.CloseStreams()
+		srv.Close()
+	})
+	return x
+}
+
+func newCompany(t *testing.T, s *store.Store) string {
+	t.Helper()
+	id := carillon.NewID(time.Now())
+	c := &carillon.Company{ID: id, Name: id}
+	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, c, time.Now()) }); err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
+}
+
+// say stores an event and publishes it.
+func (x *screens) say(t *testing.T, company, text string) {
+	t.Helper()
+	payload, _ := json.Marshal(text)
+	e := &store.Event{CompanyID: company, Topic: realtime.CompanyTopic, Kind: "said", Subject: "s", Payload: payload, At: time.Now()}
+	if err := x.store.AddEvents(t.Context(), e); err != nil {
+		t.Error(err)
+		return
+	}
+	x.hub.Publish(e)
+}
+
+// screen reads a stream, keeping what it was told and the last id.
+type screen struct {
+	last string
+	told []string
+	kind []string
+}
+
+// follow reads until the context ends, or so many events have come.
+func (s *screen) follow(ctx context.Context, url string, most int) {
+	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if s.last != "" {
+		r.Header.Set("Last-Event-ID", s.last)
+	}
+	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	if err != nil {
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+	id, kind := "", ""
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		field, value, _ := strings.Cut(lines.Text(), ": ")
+		switch field {
+		case "id":
+			id = value
+		case "event":
+			kind = value
+		case "data":
+			var b struct{ Data string }
+			_ = json.Unmarshal([]byte(value), &b)
+			s.told, s.kind = append(s.told, b.Data), append(s.kind, kind)
+			if id != "" {
+				s.last = id
+			}
+			if len(s.told) >= most {
+				return
+			}
+			id, kind = "", ""
+		}
+	}
+}
+
+// cutAndReplay lets screens lose their streams while events are said on every node, and compares what they show.
+func cutAndReplay(t *testing.T, nodes ...*screens) {
+	company := newCompany(t, nodes[0].store)
+	const total, cuts = 600, 50
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var work sync.WaitGroup
+	for i := range 3 {
+		work.Go(func() {
+			for n := range total / 3 {
+				nodes[n%len(nodes)].say(t, company, fmt.Sprintf("%d of %d", n, i))
+				time.Sleep(2 * time.Millisecond) //nolint:forbidigo // load, not a wait
+			}
+		})
+	}
+	all := make([]screen, 4)
+	for i := range all {
+		all[i].last = "0"
+		work.Go(func() {
+			for n := 0; len(all[i].told) < total && ctx.Err() == nil; n++ {
+				piece, end := ctx, func() {}
+				if n < cuts {
+					piece, end = context.WithTimeout(ctx, time.Duration(5+rand.IntN(30))*time.Millisecond)
+				}
+				all[i].follow(piece, nodes[(i+n)%len(nodes)].url+"/"+company, total)
+				end()
+			}
+		})
+	}
+	work.Wait()
+	stored, err := nodes[0].store.EventsAfter(t.Context(), company, realtime.CompanyTopic, 0, 2*total)
+	if err != nil || len(stored) != total {
+		t.Fatalf("%d events are stored: %v", len(stored), err)
+	}
+	var want []string
+	for i, e := range stored {
+		var text string
+		_ = json.Unmarshal(e.Payload, &text)
+		if want = append(want, text); e.Seq != int64(i+1) {
+			t.Fatalf("event %d has seq %d", i, e.Seq)
+		}
+	}
+	for i := range all {
+		if !slices.Equal(all[i].told, want) || all[i].last != strconv.Itoa(total) {
+			t.Errorf("screen %d shows %d events up to %s, and not the list that is stored", i, len(all[i].told), all[i].last)
+		}
+	}
+}
+
+func TestCutStreamsReplayToTheSameList(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		cutAndReplay(t, newScreens(t, s, nil))
+	})
+	t.Run("two nodes on postgres", func(t *testing.T) {
+		url := storetest.Postgres(t)
+		var nodes []*screens
+		for range 2 {
+			var bus *realtime.Bus
+			x := newScreens(t, openStore(t, url), func(kind string, items ...realtime.Item) { bus.Publish(kind, items...) })
+			bus = realtime.NewBus(x.store, slog.New(slog.DiscardHandler), x.hub.Kind())
+			runBus(t, bus)
+			nodes = append(nodes, x)
+		}
+		cutAndReplay(t, nodes...)
+	})
+}
+
+func newSQLiteScreens(t *testing.T) *screens {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return newScreens(t, s, nil)
+}
+
+func TestASlowSubscriberIsDroppedAndFindsEverythingLater(t *testing.T) {
+	x := newSQLiteScreens(t)
+	company := newCompany(t, x.store)
+	s, err := x.hub.Subscribe(company, realtime.CompanyTopic, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		x.say(t, company, strconv.Itoa(i))
+	}
+	if n := x.hub.Subscribers(); n != 0 {
+		t.Errorf("%d subscribers are left", n)
+	}
+	for range s.Ready() { //nolint:revive // until it is closed
+	}
+	s.Close()
+	late := screen{last: "0"}
+	late.follow(t.Context(), x.url+"/"+company, 300)
+	if len(late.told) != 300 {
+		t.Errorf("it came back to %d events", len(late.told))
+	}
+}
+
+func TestEventsWithoutASeqAreNotStored(t *testing.T) {
+	x := newSQLiteScreens(t)
+	company, other := newCompany(t, x.store), newCompany(t, x.store)
+	s, err := x.hub.Subscribe(company, realtime.CompanyTopic, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	x.hub.Publish(&store.Event{CompanyID: company, Topic: realtime.CompanyTopic, Kind: "typing", At: time.Now()})
+	x.say(t, other, "of another company")
+	x.say(t, company, "stored")
+	events, missed, err := s.Next(t.Context())
+	if err != nil || missed || len(events) != 2 {
+		t.Fatalf("%v %v %v", events, missed, err)
+	}
+	kinds := []string{events[0].Kind, events[1].Kind}
+	if slices.Sort(kinds); !slices.Equal(kinds, []string{"said", "typing"}) {
+		t.Errorf("the events are %v", kinds)
+	}
+	if last, err := x.store.LastEvent(t.Context(), company, realtime.CompanyTopic); last != 1 || err != nil {
+		t.Errorf("the last seq is %d: %v", last, err)
+	}
+}
+
+func TestAScreenThatMissedPurgedEventsIsReset(t *testing.T) {
+	x := newSQLiteScreens(t)
+	company := newCompany(t, x.store)
+	for i := range 5 {
+		x.say(t, company, strconv.Itoa(i))
+	}
+	if p, err := x.store.DropEvents(t.Context(), time.Now().Add(time.Hour), 3); err != nil || p.Rows != 3 || !p.More {
+		t.Fatalf("purged %+v: %v", p, err)
+	}
+	for last, want := range map[string]string{"1": "reset said said", "0": "said said", "3": "said said", "99": "reset"} {
+		s := screen{last: last}
+		s.follow(t.Context(), x.url+"/"+company, len(strings.Fields(want)))
+		if got := strings.Join(s.kind, " "); got != want {
+			t.Errorf("after %s it is told %s, want %s", last, got, want)
+		}
+	}
+}
+
+func TestAStopClosesTheStreams(t *testing.T) {
+	x := newSQLiteScreens(t)
+	company := newCompany(t, x.store)
+	x.say(t, company, "first")
+	time.AfterFunc(100*time.Millisecond, x.router.CloseStreams)
+	s := screen{last: "0"}
+	s.follow(t.Context(), x.url+"/"+company, 100)
+	if len(s.told) != 1 {
+		t.Errorf("it was told %v", s.told)
+	}
+}

@@ -1,0 +1,76 @@
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"carillon"
+	"carillon/internal/httpio"
+	"carillon/internal/store"
+)
+
+// body is what an event is on the stream.
+type body struct {
+	Kind    string          `json:"kind"`
+	Subject string          `json:"subject,omitempty"`
+	At      string          `json:"at"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// resetEvent says that events in between are gone: the screen loads everything.
+const resetEvent = "reset"
+
+// Serve streams a topic of a company as server-sent events, after the seq in Last-Event-ID; without one from now on, with
+// 0 from the first that is stored. Whoever calls has checked that the caller may follow it.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name string) error {
+	newest, err := h.store.LastEvent(r.Context(), companyID, name)
+	if err != nil {
+		return err
+	}
+	after, ahead := newest, false
+	if given := r.Header.Get("Last-Event-ID"); given != "" {
+		if after, err = strconv.ParseInt(given, 10, 64); err != nil || after < 0 {
+			return carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
+		}
+		if ahead = after > newest; ahead { // the database was restored
+			after = newest
+		}
+	}
+	s, err := h.Subscribe(companyID, name, after)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	stream, err := httpio.OpenStream(w, r)
+	if err != nil {
+		return err
+	}
+	return stream.Serve(s.Ready(), func(ctx context.Context) ([]httpio.Event, error) {
+		events, missed, err := s.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var all []httpio.Event
+		if missed && after > 0 || ahead {
+			all, ahead = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")}), false
+		}
+		for i := range events {
+			all = append(all, eventOf(&events[i]))
+		}
+		return all, nil
+	})
+}
+
+func eventOf(e *store.Event) httpio.Event {
+	text, err := json.Marshal(body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload})
+	if err != nil {
+		text = []byte(`{}`) // a payload is JSON, which the table holds as it was written
+	}
+	x := httpio.Event{Name: e.Kind, Data: text}
+	if e.Seq > 0 {
+		x.ID = strconv.FormatInt(e.Seq, 10)
+	}
+	return x
+}
