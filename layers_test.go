@@ -46,10 +46,11 @@ var layers = map[string]int{
 	"internal/realtime":     4,
 	"internal/sandbox":      4,
 
-	"internal/queue":      5,
-	"internal/queue/lane": 5,
-	"internal/limit":      5,
-	"internal/purge":      5,
+	"internal/queue":            5,
+	"internal/queue/lane":       5,
+	"internal/queue/membership": 5,
+	"internal/limit":            5,
+	"internal/purge":            5,
 
 	"internal/request": 6,
 
@@ -147,6 +148,7 @@ func TestLayersAreBrokenInEveryWay(t *testing.T) {
 		{"internal/store/store_test.go", "carillon/internal/notify", "layer 6 imports carillon/internal/notify of layer 3"},
 		{"internal/store/storetest/suite.go", "carillon/internal/queue", "layer 6 imports carillon/internal/queue of layer 5"},
 		{"internal/queue/lane/lane.go", "carillon/internal/queue", "layer 5 imports carillon/internal/queue of layer 5"},
+		{"internal/queue/lane/lane.go", "carillon/internal/queue/membership", "layer 5 imports carillon/internal/queue/membership of layer 5"},
 		{"internal/notify/notify.go", "carillon/internal/queue/lane", ""},
 		{"internal/notify/notify.go", "carillon/internal/catalog", "layer 3 imports carillon/internal/catalog of layer 3"},
 		{"internal/notify/notify_test.go", "carillon/internal/catalog", "layer 3 imports carillon/internal/catalog of layer 3"},

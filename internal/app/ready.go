@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/queue"
+	"carillon/internal/queue/membership"
 	"carillon/internal/store"
 )
 
@@ -142,7 +142,7 @@ func (a *App) checkClock(ctx context.Context) check {
 	switch {
 	case err != nil:
 		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
-	case offset.Abs() > queue.ClockTolerance:
+	case offset.Abs() > membership.ClockTolerance:
 		return check{name: "clock", fault: "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String()}
 	}
 	return check{name: "clock"}

@@ -32,7 +32,7 @@ func (c *committed) apply(d *dispatcher, now time.Time) {
 	}
 	for _, f := range c.delivery.Fences {
 		if slices.Contains(c.delivery.Lost, f.Shard) {
-			d.q.disown(f.Shard, f.Epoch)
+			d.q.members.Disown(f.Shard, f.Epoch)
 			lost{ID: f.Shard, Epoch: f.Epoch}.apply(d, now)
 		}
 	}

@@ -111,7 +111,7 @@ func (d *dispatcher) drained() bool { return d.inFlight == 0 && !d.committing &&
 // sleep is how long nothing needs doing, at most longestSleep.
 func (d *dispatcher) sleep(now time.Time) time.Duration {
 	wait := longestSleep
-	if d.order.AnyReady() && !d.q.beat.valid() {
+	if d.order.AnyReady() && !d.q.members.Valid() {
 		wait = invalidWait
 	}
 	if at := d.order.WakeAt(); !at.IsZero() {
@@ -138,7 +138,7 @@ func (d *dispatcher) step(now time.Time, starting bool) {
 		return
 	}
 	var flights []*flight
-	if starting && d.audits == 0 && d.q.beat.valid() {
+	if starting && d.audits == 0 && d.q.members.Valid() {
 		flights = d.choose(now)
 	}
 	if len(flights)+len(d.results)+len(d.postponed) > 0 {
@@ -183,7 +183,7 @@ func (d *dispatcher) gain(s store.Shard, now time.Time) {
 	d.shards[s.ID] = &shard{id: s.ID, epoch: s.Epoch, since: now, scanAt: now, reconcileAt: now}
 	d.counts.gained++
 	d.upkeepDue = true
-	if d.leaving && !d.q.alone() {
+	if d.leaving && !d.q.members.Alone() {
 		d.handover.close(d.shards[s.ID], time.Time{})
 	}
 }

@@ -54,10 +54,8 @@ func (rescan) apply(d *dispatcher, now time.Time) {
 type gained store.Shard
 
 func (e gained) apply(d *dispatcher, now time.Time) {
-	if d.q.ownsAt(e.ID, e.Epoch) { // it may have been lost since
-		d.gain(store.Shard(e), now)
-		d.breakers.recall()
-	}
+	d.gain(store.Shard(e), now)
+	d.breakers.recall()
 }
 
 // lost is a shard that this node does not own any more, as it was.

@@ -21,7 +21,6 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 		{100, 64, 1024, 2 * turnRows, 1024},
 	} {
 		q := New(nil, Options{LaneCap: c.laneCap, ProcessCap: c.processCap})
-		q.beat.forever.Store(true)
 		d := newDispatcher(q)
 		for i := range c.lanes {
 			l := due(now, int64(i), 100, 100, 100)

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -21,7 +20,6 @@ type handover struct{ d *dispatcher }
 const (
 	handOverMost = 5 * time.Second  // a shard stands still no longer than this for a hand-over
 	handOverRest = 30 * time.Second // and is then left alone
-	giveTimeout  = 3 * time.Second
 )
 
 // shed brings the number of shards on their way to other nodes to n: those with the least in flight go first.
@@ -47,7 +45,7 @@ func (h *handover) shed(n int, now time.Time) {
 
 // closeAll begins to hand over everything: the node leaves. Alone there is nobody to take it.
 func (h *handover) closeAll() {
-	if h.d.q.alone() {
+	if h.d.q.members.Alone() {
 		return
 	}
 	for _, s := range h.d.shards {
@@ -82,7 +80,7 @@ func (h *handover) giveQuiet(now time.Time) {
 		switch {
 		case !s.closing:
 		case h.quiet(s):
-			quiet = append(quiet, store.Fence{Shard: s.id, Owner: h.d.q.id, Epoch: s.epoch})
+			quiet = append(quiet, store.Fence{Shard: s.id, Owner: h.d.q.members.ID(), Epoch: s.epoch})
 		case !s.until.IsZero() && now.After(s.until):
 			s.keep = now.Add(handOverRest)
 			h.reopen(s, now)
@@ -94,7 +92,7 @@ func (h *handover) giveQuiet(now time.Time) {
 	for _, f := range quiet {
 		h.d.lose(f.Shard)
 	}
-	h.d.q.give(quiet)
+	h.d.q.members.Give(quiet)
 }
 
 // quiet reports whether nothing which this node began in a shard is still to be written.
@@ -108,48 +106,4 @@ func (h *handover) quiet(s *shard) bool {
 		}
 	}
 	return true
-}
-
-// give hands shards back to the database, in the background. Until that is done, and the shards have been looked at after
-// it, they are nobody's to this node.
-func (q *Queue) give(fences []store.Fence) {
-	q.mu.Lock()
-	for _, f := range fences {
-		delete(q.owned, f.Shard)
-		q.giving[f.Shard] = true
-	}
-	q.mu.Unlock()
-	q.gives.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), giveTimeout)
-		defer cancel()
-		err := q.store.Give(ctx, fences)
-		q.mu.Lock()
-		for _, f := range fences {
-			q.giving[f.Shard] = false
-		}
-		q.mu.Unlock()
-		if err != nil { // the next turn finds them still owned, and takes them up again
-			q.o.Log.Warn("give shards to other nodes", "shards", len(fences), "error", err)
-			return
-		}
-		q.moved()
-	})
-}
-
-// moved lets the other nodes know that shards are free.
-func (q *Queue) moved() {
-	if q.o.Moved != nil {
-		q.o.Moved()
-	}
-}
-
-// forgetGiven forgets the hand-overs that are done; what the database says from now on holds.
-func (q *Queue) forgetGiven() {
-	q.mu.Lock()
-	for id, under := range q.giving {
-		if !under {
-			delete(q.giving, id)
-		}
-	}
-	q.mu.Unlock()
 }

@@ -63,7 +63,7 @@ func (m *maintenance) start(now time.Time) {
 				s.audit = false
 				m.d.audits++
 			}
-			go m.d.q.scan(store.Fence{Shard: s.id, Owner: m.d.q.id, Epoch: s.epoch}, audit)
+			go m.d.q.scan(store.Fence{Shard: s.id, Owner: m.d.q.members.ID(), Epoch: s.epoch}, audit)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (m *maintenance) start(now time.Time) {
 // scanRest is how long a shard's due index is left alone after a scan that took so long. While a snapshot is held, what has
 // ended stays in it, and scans take the longer the more there is.
 func (m *maintenance) scanRest(took time.Duration) time.Duration {
-	if m.d.q.alone() {
+	if m.d.q.members.Alone() {
 		return scanAlone
 	}
 	return min(max(scanLeast, scanShare*took), scanAlone)

@@ -69,9 +69,27 @@ func idle(t *testing.T) *dispatcher {
 func owning(t interface{ Helper() }) *dispatcher {
 	t.Helper()
 	q := New(nil, Options{Deliver: nil})
-	q.beat.forever.Store(true)
 	d := newDispatcher(q)
 	d.reads = readsMost
 	d.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
 	return d
+}
+
+// The dispatcher may learn only after it has taken a shard up again that it had been lost before.
+func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
+	d := owning(t)
+	l := d.laneOf(1, d.shards[1])
+	l.Halted = true
+	d.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
+	if d.lanes[1] != nil {
+		t.Error("a lane goes on as it was")
+	}
+	lost{ID: 1, Epoch: 7}.apply(d, time.Now())
+	if s := d.shards[1]; s == nil || s.epoch != 8 {
+		t.Errorf("the dispatcher has %+v", s)
+	}
+	lost{ID: 1, Epoch: 8}.apply(d, time.Now())
+	if d.shards[1] != nil {
+		t.Error("it is not lost")
+	}
 }

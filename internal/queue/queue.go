@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue/membership"
 	"carillon/internal/store"
 )
 
@@ -92,24 +93,15 @@ type Options struct {
 // breakersLeave bounds how long a stop waits for changes of breakers to be written.
 const breakersLeave = 2 * time.Second
 
-// Queue owns lanes. Make it with New, run it with Run.
+// Queue starts what is due. Make it with New, run it with Run.
 type Queue struct {
-	store  *store.Store
-	o      Options
-	id     string
-	signal chan struct{}
+	store   *store.Store
+	o       Options
+	members *membership.Membership
+	signal  chan struct{}
 
 	mu     sync.Mutex
 	events []event
-	owned  map[int]int64 // shard → epoch, as this node believes
-	giving map[int]bool  // shards being given back; false: done, but not looked at since
-
-	gives sync.WaitGroup
-	look  chan struct{} // another node gave shards back
-
-	beat  beat
-	ready chan struct{} // closed once the first shards are held, or it is known that there are none to take
-	once  sync.Once
 }
 
 // New builds a queue.
@@ -127,54 +119,76 @@ func New(s *store.Store, o Options) *Queue {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	q := &Queue{
-		store: s, o: o, id: carillon.NewID(time.Now()), signal: make(chan struct{}, 1),
-		owned: map[int]int64{}, giving: map[int]bool{}, look: make(chan struct{}, 1), ready: make(chan struct{}),
-	}
+	q := &Queue{store: s, o: o, signal: make(chan struct{}, 1)}
+	q.members = membership.New(s, q, membership.Options{Name: o.Name, Log: o.Log, Deposed: o.Deposed, Moved: o.Moved, Lapsed: o.Lapsed})
 	return q
 }
 
+// ID is this node's id in the nodes' table.
+func (q *Queue) ID() string { return q.members.ID() }
+
 // Ready is closed once the node has taken its place among the nodes.
-func (q *Queue) Ready() <-chan struct{} { return q.ready }
+func (q *Queue) Ready() <-chan struct{} { return q.members.Ready() }
+
+// Holds reports whether this node may start sends now.
+func (q *Queue) Holds() bool { return q.members.Valid() }
+
+// Owns reports whether this node holds a shard, as far as it knows: what one node should do and two may.
+func (q *Queue) Owns(shard int) bool { return q.members.Owns(shard) }
+
+// shardOf is the shard that a sender belongs to.
+func shardOf(senderUID int64) int { return int(senderUID % carillon.Shards) }
 
 // Run owns shards and delivers until ctx ends; then it lets the sends in flight finish, writes their results and gives
 // its shards back.
 func (q *Queue) Run(ctx context.Context) error {
-	if err := q.join(ctx); err != nil {
+	if err := q.members.Join(ctx); err != nil {
 		return err
 	}
 	runCtx, stopDispatcher := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopDispatcher()
+	defer context.AfterFunc(ctx, stopDispatcher)()
 	sessionCtx, endSession := context.WithCancel(context.WithoutCancel(ctx))
 	defer endSession()
-	var done, owned sync.WaitGroup
+	var session, keeping sync.WaitGroup
 	drained := make(chan struct{})
-	if !q.alone() {
-		done.Go(func() { q.keepSession(sessionCtx) })
+	if !q.members.Alone() {
+		session.Go(func() { q.members.KeepSession(sessionCtx) })
 	}
 	var failure error
-	owned.Go(func() {
-		if failure = q.own(ctx, drained); failure != nil {
+	keeping.Go(func() {
+		if failure = q.members.Keep(ctx, drained); failure != nil {
 			stopDispatcher()
-		}
-	})
-	done.Go(func() {
-		select {
-		case <-ctx.Done():
-			stopDispatcher()
-		case <-sessionCtx.Done():
 		}
 	})
 	d := newDispatcher(q)
 	d.run(runCtx)
 	close(drained)
-	q.gives.Wait()
+	q.members.WaitGiven()
 	d.breakers.writer.wait(breakersLeave)
-	owned.Wait()
+	keeping.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	endSession()
-	done.Wait()
+	session.Wait()
 	return failure
+}
+
+// leave gives the shards back. What was accepted since the dispatcher ended is for the others.
+func (q *Queue) leave(ctx context.Context) {
+	q.members.Stop()
+	var late []Wake
+	for _, e := range q.takeEvents() {
+		if ws, ok := e.(woken); ok {
+			late = append(late, ws...)
+		}
+	}
+	if err := q.members.Leave(ctx); err != nil {
+		q.o.Log.WarnContext(ctx, "leave", "error", err)
+		return
+	}
+	if len(late) > 0 && q.o.Publish != nil {
+		q.o.Publish(late)
+	}
 }
 
 // Wake records that messages are due. Wake-ups of shards that another node owns are published.
@@ -190,10 +204,8 @@ func (q *Queue) Wake(ws ...Wake) {
 
 // divide separates wake-ups by whether this node owns their shards.
 func (q *Queue) divide(ws []Wake) (mine, foreign []Wake) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	for _, w := range ws {
-		if _, owned := q.owned[shardOf(w.SenderUID)]; owned {
+		if q.members.Owns(shardOf(w.SenderUID)) {
 			mine = append(mine, w)
 		} else {
 			foreign = append(foreign, w)
@@ -206,10 +218,7 @@ func (q *Queue) divide(ws []Wake) (mine, foreign []Wake) {
 // may have been missed, and every shard is scanned. None at all: shards are free.
 func (q *Queue) Heard(ws []Wake) {
 	if len(ws) == 0 {
-		select {
-		case q.look <- struct{}{}:
-		default:
-		}
+		q.members.LookForShards()
 	}
 	if ws == nil {
 		q.post(rescan{})
@@ -217,4 +226,50 @@ func (q *Queue) Heard(ws []Wake) {
 	if mine, _ := q.divide(ws); len(mine) > 0 {
 		q.post(woken(mine))
 	}
+}
+
+// Gained implements membership.Subscriber.
+func (q *Queue) Gained(s store.Shard) { q.post(gained(s)) }
+
+// Lost implements membership.Subscriber.
+func (q *Queue) Lost(s store.Shard) { q.post(lost(s)) }
+
+// Rebalance implements membership.Subscriber.
+func (q *Queue) Rebalance(n int) { q.post(rebalance(n)) }
+
+// Recover implements membership.Subscriber: what earlier owners of shards left in flight is of unknown outcome.
+func (q *Queue) Recover(ctx context.Context, shards []store.Shard, recovered func(store.Shard)) error {
+	ids := make([]int, len(shards))
+	for i, s := range shards {
+		ids[i] = s.ID
+	}
+	inFlight, err := q.store.InFlight(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, s := range shards {
+		if err := q.recoverShard(ctx, s, inFlight[s.ID]); err != nil {
+			return err
+		}
+		recovered(s)
+	}
+	return nil
+}
+
+// recoverShard marks what a shard has in flight, of these senders, as of unknown outcome.
+func (q *Queue) recoverShard(ctx context.Context, s store.Shard, senders []int64) error {
+	if len(senders) == 0 {
+		return nil
+	}
+	n, err := q.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
+		sender, _, err := q.o.Sender(ctx, uid)
+		if err != nil {
+			return carillon.DefaultUnknownPolicy().After
+		}
+		return sender.Unknown.After
+	})
+	if n > 0 {
+		q.o.Log.WarnContext(ctx, "found messages in flight whose outcome is unknown", "shard", s.ID, "messages", n)
+	}
+	return err
 }

@@ -102,7 +102,7 @@ func (d *dispatcher) next(l *lane.Lane, now time.Time) *flight {
 		if b.RunsLow() && d.reads < readsMost {
 			d.read(l, now)
 		}
-		f.job = &Job{Queued: m, Sender: l.Sender, Class: f.class, Shard: l.Shard, Valid: d.q.validity(l.Shard, d.epochOf(l.Shard))}
+		f.job = &Job{Queued: m, Sender: l.Sender, Class: f.class, Shard: l.Shard, Valid: d.q.members.Validity(l.Shard, d.epochOf(l.Shard))}
 		f.job.Spared, f.job.Probe = d.breakers.allow(l, m.Key, now)
 		return f
 	}
@@ -177,7 +177,7 @@ func (d *dispatcher) commit(flights []*flight, now time.Time) {
 		f.depart(s)
 		if s != nil && !seen[s.id] {
 			seen[s.id] = true
-			x.Fences = append(x.Fences, store.Fence{Shard: s.id, Owner: d.q.id, Epoch: s.epoch})
+			x.Fences = append(x.Fences, store.Fence{Shard: s.id, Owner: d.q.members.ID(), Epoch: s.epoch})
 		}
 	}
 	slices.SortFunc(x.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })

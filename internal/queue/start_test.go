@@ -13,7 +13,6 @@ import (
 func TestNeighboursStartTogether(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	q := New(nil, Options{})
-	q.beat.forever.Store(true)
 	d := newDispatcher(q)
 	for i := range 2 {
 		l := lane.New(int64(i), 1, time.Time{})

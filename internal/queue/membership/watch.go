@@ -1,4 +1,4 @@
-package queue
+package membership
 
 import (
 	"time"

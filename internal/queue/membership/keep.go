@@ -1,0 +1,246 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+// Keep keeps the beat and this node's part of the shards until ctx ends, and from then on the beat alone until it is
+// drained: were it declared dead meanwhile, others would mark its sends in flight as unknown. It returns an error where a
+// newer program migrated the database in a way that this one cannot work with.
+func (m *Membership) Keep(ctx context.Context, drained <-chan struct{}) error {
+	if m.Alone() {
+		return nil
+	}
+	k := keeper{m: m, lapse: time.AfterFunc(LeaseTime, m.lapsed)}
+	defer k.lapse.Stop()
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-drained:
+			return nil
+		case <-m.look:
+		case <-tick.C:
+		}
+		err := k.turn(context.WithoutCancel(ctx), ctx.Err() != nil)
+		if errors.Is(err, store.ErrNewerSchema) {
+			return err
+		}
+		if err != nil {
+			m.o.Log.WarnContext(ctx, "keep the beat", "error", err)
+		}
+		if k.suspicious {
+			tick.Reset(beatHurry)
+		} else {
+			tick.Reset(beatEvery)
+		}
+	}
+}
+
+// keeper is what Keep remembers from turn to turn.
+type keeper struct {
+	m          *Membership
+	watch      watch
+	suspicious bool        // another node may be dead: look more often
+	lapse      *time.Timer // fires when this node may not start anything any more
+	clockOff   bool        // the clock was wrong at the last turn
+}
+
+// turn beats once, looks at the others, and takes or gives shards; a node that is leaving only beats.
+func (k *keeper) turn(ctx context.Context, leaving bool) error {
+	m := k.m
+	ctx, cancel := context.WithTimeout(ctx, LeaseTime)
+	defer cancel()
+	m.forgetGiven()
+	if err := m.store.Served(ctx); err != nil {
+		return err
+	}
+	fit, err := k.fitness(ctx, leaving)
+	if err != nil {
+		return err
+	}
+	begin := bootTime()
+	alive, err := m.store.Beat(ctx, m.id, fit)
+	switch {
+	case err != nil:
+		return err
+	case !alive && leaving:
+		return nil
+	case !alive:
+		return m.rejoin(ctx)
+	}
+	k.renew(begin)
+	if leaving {
+		return nil
+	}
+	nodes, shards, err := m.store.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	deposed, err := k.depose(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	if deposed {
+		if nodes, shards, err = m.store.Cluster(ctx); err != nil {
+			return err
+		}
+	}
+	if err := m.rebalance(ctx, part(nodes, m.id), shards); err != nil {
+		return err
+	}
+	m.settled()
+	return nil
+}
+
+// renew extends the lease after a successful beat that began at an instant. Where the lease had run out before it, as on a
+// machine that slept, on which timers stand still, that is reported first.
+func (k *keeper) renew(begin int64) {
+	l := &k.m.lease
+	if l.last.Load() != 0 && !l.valid() {
+		k.m.lapsed()
+	}
+	l.last.Store(begin)
+	k.lapse.Reset(max(0, LeaseTime-time.Duration(bootTime()-begin)))
+}
+
+// lapsed runs when the lease is over: connections that were opened under it carry nothing any more.
+func (m *Membership) lapsed() {
+	m.o.Log.Warn("could not show the other nodes that this one is alive; it starts nothing")
+	if m.o.Lapsed != nil {
+		m.o.Lapsed()
+	}
+}
+
+// fitness is how far this node is to be given shards.
+func (k *keeper) fitness(ctx context.Context, leaving bool) (store.Fitness, error) {
+	if leaving {
+		return store.Leaving, nil
+	}
+	offset, err := k.m.store.ClockOffset(ctx)
+	if err != nil {
+		return 0, err
+	}
+	off := offset.Abs() > ClockTolerance
+	if off && !k.clockOff {
+		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset", offset)
+	}
+	if k.clockOff = off; off {
+		return store.ClockOff, nil
+	}
+	return store.Fit, nil
+}
+
+// part is the number of shards that a node is to own: they are divided among the fittest.
+func part(nodes []store.Node, id string) int {
+	var most, mine store.Fitness
+	n := 0
+	for _, x := range nodes {
+		if x.Fit > most {
+			most, n = x.Fit, 0
+		}
+		if x.Fit == most {
+			n++
+		}
+		if x.ID == id {
+			mine = x.Fit
+		}
+	}
+	if mine < most || mine == store.Leaving {
+		return 0
+	}
+	return (carillon.Shards + n - 1) / n
+}
+
+// rejoin comes back after having been declared dead: with nothing.
+func (m *Membership) rejoin(ctx context.Context) error {
+	m.o.Log.WarnContext(ctx, "was declared dead by another node; joining again")
+	m.lease.last.Store(0)
+	m.mu.Lock()
+	owned := m.owned
+	m.owned = map[int]int64{}
+	m.mu.Unlock()
+	for id, epoch := range owned {
+		m.sub.Lost(store.Shard{ID: id, Epoch: epoch})
+	}
+	return m.store.Join(ctx, m.id, m.o.Name)
+}
+
+// depose declares nodes dead that are, and reports whether there were any.
+func (k *keeper) depose(ctx context.Context, nodes []store.Node) (any bool, err error) {
+	m := k.m
+	dead, suspicious := k.watch.look(nodes, m.id, time.Now())
+	k.suspicious = suspicious
+	for _, n := range dead {
+		deposed, err := m.store.Depose(ctx, n.ID, n.Beat)
+		if err != nil {
+			return any, err
+		}
+		if !deposed {
+			continue
+		}
+		any = true
+		m.o.Log.WarnContext(ctx, "declared a node dead", "node", n.ID, "session", n.Session)
+		if m.o.Deposed != nil {
+			m.o.Deposed()
+		}
+	}
+	return any, nil
+}
+
+// rebalance takes free shards up to this node's part of them, and says how many it holds beyond.
+func (m *Membership) rebalance(ctx context.Context, part int, shards []store.Shard) error {
+	mine := 0
+	var unheld, gone []store.Shard
+	m.mu.Lock()
+	for _, s := range shards {
+		epoch, held := m.owned[s.ID]
+		_, giving := m.giving[s.ID]
+		switch {
+		case giving:
+		case s.Owner == m.id && held && epoch == s.Epoch:
+			mine++
+		case s.Owner == m.id: // taken, but not yet recovered
+			unheld = append(unheld, s)
+			mine++
+		case held:
+			delete(m.owned, s.ID)
+			gone = append(gone, store.Shard{ID: s.ID, Epoch: epoch})
+		}
+	}
+	m.mu.Unlock()
+	for _, s := range gone {
+		m.sub.Lost(s)
+	}
+	free := make([]int, 0, len(shards))
+	for _, s := range shards {
+		if s.Owner == "" && mine+len(free) < part {
+			free = append(free, s.ID)
+		}
+	}
+	taken, err := m.store.Take(ctx, free, m.id)
+	if err != nil {
+		return err
+	}
+	if err := m.hold(ctx, append(unheld, taken...)); err != nil {
+		return err
+	}
+	m.sub.Rebalance(max(0, mine+len(taken)-part))
+	return nil
+}
+
+// forgetGiven forgets the hand-overs that are done; what the database says from now on holds.
+func (m *Membership) forgetGiven() {
+	m.mu.Lock()
+	for id, under := range m.giving {
+		if !under {
+			delete(m.giving, id)
+		}
+	}
+	m.mu.Unlock()
+}

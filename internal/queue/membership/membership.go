@@ -1,0 +1,262 @@
+// Package membership decides which node owns which shard. On SQLite this process owns them all. On PostgreSQL nodes beat, and
+// watch each other's beats (watch.go). A beat is a counter: no two clocks are ever compared to decide what may start. The
+// owner itself starts nothing later than LeaseTime after the start of its last successful beat.
+//
+//	join ── beat ──▶ take free shards up to this node's part ──▶ recover ──▶ Gained
+//	          │  └──▶ depose nodes that are dead
+//	          └─────▶ too many: Rebalance ──▶ … ──▶ Give
+//
+// It knows nothing of lanes or messages: the Subscriber recovers shards and learns of changes.
+package membership
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+const (
+	beatEvery    = time.Second
+	beatHurry    = 250 * time.Millisecond // while another node may be dead
+	sessionRetry = 250 * time.Millisecond
+	giveTimeout  = 3 * time.Second
+	leaveTimeout = 5 * time.Second
+
+	// LeaseTime is how long after the start of a successful beat a node may start sends.
+	LeaseTime = 4 * time.Second
+
+	// ClockTolerance is the difference between a node's clock and the database's past which the node is not ready and leaves
+	// its shards to others: a check, never a source of time.
+	ClockTolerance = 500 * time.Millisecond
+)
+
+// Subscriber works on the shards that this node owns.
+type Subscriber interface {
+	// Recover marks as unknown what earlier owners of shards left in flight, and calls recovered for each shard of which it
+	// did. Only then the shard is this node's.
+	Recover(ctx context.Context, shards []store.Shard, recovered func(store.Shard)) error
+	// Gained is called just before Owns reports a shard, Lost after it ceased to. Neither blocks.
+	Gained(s store.Shard)
+	Lost(s store.Shard)
+	// Rebalance says how many shards are to go to other nodes, by Give once nothing of them is in flight.
+	Rebalance(n int)
+}
+
+// Options of a Membership; all may be left out.
+type Options struct {
+	Name string // of this node, for people
+	Log  *slog.Logger
+	// Deposed is called after this node declared another one dead: its background work may have been left undone.
+	Deposed func()
+	// Moved is called when this node gave shards back: the others should look at once.
+	Moved func()
+	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
+	Lapsed func()
+}
+
+// Membership is this node's place among the nodes. Make it with New.
+type Membership struct {
+	store *store.Store
+	o     Options
+	sub   Subscriber
+	id    string
+	lease lease
+
+	mu     sync.Mutex
+	owned  map[int]int64 // shard → epoch, as this node believes
+	giving map[int]bool  // shards being given back; false: done, but not looked at since
+
+	gives sync.WaitGroup
+	look  chan struct{} // another node gave shards back
+	ready chan struct{}
+	once  sync.Once
+}
+
+// New builds a membership.
+func New(s *store.Store, sub Subscriber, o Options) *Membership {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Membership{
+		store: s, sub: sub, o: o, id: carillon.NewID(time.Now()), owned: map[int]int64{}, giving: map[int]bool{},
+		look: make(chan struct{}, 1), ready: make(chan struct{}),
+	}
+}
+
+// lease is how long this node may start sends. It counts on a clock that runs on while the machine sleeps.
+type lease struct {
+	forever atomic.Bool
+	last    atomic.Int64 // bootTime at the start of the last successful beat; 0: none
+}
+
+func (l *lease) valid() bool {
+	if l.forever.Load() {
+		return true
+	}
+	last := l.last.Load()
+	return last != 0 && bootTime()-last < int64(LeaseTime)
+}
+
+// ID is this node's id in the nodes' table.
+func (m *Membership) ID() string { return m.id }
+
+// Alone reports whether there can be no other node.
+func (m *Membership) Alone() bool { return m.store.Engine() == "sqlite" }
+
+// Ready is closed once the node has taken its place among the nodes.
+func (m *Membership) Ready() <-chan struct{} { return m.ready }
+
+// Valid reports whether this node may start sends now.
+func (m *Membership) Valid() bool { return m.lease.valid() }
+
+// Owns reports whether this node holds a shard, as far as it knows: what one node should do and two may.
+func (m *Membership) Owns(shard int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, mine := m.owned[shard]
+	return mine
+}
+
+// Validity returns what reports whether a message that starts in a shard may still be sent: this node may start sends, and
+// has not lost the shard since. A node that was declared dead and came back may send nothing that it started before.
+func (m *Membership) Validity(shard int, epoch int64) func() bool {
+	if m.lease.forever.Load() {
+		return m.lease.valid
+	}
+	return func() bool {
+		m.mu.Lock()
+		owned, mine := m.owned[shard]
+		m.mu.Unlock()
+		return mine && owned == epoch && m.lease.valid()
+	}
+}
+
+// Disown forgets a shard that the database says is not this node's any more.
+func (m *Membership) Disown(shard int, epoch int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.owned[shard] == epoch {
+		delete(m.owned, shard)
+	}
+}
+
+// LookForShards has free shards looked for at once.
+func (m *Membership) LookForShards() {
+	select {
+	case m.look <- struct{}{}:
+	default:
+	}
+}
+
+func (m *Membership) settled() { m.once.Do(func() { close(m.ready) }) }
+
+// Join takes the node's place among the nodes.
+func (m *Membership) Join(ctx context.Context) error {
+	if err := m.store.Join(ctx, m.id, m.o.Name); err != nil {
+		return err
+	}
+	if !m.Alone() {
+		return nil
+	}
+	m.lease.forever.Store(true)
+	if err := m.store.TakeAll(ctx, m.id); err != nil {
+		return fmt.Errorf("take the shards: %w", err)
+	}
+	_, shards, err := m.store.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.hold(ctx, shards); err != nil {
+		return err
+	}
+	m.settled()
+	return nil
+}
+
+// hold has shards recovered that are this node's now.
+func (m *Membership) hold(ctx context.Context, shards []store.Shard) error {
+	if len(shards) == 0 {
+		return nil
+	}
+	return m.sub.Recover(ctx, shards, func(s store.Shard) {
+		m.sub.Gained(s) // before any wake-up of it
+		m.mu.Lock()
+		m.owned[s.ID] = s.Epoch
+		m.mu.Unlock()
+	})
+}
+
+// Give hands shards back to the database, in the background. Until that is done, and the shards have been looked at after
+// it, they are nobody's to this node.
+func (m *Membership) Give(fences []store.Fence) {
+	m.mu.Lock()
+	for _, f := range fences {
+		delete(m.owned, f.Shard)
+		m.giving[f.Shard] = true
+	}
+	m.mu.Unlock()
+	m.gives.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), giveTimeout)
+		defer cancel()
+		err := m.store.Give(ctx, fences)
+		m.mu.Lock()
+		for _, f := range fences {
+			m.giving[f.Shard] = false
+		}
+		m.mu.Unlock()
+		if err != nil { // the next turn finds them still owned, and takes them up again
+			m.o.Log.Warn("give shards to other nodes", "shards", len(fences), "error", err)
+			return
+		}
+		m.moved()
+	})
+}
+
+// WaitGiven waits until what Give began has ended.
+func (m *Membership) WaitGiven() { m.gives.Wait() }
+
+func (m *Membership) moved() {
+	if m.o.Moved != nil {
+		m.o.Moved()
+	}
+}
+
+// Stop ends the right to start anything; what is accepted from now on is for the others.
+func (m *Membership) Stop() {
+	m.lease.last.Store(0)
+	m.mu.Lock()
+	m.owned = map[int]int64{}
+	m.mu.Unlock()
+}
+
+// Leave gives everything back, so that another node or the next start need not wait.
+func (m *Membership) Leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
+	defer cancel()
+	if err := m.store.Leave(ctx, m.id); err != nil {
+		return fmt.Errorf("leave the nodes: %w", err)
+	}
+	m.moved()
+	return nil
+}
+
+// KeepSession holds the session open by which the database knows that this process lives, until ctx ends.
+func (m *Membership) KeepSession(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := m.store.KeepSession(ctx, m.id)
+		if ctx.Err() != nil {
+			return
+		}
+		m.o.Log.WarnContext(ctx, "keep this node's session", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(sessionRetry):
+		}
+	}
+}

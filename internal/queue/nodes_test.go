@@ -1,0 +1,111 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
+)
+
+func onPostgres(t *testing.T, address string, o Options) *Queue {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{DatabaseURL: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o.Sender = func(context.Context, int64) (*carillon.Sender, bool, error) { return &carillon.Sender{}, true, nil }
+	return New(s, o)
+}
+
+func withSearchPath(t *testing.T, address, path string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := u.Query()
+	v.Set("search_path", path)
+	u.RawQuery = v.Encode()
+	return u.String()
+}
+
+func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	right := onPostgres(t, address, Options{})
+	// For the other node's sessions the database's clock is an hour ahead.
+	for _, statement := range []string{
+		"CREATE SCHEMA skewed",
+		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour'''",
+	} {
+		storetest.Exec(t, address, statement)
+	}
+	wrong := onPostgres(t, withSearchPath(t, address, "public,skewed,pg_catalog"), Options{})
+	run := func(q *Queue) func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- q.Run(ctx) }()
+		<-q.Ready()
+		return func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	owned := func(q *Queue) (n int) {
+		_, shards, err := q.store.Cluster(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range shards {
+			if s.Owner == q.ID() {
+				n++
+			}
+		}
+		return n
+	}
+	defer run(wrong)()
+	if n := owned(wrong); n != carillon.Shards {
+		t.Errorf("alone it owns %d shards", n)
+	}
+	defer run(right)()
+	deadline := time.Now().Add(time.Minute)
+	for owned(right) != carillon.Shards {
+		if time.Now().After(deadline) {
+			t.Fatalf("the node whose clock is right owns %d shards", owned(right))
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func TestNodeStopsWhenANewerProgramTookAwayWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	q := onPostgres(t, address, Options{})
+	done := make(chan error, 1)
+	go func() { done <- q.Run(context.Background()) }()
+	<-q.Ready()
+	storetest.Exec(t, address, "UPDATE meta SET value = 9999 WHERE name = 'schema'")
+	select {
+	case err := <-done:
+		if !errors.Is(err, store.ErrNewerSchema) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+	if _, shards, err := q.store.Cluster(t.Context()); err != nil || shards[0].Owner != "" {
+		t.Errorf("its shards belong to %q: %v", shards[0].Owner, err)
+	}
+}
