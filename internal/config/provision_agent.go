@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // tools are what an agent may do beside talking.
 var tools = []string{"search", "handoff", "hang_up"} //nolint:gochecknoglobals // read only
@@ -30,8 +33,35 @@ func (c *company) agent(f *form) {
 		d.Refers = append(d.Refers, Reference{At: f.r.at(x.value), Kind: KindKnowledge, Name: name})
 	}
 	d.Doc["knowledge"] = names
+	d.Doc["record"], _ = f.flag("record")
+	d.Doc["result"] = resultFields(f)
 	c.add(f, d)
 }
+
+// resultFields are what a call of the agent should find out.
+func resultFields(f *form) []any {
+	all, names := []any{}, map[string]bool{}
+	f.each("result", "a field of the result", func(f *form) {
+		name := f.checked("name", fieldName.MatchString, "must be a word such as confirmed")
+		if name == "" {
+			f.needed("name")
+		}
+		if names[name] {
+			f.r.problem(f.at, "another field of the result has this name")
+		}
+		names[name] = true
+		x := map[string]any{"name": name, "type": f.choice("type", "text", "boolean", "number", "choice")}
+		choices := list(f.texts("choices"))
+		if (x["type"] == "choice") != (len(choices) > 0) {
+			f.r.problem(f.at, "a field of type choice, and no other, has choices")
+		}
+		x["choices"] = choices
+		all = append(all, x)
+	})
+	return all
+}
+
+var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 func (c *company) knowledge(f *form) {
 	id := f.checked("id", idForm.MatchString, idRule)

@@ -29,12 +29,24 @@ func (c *company) widget(f *form) {
 		"kind": f.choice("kind", "chat", "voice"), "name": d.Name, "welcome": f.text("welcome"), "translations": translations(f),
 		"language": language(f), "appearance": look, "allowed_origins": origins,
 	}
+	if secret := f.secret("identity_secret"); secret != "" {
+		if len(secret) < minIdentitySecret || len(secret) > maxIdentitySecret {
+			f.r.problem(f.place("identity_secret"), "identity_secret must have 24 to 256 bytes")
+		}
+		d.Doc["identity_secret"] = secret
+	}
 	if agent := f.text("agent"); agent != "" {
 		d.Doc["agent"] = agent
 		d.Refers = []Reference{{At: f.place("agent"), Kind: KindAgent, Name: agent, Field: "agent"}}
 	}
 	c.add(f, d)
 }
+
+// The bounds of a secret with which a host signs who its visitor is (HS256).
+const (
+	minIdentitySecret = 24
+	maxIdentitySecret = 256
+)
 
 func appearance(f *form, look map[string]any) {
 	keep := func(name, value string) {

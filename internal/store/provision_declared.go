@@ -107,7 +107,10 @@ func declaredRow(companyID, kind, id string) string {
 	return "declared/" + companyID + "/" + kind + "/" + id
 }
 
-// document writes the normalized form. Webhooks hold a secret and are sealed; one left out is made once and kept.
+// holdsSecret reports whether documents of the kind are sealed: webhooks are signed, and widgets verify identities.
+func holdsSecret(kind string) bool { return kind == config.KindWebhook || kind == config.KindWidget }
+
+// document writes the normalized form. The secret of a webhook that is left out is made once and kept.
 func (a *applying) document(ctx context.Context, companyID, id string, d *config.Document, doc map[string]any) (effect, error) {
 	have, err := a.findDocument(ctx, companyID, id, d.Kind)
 	if err != nil {
@@ -130,7 +133,7 @@ func (a *applying) document(ctx context.Context, companyID, id string, d *config
 		}
 	}
 	stored := string(text)
-	if d.Kind == config.KindWebhook {
+	if holdsSecret(d.Kind) {
 		stored = a.tx.s.seal.seal(declaredRow(companyID, d.Kind, id), text)
 	}
 	_, err = a.tx.Exec(ctx, `INSERT INTO declared (company_id, kind, id, name, active, doc, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6)
@@ -157,10 +160,10 @@ func (a *applying) findDocument(ctx context.Context, companyID, id, kind string)
 		return x, fmt.Errorf("look up %s: %w", kind, err)
 	}
 	x.found = true
-	if kind == config.KindWebhook {
+	if holdsSecret(kind) {
 		plain, err := a.tx.s.seal.open(declaredRow(companyID, kind, id), x.doc)
 		if err != nil {
-			return x, fmt.Errorf("open webhook %s: %w", id, err)
+			return x, fmt.Errorf("open %s %s: %w", kind, id, err)
 		}
 		x.doc = string(plain)
 	}

@@ -69,6 +69,11 @@ func TestApplySetsUpTheExampleOnce(t *testing.T) {
 		if diff := cmp.Diff(before, store.Dump(t, st)); diff != "" {
 			t.Errorf("the second time changed something: %s", diff)
 		}
+		for _, secret := range []string{"whsec_", "change-me-to-32-random-bytes"} {
+			if strings.Contains(before, secret) {
+				t.Errorf("%s is stored in the clear", secret)
+			}
+		}
 	})
 }
 

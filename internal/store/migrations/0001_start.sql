@@ -144,7 +144,7 @@ CREATE TABLE template_creation (
 -- webhooks. Documents that hold secrets are sealed.
 CREATE TABLE declared (
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
-  kind       TEXT NOT NULL CHECK (kind IN ('agent', 'knowledge', 'flow', 'widget', 'webhook')),
+  kind       TEXT NOT NULL, -- agent, knowledge, flow, widget, webhook
   id         TEXT NOT NULL,
   name       TEXT NOT NULL,
   active     BOOLEAN NOT NULL DEFAULT TRUE,
