@@ -195,7 +195,7 @@ func (c *companies) state(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// until asks again and again until what is told holds.
+// until asks again until the condition holds.
 func until(t *testing.T, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(again)

@@ -169,7 +169,7 @@ func (c *companies) user(email, password string) func(t *testing.T) string {
 	}
 }
 
-// admitted tells whether a route is open to a credential, and if not, how it must be refused.
+// admitted reports whether a route is open to a credential, and if not, how it must be refused.
 func admitted(route httpio.Route, by credential) (bool, int) {
 	kind, scope, _ := strings.Cut(route.Access, ":")
 	if route.Pattern == "GET /functions/v1/suppressions" && slices.Contains(by.scopes, "suppressions:write") {

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// TestMain lets more tests run beside each other than there are cores: they wait for deliveries more than they compute.
+// TestMain lets more tests run in parallel than there are cores: they wait for deliveries more than they compute.
 func TestMain(m *testing.M) {
 	const least = 16
 	flag.Parse()

@@ -23,7 +23,7 @@ type applyCommand struct {
 	jsonFlag
 }
 
-// Run applies and tells what changed.
+// Run applies the file and reports what changed.
 func (c *applyCommand) Run(ctx context.Context, env *environment) error {
 	flags := givenSettings(c.Settings)
 	flags["provision"] = c.File

@@ -21,7 +21,7 @@ import (
 var backupSettings = []string{"data", "database-url"}
 
 type backupCommand struct {
-	To       string       `required:"" placeholder:"FILE" help:"File to write, which must not exist; its manifest goes beside it as FILE.json. The running program writes it."`
+	To       string       `required:"" placeholder:"FILE" help:"File to write, which must not exist; its manifest is written next to it as FILE.json. The running program writes it."`
 	Settings kong.Plugins `embed:""`
 	jsonFlag
 }
@@ -30,7 +30,7 @@ const keyWarning = `The master key is not in the backup. Without it the backup c
 somewhere else. It is the file that --master-key-file names, else %s.
 `
 
-// Run copies, verifies what was written, and only then gives it its name.
+// Run copies, verifies the copy, and only then renames it to its final name.
 func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	cfg, err := onSQLite(c.Settings, env)
 	if err != nil {
@@ -63,20 +63,20 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	return done(env, c.JSON, m, fmt.Sprintf("%s: %d notifications, %d messages, %d bytes, verified", to, m.Counts.Notifications, m.Counts.Messages, m.Bytes))
 }
 
-// copy takes the folder when nobody has it; else the running program copies. It gives the time by which what was confirmed
+// copy opens the folder itself if no program has it open; otherwise the running program copies. It returns the time by which what was confirmed
 // is in the copy.
 func (c *backupCommand) copy(ctx context.Context, env *environment, dir, part string) (time.Time, error) {
 	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "pages"}
-	told := func(done, total int) {
+	progress := func(done, total int) {
 		bar.total = total
 		bar.at(done, 0)
 	}
 	begin := time.Now().UTC()
-	err := store.BackupFolder(ctx, dir, part, told)
+	err := store.BackupFolder(ctx, dir, part, progress)
 	if !errors.Is(err, store.ErrFolderInUse) {
 		return begin, err
 	}
-	if err := app.Backup(ctx, dir, part, told); err != nil {
+	if err := app.Backup(ctx, dir, part, progress); err != nil {
 		bar.clear()
 		return begin, err
 	}

@@ -104,10 +104,10 @@ func newParser(cli *commands, env *environment, exit func(int)) (*kong.Kong, err
 		kong.Writers(env.Stdout, env.Stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 }
 
-// errFailed says that a command failed and has told why.
+// errFailed means that a command failed and has already printed why.
 var errFailed = errors.New("failed")
 
-// report tells an error on standard error and gives the exit code.
+// report prints an error to standard error and returns the exit code.
 func report(env *environment, err error) int {
 	var wrong usageError
 	var refused *client.Error

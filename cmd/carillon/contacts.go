@@ -95,7 +95,7 @@ var rootNames = []string{
 	"datetime_sending", "timezone",
 }
 
-// fault tells what is wrong with a recipient before the whole batch is refused because of it; empty: nothing.
+// fault reports what is wrong with a recipient before the whole batch is refused because of it; empty: nothing.
 func (c *contact) fault(placeholders []string) string {
 	number := c.fields["number"]
 	if number == "" {

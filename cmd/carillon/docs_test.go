@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the generated documents anew")
+var update = flag.Bool("update", false, "rewrite the generated documents")
 
 const docHead = `# Command line
 
@@ -34,7 +34,7 @@ failed and repeating is safe.
     carillon send --template hello --csv people.csv --var 'body_text_0={{name}}'
 
 The first row of the file names the columns: ` + "`number`" + `, ` + "`name`" + `, and any of your own, each of which a placeholder may name.
-Recipients go out a hundred a request. What the interface would refuse is told line by line and left out; the rest is
+Recipients go out a hundred a request. What the interface would refuse is reported line by line and left out; the rest is
 sent. Every request carries an ` + "`Idempotency-Key`" + ` made from the file and what is sent, so that after a crash or a lost
 connection the same command goes on where it stopped and sends nothing twice, for 24 hours. ` + "`--run-id`" + ` names the run
 yourself: give each campaign day its own to send the same file again.

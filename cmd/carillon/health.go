@@ -16,7 +16,7 @@ type healthCommand struct {
 	jsonFlag
 }
 
-// status is what both probes answer when all is well. What they tell beside it is theirs.
+// status is the part of both probes' responses that says all is well.
 type status struct {
 	Status string `json:"status"`
 }

@@ -42,7 +42,7 @@ func (s *sentinel) collected() {
 	runtime.SetFinalizer(s, (*sentinel).collected)
 }
 
-// roomPercent gives heapRoom as a part of what lives, in steps, so that the pace is not set anew for every small change.
+// roomPercent returns heapRoom as a percentage of the live heap, in steps, so that a small change does not change GOGC.
 func roomPercent(live uint64) int {
 	percent := heapRoom * 100 / max(live, 1)
 	return int(min(max(percent/50*50, usual), mostRoom))

@@ -16,7 +16,7 @@ func TestTheHeapGetsRoomByWhatLives(t *testing.T) {
 	}
 }
 
-// The pace follows what lives while the program runs, whatever small values live beside the sentinel.
+// The pace follows what lives while the program runs, whatever small values live next to the sentinel.
 func TestTheHeapsPaceFollowsWhatLives(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)

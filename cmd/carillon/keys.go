@@ -17,7 +17,7 @@ type keysCommand struct {
 	Revoke keysRevoke `cmd:"" help:"Revoke an access key."`
 }
 
-// key is an access key as the panel tells it.
+// key is an access key as the panel returns it.
 type key struct {
 	ID        string   `json:"id"`
 	Label     string   `json:"label"`
@@ -134,7 +134,7 @@ func (k *keysRevoke) Run(ctx context.Context, env *environment) error {
 	return done(env, k.JSON, map[string]any{"id": k.ID, "revoked": true}, "key "+k.ID+" revoked")
 }
 
-// done tells the end of a command that has nothing else to show.
+// done reports the end of a command that has nothing else to show.
 func done(env *environment, asJSON bool, document any, line string) error {
 	if asJSON {
 		return writeJSON(env.Stdout, document)

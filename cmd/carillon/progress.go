@@ -11,7 +11,7 @@ type progress struct {
 	out      io.Writer
 	terminal bool
 	total    int
-	shown    int    // tenths told so far
+	shown    int    // tenths shown so far
 	what     string // what is counted where nothing can fail; empty: recipients, and how many failed
 }
 

@@ -21,12 +21,12 @@ import (
 var restoreSettings = []string{"data", "database-url", "master-key-file"}
 
 type restoreCommand struct {
-	From     string       `required:"" placeholder:"FILE" help:"Backup to restore, with its manifest FILE.json beside it."`
+	From     string       `required:"" placeholder:"FILE" help:"Backup to restore, with its manifest FILE.json next to it."`
 	Settings kong.Plugins `embed:""`
 	jsonFlag
 }
 
-// restoredFolder is what a restore tells.
+// restoredFolder is what a restore reports.
 type restoredFolder struct {
 	TakenAt time.Time `json:"taken_at"`
 	At      time.Time `json:"restored_at"`
@@ -67,8 +67,8 @@ func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 		bar.clear()
 		return err
 	}
-	told := restoredFolder{m.TakenAt, r.At, r.Total(), r.Failed}
-	return done(env, c.JSON, told, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), told.Held, told.Failed))
+	report := restoredFolder{m.TakenAt, r.At, r.Total(), r.Failed}
+	return done(env, c.JSON, report, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), report.Held, report.Failed))
 }
 
 // restoreKey reads the master key that the backup was made under. None is made: it would open nothing.

@@ -178,12 +178,12 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	s := serveFolder(t, first, setup)
 	alpha, beta := s.send(t, "ck_alpha_live", 60, ""), s.send(t, "ck_beta_live", 60, "")
 	later := s.send(t, "ck_alpha_live", 3, `,"datetime_sending":"2099-01-01T00:00:00"`)
-	told := command(t, exitOK, "backup", "--data", first, "--to", file)
-	if !strings.Contains(told, "123 messages") || !strings.Contains(told, "verified") || !strings.Contains(told, "The master key is not in the backup") {
-		t.Error(told)
+	output := command(t, exitOK, "backup", "--data", first, "--to", file)
+	if !strings.Contains(output, "123 messages") || !strings.Contains(output, "verified") || !strings.Contains(output, "The master key is not in the backup") {
+		t.Error(output)
 	}
-	if told := command(t, exitFailed, "backup", "--data", first, "--to", file); !strings.Contains(told, "is there already") {
-		t.Error(told)
+	if output := command(t, exitFailed, "backup", "--data", first, "--to", file); !strings.Contains(output, "is there already") {
+		t.Error(output)
 	}
 	taken := len(posts(graph, ""))
 	eventually(t, "more is sent after the backup", func() bool { return len(posts(graph, "")) >= taken+4 })
@@ -192,17 +192,17 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 
 	// Refused: a folder that has something, and one without the key.
 	key := filepath.Join(first, "master.key")
-	if told := command(t, exitFailed, "restore", "--from", file, "--data", first); !strings.Contains(told, "is not empty") {
-		t.Error(told)
+	if output := command(t, exitFailed, "restore", "--from", file, "--data", first); !strings.Contains(output, "is not empty") {
+		t.Error(output)
 	}
-	if told := command(t, exitUsage, "restore", "--from", file, "--data", second); !strings.Contains(told, "master key is needed") {
-		t.Error(told)
+	if output := command(t, exitUsage, "restore", "--from", file, "--data", second); !strings.Contains(output, "master key is needed") {
+		t.Error(output)
 	}
 
 	// The second life: nothing of the first is sent, new requests and later ones go on.
-	told = command(t, exitOK, "restore", "--from", file, "--data", second, "--master-key-file", key)
-	if !strings.Contains(told, "are held") {
-		t.Error(told)
+	output = command(t, exitOK, "restore", "--from", file, "--data", second, "--master-key-file", key)
+	if !strings.Contains(output, "are held") {
+		t.Error(output)
 	}
 	before := posts(graph, "")
 	pace("0")
@@ -223,22 +223,22 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	if held[0] < 10 || held[1] < 10 || !strings.Contains(status, fmt.Sprintf("%d messages held", held[0]+held[1])) || !strings.Contains(status, "Alpha") {
 		t.Errorf("held are %v; status says\n%s", held, status)
 	}
-	if told := command(t, exitOK, "health", "--ready", "--json", "--url", s.url); !strings.Contains(told, "ready") {
-		t.Error(told)
+	if output := command(t, exitOK, "health", "--ready", "--json", "--url", s.url); !strings.Contains(output, "ready") {
+		t.Error(output)
 	}
 
 	// Beta's are failed, Alpha's sent.
-	if told := command(t, exitOK, append([]string{"restored", "fail", "--company", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"}, owner...)...); !strings.Contains(told, fmt.Sprintf("%d messages failed", held[1])) {
-		t.Error(told)
+	if output := command(t, exitOK, append([]string{"restored", "fail", "--company", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"}, owner...)...); !strings.Contains(output, fmt.Sprintf("%d messages failed", held[1])) {
+		t.Error(output)
 	}
 	if c := s.counts(t, "ck_beta_live", beta); c["failed"] < held[1] || c["queued"] > 0 {
 		t.Errorf("Beta's are %v", c)
 	}
-	if told := command(t, exitFailed, "restored", "send", "--url", s.url, "--email", "owner@beta.test", "--password", "correct-horse-battery"); !strings.Contains(told, "owner of the installation") {
-		t.Error(told)
+	if output := command(t, exitFailed, "restored", "send", "--url", s.url, "--email", "owner@beta.test", "--password", "correct-horse-battery"); !strings.Contains(output, "owner of the installation") {
+		t.Error(output)
 	}
-	if told := command(t, exitOK, append([]string{"restored", "send"}, owner...)...); !strings.Contains(told, fmt.Sprintf("%d messages sent", held[0])) {
-		t.Error(told)
+	if output := command(t, exitOK, append([]string{"restored", "send"}, owner...)...); !strings.Contains(output, fmt.Sprintf("%d messages sent", held[0])) {
+		t.Error(output)
 	}
 	eventually(t, "what was held is sent", func() bool {
 		c := s.counts(t, "ck_alpha_live", alpha)
@@ -271,15 +271,15 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	if info, err := os.Stat(filepath.Join(dir, "carillon.sock")); err != nil || info.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
-	if told := command(t, exitFailed, "backup", "--data", dir, "--to", filepath.Join(dirs, "no", "such", "folder")); !strings.Contains(told, "no such file or directory") {
-		t.Error(told)
+	if output := command(t, exitFailed, "backup", "--data", dir, "--to", filepath.Join(dirs, "no", "such", "folder")); !strings.Contains(output, "no such file or directory") {
+		t.Error(output)
 	}
 	if err := os.WriteFile(file+"1.part", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // by the running program, then by the command
-		if told := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(told, "or one broke off") {
-			t.Error(told)
+		if output := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(output, "or one broke off") {
+			t.Error(output)
 		}
 		s.stop()
 	}
@@ -289,25 +289,25 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	command(t, exitUsage, "backup", "--database-url", "postgres://carillon@localhost/x", "--to", file+"3")
 	command(t, exitUsage, "restore", "--database-url", "postgres://carillon@localhost/x", "--from", file)
 	// Marking one by hand: the folder is free, nothing is due.
-	if told := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(told, "0 messages were due") {
-		t.Error(told)
+	if output := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(output, "0 messages were due") {
+		t.Error(output)
 	}
-	if told := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(told, "master key is needed") {
-		t.Error(told)
+	if output := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(output, "master key is needed") {
+		t.Error(output)
 	}
 }
 
 // backedUp makes a backup and looks at its manifest.
 func backedUp(t *testing.T, dir, file string) {
 	t.Helper()
-	told := command(t, exitOK, "backup", "--data", dir, "--to", file, "--json")
+	output := command(t, exitOK, "backup", "--data", dir, "--to", file, "--json")
 	var m struct {
 		SHA256 string `json:"sha256"`
 		Counts struct {
 			Companies int `json:"companies"`
 		} `json:"counts"`
 	}
-	if err := json.NewDecoder(strings.NewReader(told)).Decode(&m); err != nil || m.Counts.Companies != 1 || len(m.SHA256) != 64 {
-		t.Errorf("%s: %v", told, err)
+	if err := json.NewDecoder(strings.NewReader(output)).Decode(&m); err != nil || m.Counts.Companies != 1 || len(m.SHA256) != 64 {
+		t.Errorf("%s: %v", output, err)
 	}
 }

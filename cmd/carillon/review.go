@@ -16,7 +16,7 @@ type templatesReview struct {
 	jsonFlag
 }
 
-// decision is what the sandbox's reviewer is told.
+// decision is the request to the sandbox's reviewer.
 type decision struct {
 	Approve bool   `json:"approve"`
 	Reason  string `json:"reason,omitempty"`

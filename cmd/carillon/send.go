@@ -32,7 +32,7 @@ type sendCommand struct {
 // maxBatch is the contract's bound of one request.
 const maxBatch = 100
 
-// Run sends in batches and tells what failed.
+// Run sends in batches and reports what failed.
 func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 	components, err := s.components()
 	if err != nil {

@@ -9,7 +9,7 @@ type sendersCommand struct {
 	List sendersList `cmd:"" help:"List the company's senders and whether they rest."`
 }
 
-// senderState is a sender as the panel tells it.
+// senderState is a sender as the panel returns it.
 type senderState struct {
 	ID       string `json:"id"`
 	Number   string `json:"number"`

@@ -53,7 +53,7 @@ type refusal struct {
 	Error      *client.Error `json:"error,omitempty"`
 }
 
-// sift takes out the recipients that the interface would refuse with their whole batch.
+// sift removes the recipients that the interface would refuse with their whole batch.
 func (r *sending) sift(all []contact, placeholders []string) []contact {
 	var good []contact
 	for i := range all {
@@ -66,7 +66,7 @@ func (r *sending) sift(all []contact, placeholders []string) []contact {
 	return good
 }
 
-// fail tells a failure at once, on a line of its own.
+// fail prints a failure at once, on a line of its own.
 func (r *sending) fail(f refusal) {
 	r.outcome.Failed += f.Recipients
 	r.outcome.Failures = append(r.outcome.Failures, f)
@@ -78,7 +78,7 @@ func (r *sending) fail(f refusal) {
 	r.bar.at(r.done, r.outcome.Failed)
 }
 
-// batch sends up to a hundred recipients. One that the interface names as wrong is told and left out, and the rest sent:
+// batch sends up to a hundred recipients. One that the interface refuses is reported and left out, and the rest sent:
 // a refused request leaves no trace under its Idempotency-Key. An error ends the run.
 func (r *sending) batch(ctx context.Context, n int, contacts []contact) error {
 	dropped := ""
@@ -117,7 +117,7 @@ func contactOf(e *client.Error, among int) (int, bool) {
 	return at, err == nil && at >= 0 && at < among
 }
 
-// hopeless tells whether the batches that follow would be refused too. Only what is wrong with the data of a batch says
+// hopeless reports whether the batches that follow would be refused too. Only what is wrong with the data of a batch says
 // nothing about the next one.
 func hopeless(e *client.Error) bool {
 	return e.Code != "variable_mismatch" && e.Code != "validation_failed" || strings.HasPrefix(e.Detail("field"), "name_template")

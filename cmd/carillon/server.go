@@ -14,7 +14,7 @@ import (
 	"carillon/internal/config"
 )
 
-// server is where the program runs. Without an address the ready file tells it, and the demo's key with it.
+// server is where the program runs. Without an address, the ready file has it, and the demo's key.
 type server struct {
 	URL       string `name:"url" placeholder:"URL" help:"Address of the running program; else the ready file's, else http://127.0.0.1:8080. [CARILLON_URL]"`
 	ReadyFile string `name:"ready-file" placeholder:"./data/ready.json" help:"Where a running program has written its address. [CARILLON_READY_FILE]"`
@@ -25,7 +25,7 @@ const (
 	defaultReady = "./data/ready.json"
 )
 
-// connect gives a client, and the demo's facts when the program is the one of the ready file: its key is for no other.
+// connect returns a client, and the demo's facts when the program is the one of the ready file: its key is for no other.
 func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, error) {
 	address := strings.TrimRight(orElse(s.URL, env.lookup("CARILLON_URL")), "/")
 	var facts config.DemoFacts

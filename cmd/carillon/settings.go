@@ -12,7 +12,7 @@ import (
 )
 
 // newSettingFlags makes flags out of the table of settings, of all or of those named: a struct for kong whose fields
-// tell given flags from those left out, so that config decides what wins.
+// distinguish given flags from those left out, so that config decides what wins.
 func newSettingFlags(names ...string) kong.Plugins {
 	var fields []reflect.StructField
 	for _, s := range config.Settings() {

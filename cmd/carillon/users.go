@@ -27,7 +27,7 @@ type usersAdd struct {
 	jsonFlag
 }
 
-// user is a member as the panel tells it.
+// user is a member as the panel returns it.
 type user struct {
 	ID           string  `json:"id"`
 	Email        string  `json:"email"`

@@ -13,7 +13,7 @@ import (
 
 type notificationsWatch struct {
 	ID      string        `arg:"" help:"Id of the notification."`
-	Until   string        `enum:"sent,delivered,read" default:"read" help:"State at which a message counts as ended; not every channel tells reads (${enum})."`
+	Until   string        `enum:"sent,delivered,read" default:"read" help:"State at which a message counts as ended; not every channel reports reads (${enum})."`
 	Timeout time.Duration `default:"0s" help:"Give up after this time; 0s: never."`
 	keyed
 	jsonFlag
@@ -29,13 +29,13 @@ type step struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Waits between two looks: short while things happen, longer while nothing does.
+// Intervals between two requests: short while states change, longer while nothing does.
 const (
 	shortestLook = 200 * time.Millisecond
 	longestLook  = 2 * time.Second
 )
 
-// Run follows the notification. It fails when a message failed, so that scripts can tell.
+// Run follows the notification. It fails when a message failed, so that scripts notice.
 func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 	c, _, err := w.connect(env)
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 		if err != nil {
 			return w.gaveUp(ctx, err)
 		}
-		news, err := w.tell(env, n, seen)
+		news, err := w.printNew(env, n, seen)
 		if err != nil {
 			return err
 		}
@@ -75,8 +75,8 @@ func (w *notificationsWatch) gaveUp(ctx context.Context, err error) error {
 	return err
 }
 
-// tell writes the states that are new, also those that came and went between two looks, in the order of their times.
-func (w *notificationsWatch) tell(env *environment, n *notification, seen map[string]bool) (news bool, err error) {
+// printNew prints the states that are new, also those that came and went between two requests, in the order of their times.
+func (w *notificationsWatch) printNew(env *environment, n *notification, seen map[string]bool) (news bool, err error) {
 	var fresh []step
 	for _, r := range n.Recipients {
 		for _, s := range stepsOf(n.ID, r) {
@@ -121,7 +121,7 @@ func stepsOf(id string, r recipient) []step {
 	return all
 }
 
-// ended tells whether nothing more is awaited of any recipient.
+// ended reports whether nothing more is expected of any recipient.
 func (w *notificationsWatch) ended(n *notification) bool {
 	final := []string{
 		"failed", "canceled", "skipped", "read", "completed", "busy", "no_answer", "rejected", "voicemail",

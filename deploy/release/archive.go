@@ -52,7 +52,7 @@ func writeArchive(w io.Writer, folder string, files []entry, at time.Time) error
 
 const sumsName = "SHA256SUMS"
 
-// sumsOf gives what `sha256sum -c` checks, sorted by name.
+// sumsOf returns what `sha256sum -c` checks, sorted by name.
 func sumsOf(folder string, names []string) ([]byte, error) {
 	names = slices.Sorted(slices.Values(names))
 	var b bytes.Buffer

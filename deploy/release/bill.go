@@ -61,7 +61,7 @@ type dependency struct {
 	Uses []string `json:"dependsOn,omitempty"`
 }
 
-// bill lists what is linked into the program, as the program itself tells it: each module with the digest by which the
+// bill lists what is linked into the program, as the program itself reports it: each module with the digest by which the
 // go command knows it. A program knows what it contains, not which of it needs which: everything stands below it.
 func (b *built) bill() ([]byte, error) {
 	main := component{
@@ -111,7 +111,7 @@ func componentOf(m *debug.Module) (component, error) {
 	return c, nil
 }
 
-// settings tell what the program was built with and from.
+// settings say what the program was built with and from.
 func settings(info *debug.BuildInfo) []property {
 	all := []property{{"carillon:build:go", info.GoVersion}}
 	for _, s := range info.Settings {

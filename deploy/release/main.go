@@ -41,8 +41,8 @@ func main() {
 	}
 }
 
-// release makes everything in the folder, by an environment with the additions, and tells the sums.
-func release(ctx context.Context, commit, out string, environment []string, told io.Writer) (err error) {
+// release makes everything in the folder, by an environment with the additions, and prints the sums.
+func release(ctx context.Context, commit, out string, environment []string, stdout io.Writer) (err error) {
 	work, err := os.MkdirTemp("", "carillon-release-")
 	if err != nil {
 		return err
@@ -87,12 +87,12 @@ func release(ctx context.Context, commit, out string, environment []string, told
 	if err := os.WriteFile(filepath.Join(out, sumsName), sums, 0o644); err != nil { //nolint:gosec // published
 		return err
 	}
-	_, err = told.Write(sums)
+	_, err = stdout.Write(sums)
 	return err
 }
 
 // compare makes the release twice, as unlike as it goes on one machine, and fails unless the sums are the same.
-func compare(ctx context.Context, commit string, told io.Writer) (err error) {
+func compare(ctx context.Context, commit string, stdout io.Writer) (err error) {
 	work, err := os.MkdirTemp("", "carillon-twice-")
 	if err != nil {
 		return err
@@ -102,8 +102,8 @@ func compare(ctx context.Context, commit string, told io.Writer) (err error) {
 	for i, zone := range []string{"UTC", "Asia/Tokyo"} {
 		out := filepath.Join(work, []string{"one", "another place"}[i])
 		cache := filepath.Join(work, fmt.Sprintf("cache-%d", i))
-		_, _ = fmt.Fprintf(told, "build %d of 2, with an empty cache\n", i+1)
-		if err := release(ctx, commit, out, []string{"GOCACHE=" + cache, "TZ=" + zone, "TMPDIR=" + work}, told); err != nil {
+		_, _ = fmt.Fprintf(stdout, "build %d of 2, with an empty cache\n", i+1)
+		if err := release(ctx, commit, out, []string{"GOCACHE=" + cache, "TZ=" + zone, "TMPDIR=" + work}, stdout); err != nil {
 			return err
 		}
 		if sums[i], err = os.ReadFile(filepath.Join(out, sumsName)); err != nil { //nolint:gosec // written a moment ago
@@ -116,6 +116,6 @@ func compare(ctx context.Context, commit string, told io.Writer) (err error) {
 	if !bytes.Equal(sums[0], sums[1]) {
 		return errors.New("the two builds differ")
 	}
-	_, err = fmt.Fprintln(told, "both builds are the same, byte for byte")
+	_, err = fmt.Fprintln(stdout, "both builds are the same, byte for byte")
 	return err
 }

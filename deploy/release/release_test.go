@@ -81,7 +81,7 @@ func program(t *testing.T) (*source, *built) {
 	}
 	file := filepath.Join(t.TempDir(), "carillon")
 	// A test of the bill needs what is linked, not the commit: that may not be at hand. Flags that change what is compiled
-	// would compile all of it anew.
+	// would compile all of it again.
 	if _, err := s.output(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "./cmd/carillon"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/contract.md anew")
+var update = flag.Bool("update", false, "rewrite docs/contract.md")
 
 const (
 	casesDir = "../../testdata/contract"

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Judge tells what of an answer is not as the step wants it, and keeps what it captures.
+// Judge reports how a response differs from what the step expects, and stores what the step captures.
 func (v *Vars) Judge(want *Response, status int, header http.Header, body []byte) []string {
 	var faults []string
 	if !slices.Contains(want.Status, status) {

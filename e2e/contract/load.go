@@ -36,7 +36,7 @@ type Case struct {
 	Rows      []string `json:"rows"`
 	Provision string   `json:"provision"`   // file of the set-up; provision.yaml when empty
 	Alone     bool     `json:"alone"`       // wants a program of its own
-	Parallel  bool     `json:"parallel"`    // waits long: runs beside the others
+	Parallel  bool     `json:"parallel"`    // waits long: runs in parallel with the others
 	InAMinute bool     `json:"in_a_minute"` // counts what a minute allows: no minute of the clock may end meanwhile
 	Steps     []Step   `json:"steps"`
 }
@@ -85,7 +85,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 
 const rowsFile = "rows.json"
 
-// Load reads the rows and the files of cases of a folder, and tells all that is wrong with them: unknown keys, two cases
+// Load reads the rows and the files of cases of a folder, and reports everything that is wrong with them: unknown keys, two cases
 // of one name, a row without a case, a case with an unknown row.
 func Load(dir string) ([]Row, []File, error) {
 	var rows []Row

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Match judges a value by a matcher and gives what is wrong, each with its place. A matcher is the value that is
+// Match compares a value with a matcher and returns the differences, each with its place. A matcher is the value that is
 // expected, with exactly its keys in exactly their order, in which
 //
 //	"key?"               marks a key that may be absent

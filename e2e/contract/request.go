@@ -120,7 +120,7 @@ func each(v any, set func(key, value string)) error {
 	return nil
 }
 
-// setType gives a body its type, unless the headers name another; an empty one there means none.
+// setType sets the content type of a body unless the headers name one; an empty one there means none.
 func setType(r *Request) {
 	given, named := r.Header["Content-Type"]
 	switch {

@@ -23,7 +23,7 @@ func Scopes() []Scope {
 	return []Scope{All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead}
 }
 
-// ValidScope tells whether s names a scope.
+// ValidScope reports whether s names a scope.
 func ValidScope(s string) bool { return slices.Contains(Scopes(), Scope(s)) }
 
 func allows(granted []string, s Scope) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the generated documents anew")
+var update = flag.Bool("update", false, "rewrite the generated documents")
 
 func TestSettingsDocIsFresh(t *testing.T) {
 	const name = "../../docs/settings.md"

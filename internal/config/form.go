@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// form is one mapping of the set-up while it is read. Each field is asked for by name; end tells the fields that
+// form is one mapping of the set-up while it is read. Each field is read by name; end reports the fields that
 // nobody asked for. The zero values that its methods give after a problem are never seen outside.
 type form struct {
 	r      *reader
@@ -24,7 +24,7 @@ type field struct {
 	value ast.Node
 }
 
-// form reads a mapping, false when it is something else; what tells what it should have been.
+// form reads a mapping, false when it is something else; what says what it should have been.
 func (r *reader) form(n ast.Node, what string) (*form, bool) {
 	f := &form{r: r, at: r.at(n)}
 	var pairs []*ast.MappingValueNode
@@ -98,7 +98,7 @@ func (f *form) place(name string) Position {
 
 func (f *form) wrong(x field, reason string) { f.r.problem(f.r.at(x.value), x.name+" "+reason) }
 
-// end tells the fields that are unknown.
+// end reports the fields that are unknown.
 func (f *form) end() {
 	for _, x := range f.fields {
 		if slices.Contains(f.known, x.name) {

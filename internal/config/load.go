@@ -16,7 +16,7 @@ const FileSuffix = "-file"
 const maxSecretFile = 64 << 10
 
 // Load makes the settings out of the flags that were given, by name without dashes, and the environment. A flag
-// wins over the environment, that over the default; an empty variable counts as not set. All faults are told at
+// wins over the environment, that over the default; an empty variable counts as not set. All faults are reported at
 // once, each with the name under which the setting was given; a secret's value is in none of them.
 func Load(flags map[string][]string, env func(name string) (value string, set bool)) (Config, error) {
 	var c Config
@@ -111,7 +111,7 @@ func ReadSecretFile(name string) (string, error) {
 	return secret, nil
 }
 
-// check tells what no single setting can.
+// check validates what concerns more than one setting.
 func (c *Config) check() error {
 	var faults []error
 	if c.Addr == "" {

@@ -130,7 +130,7 @@ func TestFaultsNameTheirSetting(t *testing.T) {
 	}
 	_, err := Load(map[string][]string{"addr": {"x"}}, environment(map[string]string{"CARILLON_LOG_FORMAT": "y"}))
 	if lines := strings.Split(fmt.Sprint(err), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], "CARILLON_LOG_FORMAT: ") {
-		t.Errorf("two faults are told as %q", lines)
+		t.Errorf("two faults are reported as %q", lines)
 	}
 }
 

@@ -27,7 +27,7 @@ func (c *Config) MasterKey() ([32]byte, error) {
 		return key, err
 	}
 	if _, err := os.Stat(filepath.Join(c.Data, "carillon.db")); err == nil {
-		return [32]byte{}, fmt.Errorf("master key: %s is missing and the database beside it was set up with a key: "+
+		return [32]byte{}, fmt.Errorf("master key: %s is missing and the database next to it was set up with a key: "+
 			"put that one back, or name it with --master-key-file", name)
 	}
 	if err := makeMasterKey(c.Data, name); err != nil {

@@ -25,10 +25,10 @@ type Problem struct {
 // Problems are all that is wrong with a set-up.
 type Problems []Problem
 
-// maxProblems is how many are told at once.
+// maxProblems is how many are reported at once.
 const maxProblems = 20
 
-// Error tells the first twenty, a line each.
+// Error lists the first twenty, a line each.
 func (p Problems) Error() string {
 	var b strings.Builder
 	for i, x := range p {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tools are what an agent may do beside talking.
+// tools are what an agent may do besides talking.
 var tools = []string{"search", "handoff", "hang_up"} //nolint:gochecknoglobals // read only
 
 func (c *company) add(f *form, d Document) {

@@ -94,7 +94,7 @@ func (c *company) user(f *form) {
 	c.Users = append(c.Users, u)
 }
 
-// ValidEmail tells whether s is a bare address of a mailbox.
+// ValidEmail reports whether s is a bare address of a mailbox.
 func ValidEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && len(s) <= 254 && !strings.ContainsAny(s, " \"")

@@ -40,10 +40,10 @@ func (r *reader) problem(at Position, text string) {
 	r.problems = append(r.problems, Problem{at, text})
 }
 
-// once tells when something is declared a second time. The key may hold a secret, what may not.
+// once reports something that is declared a second time. The key may hold a secret, what may not.
 func (r *reader) once(at Position, what string, key ...string) {
 	if slices.Contains(key, "") {
-		return // told as missing already
+		return // reported as missing already
 	}
 	k := what + "\x00" + strings.Join(key, "\x00")
 	if before, taken := r.unique[k]; taken {

@@ -6,7 +6,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// secret is a text, or {env: NAME} or {file: PATH} that say where it is. No problem it tells holds the value, nor a
+// secret is a text, or {env: NAME} or {file: PATH} that say where it is. No problem it reports holds the value, nor a
 // name inside such a mapping, which may be a secret put in the wrong place.
 func (f *form) secret(name string) string {
 	x, ok := f.find(name)

@@ -110,7 +110,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "password-memory", Default: "19", Unit: "MiB",
-			Doc: "Memory of one argon2id password hash. A stored hash made with another value is made anew at its user's next sign-in.",
+			Doc: "Memory of one argon2id password hash. A stored hash with another value is recomputed at its user's next sign-in.",
 			set: one(whole(8, 1024), func(c *Config) *int { return &c.PasswordMemory }),
 		},
 		{

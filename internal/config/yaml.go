@@ -56,7 +56,7 @@ func (r *reader) parseYAML(name string, text []byte) ast.Node {
 	return nil
 }
 
-// syntax tells the parser's message without its excerpt of the source, which may show a secret.
+// syntax returns the parser's message without its excerpt of the source, which may show a secret.
 func (r *reader) syntax(at Position, err error) {
 	var e yaml.Error
 	if !errors.As(err, &e) {

@@ -47,7 +47,7 @@ func (t *Tx) DB() *DB { return t.db }
 // SQLite reports whether the engine is SQLite.
 func (t *Tx) SQLite() bool { return t.db.SQLite() }
 
-// Slots is how many committers, of all nodes, Slot tells apart.
+// Slots is how many committers, of all nodes, Slot distinguishes.
 const Slots = 64
 
 // Slot is a number of the committer that runs the transaction, in [0, Slots): counters split by it are rarely waited for.

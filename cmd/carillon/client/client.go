@@ -24,7 +24,7 @@ type Client struct {
 	Base   string // without a trailing slash
 	Key    string
 	Bearer string
-	// Wait is told before a retry what it waits for; nil: nobody listens.
+	// Wait, if not nil, is called before a retry with what it waits for.
 	Wait func(d time.Duration, why error)
 
 	http  *http.Client
@@ -34,7 +34,7 @@ type Client struct {
 // requestTimeout bounds one try.
 const requestTimeout = 60 * time.Second
 
-// New gives a client of the installation at base. It follows no redirect, which would repeat the key.
+// New returns a client of the installation at base. It follows no redirect, which would repeat the key.
 func New(base, agent string) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
@@ -60,7 +60,7 @@ type Call struct {
 	Once         bool   // no second try, whatever the answer: a probe
 }
 
-// Reply is what is told of an answer beside its body.
+// Reply is the part of a response other than its body.
 type Reply struct {
 	Replayed bool // answered from an earlier request with the same Idempotency-Key
 }
@@ -92,7 +92,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
 	}
 }
 
-// Pause waits, or gives up with the context.
+// Pause waits for a duration or until the context ends.
 func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

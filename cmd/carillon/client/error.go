@@ -63,7 +63,7 @@ func (e *Error) Each() []Detail {
 	return all
 }
 
-// Detail gives one detail as text, empty when there is none.
+// Detail returns one detail as text, empty when there is none.
 func (e *Error) Detail(name string) string {
 	for _, d := range e.Each() {
 		if d.Name == name {
@@ -113,7 +113,7 @@ const (
 	firstWait   = time.Second / 2 // before the second try; doubled before the third
 )
 
-// retryIn tells whether to try again, and when. What may have happened is repeated only where repeating is safe: reads,
+// retryIn reports whether to try again, and when. What may have happened is repeated only where repeating is safe: reads,
 // and writes that carry an Idempotency-Key.
 func retryIn(err error, call Call, try int) (time.Duration, bool) {
 	if err == nil || call.Once {
