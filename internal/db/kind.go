@@ -160,15 +160,15 @@ func (b *batcher) next(batch []*write) []*write {
 	}
 	batch = append(batch, w)
 	if w.foreground() {
-		b.linger()
+		b.coalesce()
 	}
 	batch = b.gather(batch, &b.fore)
 	return b.gather(batch, &b.back)
 }
 
-// linger lets requests that are being read join this batch, as long as more of them come. On an idle node it costs nothing;
+// coalesce lets requests that are being read join this batch, as long as more of them come. On an idle node it costs nothing;
 // under load it makes the batches of two committers twice as large.
-func (b *batcher) linger() {
+func (b *batcher) coalesce() {
 	for n := -1; n < len(b.fore); {
 		n = len(b.fore)
 		runtime.Gosched()
