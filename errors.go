@@ -67,15 +67,6 @@ func (c Code) String() string { return errorCodes[c].name }
 // Status is the HTTP status that goes with the code.
 func (c Code) Status() int { return errorCodes[c].status }
 
-// Codes lists every code, for tests and documents.
-func Codes() []Code {
-	all := make([]Code, codeCount)
-	for i := range all {
-		all[i] = Code(i)
-	}
-	return all
-}
-
 // Detail is one member of an error's details.
 type Detail struct {
 	Key   string

@@ -2,20 +2,20 @@ package carillon
 
 import "time"
 
-// Fault classes what kept an attempt from its end and may well keep the next one of the same sender: what a circuit
-// breaker counts. A fault of the message alone, or of its recipient, is none.
+// Fault is the class of a failure that is likely to affect the sender's next attempt too, which is what a circuit breaker
+// counts. A failure that concerns only the message or its recipient is not a fault.
 type Fault string
 
 // The classes of faults.
 const (
-	FaultUnreachable Fault = "unreachable" // the channel cannot be dialed, or does not prove who it is
-	FaultThrottled   Fault = "throttled"   // the channel wants to be asked less often
-	FaultAccount     Fault = "account"     // the account is refused: authentication, permission, payment, policy
-	FaultProvider    Fault = "provider"    // the channel says that it has a fault of its own
-	FaultUnknown     Fault = "unknown"     // no whole answer in time: the outcome is not known
+	FaultUnreachable Fault = "unreachable" // no connection to the channel, or its certificate is invalid
+	FaultThrottled   Fault = "throttled"   // the channel limits the rate
+	FaultAccount     Fault = "account"     // the channel refuses the account: authentication, permission, payment, policy
+	FaultProvider    Fault = "provider"    // the channel reports an error of its own
+	FaultUnknown     Fault = "unknown"     // no complete response in time: the outcome is unknown
 )
 
-// Faults are all classes of faults.
+// Faults lists all classes.
 func Faults() []Fault {
 	return []Fault{FaultUnreachable, FaultThrottled, FaultAccount, FaultProvider, FaultUnknown}
 }
@@ -23,20 +23,20 @@ func Faults() []Fault {
 // BreakerState is the state of a sender's circuit breaker.
 type BreakerState string
 
-// The states of a breaker.
+// The states of a circuit breaker.
 const (
-	BreakerClosed   BreakerState = "closed"    // all is well
-	BreakerOpen     BreakerState = "open"      // nothing starts before Until
-	BreakerHalfOpen BreakerState = "half_open" // one message at a time, until one is answered
+	BreakerClosed   BreakerState = "closed"    // messages are sent
+	BreakerOpen     BreakerState = "open"      // no message starts before Until
+	BreakerHalfOpen BreakerState = "half_open" // one message at a time, until one gets a response
 )
 
-// Breaker is what can be known of a sender's circuit breaker that is not closed.
+// Breaker describes a sender's circuit breaker that is not closed.
 type Breaker struct {
 	SenderUID int64
 	CompanyID string
 	State     BreakerState
 	Fault     Fault
-	Detail    string    // the channel's code and a text of ours, for the operator; no secrets, no content
+	Detail    string    // the channel's code and our text, for the operator; no secrets, no content
 	Since     time.Time // when it left closed
 	Until     time.Time // open: when the next message is tried
 }

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// NewID is a UUIDv7 (RFC 9562, section 5.7). The sixteen bits behind its milliseconds, but for the version and the
-// variant, are the fraction of the millisecond (section 6.2, method 3), so that ids rise with the clock of one node; the
-// rest is random.
+// NewID returns a UUIDv7 (RFC 9562, section 5.7). The sixteen bits after its milliseconds, without version and variant, are
+// the fraction of the millisecond (section 6.2, method 3), so ids increase with the clock of one node; the rest is random.
 func NewID(now time.Time) string {
 	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) << 16 / uint64(time.Millisecond)
 	return uuid7(uint64(now.UnixMilli()), fraction)
 }
 
-// NewRequestID is `req_` and 22 random characters of `[A-Za-z0-9_-]` (decisions.md, section 1).
+// NewRequestID returns `req_` and 22 random characters of `[A-Za-z0-9_-]`.
 func NewRequestID() string {
 	var random [16]byte
 	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
@@ -27,15 +26,15 @@ func NewRequestID() string {
 	return string(text[:])
 }
 
-// NewTemplateID is ours for a template: a decimal of 19 digits, longer than the channel's own, so that the two never
-// meet. It is made of the milliseconds and six random digits.
+// NewTemplateID returns our id for a template: a decimal of 19 digits, longer than the ids of channels, so that the two
+// never collide. It consists of the milliseconds and six random digits.
 func NewTemplateID(now time.Time) string {
 	var random [8]byte
 	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
 	return strconv.FormatInt(now.UnixMilli()*1_000_000+int64(binary.BigEndian.Uint64(random[:])%1_000_000), 10)
 }
 
-// ValidUUID tells whether s is a UUID in the text form of RFC 9562, of any version, in either letter case.
+// ValidUUID reports whether s is a UUID in the text form of RFC 9562, of any version, in either letter case.
 func ValidUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -55,7 +54,7 @@ func ValidUUID(s string) bool {
 	return true
 }
 
-// String is the reference as it travels to a channel and back: `<notification>.<n>.<attempt>`, at most 56 characters.
+// String returns the reference as it is sent to a channel and back: `<notification>.<n>.<attempt>`, at most 56 characters.
 func (r Ref) String() string {
 	b := make([]byte, 0, 64)
 	b = append(b, r.NotificationID...)
@@ -68,7 +67,7 @@ func (r Ref) String() string {
 
 var errRef = errors.New("not a message reference")
 
-// ParseRef reads the form that String writes and nothing else: it comes back from outside.
+// ParseRef reads the form that String writes. It accepts nothing else, because the text comes from outside.
 func ParseRef(s string) (Ref, error) {
 	id, rest, _ := strings.Cut(s, ".")
 	n, attempt, _ := strings.Cut(rest, ".")

@@ -245,7 +245,7 @@ func brokenInside(s source, imported string) string {
 	return ""
 }
 
-// helperOf tells whether a package is a helper of the listed one.
+// helperOf reports whether a package is a helper of the listed one.
 func helperOf(pkg, home string) bool {
 	h, helper := homeOf(pkg)
 	return helper && h == home

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Channel is what a sender speaks: template messages or phone calls.
+// Channel is what a sender sends: template messages or phone calls.
 type Channel string
 
 // The channels.
@@ -14,10 +14,10 @@ const (
 	Voice     Channel = "voice"
 )
 
-// Class orders the messages of one sender: transactional before utility before marketing (engine.md, section 3).
+// Class is the priority of a message within its sender: transactional before utility before marketing.
 type Class int
 
-// The classes, in the order in which they are served.
+// The classes in order of priority.
 const (
 	Transactional Class = iota
 	Utility
@@ -25,7 +25,7 @@ const (
 	Classes = 3
 )
 
-// String is the class as notification_type carries it.
+// String returns the class as notification_type carries it.
 func (c Class) String() string { return [...]string{"transactional", "utility", "marketing"}[c] }
 
 // ParseClass reads a notification_type.
@@ -38,7 +38,7 @@ func ParseClass(s string) (Class, bool) {
 	return 0, false
 }
 
-// Company owns keys, senders, templates and all that is sent with them.
+// Company owns access keys, senders, templates and everything sent with them.
 type Company struct {
 	ID                string
 	Name              string
@@ -46,8 +46,8 @@ type Company struct {
 	StrictRecipientID bool
 	CallingHours      *CallingHours
 	Limits            Limits
-	RetentionDays     int  // days for which ended notifications are kept; 0: for ever
-	Suppresses        bool // has at least one suppressed number; spares the look-up where there is none
+	RetentionDays     int  // for completed notifications; 0: for ever
+	Suppresses        bool // has at least one suppressed number; without one no lookup is needed
 }
 
 // CallingHours are the local hours in which calls may be placed.
@@ -58,7 +58,7 @@ type CallingHours struct {
 	Days     []string `json:"days"`
 }
 
-// Limits are a company's rates and quotas; 0: none (decisions.md, section 8).
+// Limits are a company's rate limits and quotas; 0: none.
 type Limits struct {
 	SendsPerMinute         int `json:"sends_per_minute"`
 	TemplateListsPerMinute int `json:"template_lists_per_minute"`
@@ -67,7 +67,7 @@ type Limits struct {
 	WidgetCallsPerMinute   int `json:"widget_calls_per_minute"`
 }
 
-// DefaultLimits are those of section 8 of decisions.md.
+// DefaultLimits returns the limits of a new company.
 func DefaultLimits() Limits {
 	return Limits{
 		SendsPerMinute: 6000, TemplateListsPerMinute: 600, DailyRecipients: 100_000,
@@ -75,58 +75,57 @@ func DefaultLimits() Limits {
 	}
 }
 
-// DefaultRetentionDays is for how many days a new company's ended notifications are kept.
+// DefaultRetentionDays is Company.RetentionDays of a new company.
 const DefaultRetentionDays = 90
 
-// Shards is the number of parts in which senders are held (engine.md, section 2).
+// Shards is the number of shards that senders are divided into.
 const Shards = 64
 
-// Sender is a line of a company: a messaging number or a voice line.
+// Sender is a messaging number or voice line of a company.
 type Sender struct {
-	UID           int64  // ours, unique over companies; decides the shard
+	UID           int64  // our own, unique across companies; determines the shard
 	CompanyID     string //
-	ID            string // the company's name for it
+	ID            string // chosen by the company
 	Number        string
 	Channel       Channel
 	Provider      string // whatsapp, sandbox; voice also sip, twilio, elevenlabs
 	Default       bool
-	PerSecond     int           // 0: unpaced
-	PerRecipient  time.Duration // least time between two messages to one number; 0: unpaced
+	PerSecond     int           // 0: not paced
+	PerRecipient  time.Duration // minimum time between two messages to one number; 0: not paced
 	MaxConcurrent int           // calls at once; 0: none
 	MediaCheck    string        // full or syntax
 	Unknown       UnknownPolicy
-	Settings      json.RawMessage // the provider's own, secrets included
+	Settings      json.RawMessage // of the provider, including secrets
 }
 
-// Shard is the part a sender belongs to.
+// Shard returns the shard of the sender.
 func (s *Sender) Shard() int { return int(s.UID % Shards) }
 
-// UnknownPolicy says what becomes of a message whose outcome stayed unknown.
+// UnknownPolicy decides about a message whose outcome stays unknown.
 type UnknownPolicy struct {
-	Retry [Classes]bool // by class: retry, else fail
+	Retry [Classes]bool // by class: retry if true, fail otherwise
 	After time.Duration
 }
 
-// DefaultUnknownPolicy retries transactional and utility, fails marketing, after ten minutes (decisions.md, section 3).
+// DefaultUnknownPolicy retries transactional and utility messages and fails marketing ones, after ten minutes.
 func DefaultUnknownPolicy() UnknownPolicy {
 	return UnknownPolicy{Retry: [Classes]bool{true, true, false}, After: 10 * time.Minute}
 }
 
-// Agent is a virtual voice agent, as far as accepting a call needs it.
+// Agent is a virtual agent, with what accepting a call needs to know.
 type Agent struct {
 	ID, CompanyID, Name, Language string
 	Active                        bool
 }
 
-// Ref names one attempt to deliver one message. Its text form travels to the channel and back
-// (biz_opaque_callback_data).
+// Ref identifies one attempt to deliver one message. Its text form is sent to the channel, which repeats it in receipts.
 type Ref struct {
 	NotificationID string
 	N              int // index of the recipient in the notification
 	Attempt        int // from 1; 0: any
 }
 
-// Outgoing is one message or call on its way to a provider, all placeholders filled.
+// Outgoing is one message or call for a provider, with all placeholders filled.
 type Outgoing struct {
 	Ref      Ref
 	Number   string
@@ -137,7 +136,7 @@ type Outgoing struct {
 	Contact  map[string]string // voice: the contact's fields
 }
 
-// Content is what fills a template's places for one recipient.
+// Content is what fills a template for one recipient.
 type Content struct {
 	HeaderText string   // header text, when the header has a variable
 	MediaURL   string   // header media, when the header is media
@@ -152,36 +151,36 @@ type ButtonValue struct {
 	Value string
 }
 
-// Verdict is a provider's answer, judged (engine.md, section 3).
+// Verdict classifies a provider's response.
 type Verdict int
 
 // The verdicts.
 const (
-	Sent          Verdict = iota // taken by the provider
-	Refused                      // never will be: fails with Reason
-	RetryLater                   // not taken; once more after RetryAfter, or by backoff when that is 0
-	PauseSender                  // not taken; the sender's account has a fault that concerns all its messages
-	PauseTemplate                // not taken; the template is paused or disabled at the channel
-	Unknown                      // may have been taken: reconciled, not retried
+	Sent          Verdict = iota // accepted by the provider
+	Refused                      // permanently: the message fails with Reason
+	RetryLater                   // not accepted; retried after RetryAfter, or with backoff if that is 0
+	PauseSender                  // not accepted; the fault concerns all messages of the sender
+	PauseTemplate                // not accepted; the template is paused or disabled at the channel
+	Unknown                      // may have been accepted: reconciled, not retried
 )
 
-// String is the verdict's name.
+// String returns the verdict's name.
 func (v Verdict) String() string {
 	return [...]string{"sent", "refused", "retry_later", "pause_sender", "pause_template", "unknown"}[v]
 }
 
-// Outcome is what became of one attempt.
+// Outcome is the result of one attempt.
 type Outcome struct {
 	Verdict    Verdict
 	ProviderID string
-	Reason     Reason        // for Refused, and what to say if attempts run out
+	Reason     Reason        // for Refused, and if the attempts are exhausted
 	Detail     string        // the provider's code and text for the operator; no secrets, no content
-	RetryAfter time.Duration // for RetryLater and PauseSender; 0: by backoff
-	MaxTries   int           // for RetryLater: give up after so many attempts; 0: the engine's limit
-	Fault      Fault         // what may keep the sender's next message from its end too; "": nothing of the kind
+	RetryAfter time.Duration // for RetryLater and PauseSender; 0: with backoff
+	MaxTries   int           // for RetryLater: maximum number of attempts; 0: the default
+	Fault      Fault         // what is likely to affect the sender's next message too; "": nothing
 }
 
-// Receipt is a provider's later word on a message: sent, delivered, read or failed.
+// Receipt is a provider's later report on a message: sent, delivered, read or failed.
 type Receipt struct {
 	Channel    Channel // "" means messaging
 	Ref        Ref
@@ -191,10 +190,10 @@ type Receipt struct {
 	At         time.Time
 	Reason     Reason // with StateFailed
 	Detail     string
-	OptOut     bool // the recipient asked for no more: suppress the number
+	OptOut     bool // the recipient opted out: the number is suppressed
 }
 
-// TemplateEvent is a channel's word on a template's review or health.
+// TemplateEvent is a channel's report on the review or health of a template.
 type TemplateEvent struct {
 	SenderUID  int64
 	ProviderID string

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write generated test data anew")
+var update = flag.Bool("update", false, "rewrite generated test data")
 
 const zoneList = "testdata/zones.txt"
 
@@ -29,7 +29,7 @@ func zoneNames(t testing.TB) []string {
 	return strings.Fields(string(text))
 }
 
-// TestZoneListIsCurrent compares testdata/zones.txt with the database of the Go in use; write it anew with
+// TestZoneListIsCurrent compares testdata/zones.txt with the database of the Go in use; update it with
 // `go test -run TestZoneListIsCurrent . -update`.
 func TestZoneListIsCurrent(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
@@ -54,7 +54,7 @@ func TestZoneListIsCurrent(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff(names, zoneNames(t)); d != "" {
-		t.Errorf("write it anew with -update: %s", d)
+		t.Errorf("update it with -update: %s", d)
 	}
 }
 

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Seq is a notification's number, the key it is stored under. Its id carries it (adr/0015): the milliseconds since 2026,
-// ten bits of a counter within them, six bits of the slot of the node that accepted it.
+// Seq is the number of a notification, under which it is stored. It is part of the notification's id: the milliseconds
+// since 2026, a counter of ten bits, and six bits for the slot of the node that accepted it (docs/adr/0015).
 type Seq int64
 
-// MessageKey is a message's number, the key it is stored under: its notification's and its place among the recipients.
+// MessageKey is the number of a message, under which it is stored: its notification's and its index among the recipients.
 type MessageKey int64
 
 const (
-	seqEpoch = 1767225600000 // 2026-01-01
-	seqSpan  = 1 << 40       // milliseconds either side of it
-	slotBits = 6
-	lowBits  = 16 // of the counter and the slot
-	placeBit = 7  // of a message's place: a notification has at most 100
+	seqEpoch  = 1767225600000 // 2026-01-01
+	seqSpan   = 1 << 40       // milliseconds before and after it
+	slotBits  = 6
+	lowBits   = 16 // for the counter and the slot
+	indexBits = 7  // for a message's index: a notification has at most 100 messages
 
-	// NodeSlots is how many nodes number their notifications apart from each other.
+	// NodeSlots is how many nodes can number notifications without collisions.
 	NodeSlots = 1 << slotBits
 
-	// NoSeq is no notification's number, and below all of them.
+	// NoSeq is less than the number of any notification.
 	NoSeq Seq = -seqSpan << lowBits
 )
 
-// SeqOf is the number that a notification's id carries; NoSeq when it is no id of ours. Two ids may carry one number:
-// only one of them is ever stored.
+// SeqOf returns the number in a notification's id, NoSeq if it is not one of our ids. Of several ids with the same number
+// only one is ever stored.
 func SeqOf(id string) Seq {
 	var b [10]byte
 	if !ValidUUID(id) {
@@ -50,7 +50,7 @@ func SeqOf(id string) Seq {
 	return seqAt(int64(head>>16)) | Seq(head&0xfff<<4) | Seq(b[8]>>2&0xf)
 }
 
-// hexDigit reads a digit of an id in the letter case that ours have; 0xff for another.
+// hexDigit reads a lower-case hexadecimal digit; 0xff for anything else.
 func hexDigit(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -61,7 +61,7 @@ func hexDigit(c byte) byte {
 	return 0xff
 }
 
-// FirstSeq is below the numbers of an instant and later ones, and above all earlier ones.
+// FirstSeq returns the least number that an instant can have.
 func FirstSeq(t time.Time) Seq { return seqAt(t.UnixMilli()) }
 
 func seqAt(ms int64) Seq {
@@ -69,38 +69,38 @@ func seqAt(ms int64) Seq {
 	return Seq(max(min(ms, seqSpan-1), -seqSpan)) << lowBits
 }
 
-// Message is the key of the notification's n-th message, from 0 on.
-func (s Seq) Message(n int) MessageKey { return MessageKey(s)<<placeBit | MessageKey(n) }
+// Message returns the key of the notification's n-th message, counted from 0.
+func (s Seq) Message(n int) MessageKey { return MessageKey(s)<<indexBits | MessageKey(n) }
 
-// LastMessage is above the keys of all of the notification's messages but the last possible one's, which it is.
-func (s Seq) LastMessage() MessageKey { return s.Message(1<<placeBit - 1) }
+// LastMessage returns the greatest key that a message of the notification can have.
+func (s Seq) LastMessage() MessageKey { return s.Message(1<<indexBits - 1) }
 
-// Seq is the number of the message's notification.
-func (k MessageKey) Seq() Seq { return Seq(k >> placeBit) }
+// Seq returns the number of the message's notification.
+func (k MessageKey) Seq() Seq { return Seq(k >> indexBits) }
 
-// N is the message's place among the recipients, from 0 on.
-func (k MessageKey) N() int { return int(k & (1<<placeBit - 1)) }
+// N returns the message's index among the recipients, counted from 0.
+func (k MessageKey) N() int { return int(k & (1<<indexBits - 1)) }
 
-// Key is the key of the message that a reference names.
-func (r Ref) Key() MessageKey { return SeqOf(r.NotificationID).Message(min(r.N, 1<<placeBit-1)) }
+// Key returns the key of the message that a reference names.
+func (r Ref) Key() MessageKey { return SeqOf(r.NotificationID).Message(min(r.N, 1<<indexBits-1)) }
 
-// Sequence makes the ids of the notifications that a node accepts. Their numbers rise and never repeat in a process,
-// whatever its clock does; another process repeats them only with the same slot and in the same millisecond.
+// Sequence generates the ids of the notifications that a node accepts. Their numbers increase and never repeat within a
+// process, even if its clock is set back; another process repeats one only with the same slot in the same millisecond.
 type Sequence struct {
 	mu   sync.Mutex
 	last int64 // milliseconds and counter
 	slot int64
 }
 
-// SetSlot tells the node's slot, below NodeSlots.
+// SetSlot sets the node's slot, less than NodeSlots.
 func (s *Sequence) SetSlot(slot int) {
 	s.mu.Lock()
 	s.slot = int64(slot % NodeSlots)
 	s.mu.Unlock()
 }
 
-// Next is the id of a notification accepted now: a UUIDv7 whose number says so too, and behind it 58 random bits. More
-// than 1,024 in a millisecond, and those after a clock was put back, take the milliseconds that follow.
+// Next returns the id of a notification accepted now: a UUIDv7 of its number and 58 random bits. After 1,024 ids in a
+// millisecond, or after the clock was set back, it uses the following milliseconds.
 func (s *Sequence) Next(now time.Time) string {
 	const counterBits = lowBits - slotBits
 	s.mu.Lock()
@@ -110,7 +110,7 @@ func (s *Sequence) Next(now time.Time) string {
 	return uuid7(uint64(ms), uint64(low))
 }
 
-// NewStrayID is the id of a notification whose number Next had given was taken: with one out of the 65,536 of the
+// NewStrayID returns an id for a notification whose number from Next was taken: one of the 65,536 numbers of the
 // millisecond at random.
 func NewStrayID(now time.Time) string {
 	var random [2]byte
@@ -118,7 +118,7 @@ func NewStrayID(now time.Time) string {
 	return uuid7(uint64(now.UnixMilli()), uint64(binary.BigEndian.Uint16(random[:])))
 }
 
-// uuid7 writes a UUIDv7 of milliseconds and the sixteen bits behind them, the rest is random.
+// uuid7 returns a UUIDv7 of milliseconds and the sixteen bits after them; the rest is random.
 func uuid7(ms, low uint64) string {
 	var id [16]byte
 	rand.Read(id[8:]) // never fails: crypto/rand ends the program instead

@@ -1,7 +1,7 @@
 package carillon
 
-// State is where a message or a call stands. States of a message: scheduled → queued → sending → sent → delivered →
-// read; ends also in failed, canceled, skipped (decisions.md, section 3). States of a call: section 5.
+// State is the state of a message or call (docs/states.md). A message goes scheduled → queued → sending → sent → delivered
+// → read, or ends as failed, canceled or skipped.
 type State string
 
 // The states of messages and calls.
@@ -25,12 +25,12 @@ const (
 	StateVoicemail  State = "voicemail"
 )
 
-// Rank orders what is known of a message; it only rises. A failure whose cause is that the outcome stayed unknown
-// ranks below sent, so that a late receipt lifts it; a failure the provider told ranks below delivered, because some
-// channels tell both (engine.md, section 3).
+// Rank orders what is known of a message; it only increases. A failure because the outcome stayed unknown ranks below
+// sent, so that a late receipt can replace it; a failure that the provider reports ranks below delivered, because some
+// channels report both.
 type Rank int
 
-// The ranks as stored. Gaps keep room; the values never change.
+// The ranks as stored. The values never change; the gaps are for new ones. Those that only RankOf returns are not exported.
 const (
 	RankNone          Rank = 0
 	RankSkipped       Rank = 10
@@ -42,17 +42,17 @@ const (
 	RankRead          Rank = 70
 
 	RankDialing    Rank = 110
-	RankRinging    Rank = 120
+	rankRinging    Rank = 120
 	RankInProgress Rank = 130
-	RankBusy       Rank = 140
-	RankNoAnswer   Rank = 141
-	RankRejected   Rank = 142
-	RankVoicemail  Rank = 143
+	rankBusy       Rank = 140
+	rankNoAnswer   Rank = 141
+	rankRejected   Rank = 142
+	rankVoicemail  Rank = 143
 	RankCallFailed Rank = 144
-	RankCompleted  Rank = 150
+	rankCompleted  Rank = 150
 )
 
-// State is the state a rank stands for; RankNone has none of its own.
+// State returns the state of a rank; queued for RankNone.
 func (r Rank) State() State {
 	switch r {
 	case RankSkipped:
@@ -69,47 +69,47 @@ func (r Rank) State() State {
 		return StateRead
 	case RankDialing:
 		return StateDialing
-	case RankRinging:
+	case rankRinging:
 		return StateRinging
 	case RankInProgress:
 		return StateInProgress
-	case RankBusy:
+	case rankBusy:
 		return StateBusy
-	case RankNoAnswer:
+	case rankNoAnswer:
 		return StateNoAnswer
-	case RankRejected:
+	case rankRejected:
 		return StateRejected
-	case RankVoicemail:
+	case rankVoicemail:
 		return StateVoicemail
-	case RankCompleted:
+	case rankCompleted:
 		return StateCompleted
 	default:
 		return StateQueued
 	}
 }
 
-// RankOf is the rank a provider's word on a state raises a message or call to; 0 for states no provider tells.
+// RankOf returns the rank of a message or call for which a provider reports a state; 0 for states that no provider reports.
 func RankOf(ch Channel, s State) Rank {
 	if ch == Voice {
 		switch s {
 		case StateDialing:
 			return RankDialing
 		case StateRinging:
-			return RankRinging
+			return rankRinging
 		case StateInProgress:
 			return RankInProgress
 		case StateBusy:
-			return RankBusy
+			return rankBusy
 		case StateNoAnswer:
-			return RankNoAnswer
+			return rankNoAnswer
 		case StateRejected:
-			return RankRejected
+			return rankRejected
 		case StateVoicemail:
-			return RankVoicemail
+			return rankVoicemail
 		case StateFailed:
 			return RankCallFailed
 		case StateCompleted:
-			return RankCompleted
+			return rankCompleted
 		default:
 			return RankNone
 		}
@@ -138,13 +138,13 @@ const (
 	ReasonCanceled          Reason = "canceled"            // canceled through the interface
 	ReasonOutcomeUnknown    Reason = "outcome_unknown"     // no answer and no receipt in time, and the policy is fail
 	ReasonMediaRejected     Reason = "media_rejected"      // unreachable, private address, wrong type, too large or too long
-	ReasonProviderRefused   Reason = "provider_refused"    // the provider refused this message for good
+	ReasonProviderRefused   Reason = "provider_refused"    // the provider refused this message permanently
 	ReasonUndeliverable     Reason = "undeliverable"       // the number cannot be reached on this channel
-	ReasonRecipientOptedOut Reason = "recipient_opted_out" // the recipient stopped such messages at the channel
+	ReasonRecipientOptedOut Reason = "recipient_opted_out" // the recipient opted out of such messages at the channel
 	ReasonChannelLimited    Reason = "channel_limited"     // the channel declined, to limit what its users receive
 	ReasonTemplateRejected  Reason = "template_rejected"   // template missing, disabled or changed since acceptance
-	ReasonExpired           Reason = "expired"             // could not be sent within its time to live
-	ReasonAttemptsExhausted Reason = "attempts_exhausted"  // every attempt met a passing fault
+	ReasonExpired           Reason = "expired"             // not sent within its time to live
+	ReasonAttemptsExhausted Reason = "attempts_exhausted"  // every attempt failed with a temporary fault
 )
 
 // Reasons lists every reason, for documents and tests.
@@ -155,10 +155,10 @@ func Reasons() []Reason {
 	}
 }
 
-// Template statuses, lower case as errors and set-up carry them; lists show them in upper case.
+// TemplateStatus is the status of a template, in lower case as in errors and provisioning; lists show it in upper case.
 type TemplateStatus string
 
-// The statuses of a template (decisions.md, section 4).
+// The statuses of a template.
 const (
 	TemplateDraft    TemplateStatus = "draft"
 	TemplatePending  TemplateStatus = "pending"

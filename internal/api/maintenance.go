@@ -25,7 +25,7 @@ func (s *Server) gated(h httpio.Handler) httpio.Handler {
 			Details: carillon.Details{{
 				Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
 			}},
-			RetryAfter: carillon.SecondsUntil(m.Until, now),
+			RetryAfter: httpio.SecondsUntil(m.Until, now),
 		}
 	}
 }

@@ -151,7 +151,7 @@ func createdToday(limit int, now time.Time) *carillon.Error {
 			{Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
 			{Key: "reset_time", Value: carillon.FormatTime(reset)},
 		},
-		RetryAfter: carillon.SecondsUntil(reset, now),
+		RetryAfter: httpio.SecondsUntil(reset, now),
 	}
 }
 

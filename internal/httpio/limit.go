@@ -10,7 +10,7 @@ import (
 // limitHeaders writes RateLimit-Policy and RateLimit of a 429 from its details, so that every refusal carries the
 // headers (docs/reference/contract.md).
 func limitHeaders(h http.Header, e *carillon.Error) {
-	policy, window, quota, left := carillon.DailyPolicy, 24*time.Hour, 0, 0
+	policy, window, quota, left := DailyPolicy, 24*time.Hour, 0, 0
 	switch e.Code {
 	case carillon.RateLimitExceeded:
 		quota, _ = e.Details.Find("limit").(int)
@@ -19,7 +19,7 @@ func limitHeaders(h http.Header, e *carillon.Error) {
 			window = w
 		}
 		if window == time.Minute {
-			policy = carillon.MinutePolicy
+			policy = MinutePolicy
 		}
 	case carillon.QuotaExceeded:
 		quota, _ = e.Details.Find("quota").(int)
@@ -28,7 +28,7 @@ func limitHeaders(h http.Header, e *carillon.Error) {
 	default:
 		return
 	}
-	policyValue, limitValue := carillon.RateHeaders(policy, quota, left, window, e.RetryAfter)
+	policyValue, limitValue := RateHeaders(policy, quota, left, window, e.RetryAfter)
 	h.Set("RateLimit-Policy", policyValue)
 	h.Set("RateLimit", limitValue)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/httpio"
 	"carillon/internal/store"
 )
 
@@ -53,7 +54,7 @@ func (d Decision) Headers(h http.Header) {
 	if d.Limit == 0 {
 		return
 	}
-	policy, limit := carillon.RateHeaders(carillon.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
+	policy, limit := httpio.RateHeaders(httpio.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
 	h.Set("RateLimit-Policy", policy)
 	h.Set("RateLimit", limit)
 }
@@ -95,7 +96,7 @@ func (l *Limits) ask(ctx context.Context, name string, perMinute, n int, q quest
 		return Decision{}, err
 	}
 	reset := b.start.Add(Window).UTC()
-	d := Decision{Limit: perMinute, Remaining: max(0, left), Reset: reset, Seconds: carillon.SecondsUntil(reset, now)}
+	d := Decision{Limit: perMinute, Remaining: max(0, left), Reset: reset, Seconds: httpio.SecondsUntil(reset, now)}
 	if !ok {
 		return d, d.Refused()
 	}

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/content"
 )
 
-// BenchmarkParseRequest measures reading and checking a typical body, for one recipient and for a hundred, beside
+// BenchmarkParseRequest measures reading and checking a typical body, for one recipient and for a hundred, next to
 // encoding/json decoding the same body into a map.
 func BenchmarkParseRequest(b *testing.B) {
 	one := marshal(b, with(messagingBase(), object{"components_push": fullComponents()}))

@@ -89,7 +89,7 @@ func asError(t testing.TB, err error) *carillon.Error {
 	return e
 }
 
-// told is an error as a caller sees its message and details.
+// shownTo returns an error's message and details as a caller sees them.
 func shownTo(t testing.TB, err error) (message, details string) {
 	t.Helper()
 	e := asError(t, err)
@@ -315,7 +315,7 @@ func TestParseRequestAccepts(t *testing.T) {
 	}{
 		{"100 contacts", carillon.Messaging, false, bulk(hundred...)},
 		{"unknown keys of any type", carillon.Messaging, false, with(messagingBase(), object{"x": []any{object{}}, "agent_id": 5, "a.b": 1})},
-		{"contacts null beside contact", carillon.Messaging, false, with(messagingBase(), object{"contacts": nil})},
+		{"contacts null next to contact", carillon.Messaging, false, with(messagingBase(), object{"contacts": nil})},
 		{"contacts null in flat form", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts": nil, "contacts.0": nil, "contact": nil})},
 		{"no components", carillon.Messaging, false, with(messagingBase(), object{"components_push": dropped{}})},
 		{"null component of a bad key", carillon.Messaging, false, with(messagingBase(), object{"components_push": object{"nonsense": nil}})},

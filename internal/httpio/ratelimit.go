@@ -1,4 +1,4 @@
-package carillon
+package httpio
 
 import (
 	"strconv"
@@ -11,8 +11,8 @@ const (
 	DailyPolicy  = "daily"  // recipients a day
 )
 
-// RateHeaders gives the values of RateLimit-Policy and RateLimit in the structured form of the IETF's draft (RateLimit
-// header fields for HTTP): the quota of a window, what remains of it, and the seconds until it begins anew.
+// RateHeaders returns the values of RateLimit-Policy and RateLimit in the structured form of the IETF draft "RateLimit
+// header fields for HTTP": the quota of a window, what remains of it, and the seconds until the next window.
 func RateHeaders(policy string, quota, remaining int, window time.Duration, reset int) (policyValue, limitValue string) {
 	name := strconv.Quote(policy)
 	policyValue = name + ";q=" + strconv.Itoa(quota) + ";w=" + strconv.Itoa(int(window/time.Second))
@@ -20,7 +20,7 @@ func RateHeaders(policy string, quota, remaining int, window time.Duration, rese
 	return policyValue, limitValue
 }
 
-// SecondsUntil is the whole seconds from now to reset, rounded up and at least 1, as retry_after tells them.
+// SecondsUntil returns the whole seconds from now to reset for retry_after, rounded up and at least 1.
 func SecondsUntil(reset, now time.Time) int {
 	return max(1, int((reset.Sub(now)+time.Second-1)/time.Second))
 }
