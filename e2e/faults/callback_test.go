@@ -64,12 +64,12 @@ func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure 
 		y.later(p, x, d.between(0, 500*time.Millisecond), "read", "sent", "delivered", "read", "delivered", "sent")
 	case duringDoubt:
 		y.later(p, x, unknownAfter/3, "delivered")
-		return &graphtest.Failure{Kind: graphtest.Garbage, Took: true}
+		return &graphtest.Failure{Kind: graphtest.Garbage, Accepted: true}
 	case afterDoubt:
 		if p.policy == "fail" { // else when it has been sent again, however long the sender's breaker keeps that back
 			y.later(p, x, unknownAfter+5*time.Second, "delivered")
 		}
-		return &graphtest.Failure{Kind: graphtest.HalfBody, Took: true}
+		return &graphtest.Failure{Kind: graphtest.HalfBody, Accepted: true}
 	}
 	return nil
 }

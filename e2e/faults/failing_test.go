@@ -16,13 +16,13 @@ func failures() map[string]graphtest.Failure {
 		"429 of the channel":        graphtest.Code(429, 130429),
 		"a proxy's 429":             {Kind: graphtest.HTML, HTTP: 429},
 		"500 without JSON":          {Kind: graphtest.HTML, HTTP: 500},
-		"500 though taken":          {Kind: graphtest.HTML, HTTP: 500, Took: true},
+		"500 though taken":          {Kind: graphtest.HTML, HTTP: 500, Accepted: true},
 		"503 of the channel":        graphtest.Code(503, 131016),
 		"503 without JSON":          {Kind: graphtest.HTML, HTTP: 503},
-		"garbage though taken":      {Kind: graphtest.Garbage, Took: true},
-		"half a body, though taken": {Kind: graphtest.HalfBody, Took: true},
+		"garbage though taken":      {Kind: graphtest.Garbage, Accepted: true},
+		"half a body, though taken": {Kind: graphtest.HalfBody, Accepted: true},
 		"closed half-way":           {Kind: graphtest.CloseAfter},
-		"reset, though taken":       {Kind: graphtest.Reset, Took: true},
+		"reset, though taken":       {Kind: graphtest.Reset, Accepted: true},
 	}
 }
 

@@ -231,7 +231,7 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*provider, r rules) 
 			last := p.graph.Posts(text)[0] // the only one that is kept
 			x.from = p
 			x.posts += count
-			x.byAttempt[ref.Attempt] = post{count, last.Took, last.At}
+			x.byAttempt[ref.Attempt] = post{count, last.Accepted, last.At}
 		}
 	}
 }

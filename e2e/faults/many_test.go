@@ -283,7 +283,7 @@ func silent(s *site, wait time.Duration) []*provider {
 					pause(s.t.Context(), time.Minute)
 					return &graphtest.Failure{Kind: graphtest.CloseAfter}
 				}
-				return &graphtest.Failure{Kind: graphtest.Hang, Took: true}
+				return &graphtest.Failure{Kind: graphtest.Hang, Accepted: true}
 			})
 		}
 		all = append(all, p)

@@ -189,11 +189,11 @@ func TestEveryKindOfComponentGoesThroughTheChannelAndComesBackRead(t *testing.T)
 			}
 			for i, want := range []int{total, 20} {
 				if got := r.numbers[i].Total(); got != want {
-					t.Errorf("number %d took %d messages, want %d", i, got, want)
+					t.Errorf("number %d accepted %d messages, want %d", i, got, want)
 				}
-				r.numbers[i].Each(func(ref string, posts, took int) {
-					if posts != 1 || took != 1 {
-						t.Errorf("%s was posted %d times and taken %d times", ref, posts, took)
+				r.numbers[i].Each(func(ref string, posts, accepted int) {
+					if posts != 1 || accepted != 1 {
+						t.Errorf("%s was posted %d times and taken %d times", ref, posts, accepted)
 					}
 				})
 			}

@@ -90,7 +90,7 @@ type world struct {
 	main, second *carillon.Sender // ours
 	foreign      *carillon.Sender // theirs
 	mu           sync.Mutex
-	approved     []string // ids that OnApproved approvedCalls of
+	approved     []string // ids that OnApproved was called with
 }
 
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {

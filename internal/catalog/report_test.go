@@ -45,8 +45,8 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 				if waits := want == carillon.TemplatePending || want == paused; r.PollAt.IsZero() == waits {
 					t.Errorf("%s told %s: next asked at %v", from, to, r.PollAt)
 				}
-				if told := w.approvedCalls(made.ID) > 0; told != (want == approved && to == approved) {
-					t.Errorf("%s told %s: told on %v", from, to, told)
+				if called := w.approvedCalls(made.ID) > 0; called != (want == approved && to == approved) {
+					t.Errorf("%s told %s: OnApproved called %v", from, to, called)
 				}
 			}
 		}

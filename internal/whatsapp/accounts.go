@@ -6,11 +6,10 @@ import (
 	"carillon"
 )
 
-// maxAccounts bounds the parsed settings kept; beyond it an arbitrary one makes room and is parsed anew when needed.
+// maxAccounts bounds the parsed settings kept; beyond it an arbitrary one is dropped.
 const maxAccounts = 8192
 
-// accounts keeps each sender's parsed settings, so that a send does not parse them. Settings that changed are noticed
-// by comparing their bytes, which costs nanoseconds.
+// accounts caches each sender's parsed settings. Changed settings are noticed by comparing their bytes.
 type accounts struct {
 	mu   sync.RWMutex
 	byID map[int64]*account

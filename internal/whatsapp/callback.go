@@ -10,21 +10,20 @@ import (
 	"carillon"
 )
 
-// Callback is what the channel told in one callback. Order says nothing and repeats are normal: receipts rise by rank
-// (engine.md, section 3).
+// Callback is the content of one callback. Neither order nor uniqueness is guaranteed by the channel.
 type Callback struct {
 	Receipts  []carillon.Receipt
 	Templates []carillon.TemplateEvent
 	Alerts    []Alert
-	Inbound   int // messages from people; not read yet
-	Ignored   int // what is not ours or says nothing we keep
+	Inbound   int // messages from people, which are only counted
+	Ignored   int // what is not ours or not stored
 
-	// PhoneNumberIDs are the channel's ids of the numbers spoken of, each once. One callback address can serve several
+	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
 	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
 	PhoneNumberIDs []string
 }
 
-// Alert is the channel's word on an account, a number or a template's quality, for the operator. It holds no number, no
+// Alert is the channel's report on an account, a number or a template's quality, for the operator. It contains no number, no
 // name of a person and no content.
 type Alert struct {
 	AccountID string // the business account's id at the channel
@@ -88,17 +87,17 @@ func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 		for j := range entry.Changes {
 			change := &entry.Changes[j]
 			about := Alert{AccountID: string(entry.ID), Field: change.Field, At: entry.Time.instant()}
-			cb.take(&change.Value, about, senderUID)
+			cb.addChange(&change.Value, about, senderUID)
 		}
 	}
 	return cb, nil
 }
 
-// take sorts one change by its field.
-func (cb *Callback) take(v *value, about Alert, senderUID int64) {
+// addChange adds one change by its field.
+func (cb *Callback) addChange(v *value, about Alert, senderUID int64) {
 	switch about.Field {
 	case "messages":
-		cb.takeMessages(v, about, senderUID)
+		cb.addMessages(v, about, senderUID)
 	case "message_template_status_update":
 		cb.addTemplate(v.statusEvent(senderUID))
 	case "template_category_update":
@@ -123,7 +122,7 @@ func (cb *Callback) addTemplate(e carillon.TemplateEvent, ok bool) {
 	cb.Templates = append(cb.Templates, e)
 }
 
-func (cb *Callback) takeMessages(v *value, about Alert, senderUID int64) {
+func (cb *Callback) addMessages(v *value, about Alert, senderUID int64) {
 	id := string(v.Metadata.PhoneNumberID)
 	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
@@ -145,8 +144,7 @@ func (cb *Callback) takeMessages(v *value, about Alert, senderUID int64) {
 	}
 }
 
-// receipt is false for a status that is not of one of our messages, or says nothing that we keep: a voice note that was
-// played was read, but templates are none.
+// receipt returns false for a status that is not of one of our messages, or that is not stored.
 func (s *status) receipt(senderUID int64) (carillon.Receipt, bool) {
 	ref, err := carillon.ParseRef(s.Data)
 	at := s.Timestamp.instant()
@@ -170,7 +168,7 @@ func (s *status) receipt(senderUID int64) (carillon.Receipt, bool) {
 	return r, true
 }
 
-// explain takes the reason from the first error with a code, by the same table as answers.
+// explain sets the reason by the first error with a code, by the same table as for responses.
 func (s *status) explain(r *carillon.Receipt) {
 	for i := range s.Errors {
 		e := &s.Errors[i]
@@ -184,11 +182,10 @@ func (s *status) explain(r *carillon.Receipt) {
 	}
 }
 
-// seconds is an instant of the channel's: Unix seconds, as a string in statuses and as a number elsewhere; 0 when it is
-// neither.
+// seconds is a time of the channel: Unix seconds, as a string in statuses and as a number elsewhere; 0 when it is neither.
 type seconds int64
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (s *seconds) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if len(text) > 1 && text[0] == '"' {

@@ -5,7 +5,7 @@ import (
 	"carillon/internal/content"
 )
 
-// compiled is the template with its shape: as the store gives it, else a compiled copy, for others read the template.
+// compiled returns the template with its shape: as the store has it, else a compiled copy, since others read the template.
 func compiled(t *carillon.Template) (*carillon.Template, error) {
 	if t.Shape != nil {
 		return t, nil
@@ -17,13 +17,13 @@ func compiled(t *carillon.Template) (*carillon.Template, error) {
 	return &c, nil
 }
 
-// misfit says why a message does not fill the places of its template, empty when it does. They were in accord at
-// acceptance, so that a template changed since then is the cause; the channel would answer 132000 or 132012.
+// misfit is why a message does not match the variables of its template; empty when it does. They matched at acceptance, so
+// the template has changed since; the channel would respond with 132000 or 132012.
 func misfit(s *carillon.Shape, c *carillon.Content) string {
 	media := s.HeaderFormat != "" && s.HeaderFormat != content.FormatText
 	switch {
 	case media != (c.MediaURL != ""), (s.HeaderVariable != "") != (c.HeaderText != ""):
-		return "the template's header is not the message's"
+		return "the template's header differs from the message's"
 	case len(s.Markers) != len(c.Body):
 		return "the template has other variables than the message"
 	}
@@ -37,7 +37,7 @@ func misfit(s *carillon.Shape, c *carillon.Content) string {
 			filled++
 		case v.Kind == kindQuickReply && b.Type == content.ButtonQuickReply:
 		default:
-			return "a button of the template is not the message's"
+			return "a button of the template differs from the message's"
 		}
 	}
 	for _, b := range s.Buttons {

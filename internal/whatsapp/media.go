@@ -11,15 +11,15 @@ import (
 	"carillon/internal/content"
 )
 
-// The channel takes fewer types than the contract's table lists: no GIF, AVI or MOV (decisions.md, section 3, media in
-// the delivery). An address whose path has no extension passes; the channel looks for itself.
+// mediaTypes are those that the channel accepts, which are fewer than the contract's: no GIF, AVI or MOV. An address whose
+// path has no extension is left to the channel.
 var mediaTypes = map[string][]string{ //nolint:gochecknoglobals // one table, read only
 	content.FormatImage: {".jpg", ".jpeg", ".png"},
 	content.FormatVideo: {".mp4", ".3gp", ".3gpp"},
 }
 
-// takesMedia tells whether the channel takes a file of this address in a header of this format.
-func takesMedia(format, address string) bool {
+// acceptsMedia reports whether the channel accepts a file of this address in a header of this format.
+func acceptsMedia(format, address string) bool {
 	types, limited := mediaTypes[format]
 	if !limited {
 		return true

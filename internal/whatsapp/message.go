@@ -8,8 +8,8 @@ import (
 	"carillon/internal/content"
 )
 
-// appendMessage writes the body of a template message. It appends instead of marshaling because it runs once a
-// message; the golden files hold it to the channel's form. The message fits the compiled template t (misfit).
+// appendMessage appends the body of a template message. It does not marshal a struct because it runs once per message; the
+// golden files check the form. The message fits the compiled template t (misfit).
 func appendMessage(b []byte, m *carillon.Outgoing, t *carillon.Template) []byte {
 	b = append(b, `{"messaging_product":"whatsapp","recipient_type":"individual","to":`...)
 	b = appendQuoted(b, m.Number)
@@ -91,7 +91,7 @@ func appendText(b []byte, value, name string, named bool) []byte {
 	return append(b, '}')
 }
 
-// appendButton gives a URL its variable end, or a quick reply what it answers with.
+// appendButton appends the variable end of a URL, or the payload of a quick reply.
 func appendButton(b []byte, v carillon.ButtonValue) []byte {
 	b = append(b, `{"type":"button","sub_type":"`...)
 	b = append(b, v.Kind...)
@@ -106,7 +106,7 @@ func appendButton(b []byte, v carillon.ButtonValue) []byte {
 	return append(b, `}]},`...)
 }
 
-// messageRoom is more than most bodies need: what stands around the values, and the values.
+// messageRoom is a capacity that suffices for most bodies.
 func messageRoom(m *carillon.Outgoing) int {
 	n := 512 + len(m.Content.HeaderText) + 2*len(m.Content.MediaURL)
 	for _, v := range m.Content.Body {

@@ -10,7 +10,7 @@ import (
 	"carillon"
 )
 
-// nodeFields are asked for by name, for the channel leaves most out otherwise.
+// nodeFields are requested by name, since the channel omits most of them otherwise.
 const nodeFields = "id,name,language,status,category,rejected_reason,components"
 
 // Pages of the channel's list: its largest account has 6,000 templates.
@@ -30,9 +30,9 @@ type node struct {
 	Components []carillon.Component `json:"components"`
 }
 
-// Submit gives a template to the channel's reviewer: a new one is created, one that the channel knows is edited where
-// the channel lets it. It returns the channel's id and what the channel makes of it at once. What the author can mend
-// is a *carillon.Error with the channel's words; a channel that is down is UpstreamUnavailable.
+// Submit submits a template to the channel's review: a new one is created, one that the channel knows is edited where
+// the channel permits it. It returns the channel's id and the status that the channel sets at once. What the author can
+// correct is a *carillon.Error with the channel's text; a channel that is down is UpstreamUnavailable.
 func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	a, err := c.accounts.of(s)
 	if err != nil {
@@ -80,13 +80,13 @@ func (c *Client) create(ctx context.Context, a *account, t *carillon.Template, c
 		return "", "", ofAccount(err)
 	}
 	if made.ID == "" {
-		return "", "", unavailable(errors.New("create answered without an id"), 0)
+		return "", "", unavailable(errors.New("response to create without an id"), 0)
 	}
 	return string(made.ID), statusOr(made.Status, carillon.TemplatePending), nil
 }
 
-// adopt takes over a template of that name and language when it says the same: it is our own, whose creation the
-// channel never answered. One that says something else stands in the way.
+// adopt adopts an existing template of that name and language when its content is the same: it is our own, and the response
+// to its creation was lost. One with other content is a conflict.
 func (c *Client) adopt(ctx context.Context, a *account, t *carillon.Template, components []carillon.Component, exists error) (string, carillon.TemplateStatus, error) {
 	known, err := c.find(ctx, a, t)
 	if errors.Is(err, errAbsent) {
@@ -95,13 +95,13 @@ func (c *Client) adopt(ctx context.Context, a *account, t *carillon.Template, co
 	if err != nil {
 		return "", "", err
 	}
-	if !sameWords(known.Components, components) {
+	if !sameContent(known.Components, components) {
 		return "", "", exists
 	}
 	return string(known.ID), statusOr(known.Status, carillon.TemplatePending), nil
 }
 
-// edit replaces the components. The category of an approved template is fixed at the channel, so it goes along only
+// edit replaces the components. The category of an approved template is fixed at the channel, so it is sent only
 // with the others.
 func (c *Client) edit(ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component) (string, carillon.TemplateStatus, error) {
 	body := reviewBody{Components: components}
@@ -116,12 +116,12 @@ func (c *Client) edit(ctx context.Context, a *account, t *carillon.Template, kno
 		return "", "", err
 	}
 	if !done.Success {
-		return "", "", unavailable(errors.New("edit answered without success"), 0)
+		return "", "", unavailable(errors.New("response to edit without success"), 0)
 	}
 	return t.ProviderID, carillon.TemplatePending, nil
 }
 
-// Status asks the channel how one template stands: by the channel's id, or by name and language while it has none.
+// Status reads a template's status from the channel: by the channel's id, or by name and language while it has none.
 // A template that the channel does not know is a NotFound.
 func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error) {
 	a, err := c.accounts.of(s)
@@ -149,8 +149,7 @@ func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Tem
 	return e, nil
 }
 
-// Withdraw takes one language of a template off the channel, out of review or out of use. One that is not there any
-// more is as good as withdrawn.
+// Withdraw deletes one language of a template at the channel. One that does not exist counts as withdrawn.
 func (c *Client) Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error {
 	a, err := c.accounts.of(s)
 	if err != nil {
@@ -191,12 +190,12 @@ func (c *Client) node(ctx context.Context, a *account, id string) (node, error) 
 	}
 	err := c.manage(ctx, a, request{method: http.MethodGet, path: id, query: url.Values{"fields": {nodeFields}}}, &n)
 	if err == nil && n.ID == "" {
-		err = unavailable(errors.New("template answered without an id"), 0)
+		err = unavailable(errors.New("template without an id"), 0)
 	}
 	return n, err
 }
 
-// find walks the channel's list for one name and language; the channel's filter on names also passes longer ones.
+// find searches the channel's list for one name and language; the channel's filter on names also passes longer ones.
 func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (node, error) {
 	q := url.Values{
 		"fields": {nodeFields}, "limit": {strconv.Itoa(pageSize)},
@@ -229,7 +228,7 @@ func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (no
 	return node{}, errAbsent
 }
 
-// ofAccount reads an absence on the account's own address: not the template is missing but the account.
+// ofAccount turns errAbsent on the account's own address into an error: not the template is missing but the account.
 func ofAccount(err error) error {
 	if errors.Is(err, errAbsent) {
 		return unavailable(errors.New("the channel knows no such account: "+err.Error()), 0)

@@ -8,8 +8,7 @@ import (
 	"carillon/internal/content"
 )
 
-// reviewBody is what the channel takes to create a template, and parts of it to edit one. Components have the same form
-// here as in our lists.
+// reviewBody is the body that creates a template, and parts of it edit one. Components have the same form as in our lists.
 type reviewBody struct {
 	Name            string               `json:"name,omitempty"`
 	Language        string               `json:"language,omitempty"`
@@ -19,7 +18,7 @@ type reviewBody struct {
 }
 
 // reviewComponents are a template's components as the reviewer wants them: with a sample for each variable. Where the
-// author gave none, the variable's own name stands for it. A media header needs a sample that was uploaded to the
+// author gave none, it is the variable's name. A media header needs a sample that was uploaded to the
 // channel, which only its handle can name. The template is compiled.
 func reviewComponents(t *carillon.Template) ([]carillon.Component, error) {
 	named := t.ParameterFormat == content.Named
@@ -118,8 +117,8 @@ func buttonSamples(buttons []carillon.Button, shapes []carillon.ButtonShape) []c
 	return out
 }
 
-// sameWords tells whether two templates say the same, samples aside: the channel gives those back in another form.
-func sameWords(a, b []carillon.Component) bool {
+// sameContent reports whether two templates have the same content, samples aside, which the channel returns in another form.
+func sameContent(a, b []carillon.Component) bool {
 	return slices.EqualFunc(a, b, func(x, y carillon.Component) bool {
 		return x.Type == y.Type && headerKind(x) == headerKind(y) && x.Text == y.Text &&
 			slices.EqualFunc(x.Buttons, y.Buttons, func(p, q carillon.Button) bool {

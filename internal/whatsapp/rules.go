@@ -7,18 +7,17 @@ import (
 	"carillon"
 )
 
-// rule is what follows from an error code of the channel, whether it comes with the answer or with a later status.
+// rule is what follows from an error code of the channel, in a response or in a later status.
 type rule struct {
 	from, to int // codes, both included
 	verdict  carillon.Verdict
 	reason   carillon.Reason                 // empty: the verdict's usual one
 	wait     func(attempt int) time.Duration // nil: by the engine's backoff
 	tries    int                             // 0: the engine's limit
-	title    string                          // ours: the channel's own text can repeat tokens and contents
+	title    string                          // our own: the channel's text can contain tokens and contents
 }
 
-// rules is the table of the channel's error codes. Codes that stand in no row are judged by the status of the answer
-// (unlisted).
+// rules is the table of the channel's error codes. Codes without a row are judged by the response's status (unlisted).
 var rules = []rule{ //nolint:gochecknoglobals // one table, read only
 	{0, 0, carillon.PauseSender, "", nil, 0, "authentication failed"},
 	{1, 1, carillon.RetryLater, "", nil, 3, "unknown error"},
@@ -80,7 +79,7 @@ var rules = []rule{ //nolint:gochecknoglobals // one table, read only
 	{2388000, 2388999, carillon.Refused, carillon.ReasonProviderRefused, nil, 0, "template refused"},
 }
 
-// ruleOf finds the row of a code; the first that fits counts.
+// ruleOf finds the first row of a code.
 func ruleOf(code int) (rule, bool) {
 	for _, r := range rules {
 		if r.from <= code && code <= r.to {
@@ -90,8 +89,8 @@ func ruleOf(code int) (rule, bool) {
 	return rule{}, false
 }
 
-// unlisted judges a code that stands in no row: the channel says that it will pass, or the status tells whose fault it
-// is. A fault of the channel's that it does not explain leaves the outcome unknown.
+// unlisted judges a code without a row, by whether the channel calls it transient, else by the status. An unexplained fault
+// of the channel leaves the outcome unknown.
 func unlisted(status int, transient bool) rule {
 	r := rule{title: "code without a rule"}
 	switch {
@@ -105,8 +104,8 @@ func unlisted(status int, transient bool) rule {
 	return r
 }
 
-// fault classes what may keep the sender's next message from its end too. Codes about one recipient, one template or one
-// file are none.
+// fault is the class of a fault that may concern the sender's next message too. Codes about one recipient, one template or
+// one file have none.
 func (r rule) fault(code, status int) carillon.Fault {
 	switch r.verdict {
 	case carillon.Sent, carillon.Refused, carillon.PauseTemplate:
@@ -129,7 +128,7 @@ func (r rule) fault(code, status int) carillon.Fault {
 	return carillon.FaultProvider
 }
 
-// outcomeReason is what an attempt that ran into the rule says when it is the last.
+// outcomeReason is the reason of a last attempt that ended by the rule.
 func (r rule) outcomeReason() carillon.Reason {
 	switch {
 	case r.reason != "":
@@ -143,7 +142,7 @@ func (r rule) outcomeReason() carillon.Reason {
 	}
 }
 
-// receiptReason is what a message says that the channel took and failed later: there is no other attempt.
+// receiptReason is the reason of a message that the channel accepted and failed later; there is no other attempt.
 func (r rule) receiptReason() carillon.Reason {
 	if r.reason != "" {
 		return r.reason
@@ -155,12 +154,12 @@ func fixed(d time.Duration) func(int) time.Duration {
 	return func(int) time.Duration { return d }
 }
 
-// linear waits one to five seconds, as the channel's throughput limit wants it.
+// linear waits one to five seconds, as the channel's throughput limit requires.
 func linear(attempt int) time.Duration {
 	return time.Duration(min(max(attempt, 1), 5)) * time.Second
 }
 
-// fourfold waits 4^n seconds, as the limit of one sender to one recipient wants it, at most about 17 minutes.
+// fourfold waits 4^n seconds, as the limit of one sender to one recipient requires, at most about 17 minutes.
 func fourfold(attempt int) time.Duration {
 	return time.Duration(1<<(2*min(max(attempt, 1), 5))) * time.Second
 }

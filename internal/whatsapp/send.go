@@ -43,7 +43,7 @@ func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) 
 	if why := misfit(t.Shape, &m.Content); why != "" {
 		return nil, changed(why), false
 	}
-	if m.Content.MediaURL != "" && !takesMedia(t.Shape.HeaderFormat, m.Content.MediaURL) {
+	if m.Content.MediaURL != "" && !acceptsMedia(t.Shape.HeaderFormat, m.Content.MediaURL) {
 		return nil, carillon.Outcome{
 			Verdict: carillon.Refused, Reason: carillon.ReasonMediaRejected,
 			Detail: "the channel accepts no such file in a header of format " + t.Shape.HeaderFormat,

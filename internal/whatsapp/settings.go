@@ -13,7 +13,7 @@ import (
 	"carillon"
 )
 
-// What stands in for settings left out.
+// Defaults of settings.
 const (
 	DefaultBaseURL = "https://graph.facebook.com"
 	DefaultVersion = "v23.0"
@@ -27,7 +27,7 @@ var (
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 )
 
-// settings are a sender's, as spec/provision.example.yaml writes them.
+// settings are those of a sender.
 type settings struct {
 	baseURL       string
 	version       string
@@ -38,8 +38,8 @@ type settings struct {
 	verifyToken   string
 }
 
-// CheckSettings tells whether a sender's settings can be used. The error is a *carillon.Error whose field is
-// settings.<key>; it never shows a secret.
+// CheckSettings checks a sender's settings. The error is a *carillon.Error whose field is settings.<key>; it never contains a
+// secret.
 func CheckSettings(raw json.RawMessage) error {
 	_, err := parseSettings(raw)
 	return err
@@ -74,7 +74,7 @@ func parseSettings(raw json.RawMessage) (settings, error) {
 	return s, nil
 }
 
-// setting is one key of the settings: where it goes, whether it must be there, and what it must look like.
+// setting is one key of the settings: its destination, whether it is required, and its form.
 type setting struct {
 	name     string
 	to       *string
@@ -150,7 +150,7 @@ func checkBaseURL(s string) string {
 	return ""
 }
 
-// checkSecret keeps out what cannot stand in a header, above all the line end that a file often ends with.
+// checkSecret refuses what a header cannot contain, above all the line end at the end of a file.
 func checkSecret(s string) string {
 	if len(s) > maxSecret {
 		return "This is too long"
@@ -174,7 +174,7 @@ type account struct {
 func newAccount(raw json.RawMessage) (*account, error) {
 	s, err := parseSettings(raw)
 	if err != nil {
-		// Cut from its cause: a sender that cannot be used is no fault of the caller's request.
+		// Not wrapped: the caller's request did not cause it.
 		return nil, errors.New("settings cannot be used: " + err.Error())
 	}
 	a := &account{settings: s, raw: string(raw)}

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Handshake answers the channel's question whether a callback address is ours: the challenge to send back when the
+// Handshake checks the channel's request to confirm a callback address: it returns the challenge to respond with when the
 // token is the sender's. Tokens are compared in constant time.
 func Handshake(settings json.RawMessage, query url.Values) (challenge string, ok bool) {
 	s, err := parseSettings(settings)
 	if err != nil || query.Get("hub.mode") != "subscribe" {
 		return "", false
 	}
-	// Digests are compared, so that not even the length shows in the time.
+	// Digests are compared, so that the time does not depend on the length.
 	want := sha256.Sum256([]byte(s.verifyToken))
 	got := sha256.Sum256([]byte(query.Get("hub.verify_token")))
 	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
@@ -27,8 +27,8 @@ func Handshake(settings json.RawMessage, query url.Values) (challenge string, ok
 	return challenge, challenge != ""
 }
 
-// Verify tells whether a callback's body is the channel's: signature is the header X-Hub-Signature-256, body the bytes
-// as they came, for the channel escapes them in its own way.
+// Verify reports whether a callback's body is signed by the channel: signature is the header X-Hub-Signature-256, body the
+// bytes as received.
 func Verify(settings json.RawMessage, signature string, body []byte) bool {
 	s, err := parseSettings(settings)
 	if err != nil {

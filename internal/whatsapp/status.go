@@ -36,7 +36,7 @@ func statusOr(channel string, otherwise carillon.TemplateStatus) carillon.Templa
 	return otherwise
 }
 
-// rejectedReason leaves out the channel's word for no reason.
+// rejectedReason omits the channel's placeholder for no reason.
 func rejectedReason(reason string) string {
 	if strings.EqualFold(reason, "NONE") {
 		return ""
@@ -44,10 +44,10 @@ func rejectedReason(reason string) string {
 	return reason
 }
 
-// nodeID is an id of the channel's graph, which writes some as strings and some as numbers.
+// nodeID is an id of the channel, some of which are strings and some numbers.
 type nodeID string
 
-// UnmarshalJSON takes digits with and without quotes; anything else is no id.
+// UnmarshalJSON accepts digits with and without quotes; anything else is no id.
 func (n *nodeID) UnmarshalJSON(b []byte) error {
 	s := strings.Trim(string(b), `"`)
 	if idForm.MatchString(s) {

@@ -7,7 +7,7 @@ import (
 	"carillon"
 )
 
-// templateValue is what the channel tells of a template (facts of message_template_* and template_category_update).
+// templateValue is what the fields message_template_* and template_category_update report of a template.
 type templateValue struct {
 	Event       string `json:"event"`
 	ID          nodeID `json:"message_template_id"`
@@ -27,7 +27,7 @@ type templateValue struct {
 	} `json:"rejection_info"`
 }
 
-// accountValue is what the channel tells of an account or a number. Its events are in Event.
+// accountValue is what the channel reports of an account or a number. Its events are in Event.
 type accountValue struct {
 	Decision     string `json:"decision"`
 	CurrentLimit string `json:"current_limit"`
@@ -52,7 +52,7 @@ func (t *templateValue) statusEvent(senderUID int64) (carillon.TemplateEvent, bo
 		return carillon.TemplateEvent{}, false
 	}
 	e := t.event(senderUID)
-	e.Status, e.Reason = s, t.why()
+	e.Status, e.Reason = s, t.reason()
 	return e, true
 }
 
@@ -69,14 +69,14 @@ func (t *templateValue) event(senderUID int64) carillon.TemplateEvent {
 	return carillon.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
 }
 
-// why joins what the channel gives as a reason; which members are there depends on the event.
-func (t *templateValue) why() string {
+// reason joins what the channel gives as reasons; which members exist depends on the event.
+func (t *templateValue) reason() string {
 	const most = 1000
-	why := join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title, t.OtherInfo.Description)
-	if len(why) > most {
-		why = strings.ToValidUTF8(why[:most], "") + "…"
+	reason := join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title, t.OtherInfo.Description)
+	if len(reason) > most {
+		reason = strings.ToValidUTF8(reason[:most], "") + "…"
 	}
-	return why
+	return reason
 }
 
 func (t *templateValue) templateAlert() (event, detail string) {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Status is one status of a message as the channel tells it.
+// Status is one status of a message as the channel reports it.
 type Status struct {
 	Ref   string
 	To    string
@@ -58,7 +58,7 @@ func (s *Server) StatusBody(statuses ...Status) []byte {
 	})
 }
 
-// TemplateBody is the body of a callback that tells a template's event, such as APPROVED or PAUSED.
+// TemplateBody is the body of a callback with a template's event, such as APPROVED or PAUSED.
 func (s *Server) TemplateBody(name, language, event, reason string) []byte {
 	id, _ := strconv.ParseInt(s.TemplateID(name, language), 10, 64)
 	return s.envelope("message_template_status_update", map[string]any{
@@ -85,7 +85,7 @@ func (s *Server) Sign(body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Deliver posts a signed body to the callback address and returns the status of the answer.
+// Deliver posts a signed body to the callback address and returns the status of the response.
 func (s *Server) Deliver(ctx context.Context, url string, body []byte) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -107,7 +107,7 @@ var callbackClient = &http.Client{
 	Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second},
 }
 
-// Subscribe makes the channel's handshake with a callback address and tells whether it held.
+// Subscribe performs the channel's handshake with a callback address and reports whether it succeeded.
 func (s *Server) Subscribe(ctx context.Context, url string) (bool, error) {
 	const challenge = "1158201444"
 	address := url + "?hub.mode=subscribe&hub.challenge=" + challenge + "&hub.verify_token=" + s.o.VerifyToken

@@ -16,29 +16,29 @@ type Kind int
 
 // The ways to fail.
 const (
-	AnswerError Kind = iota // the channel's error form, by Error
-	Hang                    // no answer until the client leaves
-	CloseAfter              // the connection closes after the request was read
-	Reset                   // the connection is reset after the request was read
-	HalfBody                // the head and half of the answer, then the end
-	Garbage                 // 200 with something that is no JSON
-	HTML                    // a gateway's page, with HTTP or else 502
-	Redirect                // to the same path, with HTTP or else 307
-	Huge                    // 200 with a message id and two mebibytes of space
+	ErrorResponse Kind = iota // the channel's error form, by Error
+	Hang                      // no response until the client closes the connection
+	CloseAfter                // the connection closes after the request was read
+	Reset                     // the connection is reset after the request was read
+	HalfBody                  // the header and half of the body, then the end
+	Garbage                   // 200 with something that is no JSON
+	HTML                      // a gateway's page, with HTTP or else 502
+	Redirect                  // to the same path, with HTTP or else 307
+	Huge                      // 200 with a message id and two mebibytes of space
 )
 
-// Failure is what becomes of a post instead of being answered as usual.
+// Failure is what happens to a post instead of the usual response.
 type Failure struct {
-	Kind  Kind
-	HTTP  int   // for HTML and Redirect, and for AnswerError when Error.HTTP is 0
-	Error Error // for AnswerError
-	Took  bool  // the channel took the message all the same: statuses follow
+	Kind     Kind
+	HTTP     int   // for HTML and Redirect, and for ErrorResponse when Error.HTTP is 0
+	Error    Error // for ErrorResponse
+	Accepted bool  // the channel accepted the message in spite of the failure: statuses follow
 }
 
 // Code is a failure with one of the channel's codes.
 func Code(status, code int) Failure { return Failure{Error: Error{HTTP: status, Code: code}} }
 
-// Busy is a failure with a code that says how long to wait.
+// Busy is a failure with a code and a Retry-After header.
 func Busy(status, code int, wait time.Duration) Failure {
 	f := Code(status, code)
 	f.Error.Header = http.Header{"Retry-After": {strconv.Itoa(int(wait / time.Second))}}
@@ -61,7 +61,7 @@ func (s *Server) Fail(n int, f Failure) {
 	}
 }
 
-// FailBy asks decide about each post that no Fail awaits; nil ends it. It may be called by several requests at once.
+// FailBy calls decide for each post that no Fail applies to, possibly for several at once; nil ends it.
 func (s *Server) FailBy(decide func(Post) *Failure) {
 	s.failures.mu.Lock()
 	defer s.failures.mu.Unlock()
@@ -86,7 +86,7 @@ func (fs *failures) of(p Post) *Failure {
 
 func (f *Failure) play(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) {
 	switch f.Kind {
-	case AnswerError:
+	case ErrorResponse:
 		e := f.Error
 		if e.HTTP == 0 {
 			e.HTTP = f.HTTP
@@ -125,7 +125,7 @@ func (f *Failure) play(w http.ResponseWriter, r *http.Request, stop <-chan struc
 	}
 }
 
-// hijack takes the connection, does last to it and closes it.
+// hijack takes over the connection, calls last and closes it.
 func hijack(w http.ResponseWriter, last func(net.Conn)) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

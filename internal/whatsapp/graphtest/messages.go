@@ -15,7 +15,7 @@ import (
 	"carillon/internal/content"
 )
 
-// message is what the channel takes, and nothing else. Pointers tell absent from empty.
+// message is all that the channel accepts. Pointers distinguish absent from empty.
 type message struct {
 	MessagingProduct string `json:"messaging_product"`
 	RecipientType    string `json:"recipient_type"`
@@ -64,8 +64,8 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) {
 	p, refused := s.read(body)
 	p = s.record.add(p)
 	if f := s.failures.of(p); f != nil {
-		if f.Took {
-			s.took(p)
+		if f.Accepted {
+			s.accepted(p)
 		}
 		f.play(w, r, s.stop)
 		return
@@ -74,20 +74,20 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) {
 		refused.write(w)
 		return
 	}
-	s.took(p)
+	s.accepted(p)
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","contacts":[{"input":"`+p.To+`","wa_id":"`+strings.TrimPrefix(p.To, "+")+
 		`"}],"messages":[{"id":"`+p.ID+`","message_status":"accepted"}]}`)
 }
 
-func (s *Server) took(p Post) {
-	s.record.take(p)
-	if s.pump != nil {
-		s.pump.add(p)
+func (s *Server) accepted(p Post) {
+	s.record.accept(p)
+	if s.poster != nil {
+		s.poster.add(p)
 	}
 }
 
-// read takes the message apart; what is wrong with it comes beside what could be read.
+// read parses the message; it returns what is wrong along with what could be read.
 func (s *Server) read(body []byte) (Post, *Error) {
 	p := Post{At: time.Now()}
 	if s.o.Loose {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Post is one message as it came in.
+// Post is one request to send a message.
 type Post struct {
 	Ref      string // biz_opaque_callback_data
 	To       string
@@ -15,10 +15,10 @@ type Post struct {
 	At       time.Time
 	ID       string // the wamid it has or would have had
 	Body     []byte // nil when loose
-	Took     bool   // answered as taken, or taken all the same
+	Accepted bool   // the response said so, or it was accepted in spite of a failure
 }
 
-// record keeps what came in, by shards, so that counting holds up no one.
+// record keeps the posts, in shards, so that counting delays nobody.
 type record struct {
 	loose  bool
 	epoch  string
@@ -34,9 +34,9 @@ type recordShard struct {
 
 // refRecord is the posts of one ref. Loose keeps the last one only.
 type refRecord struct {
-	count int
-	took  int
-	posts []Post
+	count    int
+	accepted int
+	posts    []Post
 }
 
 func (r *record) start(loose bool) {
@@ -56,7 +56,7 @@ func (r *record) shard(ref string) (*recordShard, int) {
 	return &r.shards[n], n
 }
 
-// add numbers the post and gives it an id.
+// add numbers the post and assigns its id.
 func (r *record) add(p Post) Post {
 	sh, n := r.shard(p.Ref)
 	sh.mu.Lock()
@@ -79,8 +79,8 @@ func (r *record) add(p Post) Post {
 	return p
 }
 
-// take marks a post as taken by the channel.
-func (r *record) take(p Post) {
+// accept marks a post as accepted by the channel.
+func (r *record) accept(p Post) {
 	sh, _ := r.shard(p.Ref)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -88,15 +88,15 @@ func (r *record) take(p Post) {
 	if rec == nil {
 		return
 	}
-	rec.took++
+	rec.accepted++
 	for i := range rec.posts {
 		if rec.posts[i].ID == p.ID {
-			rec.posts[i].Took = true
+			rec.posts[i].Accepted = true
 		}
 	}
 }
 
-// Count is how many posts carried this ref, whatever was answered.
+// Count is how many posts had this ref, whatever the response.
 func (s *Server) Count(ref string) int {
 	sh, _ := s.record.shard(ref)
 	sh.mu.Lock()
@@ -118,7 +118,7 @@ func (s *Server) Posts(ref string) []Post {
 	return nil
 }
 
-// Total is how many posts came in.
+// Total is the number of posts.
 func (s *Server) Total() int {
 	n := 0
 	for i := range s.record.shards {
@@ -130,7 +130,7 @@ func (s *Server) Total() int {
 	return n
 }
 
-// Forget lets go of what came in so far, as if it had not; the ids stay unique.
+// Forget removes all posts; ids stay unique.
 func (s *Server) Forget() {
 	for i := range s.record.shards {
 		sh := &s.record.shards[i]
@@ -140,13 +140,13 @@ func (s *Server) Forget() {
 	}
 }
 
-// Each tells of every ref how many posts came in and how many were taken, in no order. It holds up the server.
-func (s *Server) Each(tell func(ref string, posts, took int)) {
+// Each calls f for every ref, in no order, with how many posts it had and how many were accepted. It blocks the server.
+func (s *Server) Each(f func(ref string, posts, accepted int)) {
 	for i := range s.record.shards {
 		sh := &s.record.shards[i]
 		sh.mu.Lock()
 		for ref, rec := range sh.byRef {
-			tell(ref, rec.count, rec.took)
+			f(ref, rec.count, rec.accepted)
 		}
 		sh.mu.Unlock()
 	}

@@ -1,10 +1,10 @@
-// Package graphtest is a stand-in for the WhatsApp Cloud API, for tests and for fault and benchmark runs. It listens on
-// loopback, takes template messages and template management, answers as the channel does, records what it took, and
+// Package graphtest is a fake of the WhatsApp Cloud API, for tests and for fault and benchmark runs. It listens on
+// loopback, accepts template messages and template management, responds as the channel does, records what it accepted, and
 // posts signed status callbacks.
 //
-// It is strict in what it takes: a wrong field, type, count, token, version or id is an error in the channel's form
-// with the channel's code. Options.Loose leaves the contents of messages unread, for speed. It knows nothing of package
-// whatsapp, so that one cannot repeat the other's mistake.
+// It is strict: a wrong field, type, count, token, version or id is an error in the channel's form with the channel's
+// code. Options.Loose skips the check of messages, for speed. It does not use package whatsapp, so that neither repeats
+// the other's mistakes.
 package graphtest
 
 import (
@@ -23,8 +23,7 @@ import (
 	"carillon"
 )
 
-// Options say what account the server plays and how it behaves. The zero value plays the account of
-// spec/provision.example.yaml, strictly, and posts no callbacks.
+// Options are the account that the server represents and how it behaves. The zero value is strict and posts no callbacks.
 type Options struct {
 	Addr          string // default 127.0.0.1:0
 	Version       string // default v23.0
@@ -64,7 +63,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Server is a running stand-in.
+// Server is a running fake.
 type Server struct {
 	o         Options
 	http      *http.Server
@@ -74,7 +73,7 @@ type Server struct {
 	record    record
 	failures  failures
 	templates templates
-	pump      *pump // nil without a callback address
+	poster    *poster // nil without a callback address
 }
 
 // New starts a server; Close ends it.
@@ -93,8 +92,8 @@ func New(o Options) (*Server, error) {
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	s.done.Go(func() { _ = s.http.Serve(l) })
 	if o.Callbacks.URL != "" {
-		s.pump = newPump(s)
-		s.done.Go(func() { s.pump.run(s.stop) })
+		s.poster = newPoster(s)
+		s.done.Go(func() { s.poster.run(s.stop) })
 	}
 	return s, nil
 }
@@ -111,7 +110,7 @@ func (s *Server) Settings() json.RawMessage {
 	return b
 }
 
-// Close ends the server, hanging requests and callbacks under way included.
+// Close ends the server with its hanging requests and callbacks in flight.
 func (s *Server) Close() error {
 	close(s.stop)
 	err := s.http.Close()
@@ -119,11 +118,11 @@ func (s *Server) Close() error {
 	return err
 }
 
-// ServeHTTP routes by the account's paths; whatever else is asked for is an object that does not exist.
+// ServeHTTP routes by the account's paths; any other path is an object that does not exist.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(r)
 	if err != nil {
-		return // the client left
+		return // the client closed the connection
 	}
 	if e := s.admit(r); e != nil {
 		e.write(w)
@@ -179,7 +178,7 @@ func (s *Server) admit(r *http.Request) *Error {
 	return nil
 }
 
-// Error is an answer in the channel's form.
+// Error is an error response in the channel's form.
 type Error struct {
 	HTTP      int
 	Code      int
@@ -211,11 +210,11 @@ func (e *Error) write(w http.ResponseWriter) {
 		member["is_transient"] = true
 	}
 	maps.Copy(w.Header(), e.Header)
-	answer(w, e.HTTP, map[string]any{"error": member})
+	respond(w, e.HTTP, map[string]any{"error": member})
 }
 
-func answer(w http.ResponseWriter, status int, v any) {
+func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a client that left is no fault of ours
+	_ = json.NewEncoder(w).Encode(v) // the client may have closed the connection
 }

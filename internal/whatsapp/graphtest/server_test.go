@@ -55,7 +55,7 @@ func TestLooseTakesAndCountsWithoutReading(t *testing.T) {
 	if fmt.Sprint(got) != "map[a:[2 2] b:[2 1]]" || s.Total() != 4 || s.Count("a") != 2 || s.Count("c") != 0 {
 		t.Error(got, s.Total())
 	}
-	if p := s.Posts("a"); len(p) != 1 || p[0].Nth != 2 || p[0].To != "34600111222" || !p[0].Took || p[0].Body != nil {
+	if p := s.Posts("a"); len(p) != 1 || p[0].Nth != 2 || p[0].To != "34600111222" || !p[0].Accepted || p[0].Body != nil {
 		t.Errorf("%+v", p)
 	}
 	if status, _ := post(t, s, `{}`); status != 400 {
@@ -94,7 +94,7 @@ func TestAMessageTakenWithoutAnAnswerHasItsStatuses(t *testing.T) {
 	t.Cleanup(hook.Close)
 	s := start(t, Options{Loose: true, Callbacks: Callbacks{URL: hook.URL, Statuses: []string{"delivered"}}})
 	s.Fail(1, Failure{Kind: CloseAfter})
-	s.Fail(1, Failure{Kind: CloseAfter, Took: true})
+	s.Fail(1, Failure{Kind: CloseAfter, Accepted: true})
 	for _, ref := range []string{"lost", "taken"} {
 		if status, _ := post(t, s, `{"to":"34600111222","biz_opaque_callback_data":"`+ref+`"}`); status != 0 {
 			t.Fatal("it was answered")

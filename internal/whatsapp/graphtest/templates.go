@@ -89,7 +89,7 @@ func (ts *templates) sendable(name, language string) (*carillon.Template, *Error
 	return &t, nil
 }
 
-// SetTemplate gives a template another status, in the channel's words, as its reviewer would; false when there is none.
+// SetTemplate sets a template's status, in the channel's terms, as its reviewer would; false when there is none.
 func (s *Server) SetTemplate(name, language, status, reason string) bool {
 	s.templates.mu.Lock()
 	defer s.templates.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Server) createTemplate(w http.ResponseWriter, body []byte) {
 		h.status = "APPROVED"
 	}
 	s.templates.add(h)
-	answer(w, 200, map[string]any{"id": h.ProviderID, "status": h.status, "category": h.Category})
+	respond(w, 200, map[string]any{"id": h.ProviderID, "status": h.status, "category": h.Category})
 }
 
 // check is the channel's: form, names and samples.
@@ -252,7 +252,7 @@ func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request) {
 	if at < len(s.templates.all) {
 		paging["next"] = s.URL() + r.URL.Path
 	}
-	answer(w, 200, map[string]any{"data": append([]map[string]any{}, found...), "paging": paging})
+	respond(w, 200, map[string]any{"data": append([]map[string]any{}, found...), "paging": paging})
 }
 
 func (s *Server) deleteTemplate(w http.ResponseWriter, r *http.Request) {
@@ -265,7 +265,7 @@ func (s *Server) deleteTemplate(w http.ResponseWriter, r *http.Request) {
 		(&Error{HTTP: 400, Code: 100, Subcode: 2593002, Message: "Message template not found"}).write(w)
 		return
 	}
-	answer(w, 200, map[string]any{"success": true})
+	respond(w, 200, map[string]any{"success": true})
 }
 
 // templateNode is one template by its id: read it or edit it.
@@ -277,7 +277,7 @@ func (s *Server) templateNode(w http.ResponseWriter, r *http.Request, id string,
 	case h == nil:
 		noObject(id).write(w)
 	case r.Method == http.MethodGet:
-		answer(w, 200, h.view())
+		respond(w, 200, h.view())
 	case r.Method == http.MethodPost:
 		s.editTemplate(w, h, body)
 	default:
@@ -318,5 +318,5 @@ func (s *Server) editTemplate(w http.ResponseWriter, h *held, body []byte) {
 		next.status = "APPROVED"
 	}
 	*h = *next
-	answer(w, 200, map[string]any{"success": true})
+	respond(w, 200, map[string]any{"success": true})
 }

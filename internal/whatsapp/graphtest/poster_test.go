@@ -6,11 +6,11 @@ import (
 )
 
 func TestCallbacksThatFindNobodyAreRepeatedWithoutGrowing(t *testing.T) {
-	p := newPump(&Server{o: Options{Callbacks: Callbacks{Double: true}.filled()}})
+	p := newPoster(&Server{o: Options{Callbacks: Callbacks{Double: true}.filled()}})
 	p.add(Post{})
 	now := time.Now().Add(time.Minute)
 	for range 10 {
-		all, _ := p.take(now)
+		all, _ := p.due(now)
 		if len(all) != 6 {
 			t.Fatalf("three statuses, each twice, are posted as %d", len(all))
 		}

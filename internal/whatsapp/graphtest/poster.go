@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Callbacks are those that the server posts by itself for each message it took.
+// Callbacks configure the callbacks that the server posts for each message it accepted.
 type Callbacks struct {
 	URL      string        // empty: none
 	Statuses []string      // default sent, delivered, read
 	Delay    time.Duration // of each status after the one before it
-	Shuffle  bool          // statuses that are due together come in any order
-	Double   bool          // each comes twice
+	Shuffle  bool          // statuses that are due together are posted in random order
+	Double   bool          // each is posted twice
 	Batch    int           // most statuses in one post; default 100
 	Posts    int           // posts at once; default 4
-	Flush    time.Duration // how long statuses gather before they are posted; default 10 ms
+	Flush    time.Duration // how long statuses are collected before they are posted; default 10 ms
 }
 
 func (c Callbacks) filled() Callbacks {
@@ -36,40 +36,40 @@ func (c Callbacks) filled() Callbacks {
 	return c
 }
 
-// pump posts statuses when they are due. Each step of the statuses has a queue of its own, in which due times only
-// rise; what was not answered 200 goes to the last queue and is posted again a second later.
-type pump struct {
+// poster posts statuses when they are due. Each state has a queue of its own, in which due times only rise. What the
+// response to is not 200 goes to the last queue and is posted again a second later.
+type poster struct {
 	s      *Server
 	c      Callbacks
 	wake   chan struct{}
 	mu     sync.Mutex
-	queues [][]due
+	queues [][]dueStatus
 }
 
-type due struct {
+type dueStatus struct {
 	at time.Time
 	Status
 }
 
-// again is how long the channel waits before it repeats a callback that was not answered 200.
-const again = time.Second
+// repeatAfter is how long the channel waits before it repeats a callback whose response was not 200.
+const repeatAfter = time.Second
 
-func newPump(s *Server) *pump {
-	return &pump{s: s, c: s.o.Callbacks, wake: make(chan struct{}, 1), queues: make([][]due, len(s.o.Callbacks.Statuses)+1)}
+func newPoster(s *Server) *poster {
+	return &poster{s: s, c: s.o.Callbacks, wake: make(chan struct{}, 1), queues: make([][]dueStatus, len(s.o.Callbacks.Statuses)+1)}
 }
 
-func (p *pump) add(post Post) {
+func (p *poster) add(post Post) {
 	now := time.Now()
 	p.mu.Lock()
 	for i, state := range p.c.Statuses {
 		at := now.Add(time.Duration(i+1) * p.c.Delay)
-		p.queues[i] = append(p.queues[i], due{at: at, Status: StatusOf(post, state, at)})
+		p.queues[i] = append(p.queues[i], dueStatus{at: at, Status: StatusOf(post, state, at)})
 	}
 	p.mu.Unlock()
 	p.signal()
 }
 
-func (p *pump) signal() {
+func (p *poster) signal() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -77,7 +77,7 @@ func (p *pump) signal() {
 }
 
 // run posts until stop closes.
-func (p *pump) run(stop <-chan struct{}) {
+func (p *poster) run(stop <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -92,7 +92,7 @@ func (p *pump) run(stop <-chan struct{}) {
 			return
 		case <-timer.C:
 		}
-		batch, next := p.take(time.Now())
+		batch, next := p.due(time.Now())
 		p.post(ctx, batch)
 		switch {
 		case len(batch) > 0 || !next.IsZero():
@@ -108,15 +108,15 @@ func (p *pump) run(stop <-chan struct{}) {
 	}
 }
 
-// take removes what is due, and tells when the next is; zero when there is none.
-func (p *pump) take(now time.Time) (batch []Status, next time.Time) {
+// due removes and returns what is due, and when the next status is; zero when there is none.
+func (p *poster) due(now time.Time) (batch []Status, next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, q := range p.queues {
 		n := 0
 		for n < len(q) && !q[n].at.After(now) {
 			batch = append(batch, q[n].Status)
-			if p.c.Double && i < len(p.queues)-1 { // what is repeated comes twice already
+			if p.c.Double && i < len(p.queues)-1 { // repeated ones are doubled already
 				batch = append(batch, q[n].Status)
 			}
 			n++
@@ -133,34 +133,34 @@ func (p *pump) take(now time.Time) (batch []Status, next time.Time) {
 	return batch, next
 }
 
-func (p *pump) post(ctx context.Context, all []Status) {
+func (p *poster) post(ctx context.Context, all []Status) {
 	if p.c.Shuffle {
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
-	free := make(chan struct{}, p.c.Posts)
-	var under sync.WaitGroup
+	slots := make(chan struct{}, p.c.Posts)
+	var posts sync.WaitGroup
 	for len(all) > 0 {
 		n := min(p.c.Batch, len(all))
 		part := all[:n]
 		all = all[n:]
-		free <- struct{}{}
-		under.Go(func() {
-			defer func() { <-free }()
+		slots <- struct{}{}
+		posts.Go(func() {
+			defer func() { <-slots }()
 			status, err := p.s.Deliver(ctx, p.c.URL, p.s.StatusBody(part...))
 			if (err != nil || status != http.StatusOK) && ctx.Err() == nil {
 				p.repeat(part)
 			}
 		})
 	}
-	under.Wait()
+	posts.Wait()
 }
 
-func (p *pump) repeat(part []Status) {
-	at := time.Now().Add(again)
+func (p *poster) repeat(part []Status) {
+	at := time.Now().Add(repeatAfter)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	last := len(p.queues) - 1
 	for _, st := range part {
-		p.queues[last] = append(p.queues[last], due{at: at, Status: st})
+		p.queues[last] = append(p.queues[last], dueStatus{at: at, Status: st})
 	}
 }
