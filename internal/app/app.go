@@ -169,7 +169,7 @@ func (a *App) wire() {
 	})
 	host, _ := os.Hostname()
 	o := queue.Options{
-		Deliver: a.deliverer(), Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered, Settled: a.metrics.settled,
+		Deliver: a.deliverer(), Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered, Reconciled: a.metrics.reconciled,
 		Log: a.log, Name: host, Drain: a.drainTime(),
 	}
 	if a.store.Engine() == "postgres" {

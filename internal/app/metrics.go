@@ -135,8 +135,8 @@ func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
 	m.ended.WithLabelValues(outcomeOf(d), string(d.Result.Reason)).Inc()
 }
 
-// settled counts what became of unknown outcomes: another attempt, or a failure.
-func (m *metrics) settled(retried, failed int) {
+// reconciled counts what became of unknown outcomes: another attempt, or a failure.
+func (m *metrics) reconciled(retried, failed int) {
 	m.ended.WithLabelValues("retry", string(carillon.ReasonOutcomeUnknown)).Add(float64(retried))
 	m.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }

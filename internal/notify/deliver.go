@@ -112,7 +112,7 @@ func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.
 
 // expired ends a message that was tried and could not be sent in its time, which began at an instant.
 func expired(j *queue.Job, since, now time.Time) (queue.Done, bool) {
-	if j.Attempt-j.Spared <= 1 || now.Sub(since) <= timeToLive {
+	if j.Attempt-j.Forgiven <= 1 || now.Sub(since) <= timeToLive {
 		return queue.Done{}, false
 	}
 	return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
@@ -227,7 +227,7 @@ func retried(j *queue.Job, e *entry, o carillon.Outcome, now time.Time) queue.Do
 	if o.MaxTries > 0 {
 		limit = min(limit, o.MaxTries)
 	}
-	tried := max(1, j.Attempt-j.Spared)
+	tried := max(1, j.Attempt-j.Forgiven)
 	if tried >= limit && !(j.Probe && o.Fault != "") {
 		reason := o.Reason
 		if reason == "" {

@@ -71,7 +71,7 @@ const (
 	closeLast   = time.Second // at the end; nobody waits longer for what the next start finds
 	closeAtOnce = 64          // a transaction: requests to be stored wait for it
 	sweepEvery  = 10 * time.Minute
-	chores      = time.Minute
+	purges      = time.Minute
 )
 
 // Run does the work behind until ctx ends: marking notifications that are done, releasing what is held without need,
@@ -79,7 +79,7 @@ const (
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
 	done.Go(func() { n.sweeps(ctx) })
-	done.Go(func() { n.chores(ctx) })
+	done.Go(func() { n.purges(ctx) })
 	done.Go(func() { n.fillSearch(ctx) })
 	for ctx.Err() == nil {
 		select {
@@ -233,12 +233,12 @@ func searchWait(took, lag time.Duration, beside bool) time.Duration {
 	return min(max(searchShare*took, searchPause), searchIdle)
 }
 
-func (n *Notify) chores(ctx context.Context) {
+func (n *Notify) purges(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(chores):
+		case <-time.After(purges):
 		}
 		if err := n.releaseNeedless(ctx); err != nil && ctx.Err() == nil {
 			n.o.Log.WarnContext(ctx, "release held messages", "error", err)

@@ -37,7 +37,7 @@ type dispatcher struct {
 	breakers    breakers
 	counts      counts
 
-	leaving bool            // told to stop: what this node has goes to the others
+	leaving bool            // stopping: what this node has goes to the others
 	sendCtx context.Context //nolint:containedctx // the sends' own, canceled when draining takes too long
 }
 

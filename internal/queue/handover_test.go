@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store"
 )
 
-// A turn that was under way when the node was told to stop still asks for as many shards as its part is.
+// A turn that was under way when the node is stopping still asks for as many shards as its part is.
 func TestALateTurnCancelsNoHandOver(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for _, leaving := range []bool{false, true} {

@@ -157,8 +157,8 @@ func (q *Queue) reconcile(shard int, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
 	defer cancel()
 	e := &reconciled{shard: shard}
-	due, next, err := q.store.Doubts(ctx, shard, now, reconcileRows)
-	var retry, fail []store.Doubt
+	due, next, err := q.store.UnknownOutcomes(ctx, shard, now, reconcileRows)
+	var retry, fail []store.UnknownOutcome
 	for _, x := range due {
 		sender, _, serr := q.o.Sender(ctx, x.SenderUID)
 		if serr != nil {
@@ -174,9 +174,9 @@ func (q *Queue) reconcile(shard int, now time.Time) {
 		}
 	}
 	if err == nil && len(due) > 0 {
-		err = q.store.Settle(ctx, retry, fail, now)
-		if err == nil && q.o.Settled != nil {
-			q.o.Settled(len(retry), len(fail))
+		err = q.store.Reconcile(ctx, retry, fail, now)
+		if err == nil && q.o.Reconciled != nil {
+			q.o.Reconciled(len(retry), len(fail))
 		}
 	}
 	e.next, e.err = next, err

@@ -1,10 +1,11 @@
-// Package queue holds what waits and starts it when it is due: shards owned by nodes, a
-// lane a sender, due times slept to, pacing, fairness between lanes and classes, unknown outcomes. It does not know how
-// a message is sent; notify gives it the function that does.
+// Package queue starts messages when they are due. The dispatcher reads lanes ahead, decides what starts, commits starts
+// together with the results of the last sends, and has a worker deliver each. It does not know how a message is sent.
 //
-//	accept ── Wake ──▶ lane ── window ──▶ start (one commit with the last results) ──▶ Deliver ──▶ result
-//	                     ▲                                                                │
-//	                     └────────────── retry, unknown, held, postponed ◀────────────────┘
+//	accept ── Wake ──▶ lane ── prefetch ──▶ start (one commit with the last results) ──▶ Deliver ──▶ result
+//	                     ▲                                                                  │
+//	                     └────────────── retry, unknown, held, postponed ◀──────────────────┘
+//
+// Which shards this node owns is decided by queue/membership; the pure parts of a lane are in queue/lane.
 package queue
 
 import (
@@ -26,12 +27,12 @@ type Job struct {
 	Class          carillon.Class
 	Shard          int
 	Attempt        int
-	// Spared of the attempts count for nothing: the sender's breaker was open or opened by them (breaker.go), or they
-	// never left for a reason of our own.
-	Spared int
-	// Probe: the breaker is half open and this message tries whether the fault is over; it does not fail by it.
+	// Forgiven of the attempts count for nothing: the sender's breaker was open or opened by them, or they never left for a
+	// reason on our side.
+	Forgiven int
+	// Probe: the breaker is half open and this message probes whether the fault is over; it does not fail by it.
 	Probe bool
-	// Valid tells whether this node may still start: asked right before the request leaves.
+	// Valid reports whether this node may still start: asked right before the request leaves.
 	Valid func() bool
 }
 
@@ -43,7 +44,7 @@ type Done struct {
 	PauseFor time.Duration
 	// Answered: the provider was reached and judged the message itself.
 	Answered bool
-	// Ours: a fault of our own side put the message off; the attempt counts for nothing.
+	// Ours: a fault on our side postponed the message; the attempt counts for nothing.
 	Ours bool
 	// Fault is what may keep the sender's next message from its end too.
 	Fault carillon.Fault
@@ -66,24 +67,24 @@ type Fresh struct {
 // Options wire a queue. Deliver and Sender are required.
 type Options struct {
 	Deliver func(ctx context.Context, j *Job) Done
-	// Sender gives a sender, and whether it may send now: its company may be suspended.
+	// Sender returns a sender, and whether it may send now: its company may be suspended.
 	Sender func(ctx context.Context, uid int64) (s *carillon.Sender, active bool, err error)
 	// Publish carries wakes of shards that other nodes own; nil on one node.
 	Publish func(ws []Wake)
-	// Closed hears the notifications of which a message ended.
+	// Closed is called with the notifications of which a message ended.
 	Closed func(notifications []carillon.Seq)
 	// Deposed is called when work behind deliveries may have been left undone: this node declared another one dead.
 	Deposed func()
-	// Moved tells the other nodes that this one gave shards back; they look at once. nil on one node.
+	// Moved is called when this node gave shards back: the others should look at once. nil on one node.
 	Moved func()
-	// Lapsed hears that this node may not start anything any more: it could not tell the others that it is alive.
+	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
 	Lapsed func()
-	// Observe hears how late a message started and how it ended.
+	// Observe is called with how late a message started and how it ended.
 	Observe func(j *Job, late time.Duration, d *Done)
-	// Settled hears of messages of unknown outcome what their sender's policy made of them.
-	Settled func(retried, failed int)
-	Log     *slog.Logger
-	Name    string // of this node, for people
+	// Reconciled is called with what their senders' policies made of messages of unknown outcome.
+	Reconciled func(retried, failed int)
+	Log        *slog.Logger
+	Name       string // of this node, for people
 
 	LaneCap    int           // sends at once of one sender; default 64
 	ProcessCap int           // sends at once in all; default 1024

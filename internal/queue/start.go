@@ -22,8 +22,8 @@ type flight struct {
 	wait  time.Duration // before it leaves, for the same
 }
 
-// depart counts the start in its shard, arrive its end: a result that is written, or no start at all.
-func (f *flight) depart(s *shard) {
+// begin counts the start in its shard, arrive its end: a result that is written, or no start at all.
+func (f *flight) begin(s *shard) {
 	if f.shard = s; s != nil {
 		s.inFlight++
 	}
@@ -103,7 +103,7 @@ func (d *dispatcher) next(l *lane.Lane, now time.Time) *flight {
 			d.read(l, now)
 		}
 		f.job = &Job{Queued: m, Sender: l.Sender, Class: f.class, Shard: l.Shard, Valid: d.q.members.Validity(l.Shard, d.epochOf(l.Shard))}
-		f.job.Spared, f.job.Probe = d.breakers.allow(l, m.Key, now)
+		f.job.Forgiven, f.job.Probe = d.breakers.allow(l, m.Key, now)
 		return f
 	}
 	return nil
@@ -174,7 +174,7 @@ func (d *dispatcher) commit(flights []*flight, now time.Time) {
 	for _, f := range flights {
 		x.Starts = append(x.Starts, f.start)
 		s := d.shards[f.start.Shard]
-		f.depart(s)
+		f.begin(s)
 		if s != nil && !seen[s.id] {
 			seen[s.id] = true
 			x.Fences = append(x.Fences, store.Fence{Shard: s.id, Owner: d.q.members.ID(), Epoch: s.epoch})

@@ -198,7 +198,7 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 	}
 	if s.SQLite() {
 		// Not given up with its caller: what it found out is written into p.
-		return s.chores.Commit(context.WithoutCancel(ctx), s.DB, func(ctx context.Context, tx *db.Tx) error { return timed(ctx, &Tx{Tx: tx, s: s}) })
+		return s.purges.Commit(context.WithoutCancel(ctx), s.DB, func(ctx context.Context, tx *db.Tx) error { return timed(ctx, &Tx{Tx: tx, s: s}) })
 	}
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		var ours bool

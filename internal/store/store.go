@@ -58,7 +58,7 @@ type Store struct {
 	reconciles *db.Kind[db.Func] // unknown outcomes
 	closes     *db.Kind[closing]
 	events     *db.Kind[[]*Event]
-	chores     *db.Kind[db.Func] // deletions, on SQLite
+	purges     *db.Kind[db.Func] // deletions, on SQLite
 	backups    backups
 	stop       context.CancelFunc
 	done       sync.WaitGroup
@@ -90,7 +90,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		DB: d, seal: seal, log: o.Logger, caches: newCaches(), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
-		chores: db.Funcs("purge", placeClose),
+		purges: db.Funcs("purge", placeClose),
 	}
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first failure says what is wrong

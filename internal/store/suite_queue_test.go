@@ -105,7 +105,7 @@ func doubtsComeUp(t *testing.T, r *rig) {
 		{time.Hour, 10, []int{2, 1, 0}, 0},
 		{time.Hour, 2, []int{2, 1}, time.Hour},
 	} {
-		due, next, err := r.Doubts(t.Context(), f.Shard, r.now.Add(tt.after), tt.limit)
+		due, next, err := r.UnknownOutcomes(t.Context(), f.Shard, r.now.Add(tt.after), tt.limit)
 		var got []int
 		for _, d := range due {
 			got = append(got, d.Key.N())
@@ -118,23 +118,23 @@ func doubtsComeUp(t *testing.T, r *rig) {
 			t.Errorf("after %s: next %s, want %s, %v\n%s", tt.after, next, want, err, d)
 		}
 	}
-	if due, next, err := r.Doubts(t.Context(), f.Shard+1, r.now.Add(time.Hour), 10); len(due) > 0 || !next.IsZero() || err != nil {
+	if due, next, err := r.UnknownOutcomes(t.Context(), f.Shard+1, r.now.Add(time.Hour), 10); len(due) > 0 || !next.IsZero() || err != nil {
 		t.Error(due, next, err)
 	}
 }
 
 func settling(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 5)
-	var doubts []store.Doubt
+	var doubts []store.UnknownOutcome
 	for n := range 5 {
 		r.start(t, f, a, n)
 		if n < 4 {
 			r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveUnknown, Due: r.now})
 		}
-		doubts = append(doubts, store.Doubt{Key: a.Notification.Seq().Message(n), SenderUID: r.sender.UID, Attempt: 1})
+		doubts = append(doubts, store.UnknownOutcome{Key: a.Notification.Seq().Message(n), SenderUID: r.sender.UID, Attempt: 1})
 	}
 	r.receive(t, r.receipt(a, 2, carillon.StateSent), r.receipt(a, 3, carillon.StateSent))
-	if err := r.Settle(t.Context(), []store.Doubt{doubts[0], doubts[2], doubts[4]}, []store.Doubt{doubts[1], doubts[3]}, r.now); err != nil {
+	if err := r.Reconcile(t.Context(), []store.UnknownOutcome{doubts[0], doubts[2], doubts[4]}, []store.UnknownOutcome{doubts[1], doubts[3]}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	for n, want := range []string{"1 queued", "0 failed", "0 sent", "0 sent", "2 queued"} {

@@ -111,7 +111,7 @@ func (r *rig) begin(t *testing.T, a *store.Accept, state string) {
 		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Move: store.MoveRetry, Due: r.now, Detail: "500"})
 	}
 	if state == "failed unknown" {
-		if err := r.Settle(t.Context(), nil, []store.Doubt{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
+		if err := r.Reconcile(t.Context(), nil, []store.UnknownOutcome{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -94,7 +94,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	if err := m.rebalance(ctx, part(nodes, m.id), shards); err != nil {
 		return err
 	}
-	m.settled()
+	m.joined()
 	return nil
 }
 

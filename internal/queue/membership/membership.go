@@ -154,7 +154,7 @@ func (m *Membership) LookForShards() {
 	}
 }
 
-func (m *Membership) settled() { m.once.Do(func() { close(m.ready) }) }
+func (m *Membership) joined() { m.once.Do(func() { close(m.ready) }) }
 
 // Join takes the node's place among the nodes.
 func (m *Membership) Join(ctx context.Context) error {
@@ -175,7 +175,7 @@ func (m *Membership) Join(ctx context.Context) error {
 	if err := m.hold(ctx, shards); err != nil {
 		return err
 	}
-	m.settled()
+	m.joined()
 	return nil
 }
 

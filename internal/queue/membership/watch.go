@@ -14,7 +14,7 @@ import (
 const (
 	deadAfter = 6 * time.Second
 	goneAfter = 2 * time.Second
-	// watchGap: an observer that did not look for so long was itself stopped or cut off, and begins anew.
+	// watchGap: an observer that did not look for so long was itself stopped or cut off, and begins again.
 	watchGap = 5 * time.Second
 )
 
