@@ -27,7 +27,6 @@ var notYet = []string{
 	"internal/egress",
 	"internal/notify",
 	"internal/panel",
-	"internal/queue",
 	"internal/realtime",
 	"internal/request",
 	"internal/store",
