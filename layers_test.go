@@ -36,6 +36,8 @@ var layers = map[string]int{
 	"internal/catalog": 3,
 	"internal/chat":    3,
 	"internal/hook":    3,
+	"internal/flow":    3,
+	"internal/widget":  3,
 	"internal/auth":    3,
 
 	"internal/whatsapp":     4,
@@ -43,6 +45,7 @@ var layers = map[string]int{
 	"internal/agent":        4,
 	"internal/agent/openai": 4,
 	"internal/agent/espeak": 4,
+	"internal/knowledge":    4,
 	"internal/realtime":     4,
 	"internal/sandbox":      4,
 
@@ -65,6 +68,7 @@ var layers = map[string]int{
 	"web":              7,
 
 	"internal/content":  8,
+	"internal/resource": 8,
 	"internal/jsonbody": 9,
 
 	".": 10, // the root package

@@ -178,7 +178,7 @@ func (c *companies) state(t *testing.T) string {
 		"sender":     "SELECT * FROM sender WHERE company_id = $1",
 		"template":   "SELECT * FROM template WHERE company_id = $1",
 		"created":    "SELECT * FROM template_creation WHERE company_id = $1",
-		"declared":   "SELECT * FROM declared WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
+		"resource":   "SELECT * FROM resource WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
 		"quota": "SELECT * FROM quota WHERE company_id = $1", "idempotency": "SELECT * FROM idempotency WHERE company_id = $1",
 		"notification": "SELECT * FROM notification WHERE company_id = $1",
 		"message":      "SELECT m.* FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1",

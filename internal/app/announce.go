@@ -5,8 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"carillon/internal/agent"
 	"carillon/internal/config"
+	"carillon/internal/flow"
+	"carillon/internal/hook"
+	"carillon/internal/knowledge"
+	"carillon/internal/resource"
 	"carillon/internal/whatsapp"
+	"carillon/internal/widget"
 )
 
 // provision applies the set-up files and, asked for, the demo: before anything is served.
@@ -41,9 +47,16 @@ func (a *App) apply(ctx context.Context, p *config.Provision) error {
 	return nil
 }
 
-// ProvisionOptions are how set-up files are read: with the check of every provider whose settings are known.
+// ProvisionOptions are how set-up files are read: with the check of every provider whose settings are known, and all kinds of resources.
 func ProvisionOptions() config.ProvisionOptions {
-	return config.ProvisionOptions{CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings}}
+	return config.ProvisionOptions{
+		CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings}, Kinds: kinds(),
+	}
+}
+
+// kinds are the kinds of resources, in an order in which each refers only to kinds before its own.
+func kinds() []resource.Kind {
+	return []resource.Kind{knowledge.Kind(), agent.Kind(), flow.Kind(), widget.Kind(), hook.Kind()}
 }
 
 // announce tells the log and writes the ready file: requests are served.

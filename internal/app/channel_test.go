@@ -107,7 +107,7 @@ func knownTemplates(t *testing.T) []carillon.Template {
     senders:
       - {id: main, number: "15555550100", channel: messaging, provider: sandbox}
       - {id: second, number: "15555550101", channel: messaging, provider: sandbox}
-    templates:`+channelTemplates), config.ProvisionOptions{})
+    templates:`+channelTemplates), app.ProvisionOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

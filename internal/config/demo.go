@@ -20,14 +20,15 @@ func Demo(o ProvisionOptions) (*Provision, DemoFacts, error) {
 		Email: c.Users[0].Email, Password: c.Users[0].Password, AccessKey: c.Keys[0].Key,
 		Sender: c.Senders[0].Number, Template: c.Templates[0].Name,
 	}
-	for _, d := range c.Documents {
+	for _, x := range c.Resources {
+		id, _ := x.Key()
 		switch {
-		case d.Kind == KindAgent:
-			f.AgentID = d.ID
-		case d.Kind == KindWidget && d.Doc["kind"] == "chat":
-			f.ChatWidgetID = d.ID
-		case d.Kind == KindWidget:
-			f.VoiceWidgetID = d.ID
+		case x.Kind.Name == "agent":
+			f.AgentID = *id
+		case x.Kind.Name == "widget" && f.ChatWidgetID == "": // the demo's first widget is its chat
+			f.ChatWidgetID = *id
+		case x.Kind.Name == "widget":
+			f.VoiceWidgetID = *id
 		}
 	}
 	return p, f, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/resource"
 )
 
 // Provision is a declarative set-up, read and checked: what there shall be. What it leaves out stays as it is. Ids may
@@ -31,7 +32,7 @@ type Company struct {
 	Keys         []Key
 	Senders      []Sender
 	Templates    []Template
-	Documents    []Document
+	Resources    []Resource // in the order of their kinds: what refers to another comes after it
 	Suppressions []string
 }
 
@@ -104,35 +105,6 @@ type Template struct {
 	SenderAt Position
 }
 
-// The kinds of documents.
-const (
-	KindAgent     = "agent"
-	KindKnowledge = "knowledge"
-	KindFlow      = "flow"
-	KindWidget    = "widget"
-	KindWebhook   = "webhook"
-)
-
-// Document is a declared thing that is kept as a JSON document. The natural key is its id or, without one, its name: of
-// knowledge its id, of a webhook its address.
-type Document struct {
-	At     Position
-	Kind   string
-	ID     string
-	Name   string
-	Doc    map[string]any // encoding/json writes it with sorted keys: the normalized form
-	Refers []Reference
-}
-
-// Reference is a document's word on another one of its company. Field is the member of Doc to fill with the id of the
-// thing found, empty where the reference is an id already.
-type Reference struct {
-	At    Position
-	Kind  string
-	Name  string // its id or name
-	Field string
-}
-
 // ProvisionOptions are what reading a set-up may reach outside.
 type ProvisionOptions struct {
 	// Env looks up `{env: NAME}`; nil: the process's environment.
@@ -142,6 +114,8 @@ type ProvisionOptions struct {
 	// CheckSettings checks a sender's settings by provider, and gives a *carillon.Error whose field is settings.<key>.
 	// The settings of a provider without an entry are kept unchecked.
 	CheckSettings map[string]func(json.RawMessage) error
+	// Kinds are the resources that a set-up may hold, in an order in which each refers only to kinds before its own.
+	Kinds []resource.Kind
 }
 
 // maxProvision bounds a set-up's file.

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
 
 	"carillon"
+	"carillon/internal/resource"
 )
 
 // reader reads the files of one set-up and gathers what is wrong with them.
@@ -72,9 +74,15 @@ func (r *reader) end() (*Provision, error) {
 	}
 	p := &Provision{}
 	for _, c := range r.companies {
+		slices.SortStableFunc(c.Resources, func(a, b Resource) int { return cmp.Compare(r.rank(a), r.rank(b)) })
 		p.Companies = append(p.Companies, c.Company)
 	}
 	return p, nil
+}
+
+// rank is the place of a resource's kind among the kinds.
+func (r *reader) rank(x Resource) int {
+	return slices.IndexFunc(r.o.Kinds, func(k resource.Kind) bool { return k.Name == x.Kind.Name })
 }
 
 func (r *reader) company(f *form) {
@@ -95,11 +103,9 @@ func (r *reader) company(f *form) {
 	f.each("keys", "a key", c.key)
 	f.each("senders", "a sender", c.sender)
 	f.each("templates", "a template", c.template)
-	f.each("knowledge", "knowledge", c.knowledge)
-	f.each("agents", "an agent", c.agent)
-	f.each("flows", "a flow", c.flow)
-	f.each("widgets", "a widget", c.widget)
-	f.each("webhooks", "a webhook", c.webhook)
+	for _, kind := range r.o.Kinds {
+		f.each(kind.Plural, kind.Phrase, func(f *form) { c.resource(f, kind) })
+	}
 	c.suppress(f)
 }
 

@@ -12,11 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/resource/resourcetest"
 )
 
 // closed keeps a set-up from reading the machine it is tested on.
 func closed() ProvisionOptions {
 	return ProvisionOptions{
+		Kinds: resourcetest.Kinds(),
 		Env: func(name string) (string, bool) {
 			if name == "TOKEN" {
 				return "from-the-environment", true
@@ -42,7 +44,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := p.Companies[0]
-	sizes := []int{len(p.Companies), len(c.Users), len(c.Keys), len(c.Senders), len(c.Templates), len(c.Documents), len(c.Suppressions)}
+	sizes := []int{len(p.Companies), len(c.Users), len(c.Keys), len(c.Senders), len(c.Templates), len(c.Resources), len(c.Suppressions)}
 	if diff := cmp.Diff([]int{1, 2, 4, 2, 1, 6, 1}, sizes); diff != "" {
 		t.Error(diff)
 	}
@@ -76,9 +78,9 @@ func TestExampleIsReadInFull(t *testing.T) {
 	if diff := cmp.Diff(wantComponents, string(components)); diff != "" {
 		t.Error(diff)
 	}
-	flow, _ := json.Marshal(c.Documents[2].Doc)
-	wantFlow := `{"name":"order-follow-up","steps":[{"say":"Hola {{name}}, ¿recibió su pedido?"},{"ask":"received","choices":["sí","no"]},` +
-		`{"else":[{"say":"¡Gracias!"}],"if":"received == 'no'","then":[{"handoff":"support"}]}],"trigger":{"event":"order-shipped"}}`
+	flow, _ := json.Marshal(c.Resources[2].Resource.(*resourcetest.Thing).Steps)
+	wantFlow := `[{"say":"Hola {{name}}, ¿recibió su pedido?"},{"ask":"received","choices":["sí","no"]},` +
+		`{"if":"received == 'no'","then":[{"handoff":"support"}],"else":[{"say":"¡Gracias!"}]}]`
 	if diff := cmp.Diff(wantFlow, string(flow)); diff != "" {
 		t.Error(diff)
 	}
@@ -115,9 +117,6 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 		{"user without e-mail", in(`users: [{role: owner}]`), "setup/a.yaml:3:13: email is required"},
 		{"user twice", in(`users: [{email: a@b.test}, {email: A@b.test}]`), "setup/a.yaml:3:32: a user of this e-mail is declared before, at setup/a.yaml:3:13"},
 		{"unknown role", in(`users: [{email: a@b.test, role: king}]`), "setup/a.yaml:3:37: role must be one of viewer, teammate, marketer, developer, admin, owner"},
-		{"short identity secret", in(`widgets: [{name: w, identity_secret: short}]`), "setup/a.yaml:3:25: identity_secret must have 24 to 256 bytes"},
-		{"choice without choices", in(`agents: [{name: a, result: [{name: x, type: choice}]}]`), "setup/a.yaml:3:33: a field of type choice, and no other, has choices"},
-		{"result field twice", in(`agents: [{name: a, result: [{name: x}, {name: x}]}]`), "setup/a.yaml:3:44: another field of the result has this name"},
 		{"short password", in(`users: [{email: a@b.test, password: hunter2}]`), "setup/a.yaml:3:31: password must have 8 to 1,024 bytes"},
 		{"unknown scope", in(`keys: [{key: ck_abcdef, scopes: [send]}]`), "setup/a.yaml:3:38: scopes must be one of *, notify:send, notify:read, voice:send, templates:read, templates:write, widget:use, suppressions:write, usage:read"},
 		{"key twice", in(`keys: [{key: ck_abcdef}, {key: ck_abcdef}]`), "setup/a.yaml:3:30: this key is declared before, at setup/a.yaml:3:12"},
@@ -143,13 +142,15 @@ senders:
 		{"examples that do not match", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: "{{1}} {{2}}", examples: {body: [a]}}]`), "setup/a.yaml:4:106: body needs 2 examples, one for each variable, not 1"},
 		{"text of a media header", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: a, header: {format: IMAGE, text: b}}]`), "setup/a.yaml:4:107: text is for headers of format TEXT"},
 		{"button without an address", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: a, buttons: [{type: URL, text: b}]}]`), "setup/a.yaml:4:93: url is required of a button of type URL"},
-		{"unknown tool", in(`agents: [{name: a, tools: [sing]}]`), "setup/a.yaml:3:32: tools must be one of search, handoff, hang_up"},
-		{"two things in a step", in(`flows: [{name: a, steps: [{say: a, ask: b}]}]`), "setup/a.yaml:3:31: a step is one of say, ask, if and handoff"},
-		{"unknown field of a step", in(`flows: [{name: a, steps: [{if: x, then: [{say: a, choices: [b]}]}]}]`), `setup/a.yaml:3:55: unknown field "choices"`},
-		{"colour", in(`widgets: [{name: a, appearance: {primary_color: green}}]`), "setup/a.yaml:3:53: primary_color must be a colour such as #0b6e4f"},
-		{"origin with a path", in(`widgets: [{name: a, allowed_origins: ["https://a.test/"]}]`), "setup/a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com"},
-		{"webhook without an address", in(`webhooks: [{events: ["*"]}]`), "setup/a.yaml:3:16: url is required"},
-		{"webhook secret", in(`webhooks: [{url: "https://a.test", secret: hunter2-hunter2}]`), "setup/a.yaml:3:40: secret must be whsec_ and the base64 of 24 to 64 bytes"},
+		{"text for a list", in(`agents: [{name: a, tools: sing}]`), "setup/a.yaml:3:31: tools must be a list, not a text"},
+		{"text for a part", in(`agents: [{name: a, trigger: sing}]`), "setup/a.yaml:3:33: trigger must be a mapping of fields, not a text"},
+		{"number in a map", in(`widgets: [{name: a, translations: {es: 3}}]`), "setup/a.yaml:3:44: es must be a text: put it in quotes"},
+		{"secret of a resource in the wrong place", in(`webhooks: [{url: a, secret: {hunter2: }}]`), "setup/a.yaml:3:33: secret must be a text, {env: NAME} or {file: PATH}"},
+		{"resource twice", in(`agents: [{name: a}, {name: a}]`), "setup/a.yaml:3:25: an agent of this name is declared before, at setup/a.yaml:3:14"},
+		{"a fault that the type finds", in(`flows: [{name: a, steps: [{say: a}, {choices: [b]}]}]`), "setup/a.yaml:3:41: steps must say or ask something"},
+		{"a missing field that the type finds", in(`webhooks: [{events: ["*"]}]`), "setup/a.yaml:3:16: name is required"},
+		{"a blank field that the type finds", in(`agents: [{name: " "}]`), "setup/a.yaml:3:21: name must not be empty"},
+		{"unknown field of a step", in(`flows: [{name: a, steps: [{if: x, then: [{say: a, choice: [b]}]}]}]`), `setup/a.yaml:3:55: unknown field "choice": did you mean choices?`},
 		{"company twice", "companies: [{name: a}, {name: a}]\n", "setup/a.yaml:1:24: the company is declared before, at setup/a.yaml:1:13"},
 		{"nested too deeply", "companies: " + strings.Repeat("[", 100) + "\n", "setup/a.yaml:1:76: nested too deeply"},
 		{"not UTF-8", "companies: \xff\n", "setup/a.yaml:1:1: the file is not UTF-8 text"},
@@ -243,9 +244,9 @@ webhooks: [{url: "https://a.test"}]`)), closed())
 	}
 	got := []any{
 		c.Users[0].Role, c.Keys[0].Label, c.Keys[0].Scopes[0], c.Senders[0].ID, c.Senders[1].ID, c.Senders[0].MediaCheck,
-		c.Senders[0].PerSecond, c.Templates[0].Status, c.Templates[0].ParameterFormat, c.Documents[0].Doc["engine"], c.Documents[1].Doc["kind"],
+		c.Senders[0].PerSecond, c.Templates[0].Status, c.Templates[0].ParameterFormat,
 	}
-	want := []any{"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, carillon.TemplateApproved, "NAMED", "builtin", "chat"}
+	want := []any{"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, carillon.TemplateApproved, "NAMED"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -137,7 +137,7 @@ var exceptions = []struct {
 	{"SELECT DISTINCT shard, sender FROM message WHERE", []string{"sorts"}, "what was in flight, once when a shard changes hands"},
 	{"AND sender IN (SELECT value FROM json_each($4))", []string{"reads all of json_each"}, "the senders named in the argument"},
 	{"FROM template WHERE provider_id <> '' AND provider_id = $2", []string{"sorts"}, "the senders that share one template of the channel"},
-	{"FROM declared WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
+	{"FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
 	{"FROM signing_key ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},
@@ -308,8 +308,8 @@ var filling = []string{
 		SELECT ` + company + `, 't' || i, CASE WHEN i % 2 = 0 THEN 'p' || i ELSE '' END, 1 + i % 5000, 'n' || i, 'es', 'UTILITY', 'approved', 'NAMED', '[]',
 		CASE WHEN i % 50 = 0 THEN i ELSE 0 END, i, i FROM generate_series(0, 10000) i`,
 	`INSERT INTO template_creation (company_id, day, used) SELECT 'c' || i, '2027-01-01', 1 FROM generate_series(0, 5000) i`,
-	`INSERT INTO declared (company_id, kind, id, name, doc, updated_at)
-		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n', '{}', i FROM generate_series(0, 5000) i`,
+	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)
+		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n' || i, '{}', i FROM generate_series(0, 5000) i`,
 	`INSERT INTO suppression (company_id, number, reason, created_at) SELECT ` + company + `, 34600000000 + i, 'r', i FROM generate_series(0, 20000) i`,
 	`INSERT INTO quota (company_id, day, used) SELECT 'c' || i % 2000, 'd' || i / 2000, 1 FROM generate_series(0, 20000) i`,
 	`INSERT INTO rate (name, start, used) SELECT 'n' || i % 1000, i / 1000, 1 FROM generate_series(0, 10000) i`,

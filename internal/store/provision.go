@@ -14,7 +14,7 @@ import (
 
 // Applied counts what applying a set-up did to the things of one kind.
 type Applied struct {
-	Kind      string `json:"kind"` // company, user, key, sender, template, suppression or a kind of document
+	Kind      string `json:"kind"` // company, user, key, sender, template, suppression or a kind of resource
 	Created   int    `json:"created"`
 	Updated   int    `json:"updated"`
 	Unchanged int    `json:"unchanged"`
@@ -196,7 +196,7 @@ func (a *applying) all(ctx context.Context, p *config.Provision) error {
 		}
 		a.tx.changes(id)
 		for _, part := range []func(context.Context, string, *config.Company) error{
-			a.users, a.keys, a.senders, a.templates, a.documents, a.suppressions,
+			a.users, a.keys, a.senders, a.templates, a.resources, a.suppressions,
 		} {
 			if err := part(ctx, id, c); err != nil {
 				return err

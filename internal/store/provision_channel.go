@@ -68,6 +68,23 @@ func (a *applying) findSender(ctx context.Context, companyID, id string) (*caril
 	return x, nil
 }
 
+// resources puts agents, knowledge, flows, widgets and webhooks; what refers to another one comes after it.
+func (a *applying) resources(ctx context.Context, companyID string, c *config.Company) error {
+	for i := range c.Resources {
+		x := &c.Resources[i]
+		e, _, err := a.tx.putResource(ctx, companyID, x.Kind, x.Resource, a.now)
+		if carillon.IsCode(err, carillon.ValidationFailed) {
+			a.problems = append(a.problems, x.Problems(err)...)
+			continue
+		}
+		if err != nil {
+			return placed(x.At, err)
+		}
+		a.count(x.Kind.Name, e)
+	}
+	return nil
+}
+
 // maxActive is the contract's limit of a company's active templates (interface.md, Limits).
 const maxActive = 100
 

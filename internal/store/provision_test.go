@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/resource/resourcetest"
 	"carillon/internal/store"
 )
 
@@ -27,7 +28,7 @@ func keep(_ context.Context, stored, password string) (string, error) {
 
 func parse(t *testing.T, text string) *config.Provision {
 	t.Helper()
-	p, err := config.ParseProvision("a.yaml", []byte(text), config.ProvisionOptions{})
+	p, err := config.ParseProvision("a.yaml", []byte(text), config.ProvisionOptions{Kinds: resourcetest.Kinds()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestApplyKeepsWhatIsMadeOnce(t *testing.T) {
 		if diff := cmp.Diff(before, store.Dump(t, st)); diff != "" {
 			t.Error(diff)
 		}
-		for table, want := range map[string]int{"company": 3, "account": 2, "access_key": 1, "sender": 2, "declared": 3} {
+		for table, want := range map[string]int{"company": 3, "account": 2, "access_key": 1, "sender": 2, "resource": 3} {
 			if n := strings.Count(before, "\n"+table+" "); n != want {
 				t.Errorf("%d rows in %s, want %d", n, table, want)
 			}
@@ -179,7 +180,7 @@ func TestApplyIsWholeOrNotAtAll(t *testing.T) {
     templates: [{sender: nobody, name: hello, language: en, category: UTILITY, body: a}]
     agents: [{name: Ann, knowledge: [nothing]}]
     widgets: [{name: Web, agent: Bob}]
-`, "a.yaml:3:18: the company has no messaging sender nobody\na.yaml:4:38: the company has no knowledge nothing\na.yaml:5:27: the company has no agent Bob"},
+`, "a.yaml:3:18: the company has no messaging sender nobody\na.yaml:4:38: knowledge names no knowledge of the company: nothing\na.yaml:5:34: agent names no agent of the company: Bob"},
 			"a name that is taken": {"companies: [{id: " + acmeID + ", name: Small}]", "a.yaml:1:13: another company has the name Small"},
 			"a number that is taken": {`companies:
   - name: Small
@@ -286,7 +287,7 @@ func TestWebhookSecretsAreSealed(t *testing.T) {
 
 func TestDemoApplies(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
-		p, facts, err := config.Demo(config.ProvisionOptions{})
+		p, facts, err := config.Demo(config.ProvisionOptions{Kinds: resourcetest.Kinds()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -140,19 +140,20 @@ CREATE TABLE template_creation (
   PRIMARY KEY (company_id, day)
 );
 
--- What the declarative form sets up and later parts of the program give life to: agents, knowledge, flows, widgets,
--- webhooks. Documents that hold secrets are sealed.
-CREATE TABLE declared (
+-- Agents, knowledge, flows, widgets and webhooks: each area defines the document of its kind.
+CREATE TABLE resource (
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
-  kind       TEXT NOT NULL, -- agent, knowledge, flow, widget, webhook
+  kind       TEXT NOT NULL,
   id         TEXT NOT NULL,
   name       TEXT NOT NULL,
   active     BOOLEAN NOT NULL DEFAULT TRUE,
   doc        TEXT NOT NULL,
+  sealed     TEXT NOT NULL DEFAULT '',
   updated_at BIGINT NOT NULL,
-  PRIMARY KEY (company_id, kind, id)
+  PRIMARY KEY (company_id, kind, id),
+  UNIQUE (company_id, kind, name)
 );
-CREATE INDEX declared_id ON declared (kind, id);
+CREATE INDEX resource_id ON resource (kind, id);
 
 CREATE TABLE suppression (
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,

@@ -1,0 +1,88 @@
+// Package agent is the virtual agent that talks to people: what a company configures of it.
+package agent
+
+import (
+	"regexp"
+
+	"carillon/internal/resource"
+)
+
+// Agent is a virtual agent of a company.
+type Agent struct {
+	ID        string   `json:"id,omitempty"`
+	Name      string   `json:"name"`
+	Language  string   `json:"language"` // BCP 47
+	Engine    string   `json:"engine"`   // builtin, openai or elevenlabs
+	Greeting  string   `json:"greeting"`
+	Knowledge []string `json:"knowledge"` // ids of knowledge
+	Tools     []string `json:"tools"`
+	Record    bool     `json:"record"` // calls and voice conversations, announced first
+	Result    []Result `json:"result"`
+}
+
+// Result is something that a call is to find out.
+type Result struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"` // text, number, boolean or choice
+	Choices []string `json:"choices,omitempty"`
+}
+
+const (
+	maxResults = 50
+	maxChoices = 100
+)
+
+var resultName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// Kind describes agents.
+func Kind() resource.Kind {
+	return resource.Kind{Name: "agent", Plural: "agents", Phrase: "an agent", New: func() resource.Resource { return &Agent{} }}
+}
+
+// Key implements resource.Resource.
+func (a *Agent) Key() (id, name *string) { return &a.ID, &a.Name }
+
+// References are the knowledge that the agent searches.
+func (a *Agent) References() []resource.Reference {
+	var all []resource.Reference
+	for i := range a.Knowledge {
+		all = append(all, resource.Reference{Field: resource.Index("knowledge", i), Kind: "knowledge", To: &a.Knowledge[i]})
+	}
+	return all
+}
+
+// Validate implements resource.Resource.
+func (a *Agent) Validate() error {
+	var c resource.Check
+	c.UUID("id", &a.ID)
+	c.Name("name", a.Name)
+	c.Language("language", &a.Language)
+	c.Choice("engine", &a.Engine, "builtin", "openai", "elevenlabs")
+	c.Text("greeting", a.Greeting)
+	a.Knowledge = resource.List(a.Knowledge)
+	for i, name := range a.Knowledge {
+		c.Required(resource.Index("knowledge", i), name)
+	}
+	c.Words("tools", &a.Tools, "search", "handoff", "hang_up")
+	a.Result = resource.List(a.Result)
+	c.That(len(a.Result) <= maxResults, "result", "Must have at most 50 entries")
+	names := map[string]bool{}
+	for i := range a.Result {
+		r, at := &a.Result[i], resource.Index("result", i)
+		r.validate(&c, at)
+		c.That(!names[r.Name], at+".name", "Names the same twice")
+		names[r.Name] = true
+	}
+	return c.Err()
+}
+
+func (r *Result) validate(c *resource.Check, at string) {
+	c.Required(at+".name", r.Name)
+	c.That(r.Name == "" || resultName.MatchString(r.Name), at+".name", "Must be a word such as confirmed")
+	c.Choice(at+".type", &r.Type, "text", "number", "boolean", "choice")
+	for i, choice := range r.Choices {
+		c.Name(resource.Index(at+".choices", i), choice)
+	}
+	c.That((r.Type == "choice") == (len(r.Choices) > 0), at+".choices", "Must stand where the type is choice, and only there")
+	c.That(len(r.Choices) <= maxChoices, at+".choices", "Must have at most 100 entries")
+}

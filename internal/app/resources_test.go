@@ -1,0 +1,97 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+)
+
+func TestResourcesOfTheExampleAreRead(t *testing.T) {
+	text, err := os.ReadFile("../config/testdata/provision.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := config.ParseProvision("example.yaml", text, app.ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range p.Companies[0].Resources {
+		doc, err := json.Marshal(x.Resource)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, x.Kind.Name+" "+string(doc))
+	}
+	want := []string{
+		`knowledge {"id":"faq","articles":[{"title":"Equipaje","text":"Puede llevar una maleta de 23 kg y un bolso de mano.","url":"https://acme.test/faq/equipaje"}]}`,
+		`agent {"id":"7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11","name":"Recepción","language":"es","engine":"builtin",` +
+			`"greeting":"Hola {{first_name}}, le llamamos de Acme Travel.","knowledge":["faq"],"tools":["search","handoff","hang_up"],"record":true,` +
+			`"result":[{"name":"confirmed","type":"boolean"},{"name":"reason","type":"text"}]}`,
+		`flow {"name":"order-follow-up","trigger":{"event":"order-shipped"},"steps":[{"say":"Hola {{name}}, ¿recibió su pedido?"},` +
+			`{"ask":"received","choices":["sí","no"]},{"if":"received == 'no'","then":[{"handoff":"support"}],"else":[{"say":"¡Gracias!"}]}]}`,
+		`widget {"id":"1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21","kind":"chat","name":"Web chat","agent":"Recepción","welcome":"Hola, ¿en qué podemos ayudarle?",` +
+			`"translations":{"en":"Hello, how can we help?","pt":"Olá, como podemos ajudar?"},"language":"es",` +
+			`"appearance":{"primary_color":"#0b6e4f","position":"bottom-right","animation":"pulse","title":"Acme Travel"},"allowed_origins":[],` +
+			`"identity_secret":"change-me-to-32-random-bytes"}`,
+	}
+	if diff := cmp.Diff(want, got[:4]); diff != "" {
+		t.Error(diff)
+	}
+	if len(got) != 6 || !strings.Contains(got[4], `"kind":"voice"`) || !strings.Contains(got[5], `"events":["*"]`) {
+		t.Errorf("%d resources: %v", len(got), got[4:])
+	}
+}
+
+func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
+	for text, want := range map[string]string{
+		`agents: [{name: a, tools: [sing]}]`:                                   "a.yaml:3:32: tools must be one of search, handoff, hang_up",
+		`agents: [{name: a, tools: [search, search]}]`:                         "a.yaml:3:40: tools names the same twice",
+		`agents: [{name: a, engine: steam, language: spanish}]`:                "a.yaml:3:32: engine must be one of builtin, openai, elevenlabs",
+		`agents: [{name: a, result: [{name: b, type: choice}]}]`:               "a.yaml:3:33: choices must stand where the type is choice, and only there",
+		`agents: [{name: a, result: [{name: b}, {name: b}]}]`:                  "a.yaml:3:51: name names the same twice",
+		`agents: [{name: a, result: [{name: Two Words}]}]`:                     "a.yaml:3:40: name must be a word such as confirmed",
+		`agents: [{name: a, id: b}]`:                                           "a.yaml:3:28: id must be a UUID",
+		`agents: [{engine: builtin}]`:                                          "a.yaml:3:14: name is required",
+		`knowledge: [{articles: [{title: a}]}]`:                                "a.yaml:3:29: text is required",
+		`knowledge: [{articles: [{text: a, url: nowhere}]}]`:                   "a.yaml:3:44: url must be an http or https address",
+		`knowledge: [{id: a b}]`:                                               "a.yaml:3:22: id must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -",
+		`flows: [{name: a, steps: [{say: a, ask: b}]}]`:                        "a.yaml:3:31: steps must hold exactly one of say, ask, if and handoff in each step",
+		`flows: [{name: a, steps: [{if: x, then: [{say: a, choices: [b]}]}]}]`: "a.yaml:3:64: choices belongs to a step with ask",
+		`flows: [{name: a, steps: [{say: x, then: [{say: a}]}]}]`:              "a.yaml:3:46: then belongs to a step with if",
+		`flows: [{name: a, steps: [{say: a, wait: b}]}]`:                       `a.yaml:3:40: unknown field "wait"`,
+		`widgets: [{name: a, appearance: {primary_color: green}}]`:             "a.yaml:3:53: primary_color must be a colour such as #0b6e4f",
+		`widgets: [{name: a, appearance: {position: middle}}]`:                 "a.yaml:3:48: position must be one of bottom-right, bottom-left, top-right, top-left",
+		`widgets: [{name: a, allowed_origins: ["https://a.test/"]}]`:           "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
+		`widgets: [{name: a, translations: {spanish: b}}]`:                     "a.yaml:3:40: spanish must stand under a language such as es or pt-BR",
+		`widgets: [{name: a, identity_secret: hunter2}]`:                       "a.yaml:3:42: identity_secret must have 24 to 256 bytes",
+		`webhooks: [{events: ["*"]}]`:                                          "a.yaml:3:16: url is required",
+		`webhooks: [{url: "https://a.test", events: ["call.rang"]}]`:           "a.yaml:3:49: events must be one of *, ",
+		`webhooks: [{url: "https://a.test", secret: hunter2-hunter2}]`:         "a.yaml:3:48: secret must be whsec_ and the base64 of 24 to 64 bytes",
+	} {
+		_, err := config.ParseProvision("a.yaml", []byte("companies:\n  - name: Acme\n    "+text+"\n"), app.ProvisionOptions())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: got\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
+
+func TestDemoNamesItsWidgetsByKind(t *testing.T) {
+	p, facts, err := config.Demo(app.ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range p.Companies[0].Resources {
+		id, _ := x.Key()
+		doc, _ := json.Marshal(x.Resource)
+		if *id == facts.ChatWidgetID && !strings.Contains(string(doc), `"kind":"chat"`) || *id == facts.VoiceWidgetID && !strings.Contains(string(doc), `"kind":"voice"`) {
+			t.Errorf("%s", doc)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+// Package resource is what agents, knowledge, flows, widgets and webhooks have in common: typed things of a company that
+// the declarative set-up and the panel put in the same way. The areas own the types and their validation; the reader of
+// the set-up, the store and the panel know them only as a Resource of a Kind.
+package resource
+
+import "strings"
+
+// Kind describes one kind of resources.
+type Kind struct {
+	Name   string // as it is stored and reported: agent
+	Plural string // its list in the set-up and its path in the panel: agents
+	Phrase string // as a message names one: an agent
+	New    func() Resource
+
+	// Local marks ids that are names within the company; others are unique over all companies.
+	Local bool
+	// NewSecret makes the secret that a new resource lacks; nil: it stays without one.
+	NewSecret func() string
+}
+
+// Title is the kind's name as a sentence begins with it.
+func (k Kind) Title() string { return strings.ToUpper(k.Name[:1]) + k.Name[1:] }
+
+// Resource is a typed thing of a company, a pointer to a struct with JSON tags. A string field tagged `secret:"true"`
+// may be written as {env: NAME} or {file: PATH} in the set-up.
+type Resource interface {
+	// Key returns where the id and the name stand. The id may be empty until the resource is stored; the name is unique
+	// among the company's resources of the kind. Both may be the same field.
+	Key() (id, name *string)
+	// Validate fills in the defaults and checks the rest. The error joins one *carillon.Error of code validation_failed
+	// for each fault, whose field is a path such as steps.2.choices.
+	Validate() error
+}
+
+// Referrer is a resource that refers to others of its company.
+type Referrer interface {
+	References() []Reference
+}
+
+// Reference is a field that names another resource by id or name. Storing the resource replaces the name by the id.
+type Reference struct {
+	Field string // its path
+	Kind  string
+	To    *string // empty: no reference
+}
+
+// Secretive is a resource with a secret, which is sealed and never read back by the API. An empty one keeps what is stored.
+type Secretive interface {
+	Secret() *string
+}

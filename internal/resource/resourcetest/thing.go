@@ -1,0 +1,101 @@
+// Package resourcetest stands in for the kinds of resources in tests of packages that do not know them: a Thing has the
+// fields of all kinds, and validates
+// little.
+package resourcetest
+
+import "carillon/internal/resource"
+
+// Kinds are stand-ins for the kinds of a set-up, in the order of their references.
+func Kinds() []resource.Kind {
+	var all []resource.Kind
+	for _, k := range []resource.Kind{
+		{Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true},
+		{Name: "agent", Plural: "agents", Phrase: "an agent"},
+		{Name: "flow", Plural: "flows", Phrase: "a flow"},
+		{Name: "widget", Plural: "widgets", Phrase: "a widget"},
+		{Name: "webhook", Plural: "webhooks", Phrase: "a webhook", NewSecret: func() string { return "made" }},
+	} {
+		k.New = func() resource.Resource { return &Thing{kind: k.Name} }
+		all = append(all, k)
+	}
+	return all
+}
+
+// Thing is a resource of any kind.
+type Thing struct {
+	kind           string
+	ID             string            `json:"id,omitempty"`
+	Name           string            `json:"name,omitempty"`
+	URL            string            `json:"url,omitempty"`
+	Kind           string            `json:"kind,omitempty"`
+	Language       string            `json:"language,omitempty"`
+	Engine         string            `json:"engine,omitempty"`
+	Greeting       string            `json:"greeting,omitempty"`
+	Welcome        string            `json:"welcome,omitempty"`
+	Agent          string            `json:"agent,omitempty"`
+	SecretText     string            `json:"secret,omitempty" secret:"true"`
+	IdentitySecret string            `json:"identity_secret,omitempty" secret:"true"`
+	Record         bool              `json:"record,omitempty"`
+	Knowledge      []string          `json:"knowledge,omitempty"`
+	Tools          []string          `json:"tools,omitempty"`
+	Events         []string          `json:"events,omitempty"`
+	Origins        []string          `json:"allowed_origins,omitempty"`
+	Translations   map[string]string `json:"translations,omitempty"`
+	Appearance     map[string]string `json:"appearance,omitempty"`
+	Trigger        struct {
+		Event string `json:"event,omitempty"`
+	} `json:"trigger"`
+	Articles []map[string]string `json:"articles,omitempty"`
+	Result   []map[string]string `json:"result,omitempty"`
+	Steps    []Step              `json:"steps,omitempty"`
+}
+
+// Step is a part of a Thing that nests.
+type Step struct {
+	Say     string   `json:"say,omitempty"`
+	Ask     string   `json:"ask,omitempty"`
+	Choices []string `json:"choices,omitempty"`
+	If      string   `json:"if,omitempty"`
+	Then    []Step   `json:"then,omitempty"`
+	Else    []Step   `json:"else,omitempty"`
+	Handoff string   `json:"handoff,omitempty"`
+}
+
+// Key implements resource.Resource.
+func (x *Thing) Key() (id, name *string) {
+	switch x.kind {
+	case "knowledge":
+		return &x.ID, &x.ID
+	case "webhook":
+		return &x.ID, &x.URL
+	}
+	return &x.ID, &x.Name
+}
+
+// Validate demands the name, and that a step says or asks something.
+func (x *Thing) Validate() error {
+	var c resource.Check
+	_, name := x.Key()
+	c.Required("name", *name)
+	for i, s := range x.Steps {
+		c.That(s.Say != "" || s.Ask != "" || s.If != "" || s.Handoff != "", resource.Index("steps", i), "Must say or ask something")
+	}
+	return c.Err()
+}
+
+// Secret implements resource.Secretive: a widget's is its identity secret.
+func (x *Thing) Secret() *string {
+	if x.kind == "widget" {
+		return &x.IdentitySecret
+	}
+	return &x.SecretText
+}
+
+// References are an agent's knowledge and a widget's agent.
+func (x *Thing) References() []resource.Reference {
+	all := []resource.Reference{{Field: "agent", Kind: "agent", To: &x.Agent}}
+	for i := range x.Knowledge {
+		all = append(all, resource.Reference{Field: resource.Index("knowledge", i), Kind: "knowledge", To: &x.Knowledge[i]})
+	}
+	return all
+}

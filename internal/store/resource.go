@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/resource"
+)
+
+// maxResources bounds a company's resources of one kind.
+const maxResources = 10_000
+
+// PutResource creates or replaces a validated resource of the company, and fills its id, the ids of what it refers to,
+// and its secret where one was made. made reports whether a secret was. Errors: validation_failed for a reference to
+// nothing, conflict, limit_exceeded.
+func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
+	_, err = s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+		tx.changes(companyID)
+		e, madeNow, err := tx.putResource(ctx, companyID, k, x, time.Now())
+		made = made || madeNow // a repeated transaction finds the secret that the first one made
+		return e != unchanged, err
+	})
+	return made, err
+}
+
+// putResource is what both the set-up and the API store a resource with. What is stored already is not written.
+func (tx *Tx) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e effect, made bool, err error) {
+	id, name := x.Key()
+	if *id, err = tx.identify(ctx, companyID, k, *id, *name, now); err != nil {
+		return unchanged, false, err
+	}
+	if err := tx.resolve(ctx, companyID, x); err != nil {
+		return unchanged, false, err
+	}
+	have, err := tx.findResource(ctx, companyID, k.Name, *id)
+	if err != nil {
+		return unchanged, false, err
+	}
+	var secret string
+	if holder, ok := x.(resource.Secretive); ok {
+		made = fillSecret(holder.Secret(), have.secret, k)
+		secret = *holder.Secret()
+	}
+	doc, err := document(x)
+	if err != nil {
+		return unchanged, false, fmt.Errorf("write %s: %w", k.Name, err)
+	}
+	want := resourceRow{found: true, active: true, name: *name, doc: doc, secret: secret}
+	switch {
+	case want == have:
+		return unchanged, made, nil
+	case have.found:
+		return updated, made, tx.writeResource(ctx, companyID, k, *id, want, now)
+	}
+	if err := tx.roomForResource(ctx, companyID, k); err != nil {
+		return unchanged, false, err
+	}
+	return created, made, tx.writeResource(ctx, companyID, k, *id, want, now)
+}
+
+// identify is the id that the resource has or gets: its own, else that of the one of this name, else a new one.
+func (tx *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id, name string, now time.Time) (string, error) {
+	if id == "" {
+		found, err := tx.resourceID(ctx, companyID, k.Name, name)
+		if found == "" {
+			found = carillon.NewID(now)
+		}
+		return found, err
+	}
+	if k.Local {
+		return id, nil
+	}
+	var owner string
+	err := tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return id, nil
+	case err != nil:
+		return "", fmt.Errorf("look up %s: %w", k.Name, err)
+	}
+	return "", carillon.InConflict("The id of the " + k.Name + " is taken")
+}
+
+// resourceID finds a company's resource by id or name; empty when there is none.
+func (tx *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
+	err = tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
+		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("look up %s: %w", kind, err)
+	}
+	return id, nil
+}
+
+// resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there.
+func (tx *Tx) resolve(ctx context.Context, companyID string, x resource.Resource) error {
+	from, ok := x.(resource.Referrer)
+	if !ok {
+		return nil
+	}
+	var c resource.Check
+	for _, r := range from.References() {
+		if *r.To == "" {
+			continue
+		}
+		id, err := tx.resourceID(ctx, companyID, r.Kind, *r.To)
+		if err != nil {
+			return err
+		}
+		c.That(id != "", r.Field, "Names no "+r.Kind+" of the company: "+carillon.Shorten(*r.To))
+		if id != "" {
+			*r.To = id
+		}
+	}
+	return c.Err()
+}
+
+// fillSecret keeps the stored secret where none is given, else makes one, and reports whether it did.
+func fillSecret(secret *string, stored string, k resource.Kind) (made bool) {
+	if *secret == "" {
+		*secret = stored
+	}
+	if *secret == "" && k.NewSecret != nil {
+		*secret = k.NewSecret()
+		return true
+	}
+	return false
+}
+
+// document is the resource in JSON, without its secret.
+func document(x resource.Resource) (string, error) {
+	if holder, ok := x.(resource.Secretive); ok {
+		secret := *holder.Secret()
+		*holder.Secret() = ""
+		defer func() { *holder.Secret() = secret }()
+	}
+	text, err := json.Marshal(x)
+	return string(text), err
+}
+
+func (tx *Tx) roomForResource(ctx context.Context, companyID string, k resource.Kind) error {
+	var n int
+	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
+		return fmt.Errorf("count %s: %w", k.Plural, err)
+	}
+	if n < maxResources {
+		return nil
+	}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many " + k.Plural, Details: carillon.Details{
+		{Key: "limit", Value: maxResources}, {Key: "used", Value: n},
+	}}
+}
+
+// sealedResource is the row that a resource's secret is sealed for.
+func sealedResource(companyID, kind, id string) string {
+	return "resource/" + companyID + "/" + kind + "/" + id
+}
+
+func (tx *Tx) writeResource(ctx context.Context, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
+	sealed := ""
+	if row.secret != "" {
+		sealed = tx.s.seal.seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
+		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc, sealed = excluded.sealed,
+		updated_at = excluded.updated_at`, companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
+	if db.Duplicate(err) {
+		return carillon.InConflict("Another " + k.Name + " of the company has the name " + row.name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", k.Name, err)
+	}
+	return nil
+}
+
+// DeleteResource deletes a company's resource. Errors: not_found.
+func (s *Store) DeleteResource(ctx context.Context, companyID string, k resource.Kind, id string) error {
+	return s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
+		tx.changes(companyID)
+		n, err := tx.Exec(ctx, "DELETE FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id)
+		if err != nil {
+			return fmt.Errorf("delete %s: %w", k.Name, err)
+		}
+		if n == 0 {
+			return carillon.Absent(k.Title())
+		}
+		return nil
+	})
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/resource"
+)
+
+// Agent is a company's active voice agent, from the cache. Errors: agent_not_found, whose suggestion names one there is.
+func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
+	a, err := s.caches.agents.Get(ctx, ownedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
+		a, err := s.agent(ctx, companyID, id)
+		return a, companyID, err
+	})
+	if err != nil || a.Active {
+		return a, err
+	}
+	suggestion := "Create an agent in the panel or in the set-up file"
+	var name, other string
+	if err := s.Row(ctx, []any{&other, &name}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = 'agent' AND active
+		ORDER BY name LIMIT 1`, companyID); err == nil {
+		suggestion = fmt.Sprintf("Use an active agent of the company, such as %s (%s)", other, name)
+	}
+	return nil, &carillon.Error{Code: carillon.AgentNotFound, Message: "Voice agent not found", Details: carillon.Details{
+		{Key: "agent_id", Value: id}, {Key: "suggestion", Value: suggestion},
+	}}
+}
+
+// agent reads an agent; one that is not there is an inactive one without a name.
+func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
+	a := &carillon.Agent{ID: id, CompanyID: companyID}
+	err := s.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return a, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read agent: %w", err)
+	}
+	return a, nil
+}
+
+// FlowKnown reports whether a flow of the company is started by the event, from the cache.
+func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
+	return s.caches.flows.Get(ctx, ownedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
+		rows, err := s.Query(ctx, "SELECT doc FROM resource WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
+		if err != nil {
+			return false, "", fmt.Errorf("read flows: %w", err)
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var doc string
+			var flow struct {
+				Trigger struct {
+					Event string `json:"event"`
+				} `json:"trigger"`
+			}
+			if err := rows.Scan(&doc); err != nil {
+				return false, "", fmt.Errorf("read flows: %w", err)
+			}
+			if err := json.Unmarshal([]byte(doc), &flow); err != nil {
+				return false, "", fmt.Errorf("read flow: %w", err)
+			}
+			if flow.Trigger.Event == event {
+				return true, companyID, nil
+			}
+		}
+		return false, companyID, rows.Err()
+	})
+}
+
+// Resource reads a company's resource, its secret included. Errors: not_found.
+func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind, id string) (resource.Resource, error) {
+	var row resourceRow
+	err := s.Row(ctx, []any{&row.name, &row.doc, &row.secret}, "SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+		companyID, k.Name, id)
+	if err != nil {
+		return nil, db.Absent(err, k.Title())
+	}
+	return s.readResource(companyID, k, id, row)
+}
+
+// Resources lists a company's resources of a kind, by id, after the one of the id after, with their secrets.
+func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind, after string, limit int) ([]resource.Resource, error) {
+	rows, err := s.Query(ctx, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4",
+		companyID, k.Name, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", k.Plural, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []resource.Resource
+	for rows.Next() {
+		var id string
+		var row resourceRow
+		if err := rows.Scan(&id, &row.name, &row.doc, &row.secret); err != nil {
+			return nil, fmt.Errorf("list %s: %w", k.Plural, err)
+		}
+		x, err := s.readResource(companyID, k, id, row)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, rows.Err()
+}
+
+// readResource makes a resource of its row, whose secret is sealed.
+func (s *Store) readResource(companyID string, k resource.Kind, id string, row resourceRow) (resource.Resource, error) {
+	x := k.New()
+	if err := json.Unmarshal([]byte(row.doc), x); err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
+	}
+	holder, ok := x.(resource.Secretive)
+	if !ok || row.secret == "" {
+		return x, nil
+	}
+	plain, err := s.seal.open(sealedResource(companyID, k.Name, id), row.secret)
+	if err != nil {
+		return nil, fmt.Errorf("open %s %s: %w", k.Name, id, err)
+	}
+	*holder.Secret() = string(plain)
+	return x, nil
+}
+
+// resourceRow is a stored resource; found is false for one that is not there. Putting a resource makes it active.
+type resourceRow struct {
+	found, active     bool
+	name, doc, secret string
+}
+
+// findResource reads a row inside the transaction, its secret opened.
+func (tx *Tx) findResource(ctx context.Context, companyID, kind, id string) (row resourceRow, err error) {
+	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+		companyID, kind, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return resourceRow{}, nil
+	}
+	if err != nil {
+		return row, fmt.Errorf("look up %s: %w", kind, err)
+	}
+	row.found = true
+	if row.secret != "" {
+		plain, err := tx.s.seal.open(sealedResource(companyID, kind, id), row.secret)
+		if err != nil {
+			return row, fmt.Errorf("open %s %s: %w", kind, id, err)
+		}
+		row.secret = string(plain)
+	}
+	return row, nil
+}

@@ -1,0 +1,102 @@
+// Package widget is the chat and voice widgets of a company: their configuration.
+package widget
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"carillon/internal/resource"
+)
+
+// Widget is a chat or voice widget.
+type Widget struct {
+	ID             string            `json:"id,omitempty"`
+	Kind           string            `json:"kind"` // chat or voice
+	Name           string            `json:"name"`
+	Agent          string            `json:"agent,omitempty"` // the agent's id, once stored
+	Welcome        string            `json:"welcome"`
+	Translations   map[string]string `json:"translations"` // of the welcome, by language
+	Language       string            `json:"language"`     // BCP 47
+	Appearance     Appearance        `json:"appearance"`
+	AllowedOrigins []string          `json:"allowed_origins"` // empty: any
+	// IdentitySecret signs who a visitor is, by HS256; its UTF-8 bytes are the key. Empty: visitors are not identified.
+	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
+}
+
+// Appearance is how a widget looks on the page.
+type Appearance struct {
+	PrimaryColor string `json:"primary_color,omitempty"` // #rrggbb
+	Position     string `json:"position,omitempty"`      // a corner
+	Animation    string `json:"animation,omitempty"`
+	Title        string `json:"title,omitempty"`
+}
+
+const (
+	maxOrigins        = 100
+	minIdentitySecret = 24 // bytes
+	maxIdentitySecret = 256
+)
+
+var (
+	color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+	word  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+)
+
+// Kind describes widgets.
+func Kind() resource.Kind {
+	return resource.Kind{Name: "widget", Plural: "widgets", Phrase: "a widget", New: func() resource.Resource { return &Widget{} }}
+}
+
+// Key implements resource.Resource.
+func (w *Widget) Key() (id, name *string) { return &w.ID, &w.Name }
+
+// Secret implements resource.Secretive.
+func (w *Widget) Secret() *string { return &w.IdentitySecret }
+
+// References is the agent that talks in the widget.
+func (w *Widget) References() []resource.Reference {
+	return []resource.Reference{{Field: "agent", Kind: "agent", To: &w.Agent}}
+}
+
+// Validate implements resource.Resource.
+func (w *Widget) Validate() error {
+	var c resource.Check
+	c.UUID("id", &w.ID)
+	c.Choice("kind", &w.Kind, "chat", "voice")
+	c.Name("name", w.Name)
+	c.Text("welcome", w.Welcome)
+	c.Language("language", &w.Language)
+	if w.Translations == nil {
+		w.Translations = map[string]string{}
+	}
+	for _, language := range slices.Sorted(maps.Keys(w.Translations)) {
+		at := "translations." + language
+		c.That(resource.ValidLanguage(language), at, "Must stand under a language such as es or pt-BR")
+		c.Required(at, w.Translations[language])
+	}
+	w.Appearance.validate(&c)
+	w.AllowedOrigins = resource.List(w.AllowedOrigins)
+	c.That(len(w.AllowedOrigins) <= maxOrigins, "allowed_origins", "Must hold at most 100 origins")
+	for i, o := range w.AllowedOrigins {
+		c.That(validOrigin(o), resource.Index("allowed_origins", i), "Must hold origins such as https://www.example.com")
+	}
+	n := len(w.IdentitySecret)
+	c.That(n == 0 || minIdentitySecret <= n && n <= maxIdentitySecret, "identity_secret", "Must have 24 to 256 bytes")
+	return c.Err()
+}
+
+func (a *Appearance) validate(c *resource.Check) {
+	c.That(a.PrimaryColor == "" || color.MatchString(a.PrimaryColor), "appearance.primary_color", "Must be a colour such as #0b6e4f")
+	if a.Position != "" {
+		c.Choice("appearance.position", &a.Position, "bottom-right", "bottom-left", "top-right", "top-left")
+	}
+	c.That(a.Animation == "" || word.MatchString(a.Animation), "appearance.animation", "Must be a word such as pulse or wave")
+	c.Text("appearance.title", a.Title)
+}
+
+func validOrigin(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && s == u.Scheme+"://"+u.Host
+}
