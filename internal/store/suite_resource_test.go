@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"carillon"
+	"carillon/internal/resource"
+	"carillon/internal/resource/resourcetest"
+)
+
+func keepingResources() []sentence {
+	return []sentence{
+		{"a resource is put, read, listed, replaced and deleted", resourceLife},
+		{"names of resources are unique in a company, ids over all", resourceKeys},
+		{"a secret that is left out is kept, or made once", resourceSecrets},
+		{"what a resource refers to must exist in its company", resourceReferences},
+	}
+}
+
+func kindOf(name string) resource.Kind {
+	kinds := resourcetest.Kinds()
+	return kinds[slices.IndexFunc(kinds, func(k resource.Kind) bool { return k.Name == name })]
+}
+
+// thing makes a resource of the kind by id and name.
+func thing(k resource.Kind, id, name string) *resourcetest.Thing {
+	x := k.New().(*resourcetest.Thing)
+	toID, toName := x.Key()
+	*toID, *toName = id, name
+	return x
+}
+
+func (r *rig) putResource(t *testing.T, company string, k resource.Kind, x *resourcetest.Thing) {
+	t.Helper()
+	if _, err := r.PutResource(t.Context(), company, k, x); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func resourceLife(t *testing.T, r *rig) {
+	agents := kindOf("agent")
+	a := thing(agents, "", "Ann")
+	r.putResource(t, ours, agents, a)
+	b := thing(agents, "zoe", "Zoe")
+	r.putResource(t, ours, agents, b)
+	if x, err := r.Agent(t.Context(), ours, a.ID); err != nil || x.Name != "Ann" {
+		t.Error(x, err)
+	}
+	again := thing(agents, "", "Ann") // found by its name
+	again.Greeting = "Hello"
+	r.putResource(t, ours, agents, again)
+	if again.ID != a.ID {
+		t.Errorf("ids %s and %s", a.ID, again.ID)
+	}
+	before := r.Generation()
+	r.putResource(t, ours, agents, again)
+	if r.Generation() != before {
+		t.Error("what was stored already invalidated the caches")
+	}
+	all, err := r.Resources(t.Context(), ours, agents, "", 10)
+	if diff := cmp.Diff([]resource.Resource{again, b}, all, cmpopts.IgnoreUnexported(resourcetest.Thing{})); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if all, err := r.Resources(t.Context(), ours, agents, again.ID, 1); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+	if _, err := r.Resource(t.Context(), theirs, agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another company reads: %v", err)
+	}
+	if err := r.DeleteResource(t.Context(), theirs, agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another company deletes: %v", err)
+	}
+	if err := r.DeleteResource(t.Context(), ours, agents, a.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Agent(t.Context(), ours, a.ID); !carillon.IsCode(err, carillon.AgentNotFound) {
+		t.Errorf("a deleted agent: %v", err)
+	}
+}
+
+func resourceKeys(t *testing.T, r *rig) {
+	agents, knowledge := kindOf("agent"), kindOf("knowledge")
+	r.putResource(t, ours, agents, thing(agents, "a", "Ann"))
+	for company, x := range map[string]*resourcetest.Thing{ours: thing(agents, "b", "Ann"), theirs: thing(agents, "a", "Other")} {
+		if _, err := r.PutResource(t.Context(), company, agents, x); !carillon.IsCode(err, carillon.Conflict) {
+			t.Errorf("%s: %v", company, err)
+		}
+	}
+	r.putResource(t, theirs, agents, thing(agents, "c", "Ann"))
+	r.putResource(t, ours, knowledge, thing(knowledge, "faq", "faq"))
+	r.putResource(t, theirs, knowledge, thing(knowledge, "faq", "faq"))
+}
+
+func resourceSecrets(t *testing.T, r *rig) {
+	hooks := kindOf("webhook")
+	x := thing(hooks, "", "https://a.test")
+	made, err := r.PutResource(t.Context(), ours, hooks, x)
+	if err != nil || !made || x.SecretText != "made" {
+		t.Fatal(made, err, x.SecretText)
+	}
+	for _, given := range []string{"", "given", ""} {
+		again := thing(hooks, x.ID, "https://a.test")
+		again.SecretText = given
+		if made, err := r.PutResource(t.Context(), ours, hooks, again); made || err != nil {
+			t.Error(made, err)
+		}
+		stored, err := r.Resource(t.Context(), ours, hooks, x.ID)
+		if err != nil || stored.(*resourcetest.Thing).SecretText != again.SecretText || given != "" && again.SecretText != given {
+			t.Errorf("%q: %v, %v", given, stored, err)
+		}
+	}
+}
+
+func resourceReferences(t *testing.T, r *rig) {
+	agents, widgets := kindOf("agent"), kindOf("widget")
+	r.putResource(t, theirs, agents, thing(agents, "a", "Ann"))
+	w := thing(widgets, "w", "Web")
+	w.Agent = "Ann"
+	if _, err := r.PutResource(t.Context(), ours, widgets, w); !carillon.IsCode(err, carillon.ValidationFailed) {
+		t.Errorf("another company's agent: %v", err)
+	}
+	r.putResource(t, ours, agents, thing(agents, "b", "Ann"))
+	r.putResource(t, ours, widgets, w)
+	if w.Agent != "b" {
+		t.Errorf("the widget's agent is %s", w.Agent)
+	}
+}
