@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -11,10 +12,15 @@ import (
 	"carillon/internal/jsonbody"
 )
 
-// authRoutes are signing in and out, tokens and keys (interface.md, endpoints 1 and 2; decisions.md, section 2).
-func (s *Server) authRoutes() []httpio.Route {
+// signIn are the endpoints of signing in and out, of tokens and of keys.
+type signIn struct {
+	auth    *auth.Auth
+	proxies []netip.Prefix // trusted proxies
+}
+
+func (s signIn) routes() []httpio.Route {
 	return []httpio.Route{
-		{Pattern: "POST " + prefix + "/auth", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
+		{Pattern: "POST " + prefix + "/auth", Access: "none", MaxBody: maxCredentials, Handle: s.passwordGrant},
 		{Pattern: "POST " + prefix + "/auth/refresh", Access: "none", MaxBody: maxCredentials, Handle: s.refresh},
 		route("POST "+prefix+"/auth/company", "company", s.companyToken),
 		route("POST "+prefix+"/auth/logout", "user", s.signOut),
@@ -45,8 +51,8 @@ func writeSession(w http.ResponseWriter, x *auth.Session) error {
 	})
 }
 
-func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
-	if err := passwordGrant(r); err != nil {
+func (s signIn) passwordGrant(w http.ResponseWriter, r *http.Request) error {
+	if err := checkGrantType(r); err != nil {
 		return err
 	}
 	o, err := bodyObject(w, r)
@@ -61,15 +67,15 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	session, err := s.Auth.SignIn(r.Context(), strings.TrimSpace(email), password, httpio.ClientAddress(r, s.Proxies))
+	session, err := s.auth.SignIn(r.Context(), strings.TrimSpace(email), password, httpio.ClientAddress(r, s.proxies))
 	if err != nil {
 		return err
 	}
 	return writeSession(w, session)
 }
 
-// passwordGrant checks grant_type, which has one value.
-func passwordGrant(r *http.Request) error {
+// checkGrantType checks grant_type, which has one value.
+func checkGrantType(r *http.Request) error {
 	const field, only = "grant_type", "password"
 	given := r.URL.Query()[field]
 	switch {
@@ -113,7 +119,7 @@ func requiredSecret(o *jsonbody.Object, field string) (string, error) {
 	return text, nil
 }
 
-func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) refresh(w http.ResponseWriter, r *http.Request) error {
 	o, err := bodyObject(w, r)
 	if err != nil {
 		return err
@@ -122,7 +128,7 @@ func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	session, err := s.Auth.Refresh(r.Context(), token)
+	session, err := s.auth.Refresh(r.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -131,12 +137,12 @@ func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
 
 // companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token does not
 // do: it would renew itself for ever.
-func (s *Server) companyToken(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
 	key := accessKey(r)
 	if header := r.Header.Get("X-Access-Key"); !key.Present && header != "" {
 		key = auth.PresentedKey{Key: header, Present: true}
 	}
-	p, err := s.Auth.Principal(r.Context(), key, "")
+	p, err := s.auth.Principal(r.Context(), key, "")
 	if err != nil {
 		return err
 	}
@@ -144,7 +150,7 @@ func (s *Server) companyToken(w http.ResponseWriter, r *http.Request) error {
 	if p.Company.Suspended {
 		return carillon.Denied("The company is suspended")
 	}
-	t, err := s.Auth.CompanyToken(r.Context(), p)
+	t, err := s.auth.CompanyToken(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -162,23 +168,23 @@ func (s *Server) companyToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 // caller resolves the user's token of a request.
-func (s *Server) caller(r *http.Request) (*auth.Caller, error) {
-	return s.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+func (s signIn) caller(r *http.Request) (*auth.Caller, error) {
+	return s.auth.Caller(r.Context(), r.Header.Get("Authorization"))
 }
 
-func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) signOut(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.caller(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Auth.SignOut(r.Context(), c); err != nil {
+	if err := s.auth.SignOut(r.Context(), c); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (s *Server) user(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) user(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.caller(r)
 	if err != nil {
 		return err
@@ -195,12 +201,12 @@ type keyRecord struct {
 	CompanyName string  `json:"company_name"`
 }
 
-func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) apiKeys(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.caller(r)
 	if err != nil {
 		return err
 	}
-	keys, err := s.Auth.Keys(r.Context(), c)
+	keys, err := s.auth.Keys(r.Context(), c)
 	if err != nil {
 		return err
 	}
@@ -222,8 +228,8 @@ func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
 const keySetKept = 10 * time.Minute
 
 // publicKeys is the key set that tokens are verified with (RFC 7517).
-func (s *Server) publicKeys(w http.ResponseWriter, r *http.Request) error {
-	keys, err := s.Auth.PublicKeys(r.Context())
+func (s signIn) publicKeys(w http.ResponseWriter, r *http.Request) error {
+	keys, err := s.auth.PublicKeys(r.Context())
 	if err != nil {
 		return err
 	}

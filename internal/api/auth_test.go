@@ -81,8 +81,8 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := New(Deps{Store: s, Auth: a, Limits: limits, Log: log})
-	server := httptest.NewServer(httpio.NewRouter(log, nil, api.authRoutes()...))
+	routes := Routes(Deps{Store: s, Auth: a, Limits: limits, Log: log})
+	server := httptest.NewServer(httpio.NewRouter(log, nil, routes...))
 	t.Cleanup(server.Close)
 	w.base = server.URL
 	w.client = &http.Client{Transport: &apitest.Transport{Test: t, Checker: checker, Next: server.Client().Transport}}

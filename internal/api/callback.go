@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -10,16 +11,27 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/catalog"
 	"carillon/internal/httpio"
+	"carillon/internal/notify"
+	"carillon/internal/store"
 )
 
 // maxCallback bounds a provider's callback: the channel gathers up to 3 MB of updates in one.
 const maxCallback = 4 << 20
 
-// callbackRoutes take what providers tell (decisions.md, section 3, Provider callbacks).
-func (s *Server) callbackRoutes() []httpio.Route {
+// callbacks are the endpoints that providers call (docs/contract.md).
+type callbacks struct {
+	providers map[string]Callback
+	store     *store.Store
+	notify    *notify.Notify
+	catalog   *catalog.Catalog
+	log       *slog.Logger
+}
+
+func (s callbacks) routes() []httpio.Route {
 	var routes []httpio.Route
-	for _, provider := range slices.Sorted(maps.Keys(s.Callbacks)) {
+	for _, provider := range slices.Sorted(maps.Keys(s.providers)) {
 		pattern := " /callbacks/" + provider + "/{sender}"
 		routes = append(routes,
 			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
@@ -31,12 +43,12 @@ func (s *Server) callbackRoutes() []httpio.Route {
 }
 
 // callbackSenders are the senders that a callback's address can mean: ids are unique in a company only.
-func (s *Server) callbackSenders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
-	cb, id := s.Callbacks[provider], r.PathValue("sender")
+func (s callbacks) callbackSenders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
+	cb, id := s.providers[provider], r.PathValue("sender")
 	if !plain(id) {
 		return cb, nil, carillon.Absent("Sender")
 	}
-	all, err := s.Store.SendersByID(r.Context(), id)
+	all, err := s.store.SendersByID(r.Context(), id)
 	if err != nil {
 		return cb, nil, err
 	}
@@ -66,7 +78,7 @@ func plain(id string) bool {
 }
 
 // handshake answers the provider's question whether the address is ours: its challenge, as it came.
-func (s *Server) handshake(w http.ResponseWriter, r *http.Request, provider string) error {
+func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider string) error {
 	cb, senders, err := s.callbackSenders(r, provider)
 	if err != nil {
 		return err
@@ -86,7 +98,7 @@ func (s *Server) handshake(w http.ResponseWriter, r *http.Request, provider stri
 }
 
 // receiveCallback answers 200 only once everything the callback told is stored, so that the provider repeats the rest.
-func (s *Server) receiveCallback(w http.ResponseWriter, r *http.Request, provider string) error {
+func (s callbacks) receiveCallback(w http.ResponseWriter, r *http.Request, provider string) error {
 	cb, senders, err := s.callbackSenders(r, provider)
 	if err != nil {
 		return err
@@ -114,8 +126,8 @@ func (s *Server) receiveCallback(w http.ResponseWriter, r *http.Request, provide
 
 // takeForCompany stores what a callback tells each sender of the company whose secret signs it: a provider's application
 // has one callback address, and may serve several numbers.
-func (s *Server) takeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte) error {
-	all, err := s.Store.Senders(r.Context(), x.CompanyID)
+func (s callbacks) takeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte) error {
+	all, err := s.store.Senders(r.Context(), x.CompanyID)
 	if err != nil {
 		return err
 	}
@@ -132,16 +144,16 @@ func (s *Server) takeForCompany(r *http.Request, cb Callback, x *carillon.Sender
 
 // takeEvents stores what concerns one sender. Parts about other numbers of the same application are no error: the
 // provider would repeat them for days.
-func (s *Server) takeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte) error {
+func (s callbacks) takeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte) error {
 	told, err := cb.Parse(body, x)
 	if err != nil {
 		return err
 	}
 	if told.Ignored > 0 {
-		httpio.Logger(ctx, s.Log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", told.Ignored)
+		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", told.Ignored)
 	}
 	if len(told.Receipts) > 0 {
-		if err := s.Notify.Receive(ctx, x, told.Receipts); err != nil {
+		if err := s.notify.Receive(ctx, x, told.Receipts); err != nil {
 			return fmt.Errorf("take receipts: %w", err)
 		}
 		if err := s.suppressOptOuts(ctx, x, told.Receipts); err != nil {
@@ -149,16 +161,16 @@ func (s *Server) takeEvents(ctx context.Context, cb Callback, x *carillon.Sender
 		}
 	}
 	if len(told.Templates) > 0 {
-		return s.Catalog.Apply(ctx, told.Templates)
+		return s.catalog.Apply(ctx, told.Templates)
 	}
 	return nil
 }
 
 // suppressOptOuts puts those on the company's list who asked the channel for no more.
-func (s *Server) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []carillon.Receipt) error {
-	numbers, err := s.Store.OptOuts(ctx, x.UID, receipts)
+func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []carillon.Receipt) error {
+	numbers, err := s.store.OptOuts(ctx, x.UID, receipts)
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	return s.Store.Suppress(ctx, x.CompanyID, optedOut, time.Now(), numbers...)
+	return s.store.Suppress(ctx, x.CompanyID, optedOut, time.Now(), numbers...)
 }

@@ -6,13 +6,14 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/store"
 )
 
 // gated answers 503 while a maintenance window is set (decisions.md, section 1). The panel and the providers' callbacks
 // go on: the first ends the window, the second must not be lost.
-func (s *Server) gated(h httpio.Handler) httpio.Handler {
+func gated(s *store.Store, h httpio.Handler) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		m, err := s.Store.Maintenance(r.Context())
+		m, err := s.Maintenance(r.Context())
 		if err != nil {
 			return err
 		}

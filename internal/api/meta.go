@@ -8,10 +8,16 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/store"
 )
 
-// metaRoutes tell about the program itself, without a credential.
-func (s *Server) metaRoutes() []httpio.Route {
+// meta are the endpoints about the program itself; they need no credential.
+type meta struct {
+	store     *store.Store
+	readiness func(ctx context.Context) (carillon.Details, error)
+}
+
+func (s meta) routes() []httpio.Route {
 	return []httpio.Route{
 		route("GET /healthz", "none", s.health),
 		route("GET /readyz", "none", s.ready),
@@ -20,7 +26,7 @@ func (s *Server) metaRoutes() []httpio.Route {
 }
 
 // health says that the program runs and answers, no more.
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+func (meta) health(w http.ResponseWriter, _ *http.Request) error {
 	return httpio.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
@@ -33,13 +39,13 @@ type readyAnswer struct {
 // ready says whether requests should be sent here, check by check. What Ready returns as a *carillon.Error is shown, all else is for the
 // log alone: errors of the database name hosts and users. A restored database, of which messages are held until an operator
 // decides, is ready, and said to be so.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
-	checks, err := s.Ready(r.Context())
+func (s meta) ready(w http.ResponseWriter, r *http.Request) error {
+	checks, err := s.readiness(r.Context())
 	if err == nil {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 		defer cancel()
 		told := readyAnswer{Status: "ready", Checks: checks}
-		if at, _, err := s.Store.RestoredAt(ctx); err == nil && !at.IsZero() {
+		if at, _, err := s.store.RestoredAt(ctx); err == nil && !at.IsZero() {
 			told.RestoredAt = carillon.FormatTime(at)
 		}
 		return httpio.JSON(w, http.StatusOK, told)
@@ -54,6 +60,6 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 }
 
 // openAPI is the description of the interface.
-func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
+func (meta) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return httpio.Raw(w, http.StatusOK, OpenAPI())
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,117 +18,20 @@ import (
 	"carillon/internal/store"
 )
 
-// notifyRoutes are endpoints 3 and 4 of interface.md and what decisions.md, section 3, adds beside them.
-func (s *Server) notifyRoutes() []httpio.Route {
+// notifications are the endpoints that read, cancel and move what was accepted, and the company's usage.
+type notifications struct {
+	guard
+	store  *store.Store
+	notify *notify.Notify
+}
+
+func (s notifications) routes() []httpio.Route {
 	return []httpio.Route{
-		s.keyRoute("POST "+prefix+"/notify", auth.NotifySend, s.send(carillon.Messaging, "notify")),
-		s.keyRoute("POST "+prefix+"/notify/voice", auth.VoiceSend, s.send(carillon.Voice, "notify/voice")),
-		s.keyRoute("GET "+prefix+"/notify", auth.NotifyRead, s.listNotifications),
-		s.keyRoute("GET "+prefix+"/notify/{id}", auth.NotifyRead, s.showNotification),
-		s.keyRoute("DELETE "+prefix+"/notify/{id}", auth.NotifySend, s.cancelNotification),
-		s.keyRoute("PATCH "+prefix+"/notify/{id}", auth.NotifySend, s.moveNotification),
-		s.keyRoute("GET "+prefix+"/usage", auth.UsageRead, s.showUsage),
-	}
-}
-
-const idempotencyHeader = "Idempotency-Key"
-
-// send accepts a notification: `POST notify` and `POST notify/voice`.
-func (s *Server) send(ch carillon.Channel, name string) func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	return func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-		if err := s.Store.Full(); err != nil {
-			return err
-		}
-		key, err := idempotencyKey(r)
-		if err != nil {
-			return err
-		}
-		sub := &notify.Submission{Company: p.Company, Channel: ch, Route: name, IdempotencyKey: key}
-		if key != "" {
-			done, replayed, err := s.repeat(w, r, sub)
-			if err != nil || replayed {
-				return err
-			}
-			defer done()
-		}
-		if _, err := s.Limits.Take(r.Context(), "send "+p.KeyID, p.Company.Limits.SendsPerMinute, 1); err != nil {
-			return err
-		}
-		if sub.Flat, err = unflatten(r); err != nil {
-			return err
-		}
-		if sub.Body == nil {
-			if sub.Body, err = httpio.Body(w, r); err != nil {
-				return err
-			}
-		}
-		a, err := s.Notify.Accept(r.Context(), sub)
-		if err != nil {
-			return err
-		}
-		return writeAnswer(w, a)
-	}
-}
-
-func writeAnswer(w http.ResponseWriter, a notify.Answer) error {
-	if a.Replayed {
-		w.Header().Set("Idempotent-Replayed", "true")
-	}
-	return httpio.Raw(w, http.StatusOK, a.JSON)
-}
-
-// repeat answers a request whose idempotency key has an answer already. Otherwise the key is reserved until done.
-func (s *Server) repeat(w http.ResponseWriter, r *http.Request, sub *notify.Submission) (done func(), replayed bool, err error) {
-	if sub.Body, err = httpio.Body(w, r); err != nil {
-		return nil, false, err
-	}
-	sub.Hash = contentHash(r.URL.Query(), sub.Body)
-	a, done, err := s.Notify.Repeat(r.Context(), sub.Company.ID, sub.Route, sub.IdempotencyKey, sub.Hash)
-	if err != nil {
-		return nil, false, err
-	}
-	if a.Replayed {
-		return nil, true, writeAnswer(w, a)
-	}
-	return done, false, nil
-}
-
-// idempotencyKey reads the header: 1 to 255 printable characters.
-func idempotencyKey(r *http.Request) (string, error) {
-	values := r.Header.Values(idempotencyHeader)
-	if len(values) == 0 {
-		return "", nil
-	}
-	key := values[0]
-	if len(values) > 1 || key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {
-		return "", carillon.Invalid(idempotencyHeader, "One value of 1 to 255 printable ASCII characters")
-	}
-	return key, nil
-}
-
-// contentHash covers the body and the query but for the access key, which may be exchanged between repeats.
-func contentHash(q url.Values, body []byte) string {
-	q.Del("access_key")
-	h := sha256.New()
-	_, _ = h.Write([]byte(q.Encode()))
-	_, _ = h.Write([]byte{'\n'})
-	_, _ = h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// unflatten reads the query parameter: exactly `true` or `false`, false when absent.
-func unflatten(r *http.Request) (bool, error) {
-	v, present := httpio.QueryValue(r.URL.RawQuery, "unflatten")
-	if !present {
-		return false, nil
-	}
-	switch v {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	default:
-		return false, carillon.BadFormat("unflatten", v, "true or false", "true")
+		s.keyRoute("GET "+prefix+"/notify", auth.NotifyRead, s.list),
+		s.keyRoute("GET "+prefix+"/notify/{id}", auth.NotifyRead, s.show),
+		s.keyRoute("DELETE "+prefix+"/notify/{id}", auth.NotifySend, s.cancel),
+		s.keyRoute("PATCH "+prefix+"/notify/{id}", auth.NotifySend, s.move),
+		s.keyRoute("GET "+prefix+"/usage", auth.UsageRead, s.usage),
 	}
 }
 
@@ -143,7 +44,7 @@ func notificationID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-func (s *Server) showNotification(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) show(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := notificationID(r)
 	if err != nil {
 		return err
@@ -158,7 +59,7 @@ func (s *Server) showNotification(w http.ResponseWriter, r *http.Request, p *aut
 			return badCursor(r)
 		}
 	}
-	v, next, err := s.Notify.Find(r.Context(), p.Company.ID, id, first, page.Limit)
+	v, next, err := s.notify.Find(r.Context(), p.Company.ID, id, first, page.Limit)
 	if err != nil {
 		return err
 	}
@@ -184,7 +85,7 @@ type notificationList struct {
 	NextCursor *string        `json:"next_cursor"`
 }
 
-func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	page, err := readPage(r.URL.Query(), notificationsList)
 	if err != nil {
 		return err
@@ -202,7 +103,7 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request, p *au
 		return badCursor(r)
 	}
 	f.Before = page.After
-	views, next, err := s.Notify.List(r.Context(), p.Company.ID, f)
+	views, next, err := s.notify.List(r.Context(), p.Company.ID, f)
 	if err != nil {
 		return err
 	}
@@ -216,7 +117,7 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request, p *au
 
 // filter reads the list's filters; none: a sender that the company does not have was asked for, or a campaign that nobody
 // can have.
-func (s *Server) filter(r *http.Request, companyID string) (f store.Filter, none bool, err error) {
+func (s notifications) filter(r *http.Request, companyID string) (f store.Filter, none bool, err error) {
 	q := r.URL.Query()
 	f.Campaign, f.Number = q.Get("campaign"), q.Get("number")
 	none = !utf8.ValidString(f.Campaign) || strings.Contains(f.Campaign, "\x00")
@@ -256,8 +157,8 @@ func (s *Server) filter(r *http.Request, companyID string) (f store.Filter, none
 	return f, none, err
 }
 
-func (s *Server) filterSender(r *http.Request, companyID, name string, f *store.Filter) (none bool, err error) {
-	named, err := s.Store.SendersNamed(r.Context(), companyID, name)
+func (s notifications) filterSender(r *http.Request, companyID, name string, f *store.Filter) (none bool, err error) {
+	named, err := s.store.SendersNamed(r.Context(), companyID, name)
 	if err != nil || len(named) == 0 {
 		return true, err
 	}
@@ -281,19 +182,19 @@ func queryInstant(q url.Values, name string) (time.Time, error) {
 	return t, nil
 }
 
-func (s *Server) cancelNotification(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) cancel(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := notificationID(r)
 	if err != nil {
 		return err
 	}
-	c, err := s.Notify.Cancel(r.Context(), p.Company.ID, id)
+	c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
 	if err != nil {
 		return err
 	}
 	return httpio.JSON(w, http.StatusOK, c)
 }
 
-func (s *Server) moveNotification(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) move(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := notificationID(r)
 	if err != nil {
 		return err
@@ -306,7 +207,7 @@ func (s *Server) moveNotification(w http.ResponseWriter, r *http.Request, p *aut
 	if err != nil {
 		return err
 	}
-	m, err := s.Notify.Move(r.Context(), p.Company.ID, id, due)
+	m, err := s.notify.Move(r.Context(), p.Company.ID, id, due)
 	if err != nil {
 		return err
 	}
@@ -325,8 +226,8 @@ func readMove(body []byte, now time.Time) (time.Time, error) {
 	return due, err
 }
 
-func (s *Server) showUsage(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	u, err := s.Notify.Usage(r.Context(), p.Company)
+func (s notifications) usage(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	u, err := s.notify.Usage(r.Context(), p.Company)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,15 @@ const (
 // maxSuppressionReason bounds a caller's own reason, in code points.
 const maxSuppressionReason = 255
 
-// suppressionRoutes are the company's list of numbers that messages skip (decisions.md, section 3).
-func (s *Server) suppressionRoutes() []httpio.Route {
+// suppressions are the endpoints of the company's list of numbers that messages skip.
+type suppressions struct {
+	guard
+	store *store.Store
+}
+
+func (s suppressions) routes() []httpio.Route {
 	return []httpio.Route{
-		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), s.listSuppressions),
+		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), s.list),
 		s.keyRoute("POST "+prefix+"/suppressions", auth.SuppressionsWrite, s.suppress),
 		s.keyRoute("DELETE "+prefix+"/suppressions/{number}", auth.SuppressionsWrite, s.unsuppress),
 	}
@@ -42,8 +47,8 @@ func rowOf(x store.Suppression) suppressionRow {
 
 const suppressionCursor = "suppression"
 
-// listSuppressions is open to who may read notifications and to who may write the list.
-func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request) error {
+// list is open to who may read notifications and to who may write the list.
+func (s suppressions) list(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.principal(r, auth.SuppressionsWrite)
 	if carillon.IsCode(err, carillon.Forbidden) {
 		p, err = s.principal(r, auth.NotifyRead)
@@ -55,7 +60,7 @@ func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	found, err := s.Store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
+	found, err := s.store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
 	if err != nil {
 		return err
 	}
@@ -73,7 +78,7 @@ func (s *Server) listSuppressions(w http.ResponseWriter, r *http.Request) error 
 }
 
 // suppress adds a number; one that is on the list already is answered as it stands.
-func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s suppressions) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
@@ -82,10 +87,10 @@ func (s *Server) suppress(w http.ResponseWriter, r *http.Request, p *auth.Princi
 	if err != nil {
 		return err
 	}
-	if err := s.Store.Suppress(r.Context(), p.Company.ID, reason, time.Now(), number); err != nil {
+	if err := s.store.Suppress(r.Context(), p.Company.ID, reason, time.Now(), number); err != nil {
 		return err
 	}
-	x, err := s.Store.Suppression(r.Context(), p.Company.ID, number)
+	x, err := s.store.Suppression(r.Context(), p.Company.ID, number)
 	if err != nil {
 		return err
 	}
@@ -118,12 +123,12 @@ func parseSuppression(body []byte) (number, reason string, err error) {
 	return number, reason, nil
 }
 
-func (s *Server) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s suppressions) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	number := r.PathValue("number")
 	if !carillon.ValidNumber(number) {
 		return carillon.Absent("Suppression")
 	}
-	removed, err := s.Store.Unsuppress(r.Context(), p.Company.ID, number)
+	removed, err := s.store.Unsuppress(r.Context(), p.Company.ID, number)
 	if err != nil {
 		return err
 	}

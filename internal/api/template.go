@@ -12,26 +12,34 @@ import (
 	"carillon/internal/catalog"
 	"carillon/internal/content"
 	"carillon/internal/httpio"
+	"carillon/internal/limit"
+	"carillon/internal/store"
 )
 
-// templateRoutes are endpoint 5, the life of templates (decisions.md, section 4), and the list of suppressed numbers.
-func (s *Server) templateRoutes() []httpio.Route {
-	const read, write = auth.TemplatesRead, auth.TemplatesWrite
-	routes := []httpio.Route{
-		s.keyRoute("GET "+prefix+"/notify/templates", read, s.listTemplates),
-		s.keyRoute("POST "+prefix+"/notify/templates", write, s.createTemplate),
-		s.keyRoute("GET "+prefix+"/notify/templates/{id}", read, s.readTemplate),
-		s.keyRoute("PATCH "+prefix+"/notify/templates/{id}", write, s.editTemplate),
-		s.keyRoute("DELETE "+prefix+"/notify/templates/{id}", write, s.deleteTemplate),
-		s.keyRoute("POST "+prefix+"/notify/templates/{id}/submit", write, s.submitTemplate),
-		s.keyRoute("GET "+prefix+"/notify/template/components", read, s.templateComponents),
-	}
-	return append(routes, s.suppressionRoutes()...)
+// templates are the endpoints of the life of templates.
+type templates struct {
+	guard
+	store   *store.Store
+	limits  *limit.Limits
+	catalog *catalog.Catalog
 }
 
-// listTemplates answers endpoint 5: a bare array of the approved templates of one number.
-func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	took, err := s.Limits.Take(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
+func (s templates) routes() []httpio.Route {
+	const read, write = auth.TemplatesRead, auth.TemplatesWrite
+	return []httpio.Route{
+		s.keyRoute("GET "+prefix+"/notify/templates", read, s.list),
+		s.keyRoute("POST "+prefix+"/notify/templates", write, s.create),
+		s.keyRoute("GET "+prefix+"/notify/templates/{id}", read, s.read),
+		s.keyRoute("PATCH "+prefix+"/notify/templates/{id}", write, s.edit),
+		s.keyRoute("DELETE "+prefix+"/notify/templates/{id}", write, s.delete),
+		s.keyRoute("POST "+prefix+"/notify/templates/{id}/submit", write, s.submit),
+		s.keyRoute("GET "+prefix+"/notify/template/components", read, s.components),
+	}
+}
+
+// list answers endpoint 5: a bare array of the approved templates of one number.
+func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	took, err := s.limits.Take(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
 	if err != nil {
 		return err
 	}
@@ -50,7 +58,7 @@ func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request, p *auth.P
 	if sender == nil {
 		return httpio.Raw(w, http.StatusOK, []byte("[]"))
 	}
-	body, err := s.Catalog.Approved(r.Context(), sender.UID)
+	body, err := s.catalog.Approved(r.Context(), sender.UID)
 	if err != nil {
 		return err
 	}
@@ -71,8 +79,8 @@ func phoneNumber(r *http.Request) (string, error) {
 
 // messagingSender is the company's messaging sender of a number; nil when nobody has the number. Errors: forbidden when
 // another company has it.
-func (s *Server) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
-	named, err := s.Store.SendersNamed(r.Context(), company.ID, number)
+func (s templates) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
+	named, err := s.store.SendersNamed(r.Context(), company.ID, number)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +94,7 @@ func (s *Server) messagingSender(r *http.Request, company *carillon.Company, num
 	if own { // a voice line has no templates
 		return nil, nil // no sender is no error
 	}
-	elsewhere, err := s.Store.SenderElsewhere(r.Context(), company.ID, number)
+	elsewhere, err := s.store.SenderElsewhere(r.Context(), company.ID, number)
 	if err == nil && elsewhere {
 		err = carillon.Denied("The phone_number belongs to another company")
 	}
@@ -94,7 +102,7 @@ func (s *Server) messagingSender(r *http.Request, company *carillon.Company, num
 }
 
 // creationSender is the sender that a new template is for: by number, else the company's default one.
-func (s *Server) creationSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
+func (s templates) creationSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
 	if number != "" {
 		sender, err := s.messagingSender(r, company, number)
 		if err == nil && sender == nil {
@@ -102,14 +110,14 @@ func (s *Server) creationSender(r *http.Request, company *carillon.Company, numb
 		}
 		return sender, err
 	}
-	sender, err := s.Store.DefaultSender(r.Context(), company.ID, carillon.Messaging)
+	sender, err := s.store.DefaultSender(r.Context(), company.ID, carillon.Messaging)
 	if err == nil && sender == nil {
 		err = carillon.Invalid("phone_number", "The company has no default messaging sender; say which one")
 	}
 	return sender, err
 }
 
-func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) create(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
@@ -130,7 +138,7 @@ func (s *Server) createTemplate(w http.ResponseWriter, r *http.Request, p *auth.
 	if err != nil {
 		return err
 	}
-	made, err := s.Catalog.Create(r.Context(), p.Company, sender, *t, draft.Submit)
+	made, err := s.catalog.Create(r.Context(), p.Company, sender, *t, draft.Submit)
 	if errors.Is(err, catalog.ErrCreatedToday) {
 		err = createdToday(p.Company.Limits.TemplatesPerDay, time.Now())
 	}
@@ -203,20 +211,20 @@ func viewOf(t *carillon.Template) templateView {
 	return templateView{catalog.RecordOf(t), t.Reason}
 }
 
-func (s *Server) readTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) read(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := templateID(r)
 	if err != nil {
 		return err
 	}
-	t, err := s.Catalog.Find(r.Context(), p.Company.ID, id)
+	t, err := s.catalog.Find(r.Context(), p.Company.ID, id)
 	if err != nil {
 		return err
 	}
 	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
-// editTemplate changes what the body holds and leaves the rest; with submit the edited draft is submitted.
-func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+// edit changes what the body holds and leaves the rest; with submit the edited draft is submitted.
+func (s templates) edit(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
@@ -226,7 +234,7 @@ func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 		return err
 	}
 	submit := false
-	t, err := s.Catalog.Edit(r.Context(), p.Company.ID, id, func(t carillon.Template) (carillon.Template, error) {
+	t, err := s.catalog.Edit(r.Context(), p.Company.ID, id, func(t carillon.Template) (carillon.Template, error) {
 		draft := content.DraftOf(&t)
 		if err := draft.Edit(body); err != nil {
 			return t, err
@@ -242,7 +250,7 @@ func (s *Server) editTemplate(w http.ResponseWriter, r *http.Request, p *auth.Pr
 		return *edited, nil
 	})
 	if err == nil && submit {
-		t, err = s.Catalog.Submit(r.Context(), p.Company.ID, t.ID)
+		t, err = s.catalog.Submit(r.Context(), p.Company.ID, t.ID)
 	}
 	if err != nil {
 		return err
@@ -262,38 +270,38 @@ func keepSamples(edited, before *carillon.Template) {
 	}
 }
 
-func (s *Server) deleteTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) delete(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := templateID(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Catalog.Delete(r.Context(), p.Company.ID, id); err != nil {
+	if err := s.catalog.Delete(r.Context(), p.Company.ID, id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (s *Server) submitTemplate(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) submit(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := templateID(r)
 	if err != nil {
 		return err
 	}
-	t, err := s.Catalog.Submit(r.Context(), p.Company.ID, id)
+	t, err := s.catalog.Submit(r.Context(), p.Company.ID, id)
 	if err != nil {
 		return err
 	}
 	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
-// templateComponents answers one template by id or name.
-func (s *Server) templateComponents(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+// components answers one template by id or name.
+func (s templates) components(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	q := r.URL.Query()
 	which := q.Get("template")
 	if strings.TrimSpace(which) == "" {
 		return carillon.Missing("template")
 	}
-	t, err := s.Catalog.FindNamed(r.Context(), p.Company.ID, which, q.Get("language"))
+	t, err := s.catalog.FindNamed(r.Context(), p.Company.ID, which, q.Get("language"))
 	if err != nil {
 		return err
 	}

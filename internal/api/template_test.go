@@ -69,7 +69,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	channel := whatsapp.New(whatsapp.Options{})
 	t.Cleanup(channel.CloseIdleConnections)
 	limits := limit.New(st, log)
-	s := New(Deps{
+	routes := Routes(Deps{
 		Store: st, Auth: auth.New(st, limits, auth.Options{}), Limits: limits, Log: log,
 		Notify:  notify.New(st, notify.Options{Wake: func(...queue.Wake) {}}),
 		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
@@ -78,7 +78,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 		},
 		Callbacks: map[string]Callback{"whatsapp": graphCallback()},
 	})
-	server := httptest.NewServer(httpio.NewRouter(log, nil, s.Routes()...))
+	server := httptest.NewServer(httpio.NewRouter(log, nil, routes...))
 	t.Cleanup(server.Close)
 	checker, err := apitest.New(OpenAPI())
 	if err != nil {

@@ -183,12 +183,12 @@ func (a *App) wire() {
 }
 
 func (a *App) routes() []httpio.Route {
-	public := api.New(api.Deps{
+	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
 	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub})
-	return append(public.Routes(), admin.Routes()...)
+	return append(public, admin.Routes()...)
 }
 
 func (a *App) authOptions() auth.Options {

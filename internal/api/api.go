@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"carillon"
@@ -49,24 +50,24 @@ type CallbackEvents struct {
 	Ignored   int
 }
 
-// Server holds the endpoints.
-type Server struct{ Deps }
-
-// New builds the endpoints' server.
-func New(d Deps) *Server { return &Server{d} }
-
 const prefix = "/functions/v1"
 
-// Routes is the route map of the interface.
-func (s *Server) Routes() []httpio.Route {
-	var all []httpio.Route
-	for _, part := range [][]httpio.Route{s.authRoutes(), s.notifyRoutes(), s.templateRoutes(), s.callbackRoutes(), s.metaRoutes()} {
-		all = append(all, part...)
-	}
+// Routes is the route map of the interface, grouped by subject.
+func Routes(d Deps) []httpio.Route {
+	g := guard{d.Auth}
+	all := slices.Concat(
+		signIn{d.Auth, d.Proxies}.routes(),
+		sending{g, d.Store, d.Limits, d.Notify}.routes(),
+		notifications{g, d.Store, d.Notify}.routes(),
+		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
+		suppressions{g, d.Store}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Log}.routes(),
+		meta{d.Store, d.Ready}.routes(),
+	)
 	for i := range all {
-		// Signing in goes on: without it nobody could end the window.
+		// Signing in works during maintenance: without it nobody could end the window.
 		if strings.Contains(all[i].Pattern, " "+prefix+"/") && !strings.Contains(all[i].Pattern, " "+prefix+"/auth") {
-			all[i].Handle = s.gated(all[i].Handle)
+			all[i].Handle = gated(d.Store, all[i].Handle)
 		}
 	}
 	return all
@@ -76,10 +77,13 @@ func route(pattern, access string, handle httpio.Handler) httpio.Route {
 	return httpio.Route{Pattern: pattern, Access: access, Handle: handle}
 }
 
+// guard admits the holders of access keys and company tokens.
+type guard struct{ auth *auth.Auth }
+
 // keyRoute is a route for the holder of an access key, or of a company token, with the scope.
-func (s *Server) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) httpio.Route {
+func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) httpio.Route {
 	return route(pattern, "key:"+string(scope), func(w http.ResponseWriter, r *http.Request) error {
-		p, err := s.principal(r, scope)
+		p, err := g.principal(r, scope)
 		if err != nil {
 			return err
 		}
@@ -89,8 +93,8 @@ func (s *Server) keyRoute(pattern string, scope auth.Scope, handle func(w http.R
 
 // principal resolves the credential of a request: a present access_key decides alone, else a company token as Bearer
 // (decisions.md, section 2). Then the company, then the scope.
-func (s *Server) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {
-	p, err := s.Auth.Principal(r.Context(), accessKey(r), r.Header.Get("Authorization"))
+func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {
+	p, err := g.auth.Principal(r.Context(), accessKey(r), r.Header.Get("Authorization"))
 	if err != nil {
 		return nil, err
 	}
