@@ -77,3 +77,44 @@ func TestStatesDocumentListsEveryReasonAndState(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksResolve follows the relative links of all documents, and the pages that comments cite.
+func TestLinksResolve(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	cited := regexp.MustCompile(`(?m)^\s*//.*?\s\(?(docs/[a-z0-9_./-]*[a-z0-9])`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (path == "data" || path == "bin" || d.Name() == "node_modules" || d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".md" && filepath.Ext(path) != ".go":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if filepath.Ext(path) == ".go" {
+			for _, m := range cited.FindAllStringSubmatch(string(text), -1) {
+				if pages, _ := filepath.Glob(m[1] + "*"); len(pages) == 0 {
+					t.Errorf("%s cites %s, which is not there", path, m[1])
+				}
+			}
+			return nil
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, target)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

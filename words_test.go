@@ -31,7 +31,7 @@ var notYet = []string{
 	"internal/request",
 	"internal/store",
 	"internal/whatsapp",
-	"docs/contract.md",
+	"docs/reference/contract.md",
 	"docs/metrics.md",
 }
 
@@ -129,6 +129,29 @@ func TestWords(t *testing.T) {
 	if uses > proseBudget {
 		t.Errorf("comments and documents use tells, told, hears, anew, of late, in vain or beside %d times, the budget is %d:\n%s",
 			uses, proseBudget, strings.Join(found, "\n"))
+	}
+}
+
+// TestCitesOnlyTheRepository fails where a file cites documents that a reader of the repository does not have.
+func TestCitesOnlyTheRepository(t *testing.T) {
+	outside := regexp.MustCompile(`(decisions|engine|interface)\.md`)
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() != "testdata" && (skipWords(file, d.Name()) || slices.Contains([]string{"internal/store", "internal/notify"}, file)):
+			return fs.SkipDir
+		case !slices.Contains([]string{".go", ".md", ".json", ".yaml", ".sql", ".sh"}, filepath.Ext(file)) || file == "words_test.go":
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if cited := outside.Find(text); cited != nil {
+			t.Errorf("%s cites %s, which is not in the repository", file, cited)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

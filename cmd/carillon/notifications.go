@@ -18,7 +18,7 @@ type notificationsCommand struct {
 	Watch  notificationsWatch  `cmd:"" help:"Follow a notification until it has ended for every recipient."`
 }
 
-// notification is what the interface shows of one (decisions.md, section 3).
+// notification is the body of GET notify/{id} (docs/reference/sending.md).
 type notification struct {
 	ID         string          `json:"notification_id"`
 	Channel    string          `json:"channel"`

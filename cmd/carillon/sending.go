@@ -159,8 +159,8 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 	return nil
 }
 
-// key is the batch's Idempotency-Key: the same run sends the same batch once (decisions.md, section 3, Repeats). What
-// was left out of the batch belongs to it, for the key stands for one body.
+// key is the batch's Idempotency-Key: the same run sends the same batch once (docs/reference/sending.md, Repeats). The
+// numbers left out are part of it, because a key belongs to one body.
 func (r *sending) key(n int, dropped string) string {
 	sum := sha256.Sum256([]byte("carillon send\x00" + r.run + "\x00" + strconv.Itoa(n) + "\x00" + dropped))
 	return "send-" + hex.EncodeToString(sum[:16])

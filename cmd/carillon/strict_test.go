@@ -131,7 +131,7 @@ func (s *strict) signIn(r *http.Request, body []byte) string {
 	return `200 {"access_token":"the-token","token_type":"bearer"}`
 }
 
-// notify takes a messaging request as interface.md has it, contacts alone, and answers repeats as decisions.md says.
+// notify accepts a messaging request with contacts only, and responds to repeats as docs/reference/sending.md says.
 func (s *strict) notify(w http.ResponseWriter, r *http.Request, body []byte) string {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()

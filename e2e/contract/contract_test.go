@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/contract.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/contract.md")
 
 const (
 	casesDir = "../../testdata/contract"
-	pageFile = "../../docs/contract.md"
+	pageFile = "../../docs/reference/contract.md"
 )
 
 func TestEveryRowHasACase(t *testing.T) {
@@ -35,7 +35,7 @@ func TestPageIsUpToDate(t *testing.T) {
 	}
 	written, err := os.ReadFile(pageFile)
 	if err != nil || string(written) != string(page) {
-		t.Errorf("docs/contract.md is stale (%v): go test ./e2e/contract -update", err)
+		t.Errorf("docs/reference/contract.md is stale (%v): go test ./e2e/contract -update", err)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package contract reads the cases of testdata/contract and judges answers by them. A case is a sequence of requests
 // with the answers they must get; it names the rows of the contract that it shows (rows.json). The form of the files is
-// described in testdata/contract/README.md; docs/contract.md, made by Page, lists the cases of each row. It sends
+// described in testdata/contract/README.md; docs/reference/contract.md, made by Page, lists the cases of each row. It sends
 // nothing: the test in e2e does.
 package contract
 

@@ -1,5 +1,5 @@
 // Package api serves the endpoints of the interface, one file each, and the callbacks of providers. Its handlers check
-// in the order of decisions.md, section 1: access key, company, scope, idempotent replay, rate limit, body and fields,
+// in this order: access key, company, scope, idempotent replay, rate limit, body and fields,
 // then what notify and catalog check.
 package api
 
@@ -92,7 +92,7 @@ func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.Res
 }
 
 // principal resolves the credential of a request: a present access_key decides alone, else a company token as Bearer
-// (decisions.md, section 2). Then the company, then the scope.
+// (docs/reference/signing-in.md). Then the company, then the scope.
 func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {
 	p, err := g.auth.Principal(r.Context(), accessKey(r), r.Header.Get("Authorization"))
 	if err != nil {

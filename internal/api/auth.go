@@ -12,7 +12,7 @@ import (
 	"carillon/internal/jsonbody"
 )
 
-// signIn are the endpoints of signing in and out, of tokens and of keys.
+// signIn are the endpoints of sessions, tokens and keys (docs/reference/signing-in.md).
 type signIn struct {
 	auth    *auth.Auth
 	proxies []netip.Prefix // trusted proxies

@@ -20,7 +20,7 @@ import (
 // maxCallback bounds a provider's callback: the channel gathers up to 3 MB of updates in one.
 const maxCallback = 4 << 20
 
-// callbacks are the endpoints that providers call (docs/contract.md).
+// callbacks are the endpoints that providers call (docs/reference/callbacks.md).
 type callbacks struct {
 	providers map[string]Callback
 	store     *store.Store

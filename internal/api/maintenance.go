@@ -9,8 +9,8 @@ import (
 	"carillon/internal/store"
 )
 
-// gated answers 503 while a maintenance window is set (decisions.md, section 1). The panel and the providers' callbacks
-// go on: the first ends the window, the second must not be lost.
+// gated responds with 503 while a maintenance window is set. The panel and the providers' callbacks stay open: the panel
+// ends the window, and a callback must not be lost.
 func gated(s *store.Store, h httpio.Handler) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		m, err := s.Maintenance(r.Context())

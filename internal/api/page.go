@@ -9,7 +9,7 @@ import (
 	"carillon"
 )
 
-// Bounds of pages (decisions.md, section 3).
+// Bounds of pages (docs/reference/limits.md).
 const (
 	pageDefault = 25
 	pageMost    = 100

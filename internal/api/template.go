@@ -180,7 +180,7 @@ func writeCreated(w http.ResponseWriter, t *carillon.Template) error {
 	return httpio.JSON(w, http.StatusOK, c)
 }
 
-// templateID reads the path's id: ours and the channel's are decimals (decisions.md, section 4).
+// templateID reads the id from the path. Ids, ours and the channel's, are decimal.
 func templateID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !decimal(id) {

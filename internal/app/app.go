@@ -200,7 +200,7 @@ func (a *App) authOptions() auth.Options {
 		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
 	}
 	if a.cfg.Demo {
-		o.FailedSignIns = -1 // the demo has no limits (decisions.md, section 8)
+		o.FailedSignIns = -1 // the demo has no limits (docs/reference/limits.md)
 	}
 	return o
 }

@@ -2,7 +2,7 @@ package auth
 
 import "slices"
 
-// Scope is what a key may be used for (decisions.md, section 2).
+// Scope is what a key may be used for (docs/reference/signing-in.md).
 type Scope string
 
 // The scopes.

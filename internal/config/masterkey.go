@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MasterKey reads the key that seals what is stored: 32 bytes, raw or base64 (decisions.md, section 2). Without a
+// MasterKey reads the key that seals what is stored: 32 bytes, raw or base64 (docs/reference/signing-in.md). Without a
 // file named one is made in the data folder, readable by its owner alone, and read from there ever after. A folder that
 // has a database already gets none: it would be the wrong one, and look like the one that was lost.
 func (c *Config) MasterKey() ([32]byte, error) {

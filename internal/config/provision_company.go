@@ -15,7 +15,7 @@ func Roles() []string {
 	return []string{"viewer", "teammate", "marketer", "developer", "admin", "owner"}
 }
 
-// Scopes are those of access keys (decisions.md, section 2).
+// Scopes returns the scopes of access keys (docs/reference/signing-in.md).
 func Scopes() []string {
 	return []string{
 		"*", "notify:send", "notify:read", "voice:send", "templates:read", "templates:write", "widget:use",

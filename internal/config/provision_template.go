@@ -10,7 +10,7 @@ import (
 )
 
 // template reads a template and holds it to the contract's limits, not to the channel's own rules: set-up declares
-// what is there already (decisions.md, section 4).
+// what is there already (docs/reference/templates.md).
 func (c *company) template(f *form) {
 	t := Template{At: f.at, SenderID: f.needed("sender"), SenderAt: f.place("sender")}
 	t.Name, t.Language = f.needed("name"), f.needed("language")

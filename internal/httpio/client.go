@@ -9,7 +9,7 @@ import (
 )
 
 // ClientAddress is the socket's peer, or the last address of X-Forwarded-For that is not a trusted proxy when the peer
-// is one (docs/reference/contract.md).
+// is one (docs/reference/errors.md).
 func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // limitHeaders writes RateLimit-Policy and RateLimit of a 429 from its details, so that every refusal carries the
-// headers (docs/reference/contract.md).
+// headers (docs/reference/errors.md).
 func limitHeaders(h http.Header, e *carillon.Error) {
 	policy, window, quota, left := DailyPolicy, 24*time.Hour, 0, 0
 	switch e.Code {

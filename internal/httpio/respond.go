@@ -1,5 +1,5 @@
 // Package httpio handles HTTP for every endpoint: it routes, reads bodies within limits, writes JSON responses, the one
-// form of errors (docs/reference/contract.md), CORS headers and server-sent events, gives each request its id and logs a
+// form of errors (docs/reference/errors.md), CORS headers and server-sent events, gives each request its id and logs a
 // line about it. It knows no endpoint: api and panel return rows of type Route.
 package httpio
 

@@ -69,5 +69,5 @@ func readDecision(body []byte) (approve bool, reason string, err error) {
 
 const (
 	maxReason     = 500
-	maxTemplateID = 32 // digits (decisions.md, section 4)
+	maxTemplateID = 32 // digits
 )

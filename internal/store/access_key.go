@@ -15,7 +15,7 @@ import (
 	"carillon/internal/db"
 )
 
-// AccessKey is a company's key (decisions.md, section 2). Key, the secret itself, is filled only where a method says so.
+// AccessKey is a company's key (docs/reference/signing-in.md). Key, the secret itself, is filled only where a method says so.
 type AccessKey struct {
 	ID        string
 	CompanyID string

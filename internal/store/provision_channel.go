@@ -85,7 +85,7 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 	return nil
 }
 
-// maxActive is the contract's limit of a company's active templates (interface.md, Limits).
+// maxActive is how many active templates a company may have (docs/reference/templates.md).
 const maxActive = 100
 
 func (a *applying) templates(ctx context.Context, companyID string, c *config.Company) error {
@@ -129,8 +129,8 @@ func (a *applying) messagingSender(ctx context.Context, companyID, idOrNumber st
 }
 
 // template puts one template. Its content is the file's. Its status is the file's only until the channel has reported
-// on that very template, which then has the channel's id: from there on the channel's word stands, whatever the file
-// says and however often it is applied (decisions.md, section 4).
+// on that very template, which then has the channel's id: from then on the channel decides, whatever the file
+// says and however often it is applied.
 func (a *applying) template(ctx context.Context, companyID string, uid int64, t *config.Template) (effect, error) {
 	want := t.Template
 	want.CompanyID, want.SenderUID = companyID, uid

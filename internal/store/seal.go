@@ -12,7 +12,7 @@ import (
 )
 
 // sealer encrypts what must be shown or used again: access keys, provider settings, signing keys. AES-256-GCM, a random
-// nonce each, the row as additional data so that a ciphertext cannot be moved to another row (decisions.md, section 2).
+// nonce each, the row as additional data so that a ciphertext cannot be moved to another row.
 type sealer struct {
 	aead cipher.AEAD
 	kid  string

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/db"
 )
 
-// TemplateLimits are those that a creation or a submission must keep (decisions.md, section 4); 0: none.
+// TemplateLimits are those that a creation or a submission must keep (docs/reference/templates.md); 0 means none.
 type TemplateLimits struct {
 	Active  int // templates of the company that are pending, approved or paused
 	Created int // creations a UTC day
@@ -187,7 +187,7 @@ func (s *Store) PostponePoll(ctx context.Context, read *TemplateRecord, next tim
 
 // PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
 // the one there is, else t.ID. What is declared stands until the channel reports on that very template: the status of
-// one that has the channel's id stays (decisions.md, section 4). A template put twice changes nothing.
+// one that has the channel's id stays (docs/reference/templates.md). A template put twice changes nothing.
 func (tx *Tx) PutTemplate(ctx context.Context, t *carillon.Template, now time.Time) error {
 	tx.changes(t.CompanyID)
 	components, err := json.Marshal(t.Components)

@@ -1,5 +1,5 @@
 // Package client speaks the program's interface for the command line: the contract's routes by access key, the panel's
-// by a bearer token. It retries as the contract says (interface.md, Errors) and never lets a key into an error.
+// by a bearer token. It retries as the contract says (docs/reference/errors.md) and never lets a key into an error.
 package client
 
 import (

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Error is an answer that is no success, in the one form of the contract (interface.md, Errors).
+// Error is a response other than success, in the form that all errors have (docs/reference/errors.md).
 type Error struct {
 	Status     int             `json:"status"`
 	Code       string          `json:"error"`

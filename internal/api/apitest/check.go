@@ -152,8 +152,7 @@ func (c *Checker) checkParam(at []string, param map[string]any, r *http.Request)
 
 var requestID = regexp.MustCompile(`^req_[A-Za-z0-9_-]{20,26}$`)
 
-// checkRequestID holds the header X-Request-Id to its form, and the body's request_id to the header (decisions.md,
-// section 1).
+// checkRequestID holds the header X-Request-Id to its form, and the body's request_id to the header (docs/reference/errors.md).
 func checkRequestID(x Exchange) error {
 	id := x.Response.Header.Get("X-Request-Id")
 	if !requestID.MatchString(id) {
