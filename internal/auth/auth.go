@@ -12,7 +12,6 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
-	"sync"
 	"time"
 
 	"carillon/internal/limit"
@@ -69,14 +68,25 @@ type Auth struct {
 	limits *limit.Limits
 	o      Options
 	hasher *hasher
-	keys   keyring
-	used   sync.Map // key id → *use
+	keys   *keyring
+	tokens tokens
+	usage  usage
 }
+
+// PublicKeys are the keys that verify tokens, with the standby one.
+func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) { return a.keys.public(ctx) }
+
+// LastUsed is when a key was last used, as far as stored or known to this node; zero when it was never used.
+func (a *Auth) LastUsed(k *store.AccessKey) time.Time { return a.usage.last(k) }
 
 // New builds the package over a store.
 func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o = o.withDefaults()
-	return &Auth{store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, o.HashQueue)}
+	keys := &keyring{store: s, rotateAfter: o.RotateKeyAfter, verifyFor: o.TokenLife + dropMargin}
+	return &Auth{
+		store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, o.HashQueue), keys: keys,
+		tokens: tokens{keys: keys, issuer: o.Issuer, life: o.TokenLife}, usage: usage{store: s},
+	}
 }
 
 const (
@@ -92,7 +102,7 @@ func (a *Auth) Run(ctx context.Context) error {
 	for {
 		now := time.Now()
 		if !now.Before(keys) {
-			a.report(ctx, "rotate signing keys", a.rotateKeys(ctx))
+			a.report(ctx, "rotate signing keys", a.keys.rotate(ctx))
 			keys = now.Add(keysEvery)
 		}
 		if !now.Before(sweep) {
@@ -103,9 +113,9 @@ func (a *Auth) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			return a.flushUsed(last)
+			return a.usage.flush(last)
 		case <-time.After(flushEvery):
-			a.report(ctx, "store when keys were used", a.flushUsed(ctx))
+			a.report(ctx, "store when keys were used", a.usage.flush(ctx))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 			return nil, err
 		}
 		for _, k := range keys {
-			k.LastUsed = a.LastUsed(k)
+			k.LastUsed = a.usage.last(k)
 			all = append(all, CompanyKey{company, k})
 		}
 	}

@@ -37,8 +37,12 @@ type signingKey struct {
 	signsAt time.Time
 }
 
-// keyring caches the signing keys, in the order in which they sign.
+// keyring caches the signing keys, in the order in which they sign, and rotates them.
 type keyring struct {
+	store       *store.Store
+	rotateAfter time.Duration // age at which a key is replaced
+	verifyFor   time.Duration // how long a replaced key still verifies tokens
+
 	keys atomic.Pointer[[]signingKey]
 	mu   sync.Mutex // held while loading
 	at   time.Time  // of the last load
@@ -71,28 +75,28 @@ func (r *keyring) find(id string) (signingKey, bool) {
 }
 
 // signer returns the key to sign with, generating the first one.
-func (a *Auth) signer(ctx context.Context, now time.Time) (signingKey, error) {
-	if k, ok := a.keys.signing(now); ok {
+func (r *keyring) signer(ctx context.Context, now time.Time) (signingKey, error) {
+	if k, ok := r.signing(now); ok {
 		return k, nil
 	}
-	if err := a.rotateKeys(ctx); err != nil {
+	if err := r.rotate(ctx); err != nil {
 		return signingKey{}, err
 	}
-	if k, ok := a.keys.signing(now); ok {
+	if k, ok := r.signing(now); ok {
 		return k, nil
 	}
 	return signingKey{}, errors.New("no signing key could be generated")
 }
 
 // verifier returns the public key of an id, reading the keys again when this node does not know it.
-func (a *Auth) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error) {
-	if k, ok := a.keys.find(id); ok {
+func (r *keyring) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error) {
+	if k, ok := r.find(id); ok {
 		return &k.private.PublicKey, nil
 	}
-	if err := a.loadKeys(ctx, reloadEvery); err != nil {
+	if err := r.load(ctx, reloadEvery); err != nil {
 		return nil, err
 	}
-	if k, ok := a.keys.find(id); ok {
+	if k, ok := r.find(id); ok {
 		return &k.private.PublicKey, nil
 	}
 	return nil, errUnknownKey
@@ -100,15 +104,15 @@ func (a *Auth) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error
 
 var errUnknownKey = errors.New("no key has this id")
 
-// loadKeys reads the keys unless they were read less than maxAge ago.
-func (a *Auth) loadKeys(ctx context.Context, maxAge time.Duration) error {
-	a.keys.mu.Lock()
-	defer a.keys.mu.Unlock()
+// load reads the keys unless they were read less than maxAge ago.
+func (r *keyring) load(ctx context.Context, maxAge time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := time.Now()
-	if now.Sub(a.keys.at) < maxAge {
+	if now.Sub(r.at) < maxAge {
 		return nil
 	}
-	stored, err := a.store.SigningKeys(ctx)
+	stored, err := r.store.SigningKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,39 +128,39 @@ func (a *Auth) loadKeys(ctx context.Context, maxAge time.Duration) error {
 		}
 		keys = append(keys, signingKey{k.ID, ec, k.SignsAt})
 	}
-	a.keys.keys.Store(&keys)
-	a.keys.at = now
+	r.keys.Store(&keys)
+	r.at = now
 	return nil
 }
 
-// rotateKeys reads the keys, generates the first or the next one when it is due, and removes those whose tokens have expired.
-func (a *Auth) rotateKeys(ctx context.Context) error {
-	if err := a.loadKeys(ctx, 0); err != nil {
+// rotate reads the keys, generates the first or the next one when it is due, and removes those whose tokens have expired.
+func (r *keyring) rotate(ctx context.Context) error {
+	if err := r.load(ctx, 0); err != nil {
 		return err
 	}
 	now := time.Now()
-	keys := a.keys.all()
+	keys := r.all()
 	switch {
 	case len(keys) == 0:
-		if err := a.addKey(ctx, now, now, time.Time{}); err != nil {
+		if err := r.add(ctx, now, now, time.Time{}); err != nil {
 			return err
 		}
-	case !now.Before(keys[len(keys)-1].signsAt.Add(a.o.RotateKeyAfter - standbyLead)):
-		if err := a.addKey(ctx, now, now.Add(standbyLead), keys[len(keys)-1].signsAt); err != nil {
+	case !now.Before(keys[len(keys)-1].signsAt.Add(r.rotateAfter - standbyLead)):
+		if err := r.add(ctx, now, now.Add(standbyLead), keys[len(keys)-1].signsAt); err != nil {
 			return err
 		}
 	}
 	for i := range keys[:max(0, len(keys)-1)] {
-		if !now.Before(keys[i+1].signsAt.Add(a.o.TokenLife + dropMargin)) {
-			if err := a.store.DropSigningKey(ctx, keys[i].id); err != nil {
+		if !now.Before(keys[i+1].signsAt.Add(r.verifyFor)) {
+			if err := r.store.DropSigningKey(ctx, keys[i].id); err != nil {
 				return err
 			}
 		}
 	}
-	return a.loadKeys(ctx, 0)
+	return r.load(ctx, 0)
 }
 
-func (a *Auth) addKey(ctx context.Context, now, signsAt, last time.Time) error {
+func (r *keyring) add(ctx context.Context, now, signsAt, last time.Time) error {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return fmt.Errorf("generate signing key: %w", err)
@@ -165,7 +169,7 @@ func (a *Auth) addKey(ctx context.Context, now, signsAt, last time.Time) error {
 	if err != nil {
 		return fmt.Errorf("generate signing key: %w", err)
 	}
-	return a.store.AddSigningKey(ctx, store.SigningKey{
+	return r.store.AddSigningKey(ctx, store.SigningKey{
 		ID: carillon.NewID(now), Alg: algorithm, Private: der, CreatedAt: now, SignsAt: signsAt,
 	}, last)
 }
@@ -181,12 +185,12 @@ type JWK struct {
 	KeyID     string `json:"kid"`
 }
 
-// PublicKeys are the keys that verify tokens, with the standby one.
-func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) {
-	if _, err := a.signer(ctx, time.Now()); err != nil {
+// public returns the keys that verify tokens, with the standby one.
+func (r *keyring) public(ctx context.Context) ([]JWK, error) {
+	if _, err := r.signer(ctx, time.Now()); err != nil {
 		return nil, err
 	}
-	keys := a.keys.all()
+	keys := r.all()
 	all := make([]JWK, 0, len(keys))
 	for _, k := range keys {
 		point, err := k.private.PublicKey.Bytes() // 4, x, y (SEC 1, section 2.3.3)

@@ -83,14 +83,14 @@ func TestSigningKeysTurnOver(t *testing.T) {
 		w := newWorld(t, store.Options{}, Options{RotateKeyAfter: 10 * 24 * time.Hour})
 		const day = 24 * time.Hour
 		kid := func() string {
-			k, err := w.signer(t.Context(), time.Now())
+			k, err := w.keys.signer(t.Context(), time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
 			return k.id
 		}
 		turn := func() int {
-			if err := w.rotateKeys(t.Context()); err != nil {
+			if err := w.keys.rotate(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return len(w.keys.all())
@@ -135,7 +135,7 @@ func TestNodesAgreeOnSigningKeys(t *testing.T) {
 	var all sync.WaitGroup
 	for _, n := range nodes {
 		all.Go(func() {
-			if err := n.rotateKeys(t.Context()); err != nil {
+			if err := n.keys.rotate(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"carillon"
@@ -68,7 +67,7 @@ func (a *Auth) principal(ctx context.Context, k *store.AccessKey) (*Principal, e
 		}
 		return nil, err
 	}
-	a.touch(k.ID, now)
+	a.usage.touch(k.ID, now)
 	return &Principal{Company: company, KeyID: k.ID, ExpiresAt: k.ExpiresAt, scopes: k.Scopes}, nil
 }
 
@@ -82,51 +81,4 @@ const (
 
 func badKey(reason string) *carillon.Error {
 	return carillon.NoAccess("The access key is "+reason, reason)
-}
-
-// use is when a key was last used, and which use was stored last; both in Unix ms.
-type use struct{ at, stored atomic.Int64 }
-
-// touch remembers that a key was used; Run stores it later.
-func (a *Auth) touch(id string, now time.Time) {
-	u, ok := a.used.Load(id)
-	if !ok {
-		u, _ = a.used.LoadOrStore(id, new(use))
-	}
-	if at := &u.(*use).at; at.Load() < now.UnixMilli() {
-		at.Store(now.UnixMilli())
-	}
-}
-
-// LastUsed is when a key was last used, as far as stored or known to this node; zero when it was never used.
-func (a *Auth) LastUsed(k *store.AccessKey) time.Time {
-	if u, ok := a.used.Load(k.ID); ok {
-		if t := time.UnixMilli(u.(*use).at.Load()).UTC(); t.After(k.LastUsed) {
-			return t
-		}
-	}
-	return k.LastUsed
-}
-
-// flushUsed stores when keys were used, in one transaction. What could not be stored is stored the next time.
-func (a *Auth) flushUsed(ctx context.Context) error {
-	used := map[string]time.Time{}
-	a.used.Range(func(id, u any) bool {
-		if at := u.(*use).at.Load(); at > u.(*use).stored.Load() {
-			used[id.(string)] = time.UnixMilli(at)
-		}
-		return true
-	})
-	if len(used) == 0 {
-		return nil
-	}
-	if err := a.store.TouchKeys(ctx, used); err != nil {
-		return err
-	}
-	for id, at := range used {
-		if u, ok := a.used.Load(id); ok {
-			u.(*use).stored.Store(at.UnixMilli())
-		}
-	}
-	return nil
 }

@@ -150,7 +150,7 @@ func badRefresh(reason string) *carillon.Error {
 }
 
 func (a *Auth) session(ctx context.Context, account *store.Account, session store.Session, refresh string, now time.Time) (*Session, error) {
-	token, err := a.userToken(ctx, account, session, now)
+	token, err := a.tokens.user(ctx, account, session, now)
 	if err != nil {
 		return nil, err
 	}

@@ -66,16 +66,23 @@ func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Issued, 0)), nil
 }
 
+// tokens signs and reads the tokens of both kinds.
+type tokens struct {
+	keys   *keyring
+	issuer string
+	life   time.Duration
+}
+
 // sign returns a signed token with the claims.
-func (a *Auth) sign(ctx context.Context, typ string, c *claims, now time.Time) (string, error) {
-	k, err := a.signer(ctx, now)
+func (t tokens) sign(ctx context.Context, typ string, c *claims, now time.Time) (string, error) {
+	k, err := t.keys.signer(ctx, now)
 	if err != nil {
 		return "", err
 	}
-	c.Issuer = a.o.Issuer
-	t := jwt.NewWithClaims(jwt.SigningMethodES256, c)
-	t.Header["kid"], t.Header["typ"] = k.id, typ
-	signed, err := t.SignedString(k.private)
+	c.Issuer = t.issuer
+	token := jwt.NewWithClaims(jwt.SigningMethodES256, c)
+	token.Header["kid"], token.Header["typ"] = k.id, typ
+	signed, err := token.SignedString(k.private)
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
@@ -86,19 +93,19 @@ func (a *Auth) sign(ctx context.Context, typ string, c *claims, now time.Time) (
 const maxToken = 8192
 
 // parse reads a token of one type and audience. Errors: unauthorized, invalid or expired.
-func (a *Auth) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
+func (t tokens) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
 	if len(token) > maxToken {
 		return nil, badToken(reasonInvalid)
 	}
 	c := &claims{userClaims: &userClaims{}, companyClaims: &companyClaims{}}
 	var internal error
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{algorithm}), jwt.WithAudience(audience), jwt.WithExpirationRequired())
-	_, err := parser.ParseWithClaims(token, c, func(t *jwt.Token) (any, error) {
-		if t.Header["typ"] != typ {
+	_, err := parser.ParseWithClaims(token, c, func(parsed *jwt.Token) (any, error) {
+		if parsed.Header["typ"] != typ {
 			return nil, errUnknownKey
 		}
-		id, _ := t.Header["kid"].(string)
-		key, err := a.verifier(ctx, id)
+		id, _ := parsed.Header["kid"].(string)
+		key, err := t.keys.verifier(ctx, id)
 		if err != nil && !errors.Is(err, errUnknownKey) {
 			internal = err
 		}
@@ -133,17 +140,17 @@ type Token struct {
 	ExpiresAt   time.Time
 }
 
-func (a *Auth) userToken(ctx context.Context, u *store.Account, session store.Session, now time.Time) (Token, error) {
-	t := Token{ExpiresIn: int(a.o.TokenLife / time.Second), ExpiresAt: now.Add(a.o.TokenLife)}
+func (t tokens) user(ctx context.Context, u *store.Account, session store.Session, now time.Time) (Token, error) {
+	token := Token{ExpiresIn: int(t.life / time.Second), ExpiresAt: now.Add(t.life)}
 	var err error
-	t.AccessToken, err = a.sign(ctx, userType, &claims{
-		Subject: u.ID, Audience: userAudience, Role: userAudience, Issued: now.Unix(), Expires: t.ExpiresAt.Unix(),
+	token.AccessToken, err = t.sign(ctx, userType, &claims{
+		Subject: u.ID, Audience: userAudience, Role: userAudience, Issued: now.Unix(), Expires: token.ExpiresAt.Unix(),
 		userClaims: &userClaims{
 			Email: u.Email, Phone: u.Phone, AppMetadata: appMetadata(), UserMetadata: userMetadata(u), SessionID: session.ID,
 			AAL: "aal1", AMR: []amr{{"password", session.CreatedAt.Unix()}},
 		},
 	}, now)
-	return t, err
+	return token, err
 }
 
 // CompanyToken returns a token that replaces the key of p. It expires no later than the key.
@@ -155,7 +162,7 @@ func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 	}
 	t.ExpiresIn = int(t.ExpiresAt.Sub(now) / time.Second)
 	var err error
-	t.AccessToken, err = a.sign(ctx, companyType, &claims{
+	t.AccessToken, err = a.tokens.sign(ctx, companyType, &claims{
 		Subject: p.Company.ID, Audience: companyAudience, Role: companyAudience, Issued: now.Unix(), Expires: t.ExpiresAt.Unix(),
 		companyClaims: &companyClaims{KeyID: p.KeyID},
 	}, now)
@@ -164,7 +171,7 @@ func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 
 // companyPrincipal resolves a company token by the present state of its key: a token is invalid once its key is.
 func (a *Auth) companyPrincipal(ctx context.Context, token string) (*Principal, error) {
-	c, err := a.parse(ctx, token, companyType, companyAudience)
+	c, err := a.tokens.parse(ctx, token, companyType, companyAudience)
 	if err != nil {
 		return nil, err
 	}

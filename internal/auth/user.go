@@ -118,7 +118,7 @@ func (a *Auth) Caller(ctx context.Context, authorization string) (*Caller, error
 	if !ok {
 		return nil, carillon.NoAccess("The access token is missing", reasonMissing)
 	}
-	c, err := a.parse(ctx, token, userType, userAudience)
+	c, err := a.tokens.parse(ctx, token, userType, userAudience)
 	if err != nil {
 		return nil, err
 	}
