@@ -87,11 +87,35 @@ func (b *backlog) observe(took time.Duration) {
 	b.took.Store(before + (int64(took)-before)/4)
 }
 
+// commits is the group commit: the committers, and what bounds the requests that reach them.
+type commits struct {
+	foreground *committer // operations that callers wait for
+	background *committer // the program's own; the same as foreground on SQLite
+	admission  admission
+}
+
+func (c *commits) start(d *DB, waiting int) {
+	c.admission = admission{places: make(chan struct{}, batchMax), most: 2 * int64(waiting)}
+	if d.SQLite() {
+		c.foreground = newCommitter(d, 1, waiting)
+		c.background = c.foreground
+	} else {
+		c.foreground = newCommitter(d, 2, waiting)
+		c.background = newCommitter(d, 1, waiting)
+	}
+}
+
+// close finishes the operations that wait.
+func (c *commits) close() {
+	c.foreground.close()
+	c.background.close()
+}
+
 // Full refuses a request before it is read when too many wait to be stored. Errors: service_unavailable.
-func (d *DB) Full() error {
-	err := d.foreground.full()
-	if err == nil && d.admission.full() {
-		err = d.foreground.refusal()
+func (c *commits) Full() error {
+	err := c.foreground.full()
+	if err == nil && c.admission.full() {
+		err = c.foreground.refusal()
 	}
 	if err != nil {
 		return fmt.Errorf("check the backlog: %w", err)
@@ -100,10 +124,19 @@ func (d *DB) Full() error {
 }
 
 // Operations is how many operations, maintenance aside, have come to be stored since the database was opened.
-func (d *DB) Operations() int64 {
-	n := d.foreground.came.Load()
-	if d.background != d.foreground {
-		n += d.background.came.Load()
+func (c *commits) Operations() int64 {
+	n := c.foreground.came.Load()
+	if c.background != c.foreground {
+		n += c.background.came.Load()
+	}
+	return n
+}
+
+// Waiting is how many operations wait for their group commit, and requests to be admitted to it.
+func (c *commits) Waiting() int {
+	n := c.foreground.length() + int(c.admission.waiting.Load())
+	if c.background != c.foreground {
+		n += c.background.length()
 	}
 	return n
 }
@@ -111,8 +144,8 @@ func (d *DB) Operations() int64 {
 const idleCheck = time.Millisecond
 
 // WaitIdle waits until no request waits to be stored, for at most a time: work that nobody waits for goes into the gaps.
-func (d *DB) WaitIdle(ctx context.Context, most time.Duration) {
-	for deadline := time.Now().Add(most); d.foreground.requests.Load() > 0 && time.Now().Before(deadline); {
+func (c *commits) WaitIdle(ctx context.Context, most time.Duration) {
+	for deadline := time.Now().Add(most); c.foreground.requests.Load() > 0 && time.Now().Before(deadline); {
 		select {
 		case <-ctx.Done():
 			return
@@ -134,11 +167,11 @@ const patience = time.Second
 
 // Admit waits for leave to check and store a request of so many bytes; the caller releases it when done. Errors:
 // service_unavailable.
-func (d *DB) Admit(ctx context.Context, size int) (release func(), err error) {
-	if !d.admission.admit(ctx, int64(size)) {
-		return nil, fmt.Errorf("wait to be admitted: %w", d.foreground.refusal())
+func (c *commits) Admit(ctx context.Context, size int) (release func(), err error) {
+	if !c.admission.admit(ctx, int64(size)) {
+		return nil, fmt.Errorf("wait to be admitted: %w", c.foreground.refusal())
 	}
-	return d.admission.release, nil
+	return c.admission.release, nil
 }
 
 func (a *admission) release() { <-a.places }

@@ -87,7 +87,7 @@ func TestADatabaseThatIsAwayIsA503(t *testing.T) {
 
 func TestWaitIdleWaitsForAGapAndNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &DB{foreground: &committer{backlog: backlog{most: 8}}}
+		s := &DB{commits: commits{foreground: &committer{backlog: backlog{most: 8}}}}
 		s.background = s.foreground
 		took := func(most time.Duration) time.Duration {
 			begin := time.Now()

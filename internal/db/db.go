@@ -2,12 +2,10 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -30,25 +28,20 @@ type Options struct {
 
 // DB is a database of either engine. Its methods are safe for concurrent use.
 type DB struct {
-	dialect    dialect
-	schema     schema
-	write      *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
-	read       *sql.DB
-	url        string
-	dir        string
-	lock       *os.File
-	log        *slog.Logger
-	foreground *committer // operations that callers wait for
-	background *committer // the program's own; the same as foreground on SQLite
-	admission  admission
-	stmts      stmtCache
-	watch      atomic.Pointer[Watcher] // nil but in tests
-	wal        wal
-	server     server
-	wroteAt    atomic.Int64 // when the last transaction was committed, in milliseconds
-	report     func(rows int, took time.Duration)
-	stop       context.CancelFunc
-	done       sync.WaitGroup
+	pools
+	commits
+	dialect dialect
+	schema  schema
+	dir     string
+	log     *slog.Logger
+	stmts   stmtCache
+	watch   atomic.Pointer[Watcher] // nil but in tests
+	wal     wal
+	server  server
+	wroteAt atomic.Int64 // when the last transaction was committed, in milliseconds
+	report  func(rows int, took time.Duration)
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 }
 
 // ErrFolderInUse says that another process has the data folder.
@@ -66,13 +59,15 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Processors <= 0 {
 		o.Processors = runtime.GOMAXPROCS(0)
 	}
-	d := &DB{log: o.Logger, report: o.Committed, url: o.URL, dir: o.Dir}
+	d := &DB{log: o.Logger, report: o.Committed, dir: o.Dir}
 	d.wal.dirty = make(chan struct{}, 1)
 	var err error
 	if o.URL == "" {
+		d.dialect = sqliteDialect()
 		err = d.openSQLite(ctx, o.Dir, max(4, 2*o.Processors))
 	} else {
-		err = d.openPostgres(ctx, o.URL)
+		d.dialect = postgresDialect()
+		err = d.openPostgres(ctx, o.URL, &d.server)
 	}
 	if err == nil {
 		d.schema, err = readSchema(o.Migrations, d.dialect)
@@ -81,7 +76,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		err = d.schema.migrate(ctx, d.write, d.dialect, d.log)
 	}
 	if err != nil {
-		_ = d.closePools() // the first failure says what is wrong
+		_ = d.pools.close() // the first failure says what is wrong
 		return nil, err
 	}
 	d.start(ctx, o.MaxWaiting)
@@ -91,56 +86,21 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func (d *DB) start(ctx context.Context, waiting int) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
 	d.stop = cancel
-	d.admission = admission{places: make(chan struct{}, batchMax), most: 2 * int64(waiting)}
+	d.commits.start(d, waiting)
 	if d.SQLite() {
-		d.foreground = newCommitter(d, 1, waiting)
-		d.background = d.foreground
-		d.done.Go(func() { d.checkpoints(ctx) })
+		d.done.Go(func() { d.wal.checkpoints(ctx, d) })
 	} else {
-		d.foreground = newCommitter(d, 2, waiting)
-		d.background = newCommitter(d, 1, waiting)
-		d.done.Go(func() { d.endStalledSessions(ctx) })
+		d.done.Go(func() { d.server.endStalledSessions(ctx, d) })
 	}
 }
 
 // Close finishes the operations that wait, then closes the database and releases the folder.
 func (d *DB) Close() error {
-	d.foreground.close()
-	if d.background != d.foreground {
-		d.background.close()
-	}
+	d.commits.close()
 	d.stop()
 	d.done.Wait()
 	d.stmts.close()
-	return d.closePools()
-}
-
-func (d *DB) closePools() error {
-	var errs []error
-	if d.read != nil {
-		errs = append(errs, closePool(d.read))
-	}
-	if d.write != nil && d.write != d.read {
-		errs = append(errs, closePool(d.write))
-	}
-	if d.lock != nil {
-		errs = append(errs, d.lock.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// closeWait bounds how long a closed pool is waited for.
-const closeWait = time.Second
-
-// closePool closes a pool and waits until no connection of it is open. database/sql closes at once only idle ones: one
-// that is in use by an abandoned read, or just being made, is closed when that ends. On SQLite it would write next to the
-// database while the next process, or a restore, already has the folder.
-func closePool(db *sql.DB) error {
-	err := db.Close()
-	for end := time.Now().Add(closeWait); db.Stats().OpenConnections > 0 && time.Now().Before(end); {
-		<-time.After(time.Millisecond)
-	}
-	return err
+	return d.pools.close()
 }
 
 // Engine is "sqlite" or "postgres".
@@ -151,49 +111,6 @@ func (d *DB) SQLite() bool { return d.dialect.sqlite }
 
 // Dir is SQLite's data folder.
 func (d *DB) Dir() string { return d.dir }
-
-// Ping reports whether the database responds.
-func (d *DB) Ping(ctx context.Context) error { return d.read.PingContext(ctx) }
-
-// ClockOffset is the database's clock minus ours, as far as it is certain: half the round trip of asking is subtracted.
-// Zero on SQLite. It is a check, never a source of time.
-func (d *DB) ClockOffset(ctx context.Context) (time.Duration, error) {
-	if d.SQLite() {
-		return 0, nil
-	}
-	before := time.Now()
-	var ms int64
-	err := d.read.QueryRowContext(ctx, "SELECT (EXTRACT(EPOCH FROM clock_timestamp())*1000)::BIGINT").Scan(&ms)
-	if err != nil {
-		return 0, fmt.Errorf("read the database's clock: %w", err)
-	}
-	half := time.Since(before) / 2
-	offset := time.UnixMilli(ms).Sub(before.Add(half))
-	switch {
-	case offset > half:
-		return offset - half, nil
-	case offset < -half:
-		return offset + half, nil
-	}
-	return 0, nil
-}
-
-// Pools are the figures of the connection pools, by name: on SQLite its writer and its readers, on PostgreSQL the one.
-func (d *DB) Pools() map[string]sql.DBStats {
-	if d.read == d.write {
-		return map[string]sql.DBStats{"postgres": d.write.Stats()}
-	}
-	return map[string]sql.DBStats{"read": d.read.Stats(), "write": d.write.Stats()}
-}
-
-// Waiting is how many operations wait for their group commit, and requests to be admitted to it.
-func (d *DB) Waiting() int {
-	n := d.foreground.length() + int(d.admission.waiting.Load())
-	if d.background != d.foreground {
-		n += d.background.length()
-	}
-	return n
-}
 
 // recentWrite is how long a commit vouches for the next one.
 const recentWrite = 5 * time.Second

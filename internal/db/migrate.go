@@ -165,17 +165,9 @@ func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), 
 }
 
 // NewestSchema is the version that a program with these migrations brings a database to.
-func NewestSchema(migrations fs.FS) (newest int64, err error) {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	for _, name := range files {
-		number, _, _ := strings.Cut(path.Base(name), "_")
-		version, perr := strconv.ParseInt(number, 10, 64)
-		if perr != nil {
-			return 0, fmt.Errorf("migration %s has no number: %w", name, perr)
-		}
-		newest = max(newest, version)
-	}
-	return newest, err
+func NewestSchema(migrations fs.FS) (int64, error) {
+	c, err := readSchema(migrations, sqliteDialect())
+	return c.newest, err
 }
 
 // MigrateAs does what a program with other migrations does at its start, on a database that is open.

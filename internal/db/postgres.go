@@ -23,6 +23,7 @@ const (
 
 // server is what is known of PostgreSQL's server.
 type server struct {
+	url     string
 	several bool        // the URL names more than one
 	chooses bool        // and asks each whether it takes writes
 	pglz    atomic.Bool // it knows no other compression
@@ -37,8 +38,8 @@ func dialer() *net.Dialer {
 	}
 }
 
-func (d *DB) openPostgres(ctx context.Context, url string) error {
-	d.dialect = postgresDialect()
+func (p *pools) openPostgres(ctx context.Context, url string, s *server) error {
+	s.url = url
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
 		return errors.New("the database URL cannot be read (not shown: it may hold a password)")
@@ -63,16 +64,16 @@ func (d *DB) openPostgres(ctx context.Context, url string) error {
 		c.ConnectTimeout = connectTimeout
 	}
 	c.DialFunc = dialer().DialContext
-	d.server.chooses = c.ValidateConnect != nil
+	s.chooses = c.ValidateConnect != nil
 	for _, f := range c.Fallbacks { // apart from other servers these hold the same one with and without TLS
-		d.server.several = d.server.several || f.Host != c.Host || f.Port != c.Port
+		s.several = s.several || f.Host != c.Host || f.Port != c.Port
 	}
-	d.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(d.checkServer))
-	d.write.SetMaxOpenConns(24)
-	d.write.SetMaxIdleConns(16)
-	d.write.SetConnMaxIdleTime(5 * time.Minute)
-	d.read = d.write
-	if err := d.write.PingContext(ctx); err != nil {
+	p.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.check))
+	p.write.SetMaxOpenConns(24)
+	p.write.SetMaxIdleConns(16)
+	p.write.SetConnMaxIdleTime(5 * time.Minute)
+	p.read = p.write
+	if err := p.write.PingContext(ctx); err != nil {
 		return fmt.Errorf("reach the database: %w", err)
 	}
 	return nil
@@ -81,9 +82,9 @@ func (d *DB) openPostgres(ctx context.Context, url string) error {
 // errStandby refuses a connection to a server that takes no writes.
 var errStandby = errors.New("the server is a standby and takes no writes: name target_session_attrs=read-write in the database URL")
 
-// checkServer refuses a new connection to a standby, and chooses lz4 for long texts where the server has it: pglz takes
+// check refuses a new connection to a standby, and chooses lz4 for long texts where the server has it: pglz takes
 // several times as long for about the same size.
-func (d *DB) checkServer(ctx context.Context, c *pgx.Conn) error {
+func (s *server) check(ctx context.Context, c *pgx.Conn) error {
 	var standby bool
 	if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery()", pgx.QueryExecModeExec).Scan(&standby); err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
@@ -91,12 +92,12 @@ func (d *DB) checkServer(ctx context.Context, c *pgx.Conn) error {
 	if standby {
 		return errStandby
 	}
-	if d.server.pglz.Load() {
+	if s.pglz.Load() {
 		return nil
 	}
 	_, err := c.Exec(ctx, "SET default_toast_compression = 'lz4'")
 	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !fatal(pe) {
-		d.server.pglz.Store(true) // it is not asked again: the server would log each refusal
+		s.pglz.Store(true) // it is not asked again: the server would log each refusal
 		return nil
 	}
 	if err != nil {
@@ -131,11 +132,34 @@ func (d *DB) FailoverWarnings(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
+// ClockOffset is the database's clock minus ours, as far as it is certain: half the round trip of asking is subtracted.
+// Zero on SQLite. It is a check, never a source of time.
+func (d *DB) ClockOffset(ctx context.Context) (time.Duration, error) {
+	if d.SQLite() {
+		return 0, nil
+	}
+	before := time.Now()
+	var ms int64
+	err := d.read.QueryRowContext(ctx, "SELECT (EXTRACT(EPOCH FROM clock_timestamp())*1000)::BIGINT").Scan(&ms)
+	if err != nil {
+		return 0, fmt.Errorf("read the database's clock: %w", err)
+	}
+	half := time.Since(before) / 2
+	offset := time.UnixMilli(ms).Sub(before.Add(half))
+	switch {
+	case offset > half:
+		return offset - half, nil
+	case offset < -half:
+		return offset + half, nil
+	}
+	return 0, nil
+}
+
 // Connect opens a connection to PostgreSQL outside the pool.
 func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	dial, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	to, err := pgx.ParseConfig(d.url)
+	to, err := pgx.ParseConfig(d.server.url)
 	if err != nil {
 		return nil, errors.New("connect: the database URL cannot be read")
 	}
@@ -155,9 +179,9 @@ const stalledEvery = 500 * time.Millisecond
 // the parts of a flush leaves a session that holds its locks; before the flush's end PostgreSQL does not count it as idle in
 // a transaction, and no time-out of its own applies: the rows would stay locked for as long as the connection seems to
 // stand, which is hours. A node that lives and was only slow finds its connection broken, and whether it had committed.
-func (d *DB) endStalledSessions(ctx context.Context) {
+func (s *server) endStalledSessions(ctx context.Context, d *DB) {
 	for {
-		if n, err := d.endStalled(ctx); err == nil && n > 0 {
+		if n, err := s.endStalled(ctx, d); err == nil && n > 0 {
 			d.log.WarnContext(ctx, "ended sessions that held locks and waited for a node that had stopped", "sessions", n)
 		}
 		select {
@@ -168,7 +192,7 @@ func (d *DB) endStalledSessions(ctx context.Context) {
 	}
 }
 
-func (d *DB) endStalled(ctx context.Context) (n int, err error) {
+func (*server) endStalled(ctx context.Context, d *DB) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	err = d.Row(ctx, []any{&n}, `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity

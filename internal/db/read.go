@@ -71,6 +71,3 @@ func Absent(err error, what string) error {
 	}
 	return err
 }
-
-// Pool is the read pool itself, for what needs a connection of its own.
-func (d *DB) Pool() *sql.DB { return d.read }

@@ -13,8 +13,7 @@ import (
 // FileName is the name of the database's file in the data folder.
 const FileName = "carillon.db"
 
-func (d *DB) openSQLite(ctx context.Context, dir string, readers int) error {
-	d.dialect = sqliteDialect()
+func (p *pools) openSQLite(ctx context.Context, dir string, readers int) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
@@ -22,7 +21,7 @@ func (d *DB) openSQLite(ctx context.Context, dir string, readers int) error {
 	if err != nil {
 		return err
 	}
-	d.lock = lock
+	p.lock = lock
 	name := filepath.Join(dir, FileName)
 	if err := makePrivate(name); err != nil {
 		return fmt.Errorf("open the database: %w", err)
@@ -30,19 +29,19 @@ func (d *DB) openSQLite(ctx context.Context, dir string, readers int) error {
 	dsn := "file:" + name +
 		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
 		"&_pragma=wal_autocheckpoint(0)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-16384)&_pragma=temp_store(MEMORY)"
-	if d.write, err = sql.Open("sqlite", dsn); err != nil {
+	if p.write, err = sql.Open("sqlite", dsn); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	d.write.SetMaxOpenConns(1)
-	if err := d.write.PingContext(ctx); err != nil {
+	p.write.SetMaxOpenConns(1)
+	if err := p.write.PingContext(ctx); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	// A reader's cache is smaller than the writer's: there are many of them, and the system caches the file's pages too.
-	if d.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)&_pragma=cache_size(-4096)"); err != nil {
+	if p.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)&_pragma=cache_size(-4096)"); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	d.read.SetMaxOpenConns(readers)
-	d.read.SetMaxIdleConns(readers)
+	p.read.SetMaxOpenConns(readers)
+	p.read.SetMaxIdleConns(readers)
 	return nil
 }
 

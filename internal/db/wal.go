@@ -30,7 +30,7 @@ func (d *DB) committed() {
 
 // checkpoints copies the write-ahead log into the database, without stopping the writer, at most ten times a second.
 // PASSIVE alone lets the log grow under load, so past walRestart the writer itself restarts it.
-func (d *DB) checkpoints(ctx context.Context) {
+func (w *wal) checkpoints(ctx context.Context, d *DB) {
 	conn, err := d.checkpointer(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -50,15 +50,15 @@ func (d *DB) checkpoints(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.wal.dirty:
+		case <-w.dirty:
 		}
 		var busy, pages, moved int64
 		if err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &moved); err != nil && ctx.Err() == nil {
 			d.log.WarnContext(ctx, "checkpoint", "error", err)
 		}
-		d.wal.size.Store(pages * pageSize)
+		w.size.Store(pages * pageSize)
 		if pages*pageSize > walRestart {
-			d.restartLog(ctx)
+			restartLog(ctx, d)
 		}
 		select {
 		case <-ctx.Done():
@@ -69,8 +69,8 @@ func (d *DB) checkpoints(ctx context.Context) {
 }
 
 // checkpointer takes a connection for checkpoints alone.
-func (d *DB) checkpointer(ctx context.Context) (*sql.Conn, error) {
-	conn, err := d.read.Conn(ctx)
+func (p *pools) checkpointer(ctx context.Context) (*sql.Conn, error) {
+	conn, err := p.read.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (d *DB) checkpointer(ctx context.Context) (*sql.Conn, error) {
 	return conn, nil
 }
 
-func (d *DB) restartLog(ctx context.Context) {
+func restartLog(ctx context.Context, d *DB) {
 	err := d.OnWriter(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		var busy, pages, moved int64
 		return conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &pages, &moved)

@@ -1,0 +1,58 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"time"
+)
+
+// pools are the connections to the database.
+type pools struct {
+	write *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
+	read  *sql.DB
+	lock  *os.File // of SQLite's folder
+}
+
+func (p *pools) close() error {
+	var errs []error
+	if p.read != nil {
+		errs = append(errs, closePool(p.read))
+	}
+	if p.write != nil && p.write != p.read {
+		errs = append(errs, closePool(p.write))
+	}
+	if p.lock != nil {
+		errs = append(errs, p.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// closeWait bounds how long a closed pool is waited for.
+const closeWait = time.Second
+
+// closePool closes a pool and waits until no connection of it is open. database/sql closes at once only idle ones: one
+// that is in use by an abandoned read, or just being made, is closed when that ends. On SQLite it would write next to the
+// database while the next process, or a restore, already has the folder.
+func closePool(db *sql.DB) error {
+	err := db.Close()
+	for end := time.Now().Add(closeWait); db.Stats().OpenConnections > 0 && time.Now().Before(end); {
+		<-time.After(time.Millisecond)
+	}
+	return err
+}
+
+// Pools are the figures of the connection pools, by name: on SQLite its writer and its readers, on PostgreSQL the one.
+func (p *pools) Pools() map[string]sql.DBStats {
+	if p.read == p.write {
+		return map[string]sql.DBStats{"postgres": p.write.Stats()}
+	}
+	return map[string]sql.DBStats{"read": p.read.Stats(), "write": p.write.Stats()}
+}
+
+// Ping reports whether the database responds.
+func (p *pools) Ping(ctx context.Context) error { return p.read.PingContext(ctx) }
+
+// Pool is the read pool itself, for what needs a connection of its own.
+func (p *pools) Pool() *sql.DB { return p.read }
