@@ -53,19 +53,19 @@ type failures struct {
 }
 
 // Fail makes the next n posts fail.
-func (s *Server) Fail(n int, f Failure) {
-	s.failures.mu.Lock()
-	defer s.failures.mu.Unlock()
+func (fs *failures) Fail(n int, f Failure) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	for range n {
-		s.failures.next = append(s.failures.next, f)
+		fs.next = append(fs.next, f)
 	}
 }
 
 // FailBy calls decide for each post that no Fail applies to, possibly for several at once; nil ends it.
-func (s *Server) FailBy(decide func(Post) *Failure) {
-	s.failures.mu.Lock()
-	defer s.failures.mu.Unlock()
-	s.failures.decide = decide
+func (fs *failures) FailBy(decide func(Post) *Failure) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.decide = decide
 }
 
 func (fs *failures) of(p Post) *Failure {

@@ -65,15 +65,15 @@ func (o Options) filled() Options {
 
 // Server is a running fake.
 type Server struct {
-	o         Options
-	http      *http.Server
-	listener  net.Listener
-	stop      chan struct{}
-	done      sync.WaitGroup
-	record    record
-	failures  failures
-	templates templates
-	poster    *poster // nil without a callback address
+	o        Options
+	http     *http.Server
+	listener net.Listener
+	stop     chan struct{}
+	done     sync.WaitGroup
+	poster   *poster // nil without a callback address
+	record
+	failures
+	templates
 }
 
 // New starts a server; Close ends it.
@@ -81,6 +81,7 @@ func New(o Options) (*Server, error) {
 	o = o.filled()
 	s := &Server{o: o, stop: make(chan struct{})}
 	s.record.start(o.Loose)
+	s.templates.autoApprove = o.AutoApprove
 	if err := s.templates.declare(o.Templates); err != nil {
 		return nil, err
 	}
@@ -133,9 +134,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == s.o.PhoneNumberID+"/messages" && r.Method == http.MethodPost:
 		s.message(w, r, body)
 	case path == s.o.WABAID+"/message_templates":
-		s.templateEdge(w, r, body)
+		s.templates.serveList(w, r, body)
 	case !strings.Contains(path, "/"):
-		s.templateNode(w, r, path, body)
+		s.templates.serveOne(w, r, path, body)
 	default:
 		noObject(path).write(w)
 	}

@@ -18,9 +18,10 @@ var errTrailing = errors.New("unexpected data after the body")
 
 // templates are the account's, in the order of their creation.
 type templates struct {
-	mu   sync.Mutex
-	last int64
-	all  []*held
+	mu          sync.Mutex
+	autoApprove bool
+	last        int64
+	all         []*held
 }
 
 // held is a template as the channel holds it: Status in the channel's words.
@@ -55,19 +56,18 @@ func (ts *templates) add(h *held) {
 }
 
 func (ts *templates) find(name, language string) *held {
-	at := slices.IndexFunc(ts.all, func(h *held) bool { return h.Name == name && h.Language == language })
-	if at < 0 {
-		return nil
-	}
-	return ts.all[at]
+	return ts.first(func(h *held) bool { return h.Name == name && h.Language == language })
 }
 
 func (ts *templates) byID(id string) *held {
-	at := slices.IndexFunc(ts.all, func(h *held) bool { return h.ProviderID == id })
-	if at < 0 {
-		return nil
+	return ts.first(func(h *held) bool { return h.ProviderID == id })
+}
+
+func (ts *templates) first(match func(*held) bool) *held {
+	if at := slices.IndexFunc(ts.all, match); at >= 0 {
+		return ts.all[at]
 	}
-	return ts.all[at]
+	return nil
 }
 
 // sendable is the template of a message, or the channel's error where it may not be sent.
@@ -90,10 +90,10 @@ func (ts *templates) sendable(name, language string) (*carillon.Template, *Error
 }
 
 // SetTemplate sets a template's status, in the channel's terms, as its reviewer would; false when there is none.
-func (s *Server) SetTemplate(name, language, status, reason string) bool {
-	s.templates.mu.Lock()
-	defer s.templates.mu.Unlock()
-	h := s.templates.find(name, language)
+func (ts *templates) SetTemplate(name, language, status, reason string) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	h := ts.find(name, language)
 	if h == nil {
 		return false
 	}
@@ -102,10 +102,10 @@ func (s *Server) SetTemplate(name, language, status, reason string) bool {
 }
 
 // TemplateID is the channel's id of a template, empty when there is none.
-func (s *Server) TemplateID(name, language string) string {
-	s.templates.mu.Lock()
-	defer s.templates.mu.Unlock()
-	if h := s.templates.find(name, language); h != nil {
+func (ts *templates) TemplateID(name, language string) string {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if h := ts.find(name, language); h != nil {
 		return h.ProviderID
 	}
 	return ""
@@ -122,17 +122,17 @@ func (h *held) view() map[string]any {
 	return v
 }
 
-// templateEdge is the account's list: read it, add to it, delete from it.
-func (s *Server) templateEdge(w http.ResponseWriter, r *http.Request, body []byte) {
-	s.templates.mu.Lock()
-	defer s.templates.mu.Unlock()
+// serveList is the account's list: read it, add to it, delete from it.
+func (ts *templates) serveList(w http.ResponseWriter, r *http.Request, body []byte) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
 	switch r.Method {
 	case http.MethodPost:
-		s.createTemplate(w, body)
+		ts.create(w, body)
 	case http.MethodGet:
-		s.listTemplates(w, r)
+		ts.list(w, r)
 	case http.MethodDelete:
-		s.deleteTemplate(w, r)
+		ts.delete(w, r)
 	default:
 		invalid("Unsupported request").write(w)
 	}
@@ -148,7 +148,7 @@ type templateBody struct {
 	Components      []carillon.Component `json:"components"`
 }
 
-func (s *Server) createTemplate(w http.ResponseWriter, body []byte) {
+func (ts *templates) create(w http.ResponseWriter, body []byte) {
 	var b templateBody
 	if err := strict(body, &b); err != nil {
 		invalid(err.Error()).write(w)
@@ -161,17 +161,17 @@ func (s *Server) createTemplate(w http.ResponseWriter, body []byte) {
 		e.write(w)
 		return
 	}
-	if s.templates.find(b.Name, b.Language) != nil {
+	if ts.find(b.Name, b.Language) != nil {
 		(&Error{
 			HTTP: 400, Code: 100, Subcode: 2388024, Message: "Invalid parameter",
 			UserMsg: "There is already content in this language for this template.",
 		}).write(w)
 		return
 	}
-	if s.o.AutoApprove {
+	if ts.autoApprove {
 		h.status = "APPROVED"
 	}
-	s.templates.add(h)
+	ts.add(h)
 	respond(w, 200, map[string]any{"id": h.ProviderID, "status": h.status, "category": h.Category})
 }
 
@@ -233,7 +233,7 @@ func namesAre(given []carillon.NamedExample, names []string) bool {
 	})
 }
 
-func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request) {
+func (ts *templates) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 {
@@ -242,50 +242,50 @@ func (s *Server) listTemplates(w http.ResponseWriter, r *http.Request) {
 	from, _ := strconv.Atoi(q.Get("after"))
 	var found []map[string]any
 	at := max(from, 0)
-	for ; at < len(s.templates.all) && len(found) < limit; at++ {
-		h := s.templates.all[at]
+	for ; at < len(ts.all) && len(found) < limit; at++ {
+		h := ts.all[at]
 		if strings.Contains(h.Name, q.Get("name")) && (q.Get("language") == "" || q.Get("language") == h.Language) {
 			found = append(found, h.view())
 		}
 	}
 	paging := map[string]any{"cursors": map[string]string{"after": strconv.Itoa(at)}}
-	if at < len(s.templates.all) {
-		paging["next"] = s.URL() + r.URL.Path
+	if at < len(ts.all) {
+		paging["next"] = "http://" + r.Host + r.URL.Path
 	}
 	respond(w, 200, map[string]any{"data": append([]map[string]any{}, found...), "paging": paging})
 }
 
-func (s *Server) deleteTemplate(w http.ResponseWriter, r *http.Request) {
+func (ts *templates) delete(w http.ResponseWriter, r *http.Request) {
 	id, name := r.URL.Query().Get("hsm_id"), r.URL.Query().Get("name")
-	before := len(s.templates.all)
-	s.templates.all = slices.DeleteFunc(s.templates.all, func(h *held) bool {
+	before := len(ts.all)
+	ts.all = slices.DeleteFunc(ts.all, func(h *held) bool {
 		return h.Name == name && (id == "" || h.ProviderID == id)
 	})
-	if len(s.templates.all) == before {
+	if len(ts.all) == before {
 		(&Error{HTTP: 400, Code: 100, Subcode: 2593002, Message: "Message template not found"}).write(w)
 		return
 	}
 	respond(w, 200, map[string]any{"success": true})
 }
 
-// templateNode is one template by its id: read it or edit it.
-func (s *Server) templateNode(w http.ResponseWriter, r *http.Request, id string, body []byte) {
-	s.templates.mu.Lock()
-	defer s.templates.mu.Unlock()
-	h := s.templates.byID(id)
+// serveOne is one template by its id: read it or edit it.
+func (ts *templates) serveOne(w http.ResponseWriter, r *http.Request, id string, body []byte) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	h := ts.byID(id)
 	switch {
 	case h == nil:
 		noObject(id).write(w)
 	case r.Method == http.MethodGet:
 		respond(w, 200, h.view())
 	case r.Method == http.MethodPost:
-		s.editTemplate(w, h, body)
+		ts.edit(w, h, body)
 	default:
 		invalid("Unsupported request").write(w)
 	}
 }
 
-func (s *Server) editTemplate(w http.ResponseWriter, h *held, body []byte) {
+func (ts *templates) edit(w http.ResponseWriter, h *held, body []byte) {
 	var b templateBody
 	if err := strict(body, &b); err != nil {
 		invalid(err.Error()).write(w)
@@ -314,7 +314,7 @@ func (s *Server) editTemplate(w http.ResponseWriter, h *held, body []byte) {
 		e.write(w)
 		return
 	}
-	if s.o.AutoApprove {
+	if ts.autoApprove {
 		next.status = "APPROVED"
 	}
 	*h = *next
