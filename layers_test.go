@@ -2,6 +2,7 @@ package carillon_test
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -89,6 +90,7 @@ var noRoot = []string{"database/sql", "io/fs", "net", "net/http", "os", "os/exec
 type source struct {
 	file    string // slash-separated, from the module's root
 	imports []string
+	parsed  *ast.File
 }
 
 func (s source) pkg() string { return path.Dir(s.file) }
@@ -116,7 +118,7 @@ func homeOf(pkg string) (home string, helper bool) {
 }
 
 func TestPackagesImportOnlyLayersBelow(t *testing.T) {
-	sources := parse(t)
+	sources := parse(t, parser.ImportsOnly)
 	if len(sources) < 10 {
 		t.Fatalf("found only %d Go files", len(sources))
 	}
@@ -181,7 +183,7 @@ func TestLayersAreBrokenInEveryWay(t *testing.T) {
 		if c.want != "" {
 			want = []string{c.file + ": " + c.want}
 		}
-		if diff := cmp.Diff(want, violations([]source{{c.file, []string{c.imports}}})); diff != "" {
+		if diff := cmp.Diff(want, violations([]source{{file: c.file, imports: []string{c.imports}}})); diff != "" {
 			t.Errorf("%s imports %s (-want +got):\n%s", c.file, c.imports, diff)
 		}
 	}
@@ -259,8 +261,8 @@ func isModule(imported string) bool {
 	return imported == module || strings.HasPrefix(imported, module+"/")
 }
 
-// parse reads the imports of every Go file of the module. It asks no tool: a cached answer goes stale.
-func parse(t *testing.T) []source {
+// parse reads every Go file of the module. It asks no tool: a cached answer goes stale.
+func parse(t *testing.T, mode parser.Mode) []source {
 	t.Helper()
 	var sources []source
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -273,11 +275,11 @@ func parse(t *testing.T) []source {
 		if !strings.HasSuffix(file, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, mode|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		s := source{file: filepath.ToSlash(file)}
+		s := source{file: filepath.ToSlash(file), parsed: f}
 		for _, i := range f.Imports {
 			imported, err := strconv.Unquote(i.Path.Value)
 			if err != nil {

@@ -82,10 +82,56 @@ func exportedReceiver(recv *ast.FieldList) bool {
 	if recv == nil {
 		return true
 	}
+	return ast.IsExported(receiver(recv))
+}
+
+// maxMethods is how many methods a struct may have. Past that it is several things: give each its own state.
+const maxMethods = 25
+
+// manyMethods are the exceptions, with how many methods they have; the list only shrinks. The stores are not held to it:
+// each is the SQL of one subject.
+var manyMethods = map[string]int{
+	"internal/app App":          52,
+	"internal/notify Notify":    34,
+	"internal/queue dispatcher": 26,
+}
+
+func TestStructsHaveFewMethods(t *testing.T) {
+	counts := map[string]int{}
+	for _, s := range parse(t, 0) {
+		if s.test() || s.within("internal/store") {
+			continue
+		}
+		for _, d := range s.parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				counts[s.pkg()+" "+receiver(f.Recv)]++
+			}
+		}
+	}
+	for name, n := range counts {
+		if n > max(maxMethods, manyMethods[name]) {
+			t.Errorf("%s has %d methods, at most %d are allowed", name, n, max(maxMethods, manyMethods[name]))
+		}
+	}
+	for name := range manyMethods {
+		if counts[name] <= maxMethods {
+			t.Errorf("%s needs no exception any more: remove it", name)
+		}
+	}
+}
+
+// receiver is the name of a method's type.
+func receiver(recv *ast.FieldList) string {
 	typ := recv.List[0].Type
 	if star, ok := typ.(*ast.StarExpr); ok {
 		typ = star.X
 	}
-	name, ok := typ.(*ast.Ident)
-	return ok && name.IsExported()
+	switch generic := typ.(type) {
+	case *ast.IndexExpr:
+		typ = generic.X
+	case *ast.IndexListExpr:
+		typ = generic.X
+	}
+	name, _ := typ.(*ast.Ident)
+	return name.Name
 }

@@ -43,7 +43,7 @@ func (c *company) sender(f *form) {
 	c.pace(f, &s.Sender)
 	s.Unknown = carillon.DefaultUnknownPolicy()
 	f.inner("unknown_outcome", func(f *form) { unknownPolicy(f, &s.Unknown) })
-	s.Settings = f.settings(s.Provider)
+	s.Settings = settings(f, s.Provider)
 	c.onceSender(f, &s)
 	c.Senders = append(c.Senders, s)
 }
@@ -96,7 +96,7 @@ func unknownPolicy(f *form, p *carillon.UnknownPolicy) {
 
 // settings reads the provider's own fields: texts, numbers, truths and secrets. The provider checks them when it is
 // known.
-func (f *form) settings(provider string) json.RawMessage {
+func settings(f *form, provider string) json.RawMessage {
 	x, given := f.find("settings")
 	values := map[string]any{}
 	inner := f
@@ -106,7 +106,7 @@ func (f *form) settings(provider string) json.RawMessage {
 			return nil
 		}
 		for _, s := range inner.fields {
-			if v, ok := inner.setting(s); ok {
+			if v, ok := setting(inner, s); ok {
 				values[s.name] = v
 			}
 		}
@@ -118,13 +118,13 @@ func (f *form) settings(provider string) json.RawMessage {
 	}
 	if check := f.r.o.CheckSettings[provider]; check != nil {
 		if err := check(raw); err != nil {
-			f.r.problem(f.settingsFault(inner, err))
+			f.r.problem(settingsFault(f, inner, err))
 		}
 	}
 	return raw
 }
 
-func (f *form) setting(x field) (any, bool) {
+func setting(f *form, x field) (any, bool) {
 	switch v := x.value.(type) {
 	case *ast.NullNode:
 		return nil, false
@@ -141,7 +141,7 @@ func (f *form) setting(x field) (any, bool) {
 }
 
 // settingsFault finds the line that a provider's complaint is about.
-func (f *form) settingsFault(settings *form, err error) (Position, string) {
+func settingsFault(f, settings *form, err error) (Position, string) {
 	var e *carillon.Error
 	if !errors.As(err, &e) {
 		return f.place("settings"), "settings cannot be used"

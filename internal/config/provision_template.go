@@ -24,7 +24,7 @@ func (c *company) template(f *form) {
 	t.Status = carillon.TemplateStatus(f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled"))
 	t.Components = components(f)
 	if err := content.Compile(&t.Template); err != nil {
-		f.r.problem(f.componentFault(t.Components, err))
+		f.r.problem(componentFault(f, t.Components, err))
 	} else {
 		f.inner("examples", func(f *form) { examples(f, &t.Template) })
 	}
@@ -121,7 +121,7 @@ func bodyExample(t *carillon.Template, samples []string) *carillon.ComponentExam
 }
 
 // componentFault finds the field that a complaint of Compile is about: components.<n>… by its type.
-func (f *form) componentFault(all []carillon.Component, err error) (Position, string) {
+func componentFault(f *form, all []carillon.Component, err error) (Position, string) {
 	var e *carillon.Error
 	if !errors.As(err, &e) {
 		return f.at, "the template cannot be used"
