@@ -44,18 +44,41 @@ type Company struct {
 	Name              string
 	Suspended         bool
 	StrictRecipientID bool
-	CallingHours      *CallingHours
+	CallingHours      *CallingHours // nil: always
+	Redial            Redial
 	Limits            Limits
 	RetentionDays     int  // for completed notifications; 0: for ever
 	Suppresses        bool // has at least one suppressed number; without one no lookup is needed
 }
 
-// CallingHours are the local hours in which calls may be placed.
+// NewCompany returns a company with the defaults of a new one, without an id.
+func NewCompany(name string) Company {
+	return Company{
+		Name:   name,
+		Redial: Redial{Outcomes: []State{StateBusy, StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
+		Limits: Limits{
+			SendsPerMinute: 6000, TemplateListsPerMinute: 600, DailyRecipients: 100_000,
+			TemplatesPerDay: 10, WidgetCallsPerMinute: 120,
+		},
+		RetentionDays: 90,
+	}
+}
+
+// CallingHours are the local hours in which calls may be placed: from From until before To on each of the days. Hours
+// that end at or before their beginning extend into the next day.
 type CallingHours struct {
-	Timezone string   `json:"timezone"`
-	From     string   `json:"from"`
-	To       string   `json:"to"`
-	Days     []string `json:"days"`
+	Timezone string   `json:"timezone"` // IANA name
+	From     string   `json:"from"`     // 00:00 to 23:59
+	To       string   `json:"to"`       // 00:00 to 24:00
+	Days     []string `json:"days"`     // mon to sun, those on which the hours begin
+}
+
+// Redial is the policy about calls that were not answered by a person: which outcomes are called again, how often and how
+// much later. The zero value never does.
+type Redial struct {
+	Outcomes []State       `json:"outcomes"` // among busy, no_answer, rejected and voicemail
+	Attempts int           `json:"attempts"` // after the first
+	After    time.Duration `json:"after"`
 }
 
 // Limits are a company's rate limits and quotas; 0: none.
@@ -66,17 +89,6 @@ type Limits struct {
 	TemplatesPerDay        int `json:"templates_per_day"`
 	WidgetCallsPerMinute   int `json:"widget_calls_per_minute"`
 }
-
-// DefaultLimits returns the limits of a new company.
-func DefaultLimits() Limits {
-	return Limits{
-		SendsPerMinute: 6000, TemplateListsPerMinute: 600, DailyRecipients: 100_000,
-		TemplatesPerDay: 10, WidgetCallsPerMinute: 120,
-	}
-}
-
-// DefaultRetentionDays is Company.RetentionDays of a new company.
-const DefaultRetentionDays = 90
 
 // Shards is the number of shards that senders are divided into.
 const Shards = 64
@@ -92,7 +104,8 @@ type Sender struct {
 	Default       bool
 	PerSecond     int           // 0: not paced
 	PerRecipient  time.Duration // minimum time between two messages to one number; 0: not paced
-	MaxConcurrent int           // calls at once; 0: none
+	MaxConcurrent int           // calls at once; 0: no limit
+	RingTimeout   time.Duration // voice: after it an unanswered call is canceled
 	MediaCheck    string        // full or syntax
 	Unknown       UnknownPolicy
 	Settings      json.RawMessage // of the provider, including secrets

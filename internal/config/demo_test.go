@@ -19,7 +19,7 @@ func TestDemoHasEverythingTheReadyFileTells(t *testing.T) {
 		}
 	}
 	c := p.Companies[0]
-	if l := c.Over(carillon.Company{Limits: carillon.DefaultLimits()}).Limits; l != (carillon.Limits{}) {
+	if l := c.Over(carillon.NewCompany("")).Limits; l != (carillon.Limits{}) {
 		t.Errorf("the demo has limits: %+v", l)
 	}
 	formats, categories, statuses := map[string]bool{}, map[string]bool{}, map[carillon.TemplateStatus]int{}

@@ -50,6 +50,16 @@ func (f *form) duration(name string, left, most time.Duration) time.Duration {
 	return d
 }
 
+// durationBetween is a duration of at least a minimum.
+func (f *form) durationBetween(name string, left, least, most time.Duration) time.Duration {
+	d := f.duration(name, left, most)
+	if d < least {
+		f.r.problem(f.place(name), fmt.Sprintf("%s must be at least %v", name, least))
+		return left
+	}
+	return d
+}
+
 // instant is an RFC 3339 time; zero when left out.
 func (f *form) instant(name string) time.Time {
 	x, ok := f.find(name)

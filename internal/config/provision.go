@@ -26,6 +26,7 @@ type Company struct {
 	Status       string // active or suspended; empty: as it is
 	Strict       *bool
 	Hours        *carillon.CallingHours
+	Redial       *carillon.Redial
 	Limits       Limits
 	Retention    *int // days; nil: as it is
 	Users        []User
@@ -41,7 +42,7 @@ type Limits struct {
 	SendsPerMinute, TemplateListsPerMinute, DailyRecipients, TemplatesPerDay, WidgetCallsPerMinute *int
 }
 
-// Over is the company as it shall be, where it is so now. A new one begins with carillon.DefaultLimits.
+// Over is the company as it shall be, where it is so now. A new one begins as carillon.NewCompany.
 func (c *Company) Over(now carillon.Company) carillon.Company {
 	now.Name = c.Name
 	if c.Status != "" {
@@ -52,6 +53,9 @@ func (c *Company) Over(now carillon.Company) carillon.Company {
 	}
 	if c.Hours != nil {
 		now.CallingHours = c.Hours
+	}
+	if c.Redial != nil {
+		now.Redial = *c.Redial
 	}
 	for _, l := range []struct {
 		given *int

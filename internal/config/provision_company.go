@@ -52,14 +52,11 @@ func callingHours(f *form) *carillon.CallingHours {
 	if zone := f.checked("timezone", validZone, "must be an IANA time zone such as Europe/Madrid"); zone != "" {
 		h.Timezone = zone
 	}
-	if from := f.checked("from", validHour, "must be a time of day such as 09:00"); from != "" {
+	if from := f.checked("from", hourForm.MatchString, "must be a time of day such as 09:00"); from != "" {
 		h.From = from
 	}
-	if to := f.checked("to", validHour, "must be a time of day such as 21:00"); to != "" {
+	if to := f.checked("to", validEnd, "must be a time of day such as 21:00"); to != "" {
 		h.To = to
-	}
-	if h.From >= h.To {
-		f.r.problem(f.at, "calling_hours must begin before they end")
 	}
 	if named := f.words("days", days...); named != nil {
 		h.Days = slices.SortedFunc(slices.Values(named), func(a, b string) int { return slices.Index(days, a) - slices.Index(days, b) })
@@ -74,7 +71,32 @@ func validZone(s string) bool {
 
 var hourForm = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
 
-func validHour(s string) bool { return hourForm.MatchString(s) || s == "24:00" }
+func validEnd(s string) bool { return hourForm.MatchString(s) || s == "24:00" }
+
+// Bounds of a redial policy.
+const (
+	maxRedials     = 10
+	minRedialAfter = time.Minute
+	maxRedialAfter = 24 * time.Hour
+)
+
+// redial reads a policy. What it leaves out is as in a new company; an empty list of outcomes is none.
+func redial(f *form) *carillon.Redial {
+	p := carillon.NewCompany("").Redial
+	all := []string{string(carillon.StateBusy), string(carillon.StateNoAnswer), string(carillon.StateRejected), string(carillon.StateVoicemail)}
+	if _, given := f.find("outcomes"); given {
+		p.Outcomes = []carillon.State{}
+		named := f.words("outcomes", all...)
+		for _, outcome := range all {
+			if slices.Contains(named, outcome) {
+				p.Outcomes = append(p.Outcomes, carillon.State(outcome))
+			}
+		}
+	}
+	p.Attempts = f.number("attempts", p.Attempts, maxRedials)
+	p.After = f.durationBetween("after", p.After, minRedialAfter, maxRedialAfter)
+	return &p
+}
 
 const (
 	minPassword = 8

@@ -99,6 +99,7 @@ func (r *reader) company(f *form) {
 	}
 	f.inner("limits", func(f *form) { limits(f, &c.Limits) })
 	f.inner("calling_hours", func(f *form) { c.Hours = callingHours(f) })
+	f.inner("redial", func(f *form) { c.Redial = redial(f) })
 	f.each("users", "a user", c.user)
 	f.each("keys", "a key", c.key)
 	f.each("senders", "a sender", c.sender)

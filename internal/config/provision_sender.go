@@ -17,7 +17,12 @@ const (
 	maxRate     = 10_000
 	maxInterval = 24 * time.Hour
 	maxUnknown  = 7 * 24 * time.Hour
+	minUnknown  = time.Second
 	maxCalls    = 100_000
+
+	defaultRing = 45 * time.Second
+	minRing     = 5 * time.Second
+	maxRing     = 2 * time.Minute
 )
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -70,6 +75,11 @@ func (c *company) pace(f *form, s *carillon.Sender) {
 	s.PerRecipient = f.duration("per_recipient_interval", interval, maxInterval)
 	s.MaxConcurrent = f.number("max_concurrent", 0, maxCalls)
 	s.MediaCheck = f.choice("media_check", check...)
+	if s.Channel == carillon.Voice {
+		s.RingTimeout = f.durationBetween("ring_timeout", defaultRing, minRing, maxRing)
+	} else if x, given := f.find("ring_timeout"); given {
+		f.r.problem(x.at, "ring_timeout is for voice lines")
+	}
 }
 
 func (c *company) onceSender(f *form, s *Sender) {
@@ -88,10 +98,7 @@ func unknownPolicy(f *form, p *carillon.UnknownPolicy) {
 		}
 		p.Retry[class] = f.choice(class.String(), words...) == "retry"
 	}
-	p.After = f.duration("after", p.After, maxUnknown)
-	if p.After < time.Second {
-		f.r.problem(f.place("after"), "after must be at least 1s")
-	}
+	p.After = f.durationBetween("after", p.After, minUnknown, maxUnknown)
 }
 
 // settings reads the provider's own fields: texts, numbers, truths and secrets. The provider checks them when it is

@@ -51,10 +51,13 @@ func TestExampleIsReadInFull(t *testing.T) {
 	wantCompany := carillon.Company{
 		Name:          "Acme Travel",
 		CallingHours:  &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
-		Limits:        carillon.Limits{TemplatesPerDay: 10, WidgetCallsPerMinute: 120},
+		Redial:        carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy, carillon.StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
+		Limits:        carillon.Limits{TemplatesPerDay: 10},
 		RetentionDays: 90,
 	}
-	if diff := cmp.Diff(wantCompany, c.Over(carillon.Company{Suspended: true, Limits: carillon.DefaultLimits()})); diff != "" {
+	suspended := carillon.NewCompany("Old")
+	suspended.Suspended = true
+	if diff := cmp.Diff(wantCompany, c.Over(suspended)); diff != "" {
 		t.Error(diff)
 	}
 	wantSender := carillon.Sender{
@@ -66,7 +69,10 @@ func TestExampleIsReadInFull(t *testing.T) {
 	if diff := cmp.Diff(wantSender, c.Senders[0].Sender); diff != "" {
 		t.Error(diff)
 	}
-	wantKey := Key{At: Position{"example.yaml", 19, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if line := c.Senders[1]; line.RingTimeout != 45*time.Second || line.MaxConcurrent != 200 {
+		t.Errorf("the line: %+v", line)
+	}
+	wantKey := Key{At: Position{"example.yaml", 21, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if diff := cmp.Diff(wantKey, c.Keys[2]); diff != "" {
 		t.Error(diff)
 	}
@@ -113,7 +119,11 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 		{"negative limit", in(`limits: {daily_recipients: -1}`), "setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000"},
 		{"octal limit", in(`limits: {daily_recipients: 010}`), "setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000"},
 		{"unknown zone", in(`calling_hours: {timezone: Europe/Atlantis}`), "setup/a.yaml:3:31: timezone must be an IANA time zone such as Europe/Madrid"},
-		{"hours backwards", in(`calling_hours: {from: "21:00", to: "09:00"}`), "setup/a.yaml:3:20: calling_hours must begin before they end"},
+		{"hours that begin at the end of the day", in(`calling_hours: {from: "24:00"}`), "setup/a.yaml:3:27: from must be a time of day such as 09:00"},
+		{"unknown outcome", in(`redial: {outcomes: [busy, completed]}`), "setup/a.yaml:3:31: outcomes must be one of busy, no_answer, rejected, voicemail"},
+		{"too many redials", in(`redial: {attempts: 11}`), "setup/a.yaml:3:24: attempts must be a whole number from 0 to 10"},
+		{"redialed too soon", in(`redial: {after: 59s}`), "setup/a.yaml:3:14: after must be at least 1m0s"},
+		{"redialed too late", in(`redial: {after: 25h}`), "setup/a.yaml:3:21: after must be a duration such as 6s or 10m, in whole milliseconds, at most 24h0m0s"},
 		{"user without e-mail", in(`users: [{role: owner}]`), "setup/a.yaml:3:13: email is required"},
 		{"user twice", in(`users: [{email: a@b.test}, {email: A@b.test}]`), "setup/a.yaml:3:32: a user of this e-mail is declared before, at setup/a.yaml:3:13"},
 		{"unknown role", in(`users: [{email: a@b.test, role: king}]`), "setup/a.yaml:3:37: role must be one of viewer, teammate, marketer, developer, admin, owner"},
@@ -135,6 +145,9 @@ senders:
 			"setup/a.yaml:5:79: a default messaging sender is declared before, at setup/a.yaml:4:79",
 		},
 		{"duration without a unit", in(`senders: [{number: "15555550100", channel: messaging, provider: sandbox, per_recipient_interval: 6}]`), "setup/a.yaml:3:102: per_recipient_interval must be a duration such as 6s or 10m"},
+		{"ring time-out of a messaging sender", in(`senders: [{number: "15555550100", channel: messaging, provider: sandbox, ring_timeout: 45s}]`), "setup/a.yaml:3:78: ring_timeout is for voice lines"},
+		{"short ring time-out", in(`senders: [{number: "15555550100", channel: voice, provider: sandbox, ring_timeout: 4s}]`), "setup/a.yaml:3:74: ring_timeout must be at least 5s"},
+		{"long ring time-out", in(`senders: [{number: "15555550100", channel: voice, provider: sandbox, ring_timeout: 121s}]`), "setup/a.yaml:3:88: ring_timeout must be a duration such as 6s or 10m, in whole milliseconds, at most 2m0s"},
 		{"nested settings", in(`senders: [{number: "15555550100", channel: voice, provider: sip, settings: {trunk: [a]}}]`), "setup/a.yaml:3:88: trunk must be a text, not a list"},
 		{"template without anything", in(sender + `templates: [{}]`), "setup/a.yaml:4:17: sender is required\nsetup/a.yaml:4:17: name is required\nsetup/a.yaml:4:17: language is required\nsetup/a.yaml:4:17: category is required: one of MARKETING, UTILITY, AUTHENTICATION\nsetup/a.yaml:4:17: body is required"},
 		{"template name", in(sender + `templates: [{sender: main, name: Order, language: es, category: UTILITY, body: a}]`), "setup/a.yaml:4:32: name must be 1 to 512 characters of a-z, 0-9 and _"},
@@ -244,10 +257,41 @@ webhooks: [{url: "https://a.test"}]`)), closed())
 	}
 	got := []any{
 		c.Users[0].Role, c.Keys[0].Label, c.Keys[0].Scopes[0], c.Senders[0].ID, c.Senders[1].ID, c.Senders[0].MediaCheck,
-		c.Senders[0].PerSecond, c.Templates[0].Status, c.Templates[0].ParameterFormat,
+		c.Senders[0].PerSecond, c.Senders[0].RingTimeout, c.Senders[1].RingTimeout, c.Templates[0].Status, c.Templates[0].ParameterFormat,
 	}
-	want := []any{"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, carillon.TemplateApproved, "NAMED"}
+	want := []any{"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, time.Duration(0), 45 * time.Second, carillon.TemplateApproved, "NAMED"}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCompanySaysHowCallsAreRepeated(t *testing.T) {
+	busy, noAnswer, voicemail := carillon.StateBusy, carillon.StateNoAnswer, carillon.StateVoicemail
+	for text, want := range map[string]*carillon.Redial{
+		`status: active`:                       nil,
+		`redial: {}`:                           {Outcomes: []carillon.State{busy, noAnswer}, Attempts: 2, After: 10 * time.Minute},
+		`redial: {attempts: 0}`:                {Outcomes: []carillon.State{busy, noAnswer}, Attempts: 0, After: 10 * time.Minute},
+		`redial: {outcomes: [], after: 24h}`:   {Outcomes: []carillon.State{}, Attempts: 2, After: 24 * time.Hour},
+		`redial: {outcomes: [voicemail,busy]}`: {Outcomes: []carillon.State{busy, voicemail}, Attempts: 2, After: 10 * time.Minute},
+	} {
+		p, err := ParseProvision("a.yaml", []byte(in(text)), closed())
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if diff := cmp.Diff(want, p.Companies[0].Redial); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+func TestCallingHoursMayExtendIntoTheNextDay(t *testing.T) {
+	p, err := ParseProvision("a.yaml", []byte(in(`calling_hours: {from: "21:00", to: "09:00", days: [sun, mon]}`)), closed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &carillon.CallingHours{Timezone: "UTC", From: "21:00", To: "09:00", Days: []string{"mon", "sun"}}
+	if diff := cmp.Diff(want, p.Companies[0].Hours); diff != "" {
 		t.Error(diff)
 	}
 }

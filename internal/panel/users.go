@@ -203,8 +203,8 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 	if a.PasswordHash, err = p.Auth.HashPassword(r.Context(), u.password); err != nil {
 		return err
 	}
-	company := &carillon.Company{Name: u.company, Limits: carillon.DefaultLimits(), RetentionDays: carillon.DefaultRetentionDays}
-	if err := p.Auth.FirstOwner(r.Context(), authorization, a, company); err != nil {
+	company := carillon.NewCompany(u.company)
+	if err := p.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
 		return err
 	}
 	httpio.SetCompany(r.Context(), company.ID)

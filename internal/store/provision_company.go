@@ -24,10 +24,8 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 		return "", err
 	}
 	if have == nil {
-		fresh := c.Over(carillon.Company{ID: c.ID, Limits: carillon.DefaultLimits(), RetentionDays: carillon.DefaultRetentionDays})
-		if fresh.ID == "" {
-			fresh.ID = carillon.NewID(a.now)
-		}
+		fresh := c.Over(carillon.NewCompany(c.Name))
+		fresh.ID = cmp.Or(c.ID, carillon.NewID(a.now))
 		a.count("company", created)
 		return fresh.ID, placed(c.At, a.tx.PutCompany(ctx, &fresh, a.now))
 	}
@@ -51,25 +49,16 @@ func (a *applying) findCompany(ctx context.Context, c *config.Company) (*carillo
 		if by.value == "" {
 			continue
 		}
-		var x carillon.Company
-		var hours, limits string
-		err := a.tx.Row(ctx, []any{&x.ID, &x.Name, &x.Suspended, &x.StrictRecipientID, &hours, &limits, &x.RetentionDays},
-			"SELECT id, name, suspended, strict, hours, limits, retention FROM company WHERE "+by.column+" = $1", by.value)
+		x, err := scanCompany(func(dest ...any) error {
+			return a.tx.Row(ctx, dest, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
+		})
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look up company: %w", err)
 		}
-		if err := json.Unmarshal([]byte(limits), &x.Limits); err != nil {
-			return nil, fmt.Errorf("read limits of company %s: %w", x.ID, err)
-		}
-		if hours != "" {
-			if err := json.Unmarshal([]byte(hours), &x.CallingHours); err != nil {
-				return nil, fmt.Errorf("read calling hours of company %s: %w", x.ID, err)
-			}
-		}
-		return &x, nil
+		return x, nil
 	}
 	return nil, nil
 }

@@ -115,7 +115,7 @@ const small = `companies:
   - name: Small
     users: [{email: a@small.test, password: first-password, role: owner}, {email: b@small.test}]
     keys: [{label: made}]
-    senders: [{id: s, number: "15555550200", channel: messaging, provider: sandbox, default: true}]
+    senders: [{id: s, number: "15555550200", channel: messaging, provider: sandbox, default: true}, {id: v, number: "15555550201", channel: voice, provider: sandbox}]
     templates: [{sender: s, name: hello, language: en, category: UTILITY, body: "Hi {{1}}"}]
     agents: [{name: Ann}]
     widgets: [{name: Web, agent: Ann}]
@@ -132,7 +132,7 @@ func TestApplyKeepsWhatIsMadeOnce(t *testing.T) {
 		if diff := cmp.Diff(before, store.Dump(t, st)); diff != "" {
 			t.Error(diff)
 		}
-		for table, want := range map[string]int{"company": 3, "account": 2, "access_key": 1, "sender": 2, "resource": 3} {
+		for table, want := range map[string]int{"company": 3, "account": 2, "access_key": 1, "sender": 3, "resource": 3} {
 			if n := strings.Count(before, "\n"+table+" "); n != want {
 				t.Errorf("%d rows in %s, want %d", n, table, want)
 			}
@@ -147,9 +147,12 @@ func TestApplyChangesOnlyWhatTheFileSays(t *testing.T) {
 			{"first-password", "other-password", "user 1 updated, 1 unchanged"},
 			{"role: owner", "role: admin", "user 1 updated, 1 unchanged"},
 			{"label: made", "label: made, scopes: [\"notify:send\"]", "key 1 updated"},
-			{"default: true", "default: true, per_second: 5", "sender 1 updated"},
+			{"default: true", "default: true, per_second: 5", "sender 1 updated, 1 unchanged"},
+			{"provider: sandbox}]", "provider: sandbox, ring_timeout: 30s}]", "sender 1 updated, 1 unchanged"},
 			{"Hi {{1}}", "Hello {{1}}", "template 1 updated"},
 			{"- name: Small", "- name: Small\n    status: suspended", "company 1 updated"},
+			{"- name: Small", "- name: Small\n    redial: {outcomes: [voicemail], attempts: 1, after: 1m}", "company 1 updated"},
+			{"- name: Small", "- name: Small\n    redial: {attempts: 0}", "company 1 updated"},
 			{"agent: Ann", "agent: Ann, welcome: Hi", "widget 1 updated"},
 			{"small.test/hook\"", "small.test/hook\", events: [\"message.sent\"]", "webhook 1 updated"},
 		} {
@@ -268,7 +271,7 @@ func TestNewDefaultSenderReplacesTheOld(t *testing.T) {
 		apply(t, st, small)
 		apply(t, st, `companies: [{name: Small, senders: [{id: n, number: "15555550201", channel: messaging, provider: sandbox, default: true}]}]`)
 		all, err := st.Senders(t.Context(), companyNamed(t, st, "Small"))
-		if err != nil || len(all) != 2 || all[0].Default || !all[1].Default {
+		if err != nil || len(all) != 3 || all[0].Default || !all[2].Default {
 			t.Errorf("%+v, %v", all, err)
 		}
 	})

@@ -14,20 +14,21 @@ import (
 )
 
 const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
-	media_check, unknown_outcome, sealed`
+	ring_timeout, media_check, unknown_outcome, sealed`
 
 func senderRow(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
 func (s *Store) scanSender(scan func(...any) error) (*carillon.Sender, error) {
 	var x carillon.Sender
-	var perRecipient int64
+	var perRecipient, ringTimeout int64
 	var unknown, sealed string
 	err := scan(&x.UID, &x.CompanyID, &x.ID, &x.Number, &x.Channel, &x.Provider, &x.Default, &x.PerSecond, &perRecipient,
-		&x.MaxConcurrent, &x.MediaCheck, &unknown, &sealed)
+		&x.MaxConcurrent, &ringTimeout, &x.MediaCheck, &unknown, &sealed)
 	if err != nil {
 		return nil, err
 	}
 	x.PerRecipient = time.Duration(perRecipient) * time.Millisecond
+	x.RingTimeout = time.Duration(ringTimeout) * time.Millisecond
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
@@ -192,13 +193,13 @@ func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) 
 		return fmt.Errorf("write policy: %w", err)
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
 		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
 		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
-		max_concurrent = excluded.max_concurrent, media_check = excluded.media_check,
+		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.MediaCheck, string(unknown), tx.s.seal.seal(senderRow(x.UID), x.Settings), db.Millis(now))
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.s.seal.seal(senderRow(x.UID), x.Settings), db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
 	}

@@ -20,6 +20,7 @@ func configuring() []sentence {
 		{"what was configured is read at once", configuredIsReadAtOnce},
 		{"what was configured is read at once although its caller left", configuredWithoutCaller},
 		{"a configuration that fails changes nothing", failedConfiguration},
+		{"a company and a line keep what calls need", callSettings},
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"two senders of a company never share a number", sendersShareNoNumber},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
@@ -35,7 +36,7 @@ func configuring() []sentence {
 // put makes our company with another name.
 func put(name string, now time.Time) func(ctx context.Context, tx *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: ours, Name: name, Limits: carillon.DefaultLimits()}, now)
+		return tx.PutCompany(ctx, &carillon.Company{ID: ours, Name: name}, now)
 	}
 }
 
@@ -106,6 +107,26 @@ func failedConfiguration(t *testing.T, r *rig) {
 	err = r.Configure(t.Context(), put("Theirs", r.now))
 	if !carillon.IsCode(err, carillon.Conflict) || r.companyName(t) != before {
 		t.Error(err, r.companyName(t))
+	}
+}
+
+func callSettings(t *testing.T, r *rig) {
+	want := carillon.NewCompany("Caller")
+	want.ID = ours
+	want.CallingHours = &carillon.CallingHours{Timezone: "Europe/Madrid", From: "22:00", To: "02:00", Days: []string{"fri"}}
+	want.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateVoicemail}, Attempts: 10, After: 90 * time.Second}
+	line := *r.second
+	line.Channel, line.RingTimeout = carillon.Voice, 12345*time.Millisecond
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.PutCompany(ctx, &want, r.now), tx.PutSender(ctx, &line, r.now))
+	})
+	c, err := r.Company(t.Context(), ours)
+	if d := cmp.Diff(&want, c); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	x, err := r.Sender(t.Context(), line.UID)
+	if d := cmp.Diff(&line, x); err != nil || d != "" {
+		t.Error(err, d)
 	}
 }
 
