@@ -68,9 +68,11 @@ var layers = map[string]int{
 	"internal/config":  7,
 	"web":              7,
 
-	"internal/content":  8,
-	"internal/resource": 8,
-	"internal/jsonbody": 9,
+	"internal/content":    8,
+	"internal/resource":   8,
+	"internal/call/dial":  8,
+	"internal/call/hours": 8,
+	"internal/jsonbody":   9,
 
 	".": 10, // the root package
 }
