@@ -1,6 +1,6 @@
-// Package api serves the endpoints of the interface, one file each, and the callbacks of providers. Its handlers check
-// in this order: access key, company, scope, idempotent replay, rate limit, body and fields,
-// then what notify and catalog check.
+// Package api serves the public interface under /functions/v1, one file a subject, and the callbacks of providers.
+// Handlers check the access key, company, scope, idempotent replay, rate limit, body and fields, in this order; notify and
+// catalog check the rest.
 package api
 
 import (
@@ -39,20 +39,20 @@ type Deps struct {
 type Callback struct {
 	Handshake func(settings json.RawMessage, query url.Values) (challenge string, ok bool)
 	Verify    func(settings json.RawMessage, header http.Header, body []byte) bool
-	// Parse gives what a callback tells of one sender; what it tells of other numbers is left out.
+	// Parse returns the events of one sender in a callback, and counts those of other numbers.
 	Parse func(body []byte, s *carillon.Sender) (CallbackEvents, error)
 }
 
-// CallbackEvents is what one callback told.
+// CallbackEvents are the events of one sender in a callback.
 type CallbackEvents struct {
 	Receipts  []carillon.Receipt
 	Templates []carillon.TemplateEvent
-	Ignored   int
+	Ignored   int // events of other numbers
 }
 
 const prefix = "/functions/v1"
 
-// Routes is the route map of the interface, grouped by subject.
+// Routes returns the routes of the interface, grouped by subject.
 func Routes(d Deps) []httpio.Route {
 	g := guard{d.Auth}
 	all := slices.Concat(
@@ -65,7 +65,7 @@ func Routes(d Deps) []httpio.Route {
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {
-		// Signing in works during maintenance: without it nobody could end the window.
+		// Signing in works during maintenance; otherwise nobody could end the window.
 		if strings.Contains(all[i].Pattern, " "+prefix+"/") && !strings.Contains(all[i].Pattern, " "+prefix+"/auth") {
 			all[i].Handle = gated(d.Store, all[i].Handle)
 		}

@@ -30,11 +30,11 @@ func (s signIn) routes() []httpio.Route {
 	}
 }
 
-// maxCredentials bounds the bodies that anybody may send: an e-mail and a password, or a token.
+// maxCredentials is the limit of bodies that need no credential.
 const maxCredentials = 16 << 10
 
-// sessionAnswer is the auth session of the contract, in its key order.
-type sessionAnswer struct {
+// sessionResponse is a session; clients rely on the order of its keys.
+type sessionResponse struct {
 	AccessToken  string     `json:"access_token"`
 	TokenType    string     `json:"token_type"`
 	ExpiresIn    int        `json:"expires_in"`
@@ -46,7 +46,7 @@ type sessionAnswer struct {
 const bearerType = "bearer"
 
 func writeSession(w http.ResponseWriter, x *auth.Session) error {
-	return httpio.JSON(w, http.StatusOK, sessionAnswer{
+	return httpio.JSON(w, http.StatusOK, sessionResponse{
 		x.AccessToken, bearerType, x.ExpiresIn, x.ExpiresAt.Unix(), x.RefreshToken, x.User,
 	})
 }
@@ -95,7 +95,7 @@ func bodyObject(w http.ResponseWriter, r *http.Request) (*jsonbody.Object, error
 	return jsonbody.Parse(body)
 }
 
-// requiredText reads a string that must be there and not blank.
+// requiredText reads a string that must be present and not blank.
 func requiredText(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
@@ -107,7 +107,7 @@ func requiredText(o *jsonbody.Object, field string) (string, error) {
 	return text, nil
 }
 
-// requiredSecret is requiredText for what no error may repeat.
+// requiredSecret is requiredText for values that no error may show.
 func requiredSecret(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s signIn) refresh(w http.ResponseWriter, r *http.Request) error {
 	return writeSession(w, session)
 }
 
-// companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token does not
-// do: it would renew itself for ever.
+// companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token is not
+// accepted, because it could then renew itself forever.
 func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
 	key := accessKey(r)
 	if header := r.Header.Get("X-Access-Key"); !key.Present && header != "" {
@@ -167,7 +167,7 @@ func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
 	}{t.AccessToken, bearerType, t.ExpiresIn, t.ExpiresAt.Unix(), company{p.Company.ID, p.Company.Name}})
 }
 
-// caller resolves the user's token of a request.
+// caller returns the user whose access token a request carries.
 func (s signIn) caller(r *http.Request) (*auth.Caller, error) {
 	return s.auth.Caller(r.Context(), r.Header.Get("Authorization"))
 }
@@ -192,7 +192,7 @@ func (s signIn) user(w http.ResponseWriter, r *http.Request) error {
 	return httpio.JSON(w, http.StatusOK, c.User())
 }
 
-// keyRecord is the company API key record of the contract, in its key order.
+// keyRecord is a company's access key; clients rely on the order of its keys.
 type keyRecord struct {
 	CompanyID   string  `json:"company_id"`
 	Key         string  `json:"key"`
@@ -224,16 +224,16 @@ func (s signIn) apiKeys(w http.ResponseWriter, r *http.Request) error {
 	}{records})
 }
 
-// keySetKept is how long a verifier may keep the key set; a new key is published a day before it signs.
-const keySetKept = 10 * time.Minute
+// keySetMaxAge is how long a verifier may cache the key set; a new key is published a day before it signs.
+const keySetMaxAge = 10 * time.Minute
 
-// publicKeys is the key set that tokens are verified with (RFC 7517).
+// publicKeys responds with the key set that verifies tokens (RFC 7517).
 func (s signIn) publicKeys(w http.ResponseWriter, r *http.Request) error {
 	keys, err := s.auth.PublicKeys(r.Context())
 	if err != nil {
 		return err
 	}
-	return httpio.Public(w, keySetKept, struct {
+	return httpio.Public(w, keySetMaxAge, struct {
 		Keys []auth.JWK `json:"keys"`
 	}{keys})
 }

@@ -28,7 +28,7 @@ const (
 	testPassword = "correct-horse-battery"
 )
 
-// signInWorld is a server with the routes of authRoutes, every answer of which is held to the description.
+// signInWorld is a server with the routes of sign-in, whose responses are all checked against the description.
 type signInWorld struct {
 	t      *testing.T
 	base   string

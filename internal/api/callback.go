@@ -17,7 +17,7 @@ import (
 	"carillon/internal/store"
 )
 
-// maxCallback bounds a provider's callback: the channel gathers up to 3 MB of updates in one.
+// maxCallback is the limit of a callback's body: the channel batches up to 3 MB of updates.
 const maxCallback = 4 << 20
 
 // callbacks are the endpoints that providers call (docs/reference/callbacks.md).
@@ -36,16 +36,16 @@ func (s callbacks) routes() []httpio.Route {
 		routes = append(routes,
 			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
 			httpio.Route{Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback, Handle: func(w http.ResponseWriter, r *http.Request) error {
-				return s.receiveCallback(w, r, provider)
+				return s.receive(w, r, provider)
 			}})
 	}
 	return routes
 }
 
-// callbackSenders are the senders that a callback's address can mean: ids are unique in a company only.
-func (s callbacks) callbackSenders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
+// senders returns the senders that a callback's address can mean; sender ids are unique within a company only.
+func (s callbacks) senders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
 	cb, id := s.providers[provider], r.PathValue("sender")
-	if !plain(id) {
+	if !validID(id) {
 		return cb, nil, carillon.Absent("Sender")
 	}
 	all, err := s.store.SendersByID(r.Context(), id)
@@ -64,8 +64,8 @@ func (s callbacks) callbackSenders(r *http.Request, provider string) (Callback, 
 	return cb, senders, nil
 }
 
-// plain tells whether an id from an address may be looked up at all.
-func plain(id string) bool {
+// validID reports whether an id from a path can be the id of a sender.
+func validID(id string) bool {
 	if id == "" || len(id) > 255 || !utf8.ValidString(id) {
 		return false
 	}
@@ -77,9 +77,9 @@ func plain(id string) bool {
 	return true
 }
 
-// handshake answers the provider's question whether the address is ours: its challenge, as it came.
+// handshake proves to the provider that the address is ours: it returns the challenge unchanged.
 func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider string) error {
-	cb, senders, err := s.callbackSenders(r, provider)
+	cb, senders, err := s.senders(r, provider)
 	if err != nil {
 		return err
 	}
@@ -90,16 +90,16 @@ func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider st
 			h.Set("Content-Type", "text/plain; charset=utf-8")
 			h.Set("X-Content-Type-Options", "nosniff")
 			h.Set("Cache-Control", "no-store")
-			_, _ = w.Write([]byte(challenge)) // a caller that left is no error of ours
+			_, _ = w.Write([]byte(challenge)) // the client may be gone
 			return nil
 		}
 	}
 	return carillon.Denied("The verify token is not this sender's")
 }
 
-// receiveCallback answers 200 only once everything the callback told is stored, so that the provider repeats the rest.
-func (s callbacks) receiveCallback(w http.ResponseWriter, r *http.Request, provider string) error {
-	cb, senders, err := s.callbackSenders(r, provider)
+// receive responds with 200 only when every event of the callback is stored; otherwise the provider repeats the callback.
+func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider string) error {
+	cb, senders, err := s.senders(r, provider)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s callbacks) receiveCallback(w http.ResponseWriter, r *http.Request, provi
 		}
 		verified = true
 		httpio.SetCompany(r.Context(), x.CompanyID)
-		if err := s.takeForCompany(r, cb, x, body); err != nil {
+		if err := s.storeForCompany(r, cb, x, body); err != nil {
 			return err
 		}
 	}
@@ -124,9 +124,9 @@ func (s callbacks) receiveCallback(w http.ResponseWriter, r *http.Request, provi
 	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
 }
 
-// takeForCompany stores what a callback tells each sender of the company whose secret signs it: a provider's application
-// has one callback address, and may serve several numbers.
-func (s callbacks) takeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte) error {
+// storeForCompany stores a callback's events for each sender of the company whose secret signs it: a provider's
+// application has one callback address and may serve several numbers.
+func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte) error {
 	all, err := s.store.Senders(r.Context(), x.CompanyID)
 	if err != nil {
 		return err
@@ -135,38 +135,38 @@ func (s callbacks) takeForCompany(r *http.Request, cb Callback, x *carillon.Send
 		if y.Provider != x.Provider || y.UID != x.UID && !cb.Verify(y.Settings, r.Header, body) {
 			continue
 		}
-		if err := s.takeEvents(r.Context(), cb, y, body); err != nil {
+		if err := s.storeEvents(r.Context(), cb, y, body); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeEvents stores what concerns one sender. Parts about other numbers of the same application are no error: the
-// provider would repeat them for days.
-func (s callbacks) takeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte) error {
-	told, err := cb.Parse(body, x)
+// storeEvents stores the events of one sender. Events of other numbers of the same application are ignored: after an
+// error the provider would repeat them for days.
+func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte) error {
+	events, err := cb.Parse(body, x)
 	if err != nil {
 		return err
 	}
-	if told.Ignored > 0 {
-		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", told.Ignored)
+	if events.Ignored > 0 {
+		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", events.Ignored)
 	}
-	if len(told.Receipts) > 0 {
-		if err := s.notify.Receive(ctx, x, told.Receipts); err != nil {
-			return fmt.Errorf("take receipts: %w", err)
+	if len(events.Receipts) > 0 {
+		if err := s.notify.Receive(ctx, x, events.Receipts); err != nil {
+			return fmt.Errorf("store receipts: %w", err)
 		}
-		if err := s.suppressOptOuts(ctx, x, told.Receipts); err != nil {
+		if err := s.suppressOptOuts(ctx, x, events.Receipts); err != nil {
 			return err
 		}
 	}
-	if len(told.Templates) > 0 {
-		return s.catalog.Apply(ctx, told.Templates)
+	if len(events.Templates) > 0 {
+		return s.catalog.Apply(ctx, events.Templates)
 	}
 	return nil
 }
 
-// suppressOptOuts puts those on the company's list who asked the channel for no more.
+// suppressOptOuts suppresses the recipients who opted out at the channel.
 func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []carillon.Receipt) error {
 	numbers, err := s.store.OptOuts(ctx, x.UID, receipts)
 	if err != nil || len(numbers) == 0 {

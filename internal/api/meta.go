@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store"
 )
 
-// meta are the endpoints about the program itself; they need no credential.
+// meta are the endpoints of the program itself; they need no credential.
 type meta struct {
 	store     *store.Store
 	readiness func(ctx context.Context) (carillon.Details, error)
@@ -25,30 +25,30 @@ func (s meta) routes() []httpio.Route {
 	}
 }
 
-// health says that the program runs and answers, no more.
+// health responds while the program runs; it checks nothing else.
 func (meta) health(w http.ResponseWriter, _ *http.Request) error {
 	return httpio.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
-type readyAnswer struct {
+type readyResponse struct {
 	Status     string           `json:"status"`
 	Checks     carillon.Details `json:"checks"`
 	RestoredAt string           `json:"restored_at,omitempty"`
 }
 
-// ready says whether requests should be sent here, check by check. What Ready returns as a *carillon.Error is shown, all else is for the
-// log alone: errors of the database name hosts and users. A restored database, of which messages are held until an operator
-// decides, is ready, and said to be so.
+// ready says whether requests should be sent here, check by check. A *carillon.Error of a check is shown; any other error
+// is only logged, because errors of the database name hosts and users. A restored database is ready even while its messages
+// are held, and the response says so.
 func (s meta) ready(w http.ResponseWriter, r *http.Request) error {
 	checks, err := s.readiness(r.Context())
 	if err == nil {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 		defer cancel()
-		told := readyAnswer{Status: "ready", Checks: checks}
+		response := readyResponse{Status: "ready", Checks: checks}
 		if at, _, err := s.store.RestoredAt(ctx); err == nil && !at.IsZero() {
-			told.RestoredAt = carillon.FormatTime(at)
+			response.RestoredAt = carillon.FormatTime(at)
 		}
-		return httpio.JSON(w, http.StatusOK, told)
+		return httpio.JSON(w, http.StatusOK, response)
 	}
 	if _, ok := errors.AsType[*carillon.Error](err); ok {
 		return err
@@ -59,7 +59,7 @@ func (s meta) ready(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// openAPI is the description of the interface.
+// openAPI responds with the description of the interface.
 func (meta) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return httpio.Raw(w, http.StatusOK, OpenAPI())
 }

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store"
 )
 
-// notifications are the endpoints that read, cancel and move what was accepted, and the company's usage.
+// notifications are the endpoints that list, show, cancel and move notifications, and the company's usage.
 type notifications struct {
 	guard
 	store  *store.Store
@@ -35,7 +35,7 @@ func (s notifications) routes() []httpio.Route {
 	}
 }
 
-// notificationID reads the path's id; what is no UUID is no notification.
+// notificationID reads the id from the path. Errors: not_found where it is no UUID.
 func notificationID(r *http.Request) (string, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
@@ -79,7 +79,7 @@ func badCursor(r *http.Request) *carillon.Error {
 	return carillon.InvalidValue("cursor", "Must be a next_cursor of this list", clip(r.URL.Query().Get("cursor")))
 }
 
-// notificationList is the answer to `GET notify`.
+// notificationList is the response to `GET notify`.
 type notificationList struct {
 	Data       []*notify.View `json:"data"`
 	NextCursor *string        `json:"next_cursor"`
@@ -115,8 +115,8 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 	return httpio.JSON(w, http.StatusOK, list)
 }
 
-// filter reads the list's filters; none: a sender that the company does not have was asked for, or a campaign that nobody
-// can have.
+// filter reads the list's filters. It reports none where nothing can match: the company has no such sender, or the
+// campaign cannot exist.
 func (s notifications) filter(r *http.Request, companyID string) (f store.Filter, none bool, err error) {
 	q := r.URL.Query()
 	f.Campaign, f.Number = q.Get("campaign"), q.Get("number")
@@ -166,7 +166,7 @@ func (s notifications) filterSender(r *http.Request, companyID, name string, f *
 	return false, nil
 }
 
-// queryInstant reads an instant: a date, or a date-time with milliseconds, `Z` or an offset; UTC where none is given.
+// queryInstant reads a date, or a date-time with or without milliseconds, `Z` or an offset; UTC without one.
 func queryInstant(q url.Values, name string) (time.Time, error) {
 	v := q.Get(name)
 	if v == "" {

@@ -10,7 +10,7 @@ import (
 //go:embed openapi.yaml
 var openAPIText []byte
 
-//nolint:gochecknoglobals // made once from the embedded file
+//nolint:gochecknoglobals // converted once from the embedded file
 var openAPI = sync.OnceValue(func() []byte {
 	text, err := yaml.YAMLToJSON(openAPIText)
 	if err != nil {
@@ -19,6 +19,6 @@ var openAPI = sync.OnceValue(func() []byte {
 	return text
 })
 
-// OpenAPI is the description of the interface, OpenAPI 3.1 as JSON, served at /openapi.json. Every answer that a test
-// sees is checked against it (package apitest). The caller does not change it.
+// OpenAPI returns the description of the interface, OpenAPI 3.1 as JSON, served at /openapi.json. Tests check every
+// response against it (package apitest). Callers must not modify it.
 func OpenAPI() []byte { return openAPI() }

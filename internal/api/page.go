@@ -16,13 +16,13 @@ const (
 	cursorMost  = 200 // characters of a cursor
 )
 
-// page is what a list request asks for.
+// page is the part of a list that a request asks for.
 type page struct {
-	After string // the last row's key on the page before; empty: the first page
+	After string // the key of the previous page's last row; empty for the first page
 	Limit int
 }
 
-// readPage reads the query's cursor and limit. kind names the list: the cursor of one list is none of another's. Errors:
+// readPage reads the query's cursor and limit. kind names the list: a cursor is valid in its own list only. Errors:
 // validation_failed, field `cursor` or `limit`.
 func readPage(q url.Values, kind string) (page, error) {
 	p := page{Limit: pageDefault}
@@ -43,8 +43,8 @@ func readPage(q url.Values, kind string) (page, error) {
 	return p, nil
 }
 
-// next is the cursor behind a page: nil when the page was not full, so that it was the last. Read one row more than
-// Limit to know.
+// next returns the cursor of the next page, nil after the last one. rows is how many were read, one more than Limit
+// where there is a next page.
 func (p page) next(kind string, rows int, last string) *string {
 	if rows <= p.Limit {
 		return nil
@@ -53,14 +53,14 @@ func (p page) next(kind string, rows int, last string) *string {
 	return &c
 }
 
-// encodeCursor makes an opaque cursor of the last row's key.
+// encodeCursor makes an opaque cursor from the last row's key.
 func encodeCursor(kind, after string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(kind + ":" + after))
 }
 
-// decodeCursor reads what encodeCursor made for the same kind: the key is printable ASCII and not empty.
+// decodeCursor reads a cursor that encodeCursor made for the same kind; the key is printable ASCII and not empty.
 func decodeCursor(kind, text string) (after string, ok bool) {
-	if len(text) > cursorMost || strings.ContainsAny(text, "\r\n") { // the decoder passes over line ends
+	if len(text) > cursorMost || strings.ContainsAny(text, "\r\n") { // the decoder would skip line ends
 		return "", false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -79,7 +79,7 @@ func decodeCursor(kind, text string) (after string, ok bool) {
 	return after, true
 }
 
-// clip bounds what an error repeats of a caller's own words.
+// clip shortens a value that an error shows to its caller.
 func clip(s string) string {
 	const most = 256
 	if len(s) <= most {

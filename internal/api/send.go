@@ -65,18 +65,18 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 		if err != nil {
 			return err
 		}
-		return writeAnswer(w, a)
+		return writeAccepted(w, a)
 	}
 }
 
-func writeAnswer(w http.ResponseWriter, a notify.Answer) error {
+func writeAccepted(w http.ResponseWriter, a notify.Answer) error {
 	if a.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	return httpio.Raw(w, http.StatusOK, a.JSON)
 }
 
-// repeat answers a request whose idempotency key has an answer already. Otherwise the key is reserved until done.
+// repeat responds to a request whose idempotency key has a stored response. Otherwise it reserves the key until done.
 func (s sending) repeat(w http.ResponseWriter, r *http.Request, sub *notify.Submission) (done func(), replayed bool, err error) {
 	if sub.Body, err = httpio.Body(w, r); err != nil {
 		return nil, false, err
@@ -87,7 +87,7 @@ func (s sending) repeat(w http.ResponseWriter, r *http.Request, sub *notify.Subm
 		return nil, false, err
 	}
 	if a.Replayed {
-		return nil, true, writeAnswer(w, a)
+		return nil, true, writeAccepted(w, a)
 	}
 	return done, false, nil
 }
@@ -105,7 +105,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return key, nil
 }
 
-// contentHash covers the body and the query but for the access key, which may be exchanged between repeats.
+// contentHash covers the body and the query without the access key, which may be replaced between repeats.
 func contentHash(q url.Values, body []byte) string {
 	q.Del("access_key")
 	h := sha256.New()

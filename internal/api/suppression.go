@@ -12,16 +12,16 @@ import (
 	"carillon/internal/store"
 )
 
-// The reasons that we give for a suppression ourselves.
+// The reasons of suppressions for which the caller gives none.
 const (
-	suppressedByHand = "manual"    // through the interface, without a reason of the caller's
-	optedOut         = "opted_out" // the recipient stopped messages at the channel
+	suppressedByHand = "manual"    // through the interface
+	optedOut         = "opted_out" // the recipient opted out at the channel
 )
 
-// maxSuppressionReason bounds a caller's own reason, in code points.
+// maxSuppressionReason is the limit of a caller's reason, in code points.
 const maxSuppressionReason = 255
 
-// suppressions are the endpoints of the company's list of numbers that messages skip.
+// suppressions are the endpoints of the company's list of numbers that get no messages.
 type suppressions struct {
 	guard
 	store *store.Store
@@ -47,7 +47,7 @@ func rowOf(x store.Suppression) suppressionRow {
 
 const suppressionCursor = "suppression"
 
-// list is open to who may read notifications and to who may write the list.
+// list needs one of the scopes suppressions:write and notify:read.
 func (s suppressions) list(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.principal(r, auth.SuppressionsWrite)
 	if carillon.IsCode(err, carillon.Forbidden) {
@@ -77,7 +77,7 @@ func (s suppressions) list(w http.ResponseWriter, r *http.Request) error {
 	return httpio.JSON(w, http.StatusOK, list)
 }
 
-// suppress adds a number; one that is on the list already is answered as it stands.
+// suppress adds a number. For one that is on the list already it responds with the stored entry.
 func (s suppressions) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store"
 )
 
-// templates are the endpoints of the life of templates.
+// templates are the endpoints of templates (docs/reference/templates.md).
 type templates struct {
 	guard
 	store   *store.Store
@@ -37,13 +37,13 @@ func (s templates) routes() []httpio.Route {
 	}
 }
 
-// list answers endpoint 5: a bare array of the approved templates of one number.
+// list responds with a bare array of the approved templates of one number.
 func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	took, err := s.limits.Take(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
+	quota, err := s.limits.Take(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
 	if err != nil {
 		return err
 	}
-	took.Headers(w.Header())
+	quota.Headers(w.Header())
 	number, err := phoneNumber(r)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principa
 	return httpio.Raw(w, http.StatusOK, body)
 }
 
-// phoneNumber reads the query's phone_number; empty when there is none.
+// phoneNumber reads the query's phone_number, "" when it is absent.
 func phoneNumber(r *http.Request) (string, error) {
 	number := r.URL.Query().Get("phone_number")
 	if strings.TrimSpace(number) == "" {
@@ -77,8 +77,8 @@ func phoneNumber(r *http.Request) (string, error) {
 	return number, nil
 }
 
-// messagingSender is the company's messaging sender of a number; nil when nobody has the number. Errors: forbidden when
-// another company has it.
+// messagingSender returns the company's messaging sender with a number, nil when no company has the number. Errors:
+// forbidden when another company has it.
 func (s templates) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
 	named, err := s.store.SendersNamed(r.Context(), company.ID, number)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s templates) messagingSender(r *http.Request, company *carillon.Company, n
 		own = own || x.Number == number
 	}
 	if own { // a voice line has no templates
-		return nil, nil // no sender is no error
+		return nil, nil // not an error
 	}
 	elsewhere, err := s.store.SenderElsewhere(r.Context(), company.ID, number)
 	if err == nil && elsewhere {
@@ -101,7 +101,7 @@ func (s templates) messagingSender(r *http.Request, company *carillon.Company, n
 	return nil, err
 }
 
-// creationSender is the sender that a new template is for: by number, else the company's default one.
+// creationSender returns the sender of a new template: the one with the number, else the company's default one.
 func (s templates) creationSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
 	if number != "" {
 		sender, err := s.messagingSender(r, company, number)
@@ -148,7 +148,7 @@ func (s templates) create(w http.ResponseWriter, r *http.Request, p *auth.Princi
 	return writeCreated(w, made)
 }
 
-// createdToday is the 429 of the daily rate of creations.
+// createdToday returns the error of a company that created its daily number of templates.
 func createdToday(limit int, now time.Time) *carillon.Error {
 	const window = 24 * time.Hour
 	reset := now.UTC().Truncate(window).Add(window)
@@ -163,7 +163,7 @@ func createdToday(limit int, now time.Time) *carillon.Error {
 	}
 }
 
-// createdTemplate is the answer to a creation.
+// createdTemplate is the response to a creation.
 type createdTemplate struct {
 	Success  bool   `json:"success"`
 	Message  string `json:"message"`
@@ -201,7 +201,7 @@ func decimal(id string) bool {
 	return true
 }
 
-// templateView is a template's record and why it was rejected or paused.
+// templateView is a template's record with the reason of its rejection or pause.
 type templateView struct {
 	catalog.Record
 	Reason string `json:"reason,omitempty"`
@@ -223,7 +223,7 @@ func (s templates) read(w http.ResponseWriter, r *http.Request, p *auth.Principa
 	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
-// edit changes what the body holds and leaves the rest; with submit the edited draft is submitted.
+// edit changes the fields that the body has. With submit it submits the edited draft.
 func (s templates) edit(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {
@@ -258,7 +258,7 @@ func (s templates) edit(w http.ResponseWriter, r *http.Request, p *auth.Principa
 	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
-// keepSamples leaves the body its sample values where its text and theirs were not edited.
+// keepSamples copies the sample values of a body whose text was not edited.
 func keepSamples(edited, before *carillon.Template) {
 	for i := range edited.Components {
 		body := &edited.Components[i]
@@ -294,7 +294,7 @@ func (s templates) submit(w http.ResponseWriter, r *http.Request, p *auth.Princi
 	return httpio.JSON(w, http.StatusOK, viewOf(t))
 }
 
-// components answers one template by id or name.
+// components responds with one template, found by id or name.
 func (s templates) components(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	q := r.URL.Query()
 	which := q.Get("template")

@@ -31,7 +31,7 @@ import (
 	"carillon/internal/whatsapp/graphtest"
 )
 
-// channelRig serves two companies whose senders stand at a stand-in of the Cloud API. Every answer is held against the
+// channelRig serves two companies whose senders use a stand-in for the Cloud API. Every response is checked against the
 // OpenAPI description.
 type channelRig struct {
 	t          *testing.T
@@ -137,7 +137,7 @@ func (r *channelRig) setUp() {
 	}
 }
 
-// call makes a request under the prefix and gives the answer's status and body.
+// call makes a request under the prefix and returns the status and body of the response.
 func (r *channelRig) call(method, path, key, body string) (int, string) {
 	r.t.Helper()
 	join := "?"
@@ -168,7 +168,7 @@ func (r *channelRig) do(req *http.Request) (int, string) {
 	return res.StatusCode, string(text)
 }
 
-// want makes a call and checks the status, and that the answer holds a text.
+// want makes a call and checks the status, and that the response contains a text.
 func (r *channelRig) want(method, path, key, body string, status int, holds string) string {
 	r.t.Helper()
 	got, text := r.call(method, path, key, body)

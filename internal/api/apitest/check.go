@@ -1,6 +1,5 @@
-// Package apitest checks what a test sees of the interface against its OpenAPI description: every answer, and every
-// request that was accepted. Tests put Transport under their client. Schemas are compiled once a description, so that a
-// test with thousands of answers can afford it.
+// Package apitest checks the traffic of tests against the OpenAPI description: every response, and every request that was
+// accepted. Tests use Transport as their client's transport. Each schema is compiled once.
 package apitest
 
 import (
@@ -14,7 +13,7 @@ import (
 	"strings"
 )
 
-// Exchange is a request and its answer, read to their ends.
+// Exchange is a request and its response with their whole bodies.
 type Exchange struct {
 	Request      *http.Request
 	RequestBody  []byte
@@ -22,8 +21,8 @@ type Exchange struct {
 	ResponseBody []byte
 }
 
-// Check tells what is wrong with an answer: its status, headers or body are not described, its request id is not as it
-// must be, or it accepts a request that the description does not allow.
+// Check returns an error where the response's status, headers or body are not as described, its request id is malformed,
+// or it accepts a request that the description does not allow.
 func (c *Checker) Check(x Exchange) error {
 	if err := checkRequestID(x); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (c *Checker) Check(x Exchange) error {
 	method := strings.ToLower(x.Request.Method)
 	switch {
 	case path == "" && x.Response.StatusCode != http.StatusNotFound:
-		return fmt.Errorf("the path is not described and answers %d", x.Response.StatusCode)
+		return fmt.Errorf("the path is not described, status %d", x.Response.StatusCode)
 	case path == "":
 		return c.valid(pointer("components", "schemas", "NotFound"), x.ResponseBody)
 	case c.at("paths", path, method) == nil:
@@ -44,12 +43,12 @@ func (c *Checker) Check(x Exchange) error {
 		}
 	}
 	if err := c.checkResponse(path, method, x); err != nil {
-		return fmt.Errorf("answer %d of %s: %w", x.Response.StatusCode, path, err)
+		return fmt.Errorf("response %d of %s: %w", x.Response.StatusCode, path, err)
 	}
 	return nil
 }
 
-// find is the described path that a request is for, the one with the fewest parameters.
+// find returns the described path of a request, the one with the fewest parameters.
 func (c *Checker) find(path string) (best string) {
 	fewest := -1
 	for pattern := range object(c.at("paths")) {
@@ -61,7 +60,7 @@ func (c *Checker) find(path string) (best string) {
 	return best
 }
 
-// matchPath tells whether a path is of the pattern, and how many parameters it has.
+// matchPath reports whether a path matches the pattern, and how many parameters it has.
 func matchPath(pattern, path string) (params int, ok bool) {
 	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -126,7 +125,7 @@ func (c *Checker) checkRequest(path, method string, x Exchange) error {
 	return c.valid(pointer("paths", path, method, "requestBody", "content", "application/json", "schema"), x.RequestBody)
 }
 
-// checkParam checks a parameter of the query. Those of the path are there, or the path would be another.
+// checkParam checks a parameter of the query. Path parameters are checked by the match.
 func (c *Checker) checkParam(at []string, param map[string]any, r *http.Request) error {
 	if param["in"] != "query" {
 		return nil
@@ -152,7 +151,7 @@ func (c *Checker) checkParam(at []string, param map[string]any, r *http.Request)
 
 var requestID = regexp.MustCompile(`^req_[A-Za-z0-9_-]{20,26}$`)
 
-// checkRequestID holds the header X-Request-Id to its form, and the body's request_id to the header (docs/reference/errors.md).
+// checkRequestID checks the form of X-Request-Id, and that the body's request_id is the same (docs/reference/errors.md).
 func checkRequestID(x Exchange) error {
 	id := x.Response.Header.Get("X-Request-Id")
 	if !requestID.MatchString(id) {

@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Checker checks against one description. It may be used by many goroutines.
+// Checker checks against one description. It is safe for concurrent use.
 type Checker struct {
 	doc any
 
@@ -20,10 +20,10 @@ type Checker struct {
 	compiled map[string]*jsonschema.Schema // by pointer into the description
 }
 
-// resource is the name of the description among the compiler's; nothing is fetched.
+// resource is the compiler's name of the description; nothing is fetched.
 const resource = "carillon:openapi"
 
-// New reads a description and holds it to OpenAPI 3.1.
+// New reads a description and validates it as OpenAPI 3.1.
 func New(description []byte) (*Checker, error) {
 	api, err := openapi3.NewLoader().LoadFromData(description)
 	if err != nil {
@@ -41,7 +41,7 @@ func New(description []byte) (*Checker, error) {
 	return c, c.compiler.AddResource(resource, doc)
 }
 
-// at is the part of the description under these keys; nil when there is none.
+// at returns the part of the description under these keys, nil when there is none.
 func (c *Checker) at(keys ...string) any {
 	v := c.doc
 	for _, k := range keys {
@@ -55,7 +55,7 @@ func object(v any) map[string]any {
 	return o
 }
 
-// valid holds JSON to the schema at a pointer.
+// valid validates JSON against the schema at a pointer.
 func (c *Checker) valid(pointer string, body []byte) error {
 	schema, err := c.schema(pointer)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Checker) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// pointer is the JSON pointer (RFC 6901) of these keys, as a fragment.
+// pointer returns the JSON pointer (RFC 6901) of these keys, as a fragment.
 func pointer(keys ...string) string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
 	var b strings.Builder

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// Transport sends requests through Next and checks every answer. A fault fails the test it belongs to.
+// Transport sends requests through Next and checks every response. A fault fails the test.
 type Transport struct {
 	Test    testing.TB
 	Checker *Checker
 	Next    http.RoundTripper
 }
 
-// RoundTrip sends one request. The panel's API is not part of the description and passes unchecked.
+// RoundTrip sends one request. The panel's API is not part of the description and is not checked.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent, err := drain(&r.Body)
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// drain reads a body and puts what it read in its place.
+// drain reads a body and replaces it with what it read.
 func drain(body *io.ReadCloser) ([]byte, error) {
 	if *body == nil || *body == http.NoBody {
 		return nil, nil
