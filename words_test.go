@@ -15,23 +15,16 @@ import (
 	"unicode"
 )
 
-// notYet are the folders whose words are still to be changed, with everything below them. The list only shrinks; when it
+// notYet are the folders and files whose words are still to be changed, with everything below them. The list only shrinks; when it
 // is empty it goes.
 var notYet = []string{
 	"docs/adr",
 	"docs/guides",
 	"e2e/faults",
-	"internal/app",
-	"internal/catalog",
-	"internal/egress",
+	"internal/app/parts.go",
 	"internal/notify",
-	"internal/panel",
-	"internal/realtime",
-	"internal/request",
 	"internal/store",
-	"internal/whatsapp",
 	"docs/reference/contract.md",
-	"docs/metrics.md",
 }
 
 // proseBudget is how often comments and documents may use the words of prose where they are the right ones.
@@ -111,7 +104,7 @@ func TestWords(t *testing.T) {
 				}
 			}
 			return err
-		case !strings.HasSuffix(file, ".go") || file == "words_test.go":
+		case !strings.HasSuffix(file, ".go") || file == "words_test.go" || slices.Contains(notYet, file):
 			return nil
 		}
 		identifiers, comments, err := goWords(file, banned)
@@ -167,7 +160,7 @@ func goWords(file string, banned []string) (identifiers, comments []string, err 
 	}
 	declared := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && !declared[id.Name] {
+		if id, ok := n.(*ast.Ident); ok && !declared[id.Name] && id.Name != "SetLinger" { // a name of package net
 			declared[id.Name] = true
 			for _, word := range wordsOf(id.Name) {
 				if slices.Contains(banned, word) {

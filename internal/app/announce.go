@@ -15,7 +15,7 @@ import (
 	"carillon/internal/widget"
 )
 
-// provision applies the set-up files and, asked for, the demo: before anything is served.
+// provision applies the set-up files and, with --demo, the demo, before anything is served.
 func (a *App) provision(ctx context.Context) error {
 	o := ProvisionOptions()
 	if a.cfg.Demo {
@@ -47,19 +47,20 @@ func (a *App) apply(ctx context.Context, p *config.Provision) error {
 	return nil
 }
 
-// ProvisionOptions are how set-up files are read: with the check of every provider whose settings are known, and all kinds of resources.
+// ProvisionOptions returns how set-up files are read: with the checks of the providers' settings and all kinds of
+// resources.
 func ProvisionOptions() config.ProvisionOptions {
 	return config.ProvisionOptions{
 		CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings}, Kinds: kinds(),
 	}
 }
 
-// kinds are the kinds of resources, in an order in which each refers only to kinds before its own.
+// kinds returns the kinds of resources; each refers only to kinds before it.
 func kinds() []resource.Kind {
 	return []resource.Kind{knowledge.Kind(), agent.Kind(), flow.Kind(), widget.Kind(), hook.Kind()}
 }
 
-// announce tells the log and writes the ready file: requests are served.
+// announce logs that requests are served, and writes the ready file.
 func (a *App) announce(ctx context.Context) error {
 	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.Engine(), "version", a.ready.Version)
 	if a.cfg.ReadyFile != "" {
@@ -70,8 +71,8 @@ func (a *App) announce(ctx context.Context) error {
 	return nil
 }
 
-// tellFirstSteps tells the person at the terminal how to begin; none says that there is no account yet.
-func (a *App) tellFirstSteps(token string, none bool) {
+// printFirstSteps prints how to begin; none says that there is no account yet.
+func (a *App) printFirstSteps(token string, none bool) {
 	if none {
 		_, _ = fmt.Fprintf(a.o.Stdout, firstSteps, a.ready.BaseURL, token, a.ready.BaseURL)
 	}

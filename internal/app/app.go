@@ -1,6 +1,6 @@
-// Package app builds everything from config.Config and runs it: the only place that wires. New checks, Start opens and
-// listens, Stop drains, Run is both around a context. What goes on in the background is owned here, and Stop takes it
-// down in one order: accept no more, finish requests, let sends in flight land, write what is left, close the store.
+// Package app builds every part from config.Config and runs the program. New checks the settings, Start opens the store and
+// listens, Stop drains, and Run does both for the life of a context. All background work is started and stopped here; Stop
+// accepts no more, finishes requests, waits for sends in flight, writes the remaining results and closes the store.
 package app
 
 import (
@@ -33,11 +33,11 @@ import (
 	"carillon/internal/whatsapp"
 )
 
-// Options are what the surroundings give. The zero value works: nothing is logged or printed.
+// Options are what the command gives besides the settings. The zero value works: nothing is logged or printed.
 type Options struct {
 	Logger     *slog.Logger
-	Stdout     io.Writer // where the demo and the first token are told to the person at the terminal
-	Processors int       // to count on, where threads are more; default GOMAXPROCS
+	Stdout     io.Writer // where the demo's credentials and the first token are printed
+	Processors int       // for limits by processor, where there are more threads (docs/adr/0019); default GOMAXPROCS
 }
 
 // App is the whole program.
@@ -68,8 +68,8 @@ type App struct {
 	ops      *http.Server
 	ready    config.Ready
 
-	stopping  chan struct{} // closed once no more requests are wanted
-	ending    chan struct{} // closed once none are taken
+	stopping  chan struct{} // closed when /readyz begins to fail
+	ending    chan struct{} // closed when requests are no longer accepted
 	draining  sync.Once
 	stopQueue context.CancelFunc
 	stopRest  context.CancelFunc
@@ -80,7 +80,7 @@ type App struct {
 	stopErr   error
 }
 
-// New takes the settings. Nothing is opened before Start.
+// New checks the settings. Nothing is opened before Start.
 func New(cfg config.Config, o Options) (*App, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -94,7 +94,7 @@ func New(cfg config.Config, o Options) (*App, error) {
 	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
 }
 
-// Start opens the store, applies the set-up, listens and begins to deliver. When it fails, what it had opened is closed.
+// Start opens the store, applies the set-up, listens and begins to deliver. On an error it closes what it opened.
 func (a *App) Start(ctx context.Context) error {
 	err := a.start(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
-	a.metrics, a.readiness.look = newMetrics(a), a.look
+	a.metrics, a.readiness.check = newMetrics(a), a.checkReadiness
 	key, err := a.cfg.MasterKey()
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (a *App) start(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("start: %w", ctx.Err())
 	}
-	first, none, err := a.auth.FirstToken(ctx) // before anybody is served: a database that fails later ends no request
+	first, none, err := a.auth.FirstToken(ctx) // before serving, so that a database error here ends no request
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.announce(ctx); err != nil {
 		return err
 	}
-	a.tellFirstSteps(first, none)
+	a.printFirstSteps(first, none)
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (a *App) authOptions() auth.Options {
 	return o
 }
 
-// run starts what goes on in the background, past the end of the context of the start.
+// run starts the background work, which outlives the context of Start.
 func (a *App) run(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	queueCtx, stopQueue := context.WithCancel(ctx)
@@ -252,8 +252,8 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
 }
 
-// keepServing answers on for the shutdown delay while /readyz already tells of the stop, so that a balancer has sent its
-// connections elsewhere when the listener closes. A part that fails meanwhile, or Stop, ends it.
+// keepServing serves for the shutdown delay while /readyz already fails, so that a load balancer stops sending connections
+// before the listener closes. It ends early when a part fails or Stop is called.
 func (a *App) keepServing() error {
 	if a.cfg.ShutdownDelay <= 0 {
 		return nil
@@ -268,10 +268,10 @@ func (a *App) keepServing() error {
 	return nil
 }
 
-// drain makes the program say that it is stopping.
+// drain makes /readyz fail.
 func (a *App) drain() { a.draining.Do(func() { close(a.stopping) }) }
 
-// Stop drains and closes. It may be called more than once; it takes at most the shutdown timeout and a little.
+// Stop drains and closes. It may be called more than once, and takes little more than the shutdown timeout.
 func (a *App) Stop(ctx context.Context) error {
 	a.once.Do(func() { a.stopErr = a.stop(ctx) })
 	return a.stopErr
@@ -307,9 +307,9 @@ func (a *App) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// finishRequests takes no more requests and gives those under way a fifth of the time, which is what draining leaves: mostly
-// all end in it, and what they accepted is started. Whoever holds a request for longer does so beside the drain, and the
-// channel tells of the end.
+// finishRequests accepts no more requests and waits for those in progress for a fifth of the shutdown timeout, so that the
+// messages they accept can still be started. Longer requests go on while the queue drains; the returned channel receives
+// their result.
 func (a *App) finishRequests(ctx context.Context) <-chan error {
 	ended := make(chan error, 1)
 	if a.server == nil {
@@ -320,7 +320,7 @@ func (a *App) finishRequests(ctx context.Context) <-chan error {
 		ended <- err
 		return ended
 	}
-	a.router.CloseStreams() // first: they would hold the shutdown to its limit, and their clients move to another node
+	a.router.CloseStreams() // first: they would use up the time, and their clients can reconnect to another node
 	soon := make(chan struct{})
 	go func() {
 		defer close(soon)
@@ -342,8 +342,8 @@ func (a *App) finishRequests(ctx context.Context) <-chan error {
 // drainTime is how long a stop waits for sends in flight.
 func (a *App) drainTime() time.Duration { return a.cfg.ShutdownTimeout * 4 / 5 }
 
-// Routes is the route map, for tests that walk it.
+// Routes returns all routes, for tests that visit each of them.
 func (a *App) Routes() []httpio.Route { return a.router.Routes() }
 
-// BaseURL is the address under which the program listens or is reached, without a trailing slash.
+// BaseURL returns the address of the running program, without a trailing slash.
 func (a *App) BaseURL() string { return a.ready.BaseURL }

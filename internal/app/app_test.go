@@ -129,7 +129,7 @@ func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := second.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "in use by another carillon") {
-			t.Errorf("a second process on the folder was told %v", err)
+			t.Errorf("a second process on the folder got %v", err)
 		}
 		if err := a.Stop(context.Background()); err != nil {
 			t.Error(err)

@@ -11,10 +11,10 @@ import (
 	"carillon/internal/store"
 )
 
-// Apply applies the set-up files that the settings name and does nothing else: no listening, no delivery. On SQLite it
-// is refused while the program runs on the folder.
+// Apply applies the set-up files that the settings name; it neither listens nor delivers. On SQLite it fails while the
+// program runs on the data folder.
 func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary store.Summary, err error) {
-	// The files first: a mistake in them needs no database.
+	// Read the files first, to report mistakes in them without a database.
 	p, err := config.ReadProvision(cfg.Provision, ProvisionOptions())
 	if err != nil {
 		return nil, err

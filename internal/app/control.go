@@ -17,27 +17,28 @@ import (
 	"carillon/internal/store"
 )
 
-// The control socket lies in the data folder and is for whoever runs the program: backups are asked for here, because only
-// the process that writes can copy the database without stopping others. There is none on PostgreSQL.
+// The control socket is in the data folder and open to the program's own user. It serves backups, because only the process
+// that writes can copy the database without blocking others. There is none on PostgreSQL.
 
 const controlName = "carillon.sock"
 
-// copied is one line of the answer to a backup: how far it is, at last whether it was made.
-type copied struct {
+// backupProgress is one line of the response to a backup request: how many pages are copied, and in the last line whether
+// the backup was made.
+type backupProgress struct {
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 	Made  bool   `json:"made,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// openControl listens in the data folder. That it cannot does not stop the program: backups then need it stopped.
+// openControl listens in the data folder. A failure is only logged: backups then need the program stopped.
 func (a *App) openControl(ctx context.Context) {
 	if a.store.Engine() != "sqlite" {
 		return
 	}
 	name, release, err := shortName(a.cfg.Data, controlName)
 	if err == nil {
-		err = os.Remove(filepath.Join(a.cfg.Data, controlName)) // of a process that was killed: the folder is ours
+		err = os.Remove(filepath.Join(a.cfg.Data, controlName)) // left by a killed process; only one process owns the folder
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
@@ -64,7 +65,7 @@ func (a *App) serveControl(ctx context.Context, l net.Listener) {
 	var done sync.WaitGroup
 	done.Go(func() {
 		<-ctx.Done()
-		_ = server.Close() // it ends a backup that is being made
+		_ = server.Close() // ends a backup in progress
 	})
 	if err := ignoreClosed(server.Serve(l)); err != nil {
 		a.log.WarnContext(ctx, "serve the control socket", "error", err)
@@ -72,40 +73,40 @@ func (a *App) serveControl(ctx context.Context, l net.Listener) {
 	done.Wait()
 }
 
-// backup copies the database and tells how far it is, a line at a time. Who leaves ends it.
+// backup copies the database and reports its progress in lines of JSON. It ends when the client disconnects.
 func (a *App) backup(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		To string `json:"to"`
 	}
 	if err := json.NewDecoder(io.LimitReader(r.Body, 64<<10)).Decode(&asked); err != nil || !filepath.IsAbs(asked.To) {
-		http.Error(w, "the file to write is not named by its whole path", http.StatusBadRequest)
+		http.Error(w, "the file to write needs an absolute path", http.StatusBadRequest)
 		return
 	}
 	control := http.NewResponseController(w)
-	tell := func(c copied) {
-		_ = json.NewEncoder(w).Encode(c) // who left has no need to know
+	report := func(p backupProgress) {
+		_ = json.NewEncoder(w).Encode(p) // the client may be gone
 		_ = control.Flush()
 	}
-	var told time.Time
+	var reported time.Time
 	begin := time.Now()
 	err := a.store.Backup(r.Context(), asked.To, func(done, total int) {
-		if done == total || time.Since(told) > 100*time.Millisecond {
-			told = time.Now()
-			tell(copied{Done: done, Total: total})
+		if done == total || time.Since(reported) > 100*time.Millisecond {
+			reported = time.Now()
+			report(backupProgress{Done: done, Total: total})
 		}
 	})
 	if err != nil {
 		a.log.WarnContext(r.Context(), "back up", "error", err)
-		tell(copied{Error: err.Error()})
+		report(backupProgress{Error: err.Error()})
 		return
 	}
 	a.log.InfoContext(r.Context(), "backed up", "took", time.Since(begin))
-	tell(copied{Made: true})
+	report(backupProgress{Made: true})
 }
 
-// Backup asks the program that runs on a data folder to copy its database into the file `to`, a whole path that the
+// Backup asks the program that runs on a data folder to copy its database into the file `to`, an absolute path that the
 // program can write.
-func Backup(ctx context.Context, dir, to string, told store.Progress) error {
+func Backup(ctx context.Context, dir, to string, progress store.Progress) error {
 	name, release, err := shortName(dir, controlName)
 	if err != nil {
 		return err
@@ -120,27 +121,27 @@ func Backup(ctx context.Context, dir, to string, told store.Progress) error {
 		return d.DialContext(ctx, "unix", name)
 	}}
 	defer at.CloseIdleConnections()
-	return askBackup(ctx, &http.Client{Transport: at}, body, told)
+	return askBackup(ctx, &http.Client{Transport: at}, body, progress)
 }
 
-func askBackup(ctx context.Context, c *http.Client, body []byte, told store.Progress) error {
+func askBackup(ctx context.Context, c *http.Client, body []byte, progress store.Progress) error {
 	r, err := newControlRequest(ctx, body)
 	if err != nil {
 		return err
 	}
-	answer, err := c.Do(r)
+	response, err := c.Do(r)
 	if err != nil {
 		return fmt.Errorf("ask the running program for a backup: %w", err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 4096))
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
 		return fmt.Errorf("the running program refused: %s", text)
 	}
-	for lines := json.NewDecoder(answer.Body); ; {
-		var c copied
+	for lines := json.NewDecoder(response.Body); ; {
+		var c backupProgress
 		if err := lines.Decode(&c); err != nil {
-			return fmt.Errorf("the running program broke off the backup: %w", err)
+			return fmt.Errorf("the running program interrupted the backup: %w", err)
 		}
 		switch {
 		case c.Error != "":
@@ -148,7 +149,7 @@ func askBackup(ctx context.Context, c *http.Client, body []byte, told store.Prog
 		case c.Made:
 			return nil
 		}
-		told(c.Done, c.Total)
+		progress(c.Done, c.Total)
 	}
 }
 

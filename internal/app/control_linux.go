@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// shortName names a socket in a folder by way of the folder's descriptor, for a socket's path may have 107 bytes. It is
-// good until it is released.
+// shortName returns a path to a socket through the folder's descriptor, because a socket's path is limited to 107 bytes.
+// It is valid until release is called.
 func shortName(dir, name string) (path string, release func(), err error) {
 	f, err := os.Open(dir) //nolint:gosec // the operator names the folder
 	if err != nil {
@@ -18,7 +18,7 @@ func shortName(dir, name string) (path string, release func(), err error) {
 	return path, func() { _ = f.Close() }, nil
 }
 
-// privateSocket makes the socket its owner's alone, before it has a name.
+// privateSocket restricts the socket to its owner before it is bound to a path.
 func privateSocket(_, _ string, c syscall.RawConn) error {
 	var err error
 	if cerr := c.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o600) }); cerr != nil {

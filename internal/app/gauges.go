@@ -11,35 +11,35 @@ import (
 	"carillon/internal/queue"
 )
 
-// gauges are the metrics that are asked for when Prometheus asks: nobody counts them before.
+// gauges are the metrics that are read when Prometheus scrapes.
 type gauges struct{ app *App }
 
-// statsTimeout bounds the wait for what must be asked for; without it the others are told.
+// statsTimeout is how long a scrape waits for values that need a query; after it they are left out.
 const statsTimeout = time.Second
 
 //nolint:gochecknoglobals // descriptions, read only
 var (
-	readyDesc     = desc("carillon_ready", "1 when /readyz answers 200.")
+	readyDesc     = desc("carillon_ready", "1 when /readyz responds with 200.")
 	maintainDesc  = desc("carillon_maintenance", "1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
-	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit, and requests that wait to be taken up.")
+	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit, and requests that wait for admission.")
 	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
 	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
 	waitedDesc    = desc("carillon_db_wait_seconds_total", "How long connections of a pool were waited for.", "pool")
 	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
-	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node took.")
-	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node gave back or lost.")
-	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting, under way or of late: an interval or a fault that is still remembered.")
-	deepDesc      = desc("carillon_lanes_deep", "Lanes with more messages due than they have read ahead.")
-	dueDesc       = desc("carillon_lane_due_messages", "Messages due and read ahead by class; a lane reads at most 512 of a class, see carillon_lanes_deep.", "class")
-	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest message that is due has been so; senders whose circuit breaker is not closed are left out.")
-	sendingDesc   = desc("carillon_sends_in_flight", "Sends whose answer is awaited.")
+	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node acquired.")
+	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node released or lost.")
+	lanesDesc     = desc("carillon_lanes", "Senders of this node with messages waiting or in flight, or with an interval or a fault in memory.")
+	deepDesc      = desc("carillon_lanes_deep", "Lanes with more messages due than they have prefetched.")
+	dueDesc       = desc("carillon_lane_due_messages", "Messages due and prefetched, by class; a lane prefetches at most 512 of a class, see carillon_lanes_deep.", "class")
+	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest due message has been due, without senders whose circuit breaker is not closed.")
+	sendingDesc   = desc("carillon_sends_in_flight", "Sends in flight.")
 	unwrittenDesc = desc("carillon_results_unwritten", "Results of sends that wait for their commit.")
 	deliveryDesc  = desc("carillon_delivery_commits_total", "Commits of starts and results.")
 	brokenDesc    = desc("carillon_breakers", "Senders of this node whose circuit breaker is not closed, by class of fault and state.", "class", "state")
-	changesDesc   = desc("carillon_breaker_changes_total", "Changes of circuit breakers, by class of fault and the state they came to.", "class", "state")
-	breakerDesc   = desc("carillon_breaker_state", "2: open, 1: half open; closed ones are left out, and at most 100 are named.", "sender", "class")
+	changesDesc   = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.", "class", "state")
+	breakerDesc   = desc("carillon_breaker_state", "2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -66,7 +66,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readyWait)
 	defer cancel()
-	checks, err := g.app.readiness.ask(ctx)
+	checks, err := g.app.readiness.checks(ctx)
 	gauge(readyDesc, oneIf(err == nil))
 	if m, err := g.app.store.Maintenance(ctx); err == nil {
 		gauge(maintainDesc, oneIf(m.On(time.Now())))

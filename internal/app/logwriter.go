@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	logEvery = 50 * time.Millisecond // the longest a line waits
-	logPiece = 32 << 10              // that much is written at once
+	logEvery = 50 * time.Millisecond // longest delay of a line
+	logPiece = 32 << 10              // bytes that cause a write at once
 )
 
-// LogWriter gathers log lines for a moment and writes them together: a line a request is written at the cost of a copy.
-// Whoever makes one flushes it at the end.
+// LogWriter buffers log lines and writes several at once, so that logging a request does not cost a system call. Flush it
+// before the program ends.
 type LogWriter struct {
 	w io.Writer
 
 	mu      sync.Mutex
 	buf     []byte
-	waiting bool // a flush is on its way
+	waiting bool // a flush is scheduled
 }
 
 // NewLogWriter makes a LogWriter in front of w.
 func NewLogWriter(w io.Writer) *LogWriter { return &LogWriter{w: w} }
 
-// Write takes one line. An error of the writer behind shows in a later call, or never: a log has nowhere to report to.
+// Write buffers one line. An error of the underlying writer shows in a later call or not at all.
 func (l *LogWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *LogWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Flush writes what waits.
+// Flush writes the buffered lines.
 func (l *LogWriter) Flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 )
 
 // metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
-// or an id; the one exception is the senders whose breaker is not closed, of which at most a hundred are named.
+// or an id, except for at most a hundred senders whose circuit breaker is not closed.
 type metrics struct {
 	registry      *prometheus.Registry
 	requests      *prometheus.CounterVec
@@ -45,7 +45,7 @@ func newMetrics(a *App) *metrics {
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "carillon_build_info", Help: "Always 1; its labels tell the program's version, Go's and the database's engine.",
+		Name: "carillon_build_info", Help: "Always 1; its labels are the program's version, Go's version and the database engine.",
 	}, []string{"version", "go", "engine"})
 	m.registry.MustRegister(build)
 	build.WithLabelValues(Version(), runtime.Version(), engineOf(a.cfg)).Set(1)
@@ -65,25 +65,25 @@ func (m *metrics) histogram(name, help string, buckets []float64) prometheus.His
 }
 
 func (m *metrics) ofRequests() {
-	m.requests = m.vec("carillon_http_requests_total", "Answered requests by route and status.", "route", "status")
+	m.requests = m.vec("carillon_http_requests_total", "Requests by route and status of the response.", "route", "status")
 	m.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "carillon_http_request_seconds", Help: "Time from the request's header to the end of its answer.",
+		Name: "carillon_http_request_seconds", Help: "Time from the request's header to the end of its response.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"route"})
 	m.registry.MustRegister(m.latency)
 	m.refused = m.vec("carillon_http_refused_total",
-		"Requests answered with an error, by its code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
-	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: taken; rejected, of no sender or not signed by its channel; failed, they will come again.", "result")
+		"Error responses by code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
+	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a wrong signature; failed, to be repeated by the provider.", "result")
 }
 
 func (m *metrics) ofMessages() {
-	m.notifications = m.vec("carillon_accepted_notifications_total", "Notifications accepted, that is durably stored.", "channel")
+	m.notifications = m.vec("carillon_accepted_notifications_total", "Notifications accepted and durably stored.", "channel")
 	m.messages = m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
-	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by how they ended (sent, failed, skipped, retry, unknown, held) and reason. One that ended unknown counts again, as failed or retry for the reason outcome_unknown, when its sender's policy settles it.", "outcome", "reason")
-	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's answer.",
+	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by outcome (sent, failed, skipped, retry, unknown, held) and reason. An unknown outcome counts again when the sender's policy decides it, as failed or retry with the reason outcome_unknown.", "outcome", "reason")
+	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's response.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
-	m.receipts = m.vec("carillon_receipts_total", "What providers told later of messages, by state and reason; repeats count.", "state", "reason")
-	m.writes = m.histogram("carillon_commit_writes", "Writes that shared one group commit: requests, callbacks, and of a delivery each start, each result and each message that is put off.", prometheus.ExponentialBuckets(1, 2, 14))
+	m.receipts = m.vec("carillon_receipts_total", "Receipts of providers by state and reason, repeated ones included.", "state", "reason")
+	m.writes = m.histogram("carillon_commit_writes", "Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
 	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
 }
 
@@ -107,7 +107,7 @@ func (m *metrics) answered(a httpio.Response) {
 func callbackResult(status int) string {
 	switch {
 	case status < 300:
-		return "taken"
+		return "accepted"
 	case status < 500:
 		return "rejected"
 	}
@@ -135,7 +135,7 @@ func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
 	m.ended.WithLabelValues(outcomeOf(d), string(d.Result.Reason)).Inc()
 }
 
-// reconciled counts what became of unknown outcomes: another attempt, or a failure.
+// reconciled counts unknown outcomes that the senders' policies decided.
 func (m *metrics) reconciled(retried, failed int) {
 	m.ended.WithLabelValues("retry", string(carillon.ReasonOutcomeUnknown)).Add(float64(retried))
 	m.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
@@ -151,7 +151,7 @@ func outcomeOf(d *queue.Done) string {
 	return [...]string{store.MoveDone: "sent", store.MoveRetry: "retry", store.MoveUnknown: "unknown", store.MoveHold: "held"}[d.Result.Move]
 }
 
-// engineOf is the database's engine, known before it is opened.
+// engineOf returns the database engine that the settings select.
 func engineOf(cfg config.Config) string {
 	if cfg.DatabaseURL == "" {
 		return "sqlite"

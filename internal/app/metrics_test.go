@@ -21,18 +21,18 @@ import (
 	"carillon/internal/store"
 )
 
-var update = flag.Bool("update", false, "write docs/metrics.md anew")
+var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
 const (
 	metricsPage = "../../docs/metrics.md"
 	pageHead    = `# Metrics
 
-Written by ` + "`go test ./internal/app -run TestMetricsPage -update`" + `; a test keeps it true. Prometheus reads them at /metrics on the private
-address (` + "`--ops-addr`" + `), each node's its own, beside those of the Go runtime (` + "`go_…`" + `) and of the process (` + "`process_…`" + `).
-A counter begins anew with its process. See [the operator's guide](guides/operate.md) for what to do about them,
-[deploy/grafana](../deploy/grafana) for a dashboard and [deploy/prometheus](../deploy/prometheus) for alerts.
+Written by ` + "`go test ./internal/app -run TestMetricsPage -update`" + `; a test keeps it current. Each node serves its own metrics at
+/metrics on the private address (` + "`--ops-addr`" + `), with those of the Go runtime (` + "`go_…`" + `) and of the process (` + "`process_…`" + `). A
+counter starts at 0 with its process. What to do about them: [the operator's guide](guides/operate.md). A dashboard is in
+[deploy/grafana](../deploy/grafana), alerts in [deploy/prometheus](../deploy/prometheus).
 
-| Metric | Labels | What it tells |
+| Metric | Labels | Meaning |
 |---|---|---|
 `
 )

@@ -18,7 +18,7 @@ func TestASkippedMessageIsNoFailure(t *testing.T) {
 		"held":    {Move: store.MoveHold},
 	} {
 		if got := outcomeOf(&queue.Done{Result: r}); got != want {
-			t.Errorf("%+v is told as %s, want %s", r, got, want)
+			t.Errorf("%+v is counted as %s, want %s", r, got, want)
 		}
 	}
 }

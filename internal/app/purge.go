@@ -9,17 +9,17 @@ import (
 	"carillon/internal/store"
 )
 
-// newPurge builds what deletes old data, with the metrics of the life of data.
+// newPurge builds the purge of old data and its metrics.
 func (a *App) newPurge() *purge.Purge {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "carillon_purged_rows_total", Help: "Rows deleted because they had lived their time, by what they belonged to.",
+		Name: "carillon_purged_rows_total", Help: "Rows deleted after their retention, by table.",
 	}, []string{"what"})
 	held := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "carillon_purge_step_seconds", Help: "How long one step of deleting held the database's writer.",
+		Name: "carillon_purge_step_seconds", Help: "How long one step of deleting occupied the database's writer.",
 		Buckets: prometheus.ExponentialBuckets(0.00025, 2, 12),
 	}, []string{"what"})
 	backlog := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "carillon_purge_backlog_seconds", Help: "How far past its company's retention the oldest ended notification is.",
+		Name: "carillon_purge_backlog_seconds", Help: "How long the oldest ended notification is past its company's retention.",
 	})
 	a.metrics.registry.MustRegister(rows, held, backlog, a.restoredMetric())
 	return purge.New(a.store, purge.Options{

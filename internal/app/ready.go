@@ -12,38 +12,37 @@ import (
 	"carillon/internal/store"
 )
 
-// /readyz tells the truth, cheaply: whoever asks within a second gets the same answer, and nobody waits for a database
-// that hangs.
+// Requests to /readyz within a second share one run of the checks, and none waits for a database that hangs.
 const (
-	readyKeep = time.Second     // an answer is good for
-	readyMost = 2 * time.Second // the checks take at most
-	readyWait = 3 * time.Second // and whoever asks waits at most
+	readyMaxAge  = time.Second     // of a result
+	readyTimeout = 2 * time.Second // of a run of the checks
+	readyWait    = 3 * time.Second // of a request
 )
 
-// check is one of the things that must hold; fault is empty when it does, else a text that anyone may read. What the
-// database said is for the log alone: it names hosts and users.
+// check is one condition of readiness. fault is empty when it holds, else a public text. err is only logged, because
+// errors of the database name hosts and users.
 type check struct {
 	name    string
 	fault   string
 	err     error
-	warning string // what does not keep the program from serving, but should be mended
+	warning string // a problem in spite of which the program serves
 }
 
-// readiness shares one look among all who ask.
+// readiness shares one run of the checks among concurrent requests.
 type readiness struct {
-	look func(ctx context.Context) []check
+	check func(ctx context.Context) []check
 
 	mu      sync.Mutex
 	at      time.Time
 	last    []check
-	looking chan struct{} // closed at the end of the look that is under way; nil: none is
+	running chan struct{} // closed at the end of the present run; nil when there is none
 }
 
-// ask gives the checks, and the error to answer with when one of them does not hold.
-func (r *readiness) ask(ctx context.Context) ([]check, error) {
+// checks returns the result of each check, and the error to respond with when one of them fails.
+func (r *readiness) checks(ctx context.Context) ([]check, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	done := r.begin() //nolint:contextcheck // shared: whoever asked first may leave
+	done := r.begin() //nolint:contextcheck // shared: the first client may disconnect
 	if done != nil {
 		select {
 		case <-done:
@@ -62,45 +61,44 @@ func (r *readiness) ask(ctx context.Context) ([]check, error) {
 	return checks, nil
 }
 
-// begin gives the channel that tells the end of the look under way, starting one where the last is too old; nil: it is
-// not.
+// begin returns a channel that is closed at the end of the present run, and starts one when the last result is too old; nil
+// when it is not.
 func (r *readiness) begin() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.looking != nil {
-		return r.looking
+	if r.running != nil {
+		return r.running
 	}
-	if time.Since(r.at) < readyKeep && r.last != nil {
+	if time.Since(r.at) < readyMaxAge && r.last != nil {
 		return nil
 	}
 	done := make(chan struct{})
-	r.looking = done
+	r.running = done
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), readyMost)
+		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 		defer cancel()
-		checks := r.look(ctx)
+		checks := r.check(ctx)
 		r.mu.Lock()
-		r.last, r.at, r.looking = checks, time.Now(), nil
+		r.last, r.at, r.running = checks, time.Now(), nil
 		r.mu.Unlock()
 		close(done)
 	}()
 	return done
 }
 
-// Ready tells the truth about whether requests should be sent here: each check and, when one does not hold, the error to
-// answer with.
+// Ready returns the result of each readiness check, and the error to respond with when one of them fails.
 func (a *App) Ready(ctx context.Context) (carillon.Details, error) {
 	select {
-	case <-a.stopping: // at once, not a second later
+	case <-a.stopping: // not only when the last result is too old
 		return nil, unready("The program is stopping", nil, nil)
 	default:
 	}
-	checks, err := a.readiness.ask(ctx)
+	checks, err := a.readiness.checks(ctx)
 	return detailsOf(checks), err
 }
 
-// look makes the checks.
-func (a *App) look(ctx context.Context) []check {
+// checkReadiness runs the checks.
+func (a *App) checkReadiness(ctx context.Context) []check {
 	checks := []check{a.checkDraining()}
 	database := check{name: "database"}
 	if database.err = a.store.Ping(ctx); database.err != nil {
@@ -155,12 +153,12 @@ func (a *App) checkLease() check {
 	return check{name: "lease"}
 }
 
-// checkFailover never keeps the program from serving: a server that cannot be asked says nothing about the others.
+// checkFailover only warns: a server whose replication cannot be read may still serve.
 func (a *App) checkFailover(ctx context.Context) check {
 	c := check{name: "failover"}
 	warnings, err := a.store.FailoverWarnings(ctx)
 	if err != nil {
-		warnings = []string{"The database does not tell how it is replicated"}
+		warnings = []string{"The database does not report how it is replicated"}
 	}
 	c.warning = strings.Join(warnings, "; ")
 	return c

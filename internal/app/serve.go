@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// The bounds of a connection: a client that sends or reads slowly holds it no longer than these.
+// Time limits of a connection, for clients that send or read slowly.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
@@ -24,7 +24,7 @@ const (
 	maxHeader         = 32 << 10
 )
 
-// listen takes the address. Requests are served only once the parts run.
+// listen opens the listener. Requests are served once the parts run.
 func (a *App) listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", a.cfg.Addr)
@@ -46,7 +46,7 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// reachable is the listener's address as a client on this machine writes it.
+// reachable returns the listener's address for clients on this machine.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -65,7 +65,7 @@ func (a *App) serve() {
 		return
 	}
 	a.ops = newServer(a.opsHandler(), a.log)
-	a.ops.Addr, a.ops.WriteTimeout = a.cfg.OpsAddr, 2*time.Minute // a profile takes its time
+	a.ops.Addr, a.ops.WriteTimeout = a.cfg.OpsAddr, 2*time.Minute // a CPU profile takes long
 	a.rest.Go(func() { a.report(ignoreClosed(a.ops.ListenAndServe())) })
 }
 
@@ -84,7 +84,7 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// opsHandler serves what only operators may see, on its own private address.
+// opsHandler serves metrics and profiles on the private address.
 func (a *App) opsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.handler())
@@ -96,7 +96,7 @@ func (a *App) opsHandler() http.Handler {
 	return mux
 }
 
-// Version is the program's version as the build stamped it.
+// Version returns the program's version, which the build sets.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -17,7 +17,7 @@ const (
 	kindShards = "shards" // shards are free
 )
 
-// topics builds the bus between nodes, and what travels on it.
+// topics builds the bus between nodes with its kinds.
 func (a *App) topics() {
 	var others func(kind string, items ...realtime.Item)
 	if !a.store.SQLite() {
@@ -41,7 +41,7 @@ func (a *App) publishWakes(ws []queue.Wake) {
 
 func (a *App) publishShards() { a.bus.Publish(kindShards, realtime.Item{}) }
 
-// wakesOf reads what another node published; classes that this program does not have are left out, and nil stays nil.
+// wakesOf decodes the wake-ups of another node. Classes unknown to this version are left out, and nil stays nil.
 func wakesOf(items []realtime.Item) []queue.Wake {
 	if items == nil {
 		return nil

@@ -31,7 +31,7 @@ func (a *App) received(ctx context.Context, rs []carillon.Receipt) {
 	a.tracing.Received(ctx, rs)
 }
 
-// deliverer is notify's, with a span for each attempt when traces are exported.
+// deliverer returns notify's deliverer, with a span for each attempt when traces are exported.
 func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
 	if a.tracing == nil {
 		return a.notify.Deliver
@@ -39,7 +39,7 @@ func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
 	return func(ctx context.Context, j *queue.Job) queue.Done {
 		begin := time.Now()
 		d := a.notify.Deliver(ctx, j)
-		if j.NotificationID == "" { // it could not be read: the trace that this belongs to is not known
+		if j.NotificationID == "" { // it could not be read, so its trace is unknown
 			return d
 		}
 		ref := carillon.Ref{NotificationID: j.NotificationID, N: j.Key.N(), Attempt: j.Attempt}

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// desk is a channel's review in memory: it takes what it is given and keeps it pending until told otherwise.
+// desk is a channel's review in memory: it accepts every submission and keeps it pending until a test decides.
 type desk struct {
 	mu     sync.Mutex
 	last   int

@@ -70,7 +70,7 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 	}
 }
 
-// callback applies what the channel tells of the template.
+// callback applies a report of the channel on the template.
 func (w *world) callback(graph *graphtest.Server, line *carillon.Sender, event, reason string) {
 	w.t.Helper()
 	cb, err := whatsapp.ParseCallback(graph.TemplateBody("visit_reminder", "es_ES", event, reason), line.UID)

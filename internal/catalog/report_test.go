@@ -40,13 +40,13 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 				}
 				r := w.record(made.ID)
 				if r.Status != want {
-					t.Errorf("%s told %s: now %s", from, to, r.Status)
+					t.Errorf("%s reported %s: now %s", from, to, r.Status)
 				}
 				if waits := want == carillon.TemplatePending || want == paused; r.PollAt.IsZero() == waits {
-					t.Errorf("%s told %s: next asked at %v", from, to, r.PollAt)
+					t.Errorf("%s reported %s: next asked at %v", from, to, r.PollAt)
 				}
 				if called := w.approvedCalls(made.ID) > 0; called != (want == approved && to == approved) {
-					t.Errorf("%s told %s: OnApproved called %v", from, to, called)
+					t.Errorf("%s reported %s: OnApproved called %v", from, to, called)
 				}
 			}
 		}
@@ -86,8 +86,8 @@ func TestAReportIsOfThatVeryTemplateOfThatVerySender(t *testing.T) {
 func TestTheChannelMayChangeTheCategory(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: t.TempDir()})
 	made := w.submitted("made")
-	for _, tc := range []struct{ told, want string }{{"MARKETING", "MARKETING"}, {"NONSENSE", "MARKETING"}} {
-		e := carillon.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Category: tc.told}
+	for _, tc := range []struct{ reported, want string }{{"MARKETING", "MARKETING"}, {"NONSENSE", "MARKETING"}} {
+		e := carillon.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Category: tc.reported}
 		if err := w.Apply(t.Context(), []carillon.TemplateEvent{e}); err != nil || w.record(made.ID).Category != tc.want {
 			t.Error(err, w.record(made.ID).Category)
 		}
@@ -97,20 +97,20 @@ func TestTheChannelMayChangeTheCategory(t *testing.T) {
 	}
 }
 
-func TestTellingOnIsRepeatedUntilItHolds(t *testing.T) {
+func TestOnApprovedIsRepeatedAfterAnError(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: t.TempDir()})
 	failed := errors.New("the database is busy")
-	tell := func(context.Context, *carillon.Template) error { return failed }
-	w.o.OnApproved = func(ctx context.Context, x *carillon.Template) error { return tell(ctx, x) }
+	onApproved := func(context.Context, *carillon.Template) error { return failed }
+	w.o.OnApproved = func(ctx context.Context, x *carillon.Template) error { return onApproved(ctx, x) }
 	made := w.standing("made", carillon.TemplatePaused)
 	e := []carillon.TemplateEvent{{SenderUID: w.main.UID, ProviderID: made.ProviderID, Status: carillon.TemplateApproved}}
 	if err := w.Apply(t.Context(), e); !errors.Is(err, failed) {
 		t.Fatal(err)
 	}
-	told := false
-	tell = func(context.Context, *carillon.Template) error { told = true; return nil }
-	if err := w.Apply(t.Context(), e); err != nil || !told {
-		t.Error(err, told)
+	called := false
+	onApproved = func(context.Context, *carillon.Template) error { called = true; return nil }
+	if err := w.Apply(t.Context(), e); err != nil || !called {
+		t.Error(err, called)
 	}
 }
 

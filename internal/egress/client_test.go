@@ -178,7 +178,7 @@ func TestClientJudgesRedirects(t *testing.T) {
 		t.Errorf("three redirects: got %q, %v", got, err)
 	}
 	if r := referer.Load(); r != "" {
-		t.Errorf("the redirect told Referer %q", r)
+		t.Errorf("the redirect sent Referer %q", r)
 	}
 	o.AllowPrivate = append(o.AllowPrivate[:0:0], netip.MustParsePrefix("127.0.0.9/32"))
 	_, err = get(t, o, inner.URL)
@@ -220,7 +220,7 @@ func TestClientBoundsBodyHeaderAndTime(t *testing.T) {
 			t.Errorf("%s: got %v; want a time-out", path, err)
 		}
 		if strings.Contains(fmt.Sprint(err), "hush") {
-			t.Errorf("%s: the error tells the query: %v", path, err)
+			t.Errorf("%s: the error contains the query: %v", path, err)
 		}
 	}
 	o.MaxBody = 101

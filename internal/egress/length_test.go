@@ -102,7 +102,7 @@ func TestVideoLengthIsReadFromTheFile(t *testing.T) {
 	}
 }
 
-func TestVideoLengthIsUntoldWhereTheFileIsSilent(t *testing.T) {
+func TestVideoLengthIsUnknownWhereTheFileDoesNotStateIt(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty":              nil,
 		"no moov":            mp4(makeBox("mdat", make([]byte, 10))),
@@ -146,7 +146,7 @@ func FuzzVideoLength(f *testing.F) {
 	})
 }
 
-// counted tells how much work a parse made.
+// counted counts the work of a parse.
 type counted struct {
 	file
 	calls int

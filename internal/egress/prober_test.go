@@ -101,7 +101,7 @@ func TestCheckAcceptsWhatFits(t *testing.T) {
 		"video, moov in front":     {disk("video/mp4", movie(30, 1<<20, false)), egress.Video},
 		"video, moov at the end":   {disk("video/quicktime", movie(30, 15<<20, true)), egress.Video},
 		"video, stubborn server":   {stubborn("video/mp4", movie(30, 3<<20, true)), egress.Video},
-		"video that tells nothing": {disk("video/mp4", movie(0, 100, false)), egress.Video},
+		"video without a length": {disk("video/mp4", movie(0, 100, false)), egress.Video},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := check(t, c.h, c.kind); err != nil {
@@ -148,7 +148,7 @@ func TestCheckRejectsWhatDoesNotFit(t *testing.T) {
 				t.Fatalf("got %v; want a rejection that says %q", err, c.reason)
 			}
 			if strings.Contains(err.Error(), "hush") {
-				t.Errorf("the reason tells the query: %v", err)
+				t.Errorf("the reason contains the query: %v", err)
 			}
 		})
 	}

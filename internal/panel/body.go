@@ -23,7 +23,7 @@ const (
 	passwordLeast = 12
 )
 
-// object reads a body that holds none but the known fields: a misspelt one must not pass for one left out.
+// object reads a body and rejects unknown fields, so that a misspelled one does not count as absent.
 func object(w http.ResponseWriter, r *http.Request, known ...string) (*jsonbody.Object, error) {
 	body, err := httpio.Body(w, r)
 	if err != nil {
@@ -41,7 +41,7 @@ func object(w http.ResponseWriter, r *http.Request, known ...string) (*jsonbody.
 	return o, nil
 }
 
-// text reads a required string of at most so many characters, on one line.
+// text reads a required string of at most that many characters, on one line.
 func text(o *jsonbody.Object, field string, most int) (string, error) {
 	s, _, err := o.String(field, field)
 	if err != nil {
@@ -59,7 +59,7 @@ func text(o *jsonbody.Object, field string, most int) (string, error) {
 	return s, nil
 }
 
-// email reads an address of the form that mail takes, without a display name.
+// email reads an e-mail address without a display name.
 func email(o *jsonbody.Object) (string, error) {
 	s, err := text(o, "email", emailMost)
 	if err != nil {
@@ -72,8 +72,8 @@ func email(o *jsonbody.Object) (string, error) {
 	return strings.ToLower(s), nil
 }
 
-// password reads a password of 12 characters or more: long enough without any rule on which ones (NIST SP 800-63B). The
-// value is never repeated in an error. present is false where there is none.
+// password reads a password of 12 characters or more, without rules on which ones (NIST SP 800-63B). No error contains the
+// value. present is false where there is none.
 func password(o *jsonbody.Object) (s string, present bool, err error) {
 	const field = "password"
 	s, present, err = o.String(field, field)
@@ -90,7 +90,7 @@ func password(o *jsonbody.Object) (s string, present bool, err error) {
 	return s, true, nil
 }
 
-// scopes reads a list of scopes; none given are all.
+// scopes reads a list of scopes; an absent list means all.
 func scopes(o *jsonbody.Object) ([]string, error) {
 	const field = "scopes"
 	elements, present, err := o.Array(field, field)

@@ -14,10 +14,10 @@ import (
 // keysMost bounds a company's keys that are not revoked.
 const keysMost = 500
 
-// prefixLength is how much of a key a list shows: enough to tell keys apart, too little to guess the rest.
+// prefixLength is how much of a key a list shows: enough to distinguish keys, too little to guess the rest.
 const prefixLength = 8
 
-// keyRow is an access key as the panel tells it. Key is there once, in the answer to its creation.
+// keyRow is an access key in a response. Key is set only in the response to its creation.
 type keyRow struct {
 	ID        string   `json:"id"`
 	Label     string   `json:"label"`

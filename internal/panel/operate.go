@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store"
 )
 
-// timeline tells what happened to a notification of the company as a whole, beside the states of its messages.
+// timeline responds with the events of a notification as a whole; states of its messages are not among them.
 func (p *Panel) timeline(w http.ResponseWriter, r *http.Request, by member) error {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
@@ -28,7 +28,7 @@ func (p *Panel) timeline(w http.ResponseWriter, r *http.Request, by member) erro
 	}{events})
 }
 
-// maintenance is the window as answers show it; both null: none is set.
+// maintenance is the maintenance window in a response; both are null when none is set.
 type maintenance struct {
 	From  *string `json:"from"`
 	Until *string `json:"until"`
@@ -42,7 +42,7 @@ func maintenanceOf(m store.Maintenance) maintenance {
 	return maintenance{&from, &until}
 }
 
-// operator lets only an owner of the installation's first company pass: maintenance concerns every company.
+// operator admits only owners of the installation's first company, because maintenance concerns every company.
 func (p *Panel) operator(r *http.Request, by member) error {
 	first, err := p.Store.OldestCompany(r.Context())
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Panel) showMaintenance(w http.ResponseWriter, r *http.Request, _ member
 	return httpio.JSON(w, http.StatusOK, maintenanceOf(m))
 }
 
-// maxMaintenance bounds a window, so that a slip of the pen does not close the interface for a year.
+// maxMaintenance is the limit of a window, so that a typing error does not close the interface for a year.
 const maxMaintenance = 7 * 24 * time.Hour
 
 func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by member) error {

@@ -1,7 +1,7 @@
 // Package panel serves the administration of a company under /panel/v1. Callers are members of the company, by their own
 // access token, whose role has the permission that the route names (auth.Permission); the company is the one that
-// `?company=` names, or the only one where their role has it. Responses and errors have the form of the public interface. A new installation gets its first owner here, by the
-// one-time token that the program prints while nobody can sign in.
+// `?company=` names, or the only one where their role has it. Responses and errors have the form of the public interface.
+// A new installation gets its first owner here, by the one-time token that the program prints while nobody can sign in.
 package panel
 
 import (
@@ -25,7 +25,7 @@ type Deps struct {
 	Events *realtime.Hub
 }
 
-// Panel holds the administration's endpoints.
+// Panel serves the administration's endpoints.
 type Panel struct{ Deps }
 
 // New builds the panel.
@@ -33,7 +33,7 @@ func New(d Deps) *Panel { return &Panel{d} }
 
 const prefix = "/panel/v1"
 
-// Routes is the route map of the administration.
+// Routes returns the routes of the administration.
 func (p *Panel) Routes() []httpio.Route {
 	return []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
@@ -53,7 +53,7 @@ func (p *Panel) Routes() []httpio.Route {
 	}
 }
 
-// member is who calls, with a role that has the route's permission.
+// member is the caller, whose role has the route's permission.
 type member struct {
 	accountID string
 	companyID string
@@ -62,7 +62,7 @@ type member struct {
 
 type handler func(w http.ResponseWriter, r *http.Request, by member) error
 
-// route is a row of the panel; this is where permissions are checked.
+// route returns a route that checks the permission before it calls handle.
 func (p *Panel) route(method, path string, needed auth.Permission, handle handler) httpio.Route {
 	return httpio.Route{
 		Pattern: method + " " + prefix + path, Access: "panel", Permission: string(needed),
@@ -81,7 +81,7 @@ func (p *Panel) route(method, path string, needed auth.Permission, handle handle
 	}
 }
 
-// stream marks a route whose response goes on.
+// stream marks a route whose response is a stream.
 func stream(route httpio.Route) httpio.Route {
 	route.Stream = true
 	return route
@@ -98,7 +98,7 @@ const (
 	pageMost    = 100
 )
 
-// page reads the query's cursor, which is the id of the last row on the page before, and its limit.
+// page reads the query's cursor, which is the id of the previous page's last row, and its limit.
 func page(r *http.Request) (after string, limit int, err error) {
 	q := r.URL.Query()
 	limit = pageDefault

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store"
 )
 
-// restored is the state after a restore as answers show it; restored_at is null when there is nothing to decide.
+// restored is the state after a restore in a response; restored_at is null when there is nothing to decide.
 type restored struct {
 	At   *string    `json:"restored_at"`
 	Held []heldBack `json:"held"`
@@ -45,8 +45,8 @@ func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by member) 
 	return httpio.JSON(w, http.StatusOK, shown)
 }
 
-// decideRestored sends or fails what is held, of one company or of all, for some seconds; `held` of the answer is what is
-// left to ask again for.
+// decideRestored sends or fails the held messages of one company or of all, for some seconds. `held` in the response is how
+// many are left for another request.
 func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member) error {
 	if err := p.operator(r, by); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member
 		return carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
 	}
 	decided, more := 0, false
-	for _, h := range of(x.Held, company) {
+	for _, h := range heldOf(x.Held, company) {
 		n, all, err := p.Notify.DecideRestored(r.Context(), h.CompanyID, send)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member
 		return err
 	}
 	if x != nil {
-		for _, h := range of(x.Held, company) {
+		for _, h := range heldOf(x.Held, company) {
 			left += h.Messages
 		}
 	}
@@ -97,8 +97,8 @@ func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member
 	}{decided, left})
 }
 
-// of are the companies that a decision is about.
-func of(all []store.HeldBack, company string) []store.HeldBack {
+// heldOf returns the companies that a decision concerns: one, or all when company is empty.
+func heldOf(all []store.HeldBack, company string) []store.HeldBack {
 	if company == "" {
 		return all
 	}

@@ -10,10 +10,10 @@ import (
 	"carillon/internal/jsonbody"
 )
 
-// Decide is the sandbox's reviewer on command: it approves or rejects a template that waits for review.
+// Decide approves or rejects a template that waits for the sandbox's review.
 type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
 
-// reviewTemplate decides about a pending template of a sandbox sender. A real channel's reviewer takes no orders.
+// reviewTemplate approves or rejects a pending template of a sandbox sender; other channels review by themselves.
 func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by member) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/httpio"
 )
 
-// senderRow is a sender with the state of its circuit breaker. Its settings are not shown: secrets stand in them.
+// senderRow is a sender with the state of its circuit breaker. Its settings are left out: they contain secrets.
 type senderRow struct {
 	ID       string           `json:"id"`
 	Number   string           `json:"number"`
@@ -18,7 +18,7 @@ type senderRow struct {
 	Breaker  breakerRow       `json:"breaker"`
 }
 
-// breakerRow tells why a sender rests. Class and what follows are null while the breaker is closed.
+// breakerRow is the state of a sender's circuit breaker. Class and the fields after it are null while it is closed.
 type breakerRow struct {
 	State  carillon.BreakerState `json:"state"`
 	Class  *carillon.Fault       `json:"class"`
@@ -27,7 +27,7 @@ type breakerRow struct {
 	Until  *string               `json:"until"`
 }
 
-// listSenders tells the company's senders, at most as many as its set-up names.
+// listSenders responds with the company's senders. There are no pages: a company has few.
 func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by member) error {
 	senders, err := p.Store.Senders(r.Context(), by.companyID)
 	if err != nil {
@@ -56,7 +56,7 @@ func breakerOf(b carillon.Breaker, now time.Time) breakerRow {
 		return breakerRow{State: carillon.BreakerClosed}
 	}
 	if b.State == carillon.BreakerOpen && !b.Until.After(now) {
-		b.State = carillon.BreakerHalfOpen // nothing has been due since that would have tried it
+		b.State = carillon.BreakerHalfOpen // no message was due since then that would have probed it
 	}
 	return breakerRow{State: b.State, Class: &b.Fault, Detail: &b.Detail, Since: timeOrNull(b.Since), Until: timeOrNull(b.Until)}
 }

@@ -16,7 +16,7 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 	sender := func(company, id, number string) *carillon.Sender {
 		return &carillon.Sender{
 			CompanyID: company, ID: id, Number: number, Channel: carillon.Messaging, Provider: "sandbox", MediaCheck: "syntax",
-			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"secret":"not-to-be-told"}`),
+			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"secret":"not-to-be-shown"}`),
 		}
 	}
 	well, ill, late, foreign := sender(acme.ID, "well", "15555550100"), sender(acme.ID, "ill", "15555550101"),
@@ -53,7 +53,7 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 		}
 	}
 	if len(rows) != 3 || states["well"] != "closed" || states["ill"] != "open" || states["late"] != "half_open" {
-		t.Errorf("the senders are told as %v", rows)
+		t.Errorf("the senders are shown as %v", rows)
 	}
 	w.want("GET", "/panel/v1/senders", w.as("viewer@acme.test"), "", 200, "", "")
 }

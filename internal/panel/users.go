@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store"
 )
 
-// userRow is a member of the company as the panel tells it.
+// userRow is a member of the company in a response.
 type userRow struct {
 	ID           string  `json:"id"`
 	Email        string  `json:"email"`
@@ -101,7 +101,7 @@ func role(o *jsonbody.Object, first bool) (string, error) {
 	return s, nil
 }
 
-// firstOr makes the first company and its owner when the one-time token is the Bearer, else it serves the route.
+// firstOr creates the first company and its owner when the one-time token is the Bearer, else it serves the route.
 func (p *Panel) firstOr(route httpio.Route) httpio.Route {
 	usual := route.Handle
 	route.Handle = func(w http.ResponseWriter, r *http.Request) error {
@@ -132,8 +132,9 @@ func (p *Panel) addUser(w http.ResponseWriter, r *http.Request, by member) error
 	return writeUser(w, a, u.role)
 }
 
-// join makes the account, or takes the one that the e-mail has. Its password stays its own, and only who administers a
-// company it is in already may add it: nobody takes over, or learns about, the accounts of others.
+// join adds the account with the e-mail to the company and creates it where there is none. An existing account keeps its
+// password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
+// accounts of others.
 func (p *Panel) join(ctx context.Context, by member, u newUser) (*store.Account, error) {
 	a, err := p.Store.AccountByEmail(ctx, u.email)
 	if err != nil {
@@ -196,7 +197,7 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 		return carillon.Invalid("first", "Must be true with the one-time token")
 	}
 	authorization := r.Header.Get("Authorization")
-	if err := p.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the work of a hash
+	if err := p.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
 		return err
 	}
 	a := &store.Account{Email: u.email, Name: u.name}

@@ -50,7 +50,7 @@ func (h *Hub) Kind() Kind {
 	return Kind{Name: KindEvents, Merge: func(a, b int64) int64 { return max(a, b) }, Receive: h.receive}
 }
 
-// Publish passes events on whose transaction has committed. It never blocks.
+// Publish passes committed events to the subscribers. It never blocks.
 func (h *Hub) Publish(events ...*store.Event) {
 	for _, e := range events {
 		t := topic{e.CompanyID, e.Topic}
@@ -84,7 +84,7 @@ func (h *Hub) receive(items []Item) {
 	}
 }
 
-// Subscribe follows a topic after a seq. Close it.
+// Subscribe follows a topic after a seq. The caller must close the subscription.
 func (h *Hub) Subscribe(companyID, name string, after int64) (*Subscription, error) {
 	s := &Subscription{hub: h, topic: topic{companyID, name}, last: after, behind: true, ready: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -116,7 +116,7 @@ func (h *Hub) remove(s *Subscription) {
 	close(s.ready)
 }
 
-// Subscribers is how many follow any topic here.
+// Subscribers returns the number of subscriptions on this node.
 func (h *Hub) Subscribers() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -70,10 +70,10 @@ func (x *screens) say(t *testing.T, company, text string) {
 	x.hub.Publish(e)
 }
 
-// screen reads a stream, keeping what it was told and the last id.
+// screen reads a stream, and keeps its events and the last id.
 type screen struct {
 	last string
-	told []string
+	events []string
 	kind []string
 }
 
@@ -99,11 +99,11 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 		case "data":
 			var b struct{ Data string }
 			_ = json.Unmarshal([]byte(value), &b)
-			s.told, s.kind = append(s.told, b.Data), append(s.kind, kind)
+			s.events, s.kind = append(s.events, b.Data), append(s.kind, kind)
 			if id != "" {
 				s.last = id
 			}
-			if len(s.told) >= most {
+			if len(s.events) >= most {
 				return
 			}
 			id, kind = "", ""
@@ -130,7 +130,7 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 	for i := range all {
 		all[i].last = "0"
 		work.Go(func() {
-			for n := 0; len(all[i].told) < total && ctx.Err() == nil; n++ {
+			for n := 0; len(all[i].events) < total && ctx.Err() == nil; n++ {
 				piece, end := ctx, func() {}
 				if n < cuts {
 					piece, end = context.WithTimeout(ctx, time.Duration(5+rand.IntN(30))*time.Millisecond)
@@ -154,8 +154,8 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 		}
 	}
 	for i := range all {
-		if !slices.Equal(all[i].told, want) || all[i].last != strconv.Itoa(total) {
-			t.Errorf("screen %d shows %d events up to %s, and not the list that is stored", i, len(all[i].told), all[i].last)
+		if !slices.Equal(all[i].events, want) || all[i].last != strconv.Itoa(total) {
+			t.Errorf("screen %d shows %d events up to %s, and not the list that is stored", i, len(all[i].events), all[i].last)
 		}
 	}
 }
@@ -211,8 +211,8 @@ func TestASlowSubscriberIsDroppedAndFindsEverythingLater(t *testing.T) {
 	s.Close()
 	late := screen{last: "0"}
 	late.follow(t.Context(), x.url+"/"+company, 300)
-	if len(late.told) != 300 {
-		t.Errorf("it came back to %d events", len(late.told))
+	if len(late.events) != 300 {
+		t.Errorf("it came back to %d events", len(late.events))
 	}
 }
 
@@ -253,7 +253,7 @@ func TestAScreenThatMissedPurgedEventsIsReset(t *testing.T) {
 		s := screen{last: last}
 		s.follow(t.Context(), x.url+"/"+company, len(strings.Fields(want)))
 		if got := strings.Join(s.kind, " "); got != want {
-			t.Errorf("after %s it is told %s, want %s", last, got, want)
+			t.Errorf("after %s it gets %s, want %s", last, got, want)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestAStopClosesTheStreams(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, x.router.CloseStreams)
 	s := screen{last: "0"}
 	s.follow(t.Context(), x.url+"/"+company, 100)
-	if len(s.told) != 1 {
-		t.Errorf("it was told %v", s.told)
+	if len(s.events) != 1 {
+		t.Errorf("it got %v", s.events)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store"
 )
 
-// body is what an event is on the stream.
+// body is the data of an event on the stream.
 type body struct {
 	Kind    string          `json:"kind"`
 	Subject string          `json:"subject,omitempty"`
@@ -19,7 +19,7 @@ type body struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// resetEvent says that events in between are gone: the screen loads everything.
+// resetEvent means that events in between are gone and the screen must load everything.
 const resetEvent = "reset"
 
 // Serve streams a topic of a company as server-sent events, after the seq in Last-Event-ID; without one from now on, with
