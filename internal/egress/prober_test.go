@@ -90,17 +90,17 @@ func TestCheckAcceptsWhatFits(t *testing.T) {
 		h    http.HandlerFunc
 		kind egress.Kind
 	}{
-		"image by type":            {disk("image/png; charset=binary", png), egress.Image},
-		"image by its bytes":       {disk("application/octet-stream", png), egress.Image},
-		"image, stubborn server":   {stubborn("image/gif", []byte("GIF89a")), egress.Image},
-		"image of 5 MB":            {disk("image/jpeg", make([]byte, 5<<20)), egress.Image},
-		"document":                 {disk("application/pdf", pdf), egress.Document},
-		"document, vague type":     {stubborn("binary/octet-stream", pdf), egress.Document},
-		"DOCX as ZIP":              {disk("application/zip", docx), egress.Document},
-		"DOC":                      {disk("application/octet-stream", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")), egress.Document},
-		"video, moov in front":     {disk("video/mp4", movie(30, 1<<20, false)), egress.Video},
-		"video, moov at the end":   {disk("video/quicktime", movie(30, 15<<20, true)), egress.Video},
-		"video, stubborn server":   {stubborn("video/mp4", movie(30, 3<<20, true)), egress.Video},
+		"image by type":          {disk("image/png; charset=binary", png), egress.Image},
+		"image by its bytes":     {disk("application/octet-stream", png), egress.Image},
+		"image, stubborn server": {stubborn("image/gif", []byte("GIF89a")), egress.Image},
+		"image of 5 MB":          {disk("image/jpeg", make([]byte, 5<<20)), egress.Image},
+		"document":               {disk("application/pdf", pdf), egress.Document},
+		"document, vague type":   {stubborn("binary/octet-stream", pdf), egress.Document},
+		"DOCX as ZIP":            {disk("application/zip", docx), egress.Document},
+		"DOC":                    {disk("application/octet-stream", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")), egress.Document},
+		"video, moov in front":   {disk("video/mp4", movie(30, 1<<20, false)), egress.Video},
+		"video, moov at the end": {disk("video/quicktime", movie(30, 15<<20, true)), egress.Video},
+		"video, stubborn server": {stubborn("video/mp4", movie(30, 3<<20, true)), egress.Video},
 		"video without a length": {disk("video/mp4", movie(0, 100, false)), egress.Video},
 	} {
 		t.Run(name, func(t *testing.T) {

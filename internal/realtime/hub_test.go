@@ -72,9 +72,9 @@ func (x *screens) say(t *testing.T, company, text string) {
 
 // screen reads a stream, and keeps its events and the last id.
 type screen struct {
-	last string
+	last   string
 	events []string
-	kind []string
+	kind   []string
 }
 
 // follow reads until the context ends, or so many events have come.
