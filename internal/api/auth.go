@@ -82,7 +82,7 @@ func checkGrantType(r *http.Request) error {
 	case len(given) == 0 || given[0] == "":
 		return carillon.Missing(field)
 	case len(given) > 1 || given[0] != only:
-		return carillon.InvalidValue(field, "Only "+only+" is supported", clip(given[0]))
+		return carillon.InvalidValue(field, "Only "+only+" is supported", carillon.Shorten(given[0]))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ const (
 )
 
 func badCursor(r *http.Request) *carillon.Error {
-	return carillon.InvalidValue("cursor", "Must be a next_cursor of this list", clip(r.URL.Query().Get("cursor")))
+	return carillon.InvalidValue("cursor", "Must be a next_cursor of this list", carillon.Shorten(r.URL.Query().Get("cursor")))
 }
 
 // notificationList is the response to `GET notify`.

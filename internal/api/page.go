@@ -29,14 +29,14 @@ func readPage(q url.Values, kind string) (page, error) {
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > pageMost || text[0] == '+' {
-			return p, carillon.BadFormat("limit", clip(text), "Whole number from 1 to "+strconv.Itoa(pageMost), pageDefault)
+			return p, carillon.BadFormat("limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(pageMost), pageDefault)
 		}
 		p.Limit = n
 	}
 	if text := q.Get("cursor"); text != "" {
 		after, ok := decodeCursor(kind, text)
 		if !ok {
-			return p, carillon.InvalidValue("cursor", "Must be a next_cursor of this list", clip(text))
+			return p, carillon.InvalidValue("cursor", "Must be a next_cursor of this list", carillon.Shorten(text))
 		}
 		p.After = after
 	}
@@ -77,13 +77,4 @@ func decodeCursor(kind, text string) (after string, ok bool) {
 		}
 	}
 	return after, true
-}
-
-// clip shortens a value that an error shows to its caller.
-func clip(s string) string {
-	const most = 256
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -109,7 +109,7 @@ func parseSuppression(body []byte) (number, reason string, err error) {
 	case !present || number == "":
 		return "", "", carillon.Missing("number")
 	case !carillon.ValidNumber(number):
-		return "", "", carillon.BadNumber("number", clip(number))
+		return "", "", carillon.BadNumber("number", carillon.Shorten(number))
 	}
 	reason, _, err = o.String("reason", "reason")
 	switch {

@@ -72,7 +72,7 @@ func phoneNumber(r *http.Request) (string, error) {
 		return "", nil
 	}
 	if !carillon.ValidNumber(number) {
-		return "", carillon.BadNumber("phone_number", clip(number))
+		return "", carillon.BadNumber("phone_number", carillon.Shorten(number))
 	}
 	return number, nil
 }

@@ -1,7 +1,6 @@
 package whatsapp
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,30 +13,16 @@ import (
 type Callback struct {
 	Receipts  []carillon.Receipt
 	Templates []carillon.TemplateEvent
-	Alerts    []Alert
-	Inbound   int // messages from people, which are only counted
-	Ignored   int // what is not ours or not stored
+	Ignored   int // what is not ours, not stored, or about the account
 
 	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
 	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
 	PhoneNumberIDs []string
 }
 
-// Alert is the channel's report on an account, a number or a template's quality, for the operator. It contains no number, no
-// name of a person and no content.
-type Alert struct {
-	AccountID string // the business account's id at the channel
-	Field     string // what the channel calls it, such as phone_number_quality_update
-	Event     string
-	Detail    string
-	At        time.Time // zero when the channel gave none
-}
-
 type envelope struct {
 	Object string `json:"object"`
 	Entry  []struct {
-		ID      nodeID  `json:"id"`
-		Time    seconds `json:"time"`
 		Changes []struct {
 			Field string `json:"field"`
 			Value value  `json:"value"`
@@ -50,11 +35,8 @@ type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
 	} `json:"metadata"`
-	Messages []struct{}   `json:"messages"`
-	Statuses []status     `json:"statuses"`
-	Errors   []graphError `json:"errors"`
+	Statuses []status `json:"statuses"`
 	templateValue
-	accountValue
 }
 
 type status struct {
@@ -85,30 +67,21 @@ func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 	for i := range e.Entry {
 		entry := &e.Entry[i]
 		for j := range entry.Changes {
-			change := &entry.Changes[j]
-			about := Alert{AccountID: string(entry.ID), Field: change.Field, At: entry.Time.instant()}
-			cb.addChange(&change.Value, about, senderUID)
+			cb.addChange(entry.Changes[j].Field, &entry.Changes[j].Value, senderUID)
 		}
 	}
 	return cb, nil
 }
 
 // addChange adds one change by its field.
-func (cb *Callback) addChange(v *value, about Alert, senderUID int64) {
-	switch about.Field {
+func (cb *Callback) addChange(field string, v *value, senderUID int64) {
+	switch field {
 	case "messages":
-		cb.addMessages(v, about, senderUID)
+		cb.addMessages(v, senderUID)
 	case "message_template_status_update":
 		cb.addTemplate(v.statusEvent(senderUID))
 	case "template_category_update":
 		cb.addTemplate(v.categoryEvent(senderUID))
-	case "message_template_quality_update", "message_template_components_update":
-		about.Event, about.Detail = v.templateAlert()
-		cb.Alerts = append(cb.Alerts, about)
-	case "account_update", "account_review_update", "account_alerts", "phone_number_quality_update",
-		"phone_number_name_update", "business_capability_update", "security":
-		about.Event, about.Detail = v.accountAlert()
-		cb.Alerts = append(cb.Alerts, about)
 	default:
 		cb.Ignored++
 	}
@@ -122,12 +95,11 @@ func (cb *Callback) addTemplate(e carillon.TemplateEvent, ok bool) {
 	cb.Templates = append(cb.Templates, e)
 }
 
-func (cb *Callback) addMessages(v *value, about Alert, senderUID int64) {
+func (cb *Callback) addMessages(v *value, senderUID int64) {
 	id := string(v.Metadata.PhoneNumberID)
 	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
 	}
-	cb.Inbound += len(v.Messages)
 	for i := range v.Statuses {
 		r, ok := v.Statuses[i].receipt(senderUID)
 		if !ok {
@@ -135,12 +107,6 @@ func (cb *Callback) addMessages(v *value, about Alert, senderUID int64) {
 			continue
 		}
 		cb.Receipts = append(cb.Receipts, r)
-	}
-	for i := range v.Errors {
-		if e := &v.Errors[i]; e.Code != nil {
-			about.Event, about.Detail = "error", e.detail(e.rule(0))
-			cb.Alerts = append(cb.Alerts, about)
-		}
 	}
 }
 
@@ -182,7 +148,7 @@ func (s *status) explain(r *carillon.Receipt) {
 	}
 }
 
-// seconds is a time of the channel: Unix seconds, as a string in statuses and as a number elsewhere; 0 when it is neither.
+// seconds is a time of the channel: Unix seconds, as a string or a number; 0 when it is neither.
 type seconds int64
 
 // UnmarshalJSON accepts both forms.
@@ -204,5 +170,3 @@ func (s seconds) instant() time.Time {
 	}
 	return time.Unix(int64(s), 0).UTC()
 }
-
-var _ json.Unmarshaler = (*seconds)(nil)

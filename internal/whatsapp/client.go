@@ -14,6 +14,9 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"carillon"
+	"carillon/internal/cache"
 )
 
 const (
@@ -21,6 +24,7 @@ const (
 	maxHeader   = 64 << 10
 	dialTimeout = 10 * time.Second
 	idleTimeout = 45 * time.Second
+	maxAccounts = 8192 // kept
 	// writeBuffer holds the header of any request that settings allow, so that no byte is sent before WroteHeaders is called.
 	writeBuffer = 16 << 10
 )
@@ -36,7 +40,7 @@ type Options struct {
 type Client struct {
 	transport *http.Transport
 	timeout   time.Duration
-	accounts  accounts
+	accounts  *cache.Cache[*account] // by settings: changed ones are another account
 }
 
 // New returns a client; it opens no connection before the first request.
@@ -49,7 +53,7 @@ func New(o Options) *Client {
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // one request in flight on a connection: when it breaks, one outcome is unknown
-	return &Client{timeout: o.RequestTimeout, transport: &http.Transport{
+	return &Client{timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
 		Protocols:              protocols,
@@ -61,6 +65,18 @@ func New(o Options) *Client {
 		WriteBufferSize:        writeBuffer,
 		MaxResponseHeaderBytes: maxHeader,
 	}}
+}
+
+// account is a sender's settings made ready for requests.
+func (c *Client) account(s *carillon.Sender) (*account, error) {
+	if a, ok := c.accounts.Peek(string(s.Settings)); ok {
+		return a, nil
+	}
+	a, err := newAccount(s.Settings)
+	if err == nil {
+		c.accounts.Put(string(s.Settings), a, "", 0)
+	}
+	return a, err
 }
 
 // CloseIdleConnections closes the connections that no request uses: when the program stops, and when the node's lease was

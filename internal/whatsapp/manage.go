@@ -2,6 +2,7 @@ package whatsapp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,18 +117,8 @@ func refusal(e *carillon.Error, cause error) error {
 
 // message is the channel's text for users, else our own title of the code.
 func (e *graphError) message(r rule) string {
-	const most = 1000
-	text := strings.TrimSpace(e.UserMsg)
-	if text == "" {
-		text = strings.TrimSpace(e.UserTitle)
-	}
-	if text == "" {
-		return "The channel refused the template: " + r.title
-	}
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	text := cmp.Or(strings.TrimSpace(e.UserMsg), strings.TrimSpace(e.UserTitle), "The channel refused the template: "+r.title)
+	return shorten(text, maxReason)
 }
 
 // unavailable is the 502 upstream_unavailable for a channel that gave no usable response.

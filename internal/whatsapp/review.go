@@ -34,7 +34,7 @@ type node struct {
 // the channel permits it. It returns the channel's id and the status that the channel sets at once. What the author can
 // correct is a *carillon.Error with the channel's text; a channel that is down is UpstreamUnavailable.
 func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
-	a, err := c.accounts.of(s)
+	a, err := c.account(s)
 	if err != nil {
 		return "", "", err
 	}
@@ -124,7 +124,7 @@ func (c *Client) edit(ctx context.Context, a *account, t *carillon.Template, kno
 // Status reads a template's status from the channel: by the channel's id, or by name and language while it has none.
 // A template that the channel does not know is a NotFound.
 func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error) {
-	a, err := c.accounts.of(s)
+	a, err := c.account(s)
 	if err != nil {
 		return carillon.TemplateEvent{}, err
 	}
@@ -151,7 +151,7 @@ func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Tem
 
 // Withdraw deletes one language of a template at the channel. One that does not exist counts as withdrawn.
 func (c *Client) Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error {
-	a, err := c.accounts.of(s)
+	a, err := c.account(s)
 	if err != nil {
 		return err
 	}

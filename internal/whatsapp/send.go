@@ -14,18 +14,21 @@ import (
 // Send posts one template message to the channel, once, and judges the result. The message carries its Ref, which every
 // later callback repeats.
 func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
-	a, err := c.accounts.of(s)
+	a, err := c.account(s)
 	if err != nil {
 		return carillon.Outcome{
 			Verdict: carillon.PauseSender, Reason: carillon.ReasonProviderRefused,
-			Detail: clip(err.Error()), Fault: carillon.FaultAccount,
+			Detail: carillon.Shorten(err.Error()), Fault: carillon.FaultAccount,
 		}
 	}
 	t, out, ok := prepare(m)
 	if !ok {
 		return out
 	}
-	body := appendMessage(make([]byte, 0, messageRoom(m)), m, t)
+	body, err := encodeMessage(m, t)
+	if err != nil {
+		return changed(carillon.Shorten(err.Error()))
+	}
 	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
 	if err != nil {
 		return judgeError(err)
@@ -38,7 +41,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) {
 	t, err := compiled(m.Template)
 	if err != nil {
-		return nil, changed(clip(err.Error())), false
+		return nil, changed(carillon.Shorten(err.Error())), false
 	}
 	if why := misfit(t.Shape, &m.Content); why != "" {
 		return nil, changed(why), false
@@ -62,7 +65,7 @@ func changed(detail string) carillon.Outcome {
 func judgeError(err error) carillon.Outcome {
 	var e *exchangeError
 	if !errors.As(err, &e) || e.written {
-		return unknown("no whole response: " + clip(err.Error()))
+		return unknown("no whole response: " + carillon.Shorten(err.Error()))
 	}
 	out := notSent(err)
 	if unreachable(err) {
@@ -81,13 +84,14 @@ func unreachable(err error) bool {
 func notSent(err error) carillon.Outcome {
 	return carillon.Outcome{
 		Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-		Detail: "not sent: " + clip(err.Error()), Fault: carillon.FaultUnreachable,
+		Detail: "not sent: " + carillon.Shorten(err.Error()), Fault: carillon.FaultUnreachable,
 	}
 }
 
-// clip bounds an error's text. Errors of the transport name the address dialed, never the request.
-func clip(s string) string {
-	const most = 200
+// maxReason bounds the channel's own texts for a template's author, in bytes.
+const maxReason = 1000
+
+func shorten(s string, most int) string {
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -95,17 +96,12 @@ func (s *settings) keys() []setting {
 }
 
 func refuseUnknown(given map[string]json.RawMessage, known []setting) error {
-	var unknown []string
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(known, func(k setting) bool { return k.name == name }) {
-			unknown = append(unknown, name)
+			return carillon.Invalid("settings."+name, "There is no such setting for provider whatsapp")
 		}
 	}
-	if len(unknown) == 0 {
-		return nil
-	}
-	slices.Sort(unknown)
-	return carillon.Invalid("settings."+unknown[0], "There is no such setting for provider whatsapp")
+	return nil
 }
 
 func (k setting) read(raw json.RawMessage) error {
@@ -166,7 +162,6 @@ func checkSecret(s string) string {
 // account is a sender's settings made ready for requests.
 type account struct {
 	settings
-	raw      string      // the settings it was made from
 	messages *url.URL    // where messages are posted
 	header   http.Header // shared by all requests; never written to again
 }
@@ -177,7 +172,7 @@ func newAccount(raw json.RawMessage) (*account, error) {
 		// Not wrapped: the caller's request did not cause it.
 		return nil, errors.New("settings cannot be used: " + err.Error())
 	}
-	a := &account{settings: s, raw: string(raw)}
+	a := &account{settings: s}
 	if a.messages, err = url.Parse(a.address(s.phoneNumberID + "/messages")); err != nil {
 		return nil, fmt.Errorf("address of the number: %w", err)
 	}

@@ -79,16 +79,3 @@ func TestSettingsHaveTheirDefaults(t *testing.T) {
 		t.Errorf("%v %v", a, err)
 	}
 }
-
-func TestAccountsStayBounded(t *testing.T) {
-	var as accounts
-	sender := senderAt("http://127.0.0.1:1")
-	for uid := range int64(maxAccounts + 10) {
-		if _, err := as.of(&carillon.Sender{UID: uid, Settings: sender.Settings}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(as.byID) > maxAccounts {
-		t.Errorf("%d accounts are kept", len(as.byID))
-	}
-}
