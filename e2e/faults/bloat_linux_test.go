@@ -147,7 +147,7 @@ func (s *site) batch(name string) time.Duration {
 	s.t.Helper()
 	begin := s.spent()
 	s.flood(fmt.Sprintf("%s %d", name, len(s.asks)), s.providers[0].id, "hello_utility", "utility", batchSize, s.nextNumber, 0)
-	if !settle(s.t.Context(), s.books, s.patience, true, s.back) {
+	if !awaitEnd(s.t.Context(), s.books, s.patience, true, s.back) {
 		s.t.Fatal("not everything ended in time")
 	}
 	return s.spent() - begin

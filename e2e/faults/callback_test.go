@@ -12,30 +12,30 @@ import (
 	"carillon/internal/whatsapp/graphtest"
 )
 
-// tale is how the channel tells what became of a message.
-type tale int
+// timing is when the channel reports what became of a message.
+type timing int
 
 const (
-	lost         tale = iota // never
-	beforeFinish             // before our request is answered
-	late                     // a while after
-	doubled                  // everything twice, in the wrong order
-	duringDoubt              // the request's answer is lost, the callback comes while its outcome is unknown
-	afterDoubt               // the same, but the callback comes when the policy has retried or failed it
-	tales
+	lost         timing = iota // never
+	beforeFinish               // before the response to our request
+	late                       // a while after
+	doubled                    // everything twice, in the wrong order
+	whileUnknown               // the request's response is lost, the callback comes while its outcome is unknown
+	afterPolicy                // the same, but the callback comes when the policy has retried or failed it
+	timings
 )
 
-// teller plays the channel's callbacks, message by message.
-type teller struct {
+// channelCallbacks plays the channel's callbacks, message by message.
+type channelCallbacks struct {
 	s     *site
 	under sync.WaitGroup
 	mu    sync.Mutex
-	told  map[string]tale           // by message, of its first attempt
-	owed  map[string]graphtest.Post // first attempts that are told of once there is a second one
+	drawn map[string]timing         // by message, of its first attempt
+	owed  map[string]graphtest.Post // first attempts that are reported once there is a second one
 }
 
-// post draws how a message is told, and begins to tell.
-func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure {
+// post draws the timing of a message's callbacks and starts them.
+func (y *channelCallbacks) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure {
 	ref, err := carillon.ParseRef(x.Ref)
 	if err != nil {
 		return nil
@@ -43,9 +43,9 @@ func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure 
 	how, message := late, fmt.Sprintf("%s.%d", ref.NotificationID, ref.N)
 	y.mu.Lock()
 	if ref.Attempt == 1 {
-		how = tale(d.IntN(int(tales)))
-		y.told[message] = how
-		if how == afterDoubt && p.policy == "retry" {
+		how = timing(d.IntN(int(timings)))
+		y.drawn[message] = how
+		if how == afterPolicy && p.policy == "retry" {
 			y.owed[message] = x
 		}
 	} else if first, owed := y.owed[message]; owed {
@@ -57,15 +57,15 @@ func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure 
 	switch how {
 	case lost:
 	case beforeFinish:
-		y.tell(p, x, "delivered")
-	case late, tales:
+		y.deliver(p, x, "delivered")
+	case late, timings:
 		y.later(p, x, d.between(time.Second, 2*time.Second), "delivered")
 	case doubled:
 		y.later(p, x, d.between(0, 500*time.Millisecond), "read", "sent", "delivered", "read", "delivered", "sent")
-	case duringDoubt:
+	case whileUnknown:
 		y.later(p, x, unknownAfter/3, "delivered")
 		return &graphtest.Failure{Kind: graphtest.Garbage, Accepted: true}
-	case afterDoubt:
+	case afterPolicy:
 		if p.policy == "fail" { // else when it has been sent again, however long the sender's breaker keeps that back
 			y.later(p, x, unknownAfter+5*time.Second, "delivered")
 		}
@@ -74,15 +74,15 @@ func (y *teller) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure 
 	return nil
 }
 
-func (y *teller) later(p *provider, x graphtest.Post, wait time.Duration, states ...string) {
+func (y *channelCallbacks) later(p *provider, x graphtest.Post, wait time.Duration, states ...string) {
 	y.under.Go(func() {
 		pause(y.s.t.Context(), wait)
-		y.tell(p, x, states...)
+		y.deliver(p, x, states...)
 	})
 }
 
-// tell posts a callback for each state until it is taken.
-func (y *teller) tell(p *provider, x graphtest.Post, states ...string) {
+// deliver posts a callback for each state until it is accepted.
+func (y *channelCallbacks) deliver(p *provider, x graphtest.Post, states ...string) {
 	ctx := y.s.t.Context()
 	for _, state := range states {
 		for ctx.Err() == nil {
@@ -95,21 +95,21 @@ func (y *teller) tell(p *provider, x graphtest.Post, states ...string) {
 	}
 }
 
-// TestFaultsCallbacksAsTheyComeInLife has callbacks lost, late, doubled, out of order, before the finish, while the
+// TestFaultsCallbacksInEveryOrder has callbacks lost, late, doubled, out of order, before the finish, while the
 // outcome is unknown, after the policy's retry and after its fail.
-func TestFaultsCallbacksAsTheyComeInLife(t *testing.T) {
-	tellers := map[*site]*teller{}
+func TestFaultsCallbacksInEveryOrder(t *testing.T) {
+	bySite := map[*site]*channelCallbacks{}
 	var mu sync.Mutex
-	of := func(s *site) *teller {
+	of := func(s *site) *channelCallbacks {
 		mu.Lock()
 		defer mu.Unlock()
-		return tellers[s]
+		return bySite[s]
 	}
 	scenario{
 		name: "callbacks lost, late, doubled, early", setup: func(s *site) {
-			y := &teller{s: s, told: map[string]tale{}, owed: map[string]graphtest.Post{}}
+			y := &channelCallbacks{s: s, drawn: map[string]timing{}, owed: map[string]graphtest.Post{}}
 			mu.Lock()
-			tellers[s] = y
+			bySite[s] = y
 			mu.Unlock()
 			s.mute = true
 			s.providers = s.providers[:2]
@@ -123,7 +123,7 @@ func TestFaultsCallbacksAsTheyComeInLife(t *testing.T) {
 		},
 		round: func(s *site, name string) {
 			s.disturb(name, size/2, time.Second, func(context.Context) {})
-			if !settle(s.t.Context(), s.books, s.patience, true, s.back) {
+			if !awaitEnd(s.t.Context(), s.books, s.patience, true, s.back) {
 				s.t.Error("not everything ended in time")
 			}
 			of(s).under.Wait()
@@ -133,14 +133,14 @@ func TestFaultsCallbacksAsTheyComeInLife(t *testing.T) {
 	}.run(t)
 }
 
-// check holds each message to what was told of it.
-func (y *teller) check(l *ledger) {
+// check compares each message with the callbacks that it got.
+func (y *channelCallbacks) check(l *ledger) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for _, e := range l.entries {
 		for i := range e.rows {
 			x := &e.rows[i]
-			how, posted := y.told[fmt.Sprintf("%s.%d", e.id, x.n)]
+			how, posted := y.drawn[fmt.Sprintf("%s.%d", e.id, x.n)]
 			if !posted {
 				continue
 			}
@@ -150,21 +150,21 @@ func (y *teller) check(l *ledger) {
 				want = carillon.RankSent
 			case doubled:
 				want = carillon.RankRead
-			case afterDoubt:
+			case afterPolicy:
 				if x.from.policy == "retry" {
 					attempts = 2
 				}
-			case beforeFinish, late, duringDoubt, tales:
+			case beforeFinish, late, whileUnknown, timings:
 			}
 			if carillon.Rank(x.rank) != want || x.attempts != attempts {
-				l.fault("%s.%d, tale %d, policy %s: rank %d after %d attempts, want %d after %d", e.id, x.n, how, x.from.policy, x.rank, x.attempts, want, attempts)
+				l.fault("%s.%d, timing %d, policy %s: rank %d after %d attempts, want %d after %d", e.id, x.n, how, x.from.policy, x.rank, x.attempts, want, attempts)
 			}
 		}
 	}
 }
 
 // TestFaultsCallbacksFindNobodyOverACrash keeps the program dead for longer than the wait for unknown outcomes. That wait
-// must begin anew, so that the callbacks which come again decide, and nothing taken is sent again or failed.
+// must restart, so that the repeated callbacks decide and no accepted message is sent again or failed.
 func TestFaultsCallbacksFindNobodyOverACrash(t *testing.T) {
 	scenario{
 		name: "callbacks find nobody over a crash", setup: func(s *site) {
@@ -193,7 +193,7 @@ func TestFaultsCallbacksFindNobodyOverACrash(t *testing.T) {
 				for i := range e.rows {
 					x := &e.rows[i]
 					if p, posted := x.byAttempt[1]; posted && p.took && (x.attempts > 1 || carillon.Rank(x.rank) < carillon.RankDelivered) {
-						l.fault("%s.%d was taken, and told of again after the crash: rank %d after %d attempts", e.id, x.n, x.rank, x.attempts)
+						l.fault("%s.%d was accepted, and reported again after the crash: rank %d after %d attempts", e.id, x.n, x.rank, x.attempts)
 					}
 				}
 			}

@@ -139,7 +139,7 @@ func TestFaultsClockSteps(t *testing.T) {
 			}
 			// What was accepted for an hour that the clock then went back from is due when that hour comes.
 			c.set(s.t, time.Hour+10*time.Second)
-			settle(s.t.Context(), s.books, s.patience, false, s.back)
+			awaitEnd(s.t.Context(), s.books, s.patience, false, s.back)
 			c.set(s.t, 0)
 		},
 	}.run(t)
@@ -173,7 +173,7 @@ func TestFaultsClockStepsWithinAnInterval(t *testing.T) {
 	}.run(t)
 }
 
-// posted sends one message to a number and tells when the provider has it.
+// posted sends one message to a number and returns when the provider got it.
 func (s *site) posted(name, number string) time.Time {
 	s.t.Helper()
 	p := s.providers[0]
@@ -186,7 +186,7 @@ func (s *site) posted(name, number string) time.Time {
 	return time.Now()
 }
 
-// prompt asks for a few messages at once and tells how long it took until the provider had them.
+// prompt sends a few messages at once and returns how long it took until the provider had them.
 func (s *site) prompt(name string, i int) time.Duration {
 	s.t.Helper()
 	c := newCaller(s.front, s.d.child())
@@ -250,7 +250,7 @@ func TestFaultsNodesAnHourApart(t *testing.T) {
 			s.ready(s.b, http.StatusServiceUnavailable)
 			pause(s.t.Context(), 3*time.Second)
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})
-			settle(s.t.Context(), s.books, s.patience, false, s.back)
+			awaitEnd(s.t.Context(), s.books, s.patience, false, s.back)
 			clockOf[s].set(s.t, 0)
 			s.ready(s.b, http.StatusOK)
 			s.front.set(s.a, s.b)

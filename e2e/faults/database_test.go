@@ -10,8 +10,8 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// doubtful are a database's failures: attempts are repeated on our side, and a 503 may have been stored.
-var doubtful = rules{retries: true, errorsStored: true}
+// databaseRules are a database's failures: attempts are repeated on our side, and a 503 may have been stored.
+var databaseRules = rules{retries: true, errorsStored: true}
 
 // losing is a round in which the node loses its database under load, and holds its shards again afterwards.
 func losing(lasts time.Duration, lose func(ctx context.Context, s *site)) func(s *site, name string) {
@@ -29,7 +29,7 @@ func TestFaultsDatabaseRestarts(t *testing.T) {
 	}{{"PostgreSQL restarted fast", syscall.SIGINT}, {"PostgreSQL restarted at once", syscall.SIGQUIT}} {
 		t.Run(way.name, func(t *testing.T) {
 			scenario{
-				name: way.name, engines: []string{"postgres"}, open: onCluster, setup: alone, rules: doubtful,
+				name: way.name, engines: []string{"postgres"}, open: onCluster, setup: alone, rules: databaseRules,
 				round: losing(3*time.Second, func(ctx context.Context, s *site) {
 					for range 1 + s.d.IntN(2) {
 						pause(ctx, s.d.between(200*time.Millisecond, 1500*time.Millisecond))
@@ -46,7 +46,7 @@ func TestFaultsDatabaseRestarts(t *testing.T) {
 
 func TestFaultsConnectionsThatTheDatabaseEnds(t *testing.T) {
 	scenario{
-		name: "connections ended by PostgreSQL", engines: []string{"postgres"}, setup: alone, rules: doubtful,
+		name: "connections ended by PostgreSQL", engines: []string{"postgres"}, setup: alone, rules: databaseRules,
 		round: losing(2*time.Second, func(ctx context.Context, s *site) {
 			for range 6 {
 				pause(ctx, s.d.between(50*time.Millisecond, 400*time.Millisecond))
@@ -72,7 +72,7 @@ func proxied(s *site) {
 
 func TestFaultsConnectionsThatTheNetworkCuts(t *testing.T) {
 	scenario{
-		name: "connections cut", engines: []string{"postgres"}, setup: proxied, rules: doubtful,
+		name: "connections cut", engines: []string{"postgres"}, setup: proxied, rules: databaseRules,
 		round: losing(3*time.Second, func(ctx context.Context, s *site) {
 			for range 4 {
 				pause(ctx, s.d.between(50*time.Millisecond, 600*time.Millisecond))
@@ -87,7 +87,7 @@ func TestFaultsConnectionsThatTheNetworkCuts(t *testing.T) {
 
 func TestFaultsSwallowedAnswerOfACommit(t *testing.T) {
 	scenario{
-		name: "answers of COMMITs swallowed", engines: []string{"postgres"}, setup: proxied, rules: doubtful,
+		name: "answers of COMMITs swallowed", engines: []string{"postgres"}, setup: proxied, rules: databaseRules,
 		round: func(s *site, name string) {
 			var mu sync.Mutex
 			d := s.d.child()
@@ -109,8 +109,8 @@ func TestFaultsSwallowedAnswerOfACommit(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsNoNotificationArrives has one node accept and the other deliver, which hears of nothing: it must find the
-// messages by looking.
+// TestFaultsNoNotificationArrives has one node accept and the other deliver, which gets no notifications: it must
+// find the messages by reading the table.
 func TestFaultsNoNotificationArrives(t *testing.T) {
 	scenario{
 		name: "every NOTIFY suppressed", engines: []string{"postgres"}, setup: func(s *site) {

@@ -105,7 +105,7 @@ func TestFaultsDiskFull(t *testing.T) {
 func TestFaultsDiskOfPostgreSQLFull(t *testing.T) {
 	var disk string // of the scenario that is set up
 	scenario{
-		name: "disk full", engines: []string{"postgres"}, rules: doubtful,
+		name: "disk full", engines: []string{"postgres"}, rules: databaseRules,
 		open: func(t *testing.T, name, engine string) *site {
 			disk = smallDisk(t, "160")
 			c := newCluster(t, disk, "max_wal_size = 32MB")

@@ -22,7 +22,7 @@ type site struct {
 	wire      *tripwire
 	numbers   atomic.Int64
 	asks      []*ask
-	mute      bool          // providers do not tell of everything that they took
+	mute      bool          // providers do not report everything that they accepted
 	back      time.Time     // the database went back to an earlier state then
 	patience  time.Duration // for everything to end; default 90 s
 
@@ -113,10 +113,10 @@ func (s *site) held(within time.Duration) {
 	}
 }
 
-// settleAndBalance waits for the end of everything asked so far and holds it to the rules.
-func (s *site) settleAndBalance(name string, r rules) *ledger {
+// awaitAndBalance waits for the end of everything asked so far and holds it to the rules.
+func (s *site) awaitAndBalance(name string, r rules) *ledger {
 	s.t.Helper()
-	settled := settle(s.t.Context(), s.books, s.patience, s.mute, s.back)
+	ended := awaitEnd(s.t.Context(), s.books, s.patience, s.mute, s.back)
 	// Closing a notification runs a moment behind its last message.
 	closed := await(s.t.Context(), 30*time.Second, func() bool {
 		var n int
@@ -128,7 +128,7 @@ func (s *site) settleAndBalance(name string, r rules) *ledger {
 		s.t.Fatal("the database does not answer")
 	}
 	l := balance(s.t.Context(), s.t, name, s.books, s.asks, s.providers, r)
-	if !settled {
+	if !ended {
 		l.fault("not everything ended in time:%s", s.books.waiting(s.t.Context()))
 	}
 	if !closed {

@@ -39,15 +39,15 @@ func sqliteFile(dir string) string {
 	return "file:" + filepath.Join(dir, "carillon.db") + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)"
 }
 
-// open is how many messages have not ended, or, unless the providers are mute, not been told delivered though sent. What
-// was sent before back, when the database went back to an earlier state, may never be told: its receipt was taken and lost.
+// open returns how many messages have not ended or, unless the providers are mute, were sent and not reported delivered.
+// The receipts of messages sent before back, when an older state of the database was restored, may be lost.
 func (b *books) open(ctx context.Context, mute bool, back time.Time) (n int, err error) {
-	untold := carillon.RankSent
+	unreported := carillon.RankSent
 	if mute {
-		untold = -1
+		unreported = -1
 	}
 	err = b.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM message WHERE q > 0 OR rank = $1 AND COALESCE(sent_at, 0) >= $2",
-		int(untold), back.UnixMilli()).Scan(&n)
+		int(unreported), back.UnixMilli()).Scan(&n)
 	return n, err
 }
 
@@ -186,7 +186,7 @@ func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*a
 	asked := map[string]bool{}
 	for _, a := range asks {
 		asked[a.token] = true
-		l.take(a, stored[a.token], r)
+		l.compare(a, stored[a.token], r)
 	}
 	charged := 0
 	for token, entries := range stored {
@@ -236,8 +236,8 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*provider, r rules) 
 	}
 }
 
-// take holds what a caller was told against what is stored.
-func (l *ledger) take(a *ask, stored []*entry, r rules) {
+// compare compares the responses that a caller got with what is stored.
+func (l *ledger) compare(a *ask, stored []*entry, r rules) {
 	l.asked++
 	for _, c := range a.complaints {
 		if r.losses && !strings.Contains(c, "500") {
@@ -416,8 +416,8 @@ func (b *books) waiting(ctx context.Context) string {
 	return all.String()
 }
 
-// settle waits until everything has ended, and says whether it did.
-func settle(ctx context.Context, b *books, within time.Duration, mute bool, back time.Time) bool {
+// awaitEnd waits until everything has ended, and says whether it did.
+func awaitEnd(ctx context.Context, b *books, within time.Duration, mute bool, back time.Time) bool {
 	return await(ctx, within, func() bool {
 		pause(ctx, 200*time.Millisecond)
 		n, err := b.open(ctx, mute, back)

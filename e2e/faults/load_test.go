@@ -16,7 +16,7 @@ import (
 
 const accessKey = "ck_faults_1"
 
-// ask is one request as its sender means it, and what it was told.
+// ask is one request and the responses to it.
 type ask struct {
 	token  string        // its campaign: the database knows it by that
 	key    string        // idempotency key; empty: never repeated

@@ -219,7 +219,7 @@ func (s *site) holds(a *ask) {
 	}
 }
 
-// reinstate has the channel tell that a template may be used again.
+// reinstate has the channel report that a template may be used again.
 func (s *site) reinstate(p *provider, template string) {
 	s.t.Helper()
 	var status int
@@ -233,8 +233,8 @@ func (s *site) reinstate(p *provider, template string) {
 	}
 }
 
-// TestFaultsProviderIsSilentForAMinute has a third of the accounts answer nothing for a minute, a third take the message
-// and never answer, and a third take it and never tell of it either: one account a round, all beside each other.
+// TestFaultsProviderIsSilentForAMinute has a third of the accounts not respond for a minute, a third accept the message
+// and never respond, and a third accept it and never report it either: one account a round, all in parallel.
 func TestFaultsProviderIsSilentForAMinute(t *testing.T) {
 	const wait = 40 * time.Second // for an unknown outcome: more than the program waits for an answer
 	scenario{

@@ -21,7 +21,7 @@ type node struct {
 	args  []string
 	id    string   // in the table of nodes, of one that was never started again
 	proxy *proxy   // its way to the database, where there is one
-	env   []string // beside PATH and HOME
+	env   []string // besides PATH and HOME
 	exe   string   // default: the program that people run
 	ready string
 	log   string

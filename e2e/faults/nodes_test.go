@@ -45,7 +45,7 @@ func two(s *site) {
 	s.owners(2)
 }
 
-// lanes tells the accounts whose lanes a node has.
+// lanes returns the accounts whose lanes a node has.
 func (s *site) lanes(n *node) map[string]bool {
 	s.t.Helper()
 	mine := map[string]bool{}

@@ -89,8 +89,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusBadGateway)
 }
 
-// newProviders are three accounts: one whose unknown outcomes are sent again, one whose fail, and one that tells what it
-// delivered only after an unknown outcome was sent again.
+// newProviders are three accounts: one whose unknown outcomes are sent again, one whose fail, and one that reports
+// deliveries only after an unknown outcome was sent again.
 func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *tripwire) []*provider {
 	t.Helper()
 	all := []*provider{
@@ -112,8 +112,8 @@ func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *trip
 	return all
 }
 
-// begin opens the account; one that tells posts its callbacks by itself.
-func (p *provider) begin(t *testing.T, f *front, tells bool) {
+// begin opens the account. With reports it posts its callbacks by itself.
+func (p *provider) begin(t *testing.T, f *front, reports bool) {
 	t.Helper()
 	c := p.callbacks
 	if c.Delay == 0 {
@@ -121,7 +121,7 @@ func (p *provider) begin(t *testing.T, f *front, tells bool) {
 	}
 	c.Shuffle, c.Double, c.Batch = true, true, 20
 	p.address = f.server.URL + "/callbacks/whatsapp/" + p.id
-	if tells {
+	if reports {
 		c.URL = p.address
 	}
 	g, err := graphtest.New(graphtest.Options{Loose: true, PhoneNumberID: p.phone, DisplayNumber: p.number, Callbacks: c})
@@ -132,7 +132,7 @@ func (p *provider) begin(t *testing.T, f *front, tells bool) {
 	t.Cleanup(func() { _ = g.Close() })
 }
 
-// slowly takes its time to answer, and then fails as told.
+// slowly delays each response, and then fails as then says.
 func slowly(t *testing.T, d dice, most time.Duration, then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
 	var mu sync.Mutex
 	return func(p graphtest.Post) *graphtest.Failure {
@@ -148,7 +148,7 @@ func slowly(t *testing.T, d dice, most time.Duration, then func(d dice, p grapht
 	}
 }
 
-// tripwire tells of a certain post while its sender still waits for the answer: the moment to kill it.
+// tripwire signals the n-th post while its sender still waits for the response: the moment to kill it.
 type tripwire struct {
 	left atomic.Int64
 	hit  chan struct{}

@@ -44,7 +44,7 @@ type point int
 
 const (
 	startsUncommitted point = iota // its COMMIT is held, in a transaction with starts of messages
-	startsCommitted                // the database has committed them, and the node has not been told
+	startsCommitted                // the database has committed them, and the node does not know yet
 	acceptUncommitted              // its COMMIT is held, in a transaction with accepted requests
 	nowhere
 )
@@ -104,7 +104,7 @@ func (p *proxy) accept() {
 	}
 }
 
-// keep notes the connections, unless the network is cut.
+// keep records the connections, unless the network is cut.
 func (p *proxy) keep(conns ...net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +154,7 @@ type session struct {
 	seen           point             // what the open transaction did
 	explicit       bool              // it was opened by BEGIN
 	lost           atomic.Bool       // the answer to a COMMIT is not to come through
-	committing     atomic.Int64      // the point to tell of once a COMMIT is answered
+	committing     atomic.Int64      // the point to report once a COMMIT has its response
 }
 
 func (p *proxy) join(client, server net.Conn) {

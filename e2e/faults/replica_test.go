@@ -79,7 +79,7 @@ func (s *site) failover(name string) {
 
 func TestFaultsSynchronousReplicaPromoted(t *testing.T) {
 	scenario{
-		name: "synchronous replica promoted", engines: []string{"postgres"}, open: replicated, setup: both, rules: doubtful,
+		name: "synchronous replica promoted", engines: []string{"postgres"}, open: replicated, setup: both, rules: databaseRules,
 		round: func(s *site, name string) { s.failover(name) },
 	}.run(t)
 }

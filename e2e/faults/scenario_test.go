@@ -16,7 +16,7 @@ type scenario struct {
 	short   bool     // a short run has two rounds of it; else only `make faults` runs it
 	engines []string // default: both
 	most    int      // rounds at most; 0: as many as are asked for
-	wide    bool     // its rounds are beside each other, in one
+	wide    bool     // its rounds run in parallel, in one
 	quiet   bool     // it measures, and has the machine to itself
 	rules   rules
 	open    func(t *testing.T, name, engine string) *site // default: newSite
@@ -27,7 +27,7 @@ type scenario struct {
 
 const short = 2 // rounds of a scenario as part of `go test ./...`
 
-// run runs the scenario on its engines, beside others.
+// run runs the scenario on its engines, in parallel with others.
 func (c scenario) run(t *testing.T) {
 	t.Helper()
 	if !c.short {
@@ -71,7 +71,7 @@ func (c scenario) on(t *testing.T, engine string) {
 	for i := range n {
 		name := fmt.Sprintf("%s %s %d", c.name, engine, i+1)
 		c.round(s, name)
-		l := s.settleAndBalance(name, c.rules)
+		l := s.awaitAndBalance(name, c.rules)
 		l.kills = s.kills
 		if c.check != nil {
 			c.check(s, l)
