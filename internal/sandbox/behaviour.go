@@ -129,13 +129,14 @@ type planTable struct {
 const suffixDigits = 4
 
 func (b *planTable) plan(number string) *plan {
-	if len(number) >= suffixDigits {
-		if p, ok := b.bySuffix[number[len(number)-suffixDigits:]]; ok {
-			return p
-		}
+	if p, ok := b.bySuffix[suffixOf(number)]; ok {
+		return p
 	}
 	return b.ordinary
 }
+
+// suffixOf returns the digits of a number that decide.
+func suffixOf(number string) string { return number[max(0, len(number)-suffixDigits):] }
 
 func planTables(d *Delays) map[carillon.Channel]*planTable {
 	all := map[carillon.Channel]*planTable{}
