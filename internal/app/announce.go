@@ -43,6 +43,7 @@ func (a *App) apply(ctx context.Context, p *config.Provision) error {
 	if err != nil {
 		return err
 	}
+	warnUnbuilt(ctx, a.log, p)
 	a.log.InfoContext(ctx, "applied set-up", "summary", summary.String())
 	return nil
 }

@@ -30,5 +30,9 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary st
 	defer func() { err = errors.Join(err, st.Close()) }()
 	a := &App{cfg: cfg, log: log}
 	passwords := auth.New(st, limit.New(st, log), a.authOptions())
-	return st.Apply(ctx, p, passwords.KeepPassword)
+	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err != nil {
+		return nil, err
+	}
+	warnUnbuilt(ctx, log, p)
+	return summary, nil
 }

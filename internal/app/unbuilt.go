@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"slices"
+
+	"carillon/internal/agent"
+	"carillon/internal/config"
+	"carillon/internal/hook"
+)
+
+// builtProviders are the providers that this version sends messages or places calls with; builtEngines run agents.
+var (
+	builtProviders = []string{"whatsapp", "sandbox"} //nolint:gochecknoglobals // read only
+	builtEngines   = []string{"builtin"}             //nolint:gochecknoglobals // read only
+)
+
+// warnUnbuilt logs what a set-up asks for and this version cannot do yet (docs/reference/set-up.md), a line each.
+func warnUnbuilt(ctx context.Context, log *slog.Logger, p *config.Provision) {
+	for _, w := range unbuilt(p) {
+		log.WarnContext(ctx, "accept a part of the set-up that does not work yet", "at", w.At.String(), "reason", w.Text)
+	}
+}
+
+func unbuilt(p *config.Provision) (found config.Problems) {
+	for i := range p.Companies {
+		c := &p.Companies[i]
+		for _, s := range c.Senders {
+			if !slices.Contains(builtProviders, s.Provider) {
+				found = append(found, config.Problem{At: s.At, Text: "the provider " + s.Provider + " of the line " + s.ID +
+					" is not built yet: its calls fail with line_unavailable"})
+			}
+		}
+		for _, x := range c.Resources {
+			switch r := x.Resource.(type) {
+			case *agent.Agent:
+				if !slices.Contains(builtEngines, r.Engine) {
+					found = append(found, config.Problem{At: x.At, Text: "the engine " + r.Engine + " of the agent " + r.Name + " is not built yet"})
+				}
+			case *hook.Webhook:
+				found = append(found, config.Problem{At: x.At, Text: "the webhook at " + hostOf(r.URL) + " gets no events yet"})
+			}
+		}
+	}
+	return found
+}
+
+// hostOf returns the host of an address, whose path and query may hold a secret.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "its address"
+	}
+	return u.Hostname()
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/config"
+	"carillon/internal/store"
+)
+
+func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
+	for parts, want := range map[string][]string{
+		`senders: [{id: a, number: "15555550101", channel: voice, provider: sandbox}]`: nil,
+		`senders: [{id: a, number: "15555550101", channel: voice, provider: sip}, {number: "15555550102", channel: voice, provider: twilio}]`: {
+			"a.yaml:3:15: the provider sip of the line a is not built yet: its calls fail with line_unavailable",
+			"a.yaml:3:78: the provider twilio of the line voice-15555550102 is not built yet: its calls fail with line_unavailable",
+		},
+		`agents: [{name: Ann}, {name: Bob, engine: openai}]`: {"a.yaml:3:27: the engine openai of the agent Bob is not built yet"},
+		`webhooks: [{url: "https://acme.test/T0/hunter2?key=hunter2"}]`: {
+			"a.yaml:3:16: the webhook at acme.test gets no events yet",
+		},
+	} {
+		p, err := config.ParseProvision("a.yaml", []byte("companies:\n  - name: Acme\n    "+parts+"\n"), ProvisionOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range unbuilt(p) {
+			got = append(got, fmt.Sprintf("%s: %s", w.At, w.Text))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", parts, diff)
+		}
+	}
+}
+
+func TestApplyWarnsOncePerApply(t *testing.T) {
+	var log bytes.Buffer
+	cfg := config.Config{Data: t.TempDir(), Provision: []string{"../config/testdata/provision.example.yaml"}}
+	var last store.Summary
+	for range 2 {
+		log.Reset()
+		var err error
+		if last, err = Apply(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		for _, once := range []string{"the line line", "acme.test"} {
+			if n := strings.Count(log.String(), once); n != 1 {
+				t.Errorf("%d warnings about %q:\n%s", n, once, &log)
+			}
+		}
+	}
+	if last.Changed() {
+		t.Errorf("the example changes something when it is applied again: %v", last)
+	}
+}
+
+func TestDemoNeedsNothingThatIsNotBuilt(t *testing.T) {
+	demo, _, err := config.Demo(ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := unbuilt(demo); len(w) > 0 {
+		t.Errorf("the demo warns: %v", w)
+	}
+}
