@@ -97,7 +97,11 @@ func TestLinksResolve(t *testing.T) {
 		}
 		if filepath.Ext(path) == ".go" {
 			for _, m := range cited.FindAllStringSubmatch(string(text), -1) {
-				if pages, _ := filepath.Glob(m[1] + "*"); len(pages) == 0 {
+				page := m[1]
+				if strings.HasPrefix(page, "docs/adr/") {
+					page = page[:len("docs/adr/0000")] // a decision is found by its number
+				}
+				if pages, _ := filepath.Glob(page + "*"); len(pages) == 0 {
 					t.Errorf("%s cites %s, which is not there", path, m[1])
 				}
 			}
@@ -116,5 +120,26 @@ func TestLinksResolve(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDecisionsHaveOneForm keeps docs/adr short: at most 25 pages of one screen, each with the same sections.
+func TestDecisionsHaveOneForm(t *testing.T) {
+	pages, err := filepath.Glob("docs/adr/*.md")
+	if err != nil || len(pages) == 0 || len(pages) > 25 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	form := regexp.MustCompile(`(?s)^# \d+\. [^\n]+\n\nStatus: [^\n]*Date: \d{4}-\d\d-\d\d\.\n\n## Context\n.+\n## Decision\n.+\n## Consequences\n.+$`)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !form.Match(text) {
+			t.Errorf("%s does not have the form: # number and title, Status and Date, Context, Decision, Consequences", page)
+		}
+		if n := strings.Count(string(text), "\n"); n > 45 {
+			t.Errorf("%s has %d lines, more than 45", page, n)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-// Command bench measures Carillon against yardsticks on the same machine, in the same run; notes.md explains the figures.
+// Command bench measures Carillon against yardsticks on the same machine, in the same run; method.md explains the figures.
 // The program under test, yardstick H and the provider are processes of their own; the load generator and yardsticks C, F
 // and K run in this one. Nothing fails when a figure is below its floor: the table marks it.
 //

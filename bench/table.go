@@ -131,16 +131,16 @@ func (t *table) markdown(w io.Writer) {
 	}
 }
 
-// notes explain the figures to those who read only the page.
+// method explains the figures on the page itself.
 //
-//go:embed notes.md
-var notes string
+//go:embed method.md
+var method string
 
 // writeResults writes the page of a whole run.
 func (b *bench) writeResults(name string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# Measured figures\n\nMade by `make bench`. %s, commit %s, %d cores, %s, %d rounds.\n\n%s\n",
-		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), b.rounds, notes)
+		time.Now().UTC().Format(time.DateOnly), commit(), runtime.NumCPU(), runtime.Version(), b.rounds, method)
 	b.table.markdown(&text)
 	return os.WriteFile(name, []byte(text.String()), 0o644)
 }

@@ -143,7 +143,7 @@ func flushDeliveries(_ *db.Tx, all []*Delivery) ([]db.Statement, bool) {
 
 // sharedFence locks a shard's row until the commit. Whoever frees or takes the shard updates the row, so that one waits for
 // the other's end and sees what it left. No version of the row is written: while a snapshot is held none can be cleaned
-// away, and each look at the row would pass all of them (docs/adr/0014-no-version-a-commit.md).
+// away, and each look at the row would pass all of them (docs/adr/0014-share-locks-as-fences.md).
 const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
 
 func (f Fence) shared() db.Statement {
