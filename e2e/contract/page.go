@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Page is docs/reference/contract.md: the cases of each row.
+// Page returns docs/reference/contract.md: the cases of each row.
 func Page(rows []Row, files []File) []byte {
 	shows := map[string][]string{}
 	total := 0
@@ -23,14 +23,14 @@ func Page(rows []Row, files []File) []byte {
 	fmt.Fprintf(&b, `<!-- Made by "go test ./e2e/contract -update" from testdata/contract. Do not edit. -->
 # The contract and its cases
 
-Each row of the contract's tables, in our words, and the cases of testdata/contract that show it: %d rows, %d cases.
-All run on SQLite and on PostgreSQL (e2e/contract_test.go). At most three cases of a file are named; the rest is counted.
+Each rule of the public interface and the cases in testdata/contract that show it: %d rules, %d cases. All run on SQLite and on
+PostgreSQL (e2e/contract_test.go). Up to three cases of a file are named and the rest counted. Explanations: [README.md](README.md).
 `, len(rows), total)
 	section := ""
 	for _, r := range rows {
 		if r.Section != section {
 			section = r.Section
-			fmt.Fprintf(&b, "\n## %s\n\n| Row | Says | Cases |\n|---|---|---|\n", section)
+			fmt.Fprintf(&b, "\n## %s\n\n| Rule | Meaning | Cases |\n|---|---|---|\n", section)
 		}
 		fmt.Fprintf(&b, "| %s<br>`%s` | %s | %s |\n", cell(r.Cell), r.ID, cell(r.Says), listed(shows[r.ID]))
 	}
