@@ -21,6 +21,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 const (
@@ -52,7 +53,7 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	w := &signInWorld{t: t, store: s, log: &strings.Builder{}}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
 	limits := limit.New(s, log)
-	a := auth.New(s, limits, auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	a := auth.New(s.Accounts(), limits, auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hash, err := a.HashPassword(t.Context(), testPassword)
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +62,10 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	err = s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		now, all := time.Now(), []error{tx.PutCompany(ctx, w.acme, time.Now())}
 		for email, role := range map[string]string{testEmail: "owner", "dev@acme.test": "developer", "agent@acme.test": "teammate"} {
-			u := &store.Account{Email: email, Name: "Acme " + role, PasswordHash: hash}
-			all = append(all, tx.PutAccount(ctx, u, now), tx.PutMembership(ctx, store.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
+			u := &accounts.Account{Email: email, Name: "Acme " + role, PasswordHash: hash}
+			all = append(all, tx.PutAccount(ctx, u, now), tx.PutMembership(ctx, accounts.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
 		}
-		for _, k := range []store.AccessKey{
+		for _, k := range []accounts.AccessKey{
 			{Key: "ck_test_live", Scopes: []string{"*"}},
 			{Key: "ck_test_expired", ExpiresAt: now.Add(-time.Hour)},
 			{Key: "ck_test_revoked", RevokedAt: now},

@@ -26,6 +26,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/storetest"
 	"carillon/internal/whatsapp"
 	"carillon/internal/whatsapp/graphtest"
@@ -70,7 +71,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	t.Cleanup(channel.CloseIdleConnections)
 	limits := limit.New(st, log)
 	routes := Routes(Deps{
-		Store: st, Auth: auth.New(st, limits, auth.Options{}), Limits: limits, Log: log,
+		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log,
 		Notify:  notify.New(st, notify.Options{Wake: func(...queue.Wake) {}}),
 		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
 		Ready: func(context.Context) (carillon.Details, error) {
@@ -122,7 +123,7 @@ func (r *channelRig) setUp() {
 			tx.PutSender(ctx, r.main, now), tx.PutSender(ctx, foreign, now), content.Compile(r.template))
 		r.template.SenderUID = r.main.UID
 		err = errors.Join(err, tx.PutTemplate(ctx, r.template, now))
-		for _, k := range []store.AccessKey{
+		for _, k := range []accounts.AccessKey{
 			{ID: "1", CompanyID: "ours", Key: "ck_ours", Scopes: []string{"*"}},
 			{ID: "2", CompanyID: "theirs", Key: "ck_theirs", Scopes: []string{"*"}},
 			{ID: "3", CompanyID: "ours", Key: "ck_read", Scopes: []string{"notify:read"}},

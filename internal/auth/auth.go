@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"carillon/internal/limit"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // Options configure the package; the zero value works.
@@ -64,7 +64,7 @@ func (o Options) withDefaults() Options {
 
 // Auth finds whom a credential belongs to. Its methods are safe for concurrent use.
 type Auth struct {
-	store  *store.Store
+	store  *accounts.Store
 	limits *limit.Limits
 	o      Options
 	hasher *hasher
@@ -77,10 +77,10 @@ type Auth struct {
 func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) { return a.keys.public(ctx) }
 
 // LastUsed is when a key was last used, as far as stored or known to this node; zero when it was never used.
-func (a *Auth) LastUsed(k *store.AccessKey) time.Time { return a.usage.last(k) }
+func (a *Auth) LastUsed(k *accounts.AccessKey) time.Time { return a.usage.last(k) }
 
 // New builds the package over a store.
-func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
+func New(s *accounts.Store, limits *limit.Limits, o Options) *Auth {
 	o = o.withDefaults()
 	keys := &keyring{store: s, rotateAfter: o.RotateKeyAfter, verifyFor: o.TokenLife + dropMargin}
 	return &Auth{

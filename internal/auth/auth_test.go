@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/limit"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/storetest"
 )
 
@@ -27,8 +28,8 @@ type world struct {
 	*Auth
 	store   *store.Store
 	company *carillon.Company
-	owner   *store.Account
-	key     *store.AccessKey
+	owner   *accounts.Account
+	key     *accounts.AccessKey
 }
 
 // newWorld opens a store. Inside a synctest bubble it must be closed inside it, which t.Cleanup does.
@@ -49,20 +50,20 @@ func newWorld(t *testing.T, so store.Options, o Options) *world {
 	if o.Params == (Params{}) {
 		o.Params = cheap
 	}
-	a := New(s, limit.New(s, slog.New(slog.DiscardHandler)), o)
+	a := New(s.Accounts(), limit.New(s, slog.New(slog.DiscardHandler)), o)
 	w := &world{Auth: a, store: s, company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme", Limits: carillon.NewCompany("").Limits}}
 	hash, err := a.HashPassword(t.Context(), ownerPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.owner = &store.Account{Email: ownerEmail, Name: "Owner", PasswordHash: hash}
-	w.key = &store.AccessKey{CompanyID: w.company.ID, Key: liveKey, Label: "live", Scopes: []string{"*"}}
+	w.owner = &accounts.Account{Email: ownerEmail, Name: "Owner", PasswordHash: hash}
+	w.key = &accounts.AccessKey{CompanyID: w.company.ID, Key: liveKey, Label: "live", Scopes: []string{"*"}}
 	w.configure(t, func(ctx context.Context, tx *store.Tx) error {
 		now := time.Now()
 		return errors.Join(
 			tx.PutCompany(ctx, w.company, now),
 			tx.PutAccount(ctx, w.owner, now),
-			tx.PutMembership(ctx, store.Membership{AccountID: w.owner.ID, CompanyID: w.company.ID, Role: "owner"}),
+			tx.PutMembership(ctx, accounts.Membership{AccountID: w.owner.ID, CompanyID: w.company.ID, Role: "owner"}),
 			tx.PutKey(ctx, w.key, now),
 		)
 	})
@@ -77,7 +78,7 @@ func (w *world) configure(t *testing.T, fn func(ctx context.Context, tx *store.T
 }
 
 // putKey adds a key to the company.
-func (w *world) putKey(t *testing.T, k store.AccessKey) *store.AccessKey {
+func (w *world) putKey(t *testing.T, k accounts.AccessKey) *accounts.AccessKey {
 	t.Helper()
 	k.CompanyID = w.company.ID
 	w.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, &k, time.Now()) })

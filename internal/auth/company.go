@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // CompanyKey is a usable key with its company.
 type CompanyKey struct {
 	Company *carillon.Company
-	Key     *store.AccessKey // with the secret
+	Key     *accounts.AccessKey // with the secret
 }
 
 // Keys are the usable keys of every company in which the caller's role may see them, by the companies' names. The keys of a suspended company are not usable.

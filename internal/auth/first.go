@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 const (
@@ -59,14 +59,14 @@ func badFirst(reason string) *carillon.Error {
 
 // FirstOwner creates the first company and its owner, once, for the bearer of the token of FirstToken. The owner has the
 // password's hash. Errors: unauthorized; conflict when the company's name is taken.
-func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *store.Account, company *carillon.Company) error {
+func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *accounts.Account, company *carillon.Company) error {
 	token, ok := bearer(authorization)
 	if !ok {
 		return badFirst(reasonMissing)
 	}
 	now := time.Now()
 	company.ID = carillon.NewID(now)
-	return a.store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return a.store.Configure(ctx, func(ctx context.Context, tx *accounts.Tx) error {
 		spent, err := tx.SpendFirstToken(ctx, token, now)
 		if err != nil {
 			return err
@@ -80,6 +80,6 @@ func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *stor
 		if err := tx.AddAccount(ctx, owner, now); err != nil {
 			return err
 		}
-		return tx.PutMembership(ctx, store.Membership{AccountID: owner.ID, CompanyID: company.ID, Role: string(Owner)})
+		return tx.PutMembership(ctx, accounts.Membership{AccountID: owner.ID, CompanyID: company.ID, Role: string(Owner)})
 	})
 }

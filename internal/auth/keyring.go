@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // A signing key's state follows from its times, so that nodes agree without communicating:
@@ -39,7 +39,7 @@ type signingKey struct {
 
 // keyring caches the signing keys, in the order in which they sign, and rotates them.
 type keyring struct {
-	store       *store.Store
+	store       *accounts.Store
 	rotateAfter time.Duration // age at which a key is replaced
 	verifyFor   time.Duration // how long a replaced key still verifies tokens
 
@@ -169,7 +169,7 @@ func (r *keyring) add(ctx context.Context, now, signsAt, last time.Time) error {
 	if err != nil {
 		return fmt.Errorf("generate signing key: %w", err)
 	}
-	return r.store.AddSigningKey(ctx, store.SigningKey{
+	return r.store.AddSigningKey(ctx, accounts.SigningKey{
 		ID: carillon.NewID(now), Alg: algorithm, Private: der, CreatedAt: now, SignsAt: signsAt,
 	}, last)
 }

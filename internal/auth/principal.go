@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // PresentedKey is the access_key of a request. Present distinguishes an empty one from none: if present, it alone counts.
@@ -50,7 +50,7 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 }
 
 // principal checks a key and returns its principal.
-func (a *Auth) principal(ctx context.Context, k *store.AccessKey) (*Principal, error) {
+func (a *Auth) principal(ctx context.Context, k *accounts.AccessKey) (*Principal, error) {
 	now := time.Now()
 	switch {
 	case k == nil:

@@ -9,14 +9,15 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 func TestPrincipalSaysWhyAKeyIsRefused(t *testing.T) {
 	engines(t, func(t *testing.T, so store.Options) {
 		w := newWorld(t, so, Options{})
 		past := time.Now().Add(-time.Hour)
-		w.putKey(t, store.AccessKey{Key: "ck_test_expired", ExpiresAt: past})
-		w.putKey(t, store.AccessKey{Key: "ck_test_revoked", RevokedAt: past})
+		w.putKey(t, accounts.AccessKey{Key: "ck_test_expired", ExpiresAt: past})
+		w.putKey(t, accounts.AccessKey{Key: "ck_test_revoked", RevokedAt: past})
 		user := "Bearer " + w.signIn(t).AccessToken
 		for _, tt := range []struct {
 			name, authorization string
@@ -65,7 +66,7 @@ func TestAPresentKeyDecidesAlone(t *testing.T) {
 
 func TestScopesOfAKeyAreThoseOfItsToken(t *testing.T) {
 	w := newWorld(t, store.Options{}, Options{})
-	w.putKey(t, store.AccessKey{Key: "ck_readonly", Scopes: []string{"templates:read"}})
+	w.putKey(t, accounts.AccessKey{Key: "ck_readonly", Scopes: []string{"templates:read"}})
 	p, err := w.Principal(t.Context(), PresentedKey{"ck_readonly", true}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestCompanyTokenDiesWithItsKey(t *testing.T) {
 func TestCompanyTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{}, Options{})
-		w.putKey(t, store.AccessKey{Key: "ck_short", ExpiresAt: time.Now().Add(10 * time.Minute)})
+		w.putKey(t, accounts.AccessKey{Key: "ck_short", ExpiresAt: time.Now().Add(10 * time.Minute)})
 		tokens := map[string]Token{}
 		for _, key := range []string{liveKey, "ck_short"} {
 			p, err := w.Principal(t.Context(), PresentedKey{key, true}, "")
@@ -154,7 +155,7 @@ func TestANewKeyWorksAtOnceThoughItWasTriedBefore(t *testing.T) {
 	w := newWorld(t, store.Options{}, Options{})
 	_, err := w.Principal(t.Context(), PresentedKey{"ck_soon", true}, "")
 	wantReason(t, err, "invalid")
-	w.putKey(t, store.AccessKey{Key: "ck_soon"})
+	w.putKey(t, accounts.AccessKey{Key: "ck_soon"})
 	if _, err := w.Principal(t.Context(), PresentedKey{"ck_soon", true}, ""); err != nil {
 		t.Error(err)
 	}
@@ -205,14 +206,14 @@ func TestLastUsedIsWrittenWithinAMinuteAndOnStop(t *testing.T) {
 func TestPutKeyAppliedTwiceChangesNothingAndRevocationStands(t *testing.T) {
 	engines(t, func(t *testing.T, so store.Options) {
 		w := newWorld(t, so, Options{})
-		again := w.putKey(t, store.AccessKey{Key: liveKey, Label: "live", Scopes: []string{"*"}})
+		again := w.putKey(t, accounts.AccessKey{Key: liveKey, Label: "live", Scopes: []string{"*"}})
 		if again.ID != w.key.ID {
 			t.Errorf("the key has another id: %s, was %s", again.ID, w.key.ID)
 		}
 		w.configure(t, func(ctx context.Context, tx *store.Tx) error {
 			return tx.RevokeKey(ctx, w.company.ID, w.key.ID, time.Now())
 		})
-		w.putKey(t, store.AccessKey{Key: liveKey, Label: "renamed", Scopes: []string{"notify:send"}})
+		w.putKey(t, accounts.AccessKey{Key: liveKey, Label: "renamed", Scopes: []string{"notify:send"}})
 		keys, err := w.store.AccessKeys(t.Context(), w.company.ID, "", 10)
 		if err != nil || len(keys) != 1 {
 			t.Fatal(keys, err)
@@ -225,7 +226,7 @@ func TestPutKeyAppliedTwiceChangesNothingAndRevocationStands(t *testing.T) {
 			if err := tx.PutCompany(ctx, other, time.Now()); err != nil {
 				return err
 			}
-			return tx.PutKey(ctx, &store.AccessKey{CompanyID: other.ID, Key: liveKey}, time.Now())
+			return tx.PutKey(ctx, &accounts.AccessKey{CompanyID: other.ID, Key: liveKey}, time.Now())
 		})
 		if !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("one key for two companies: %v", err)
@@ -239,13 +240,13 @@ func BenchmarkPrincipal(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	a := New(s, nil, Options{})
+	a := New(s.Accounts(), nil, Options{})
 	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}
 	if err := s.Configure(b.Context(), func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.PutCompany(ctx, c, time.Now()); err != nil {
 			return err
 		}
-		return tx.PutKey(ctx, &store.AccessKey{CompanyID: c.ID, Key: liveKey, Scopes: []string{"*"}}, time.Now())
+		return tx.PutKey(ctx, &accounts.AccessKey{CompanyID: c.ID, Key: liveKey, Scopes: []string{"*"}}, time.Now())
 	}); err != nil {
 		b.Fatal(err)
 	}

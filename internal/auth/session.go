@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/seal"
 )
 
 // Session is the result of a sign-in or a refresh.
@@ -33,13 +34,13 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 	if len(password) > MaxPassword {
 		return nil, tooLong()
 	}
-	rates := []string{addressRate + store.Digest(network(address)), emailRate + store.Digest(strings.ToLower(email))}
+	rates := []string{addressRate + seal.Digest(network(address)), emailRate + seal.Digest(strings.ToLower(email))}
 	account, err := a.authenticate(ctx, email, password, rates)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	session := store.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(a.o.SessionLife)}
+	session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(a.o.SessionLife)}
 	refresh := newSecret()
 	if err := a.store.StartSession(ctx, session, refresh); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func network(address string) string {
 
 // authenticate checks the password. The rates are checked again with the permit for the hash: of many attempts that waited
 // together no more than the limit learn that they were wrong.
-func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (*store.Account, error) {
+func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (*accounts.Account, error) {
 	if err := a.room(ctx, rates); err != nil {
 		return nil, err
 	}
@@ -127,13 +128,13 @@ func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 		return nil, err
 	}
 	switch end {
-	case store.RefreshUnknown:
+	case accounts.RefreshUnknown:
 		return nil, badRefresh(reasonInvalid)
-	case store.RefreshExpired:
+	case accounts.RefreshExpired:
 		return nil, badRefresh(reasonExpired)
-	case store.RefreshRevoked:
+	case accounts.RefreshRevoked:
 		return nil, badRefresh(reasonRevoked)
-	case store.RefreshDone:
+	case accounts.RefreshDone:
 	}
 	account, err := a.store.Account(ctx, session.AccountID)
 	if err != nil {
@@ -149,7 +150,7 @@ func badRefresh(reason string) *carillon.Error {
 	return carillon.NoAccess("The refresh token is "+reason, reason)
 }
 
-func (a *Auth) session(ctx context.Context, account *store.Account, session store.Session, refresh string, now time.Time) (*Session, error) {
+func (a *Auth) session(ctx context.Context, account *accounts.Account, session accounts.Session, refresh string, now time.Time) (*Session, error) {
 	token, err := a.tokens.user(ctx, account, session, now)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 func TestUnknownUserCostsAsMuchAsAWrongPassword(t *testing.T) {
@@ -282,7 +283,7 @@ func TestPasswordIsRehashedWhenParametersChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	stronger := Params{Memory: 128, Passes: 2, Threads: 1}
-	later := New(w.store, w.limits, Options{Params: stronger})
+	later := New(w.store.Accounts(), w.limits, Options{Params: stronger})
 	for range 2 {
 		if _, err := later.SignIn(t.Context(), ownerEmail, ownerPassword, ""); err != nil {
 			t.Fatal(err)
@@ -317,7 +318,7 @@ func TestKeepPasswordKeepsTheHashOfTheSamePassword(t *testing.T) {
 func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, so store.Options) {
 		w := newWorld(t, so, Options{})
-		read := func() store.Account {
+		read := func() accounts.Account {
 			a, err := w.store.Account(t.Context(), w.owner.ID)
 			if err != nil || a == nil {
 				t.Fatal(a, err)
@@ -325,18 +326,18 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 			return *a
 		}
 		before := read()
-		put := func(a store.Account) {
+		put := func(a accounts.Account) {
 			w.configure(t, func(ctx context.Context, tx *store.Tx) error {
 				a := a
 				return tx.PutAccount(ctx, &a, time.Now().Add(time.Hour))
 			})
 		}
-		put(store.Account{Email: "OWNER@acme.test", Name: "Owner", PasswordHash: before.PasswordHash})
-		put(store.Account{Email: ownerEmail, Name: "Owner"})
+		put(accounts.Account{Email: "OWNER@acme.test", Name: "Owner", PasswordHash: before.PasswordHash})
+		put(accounts.Account{Email: ownerEmail, Name: "Owner"})
 		if after := read(); after != before {
 			t.Errorf("applied again it is %+v, was %+v", after, before)
 		}
-		put(store.Account{Email: ownerEmail, Name: "New name"})
+		put(accounts.Account{Email: ownerEmail, Name: "New name"})
 		if after := read(); after.Name != "New name" || after.PasswordHash != before.PasswordHash || !after.UpdatedAt.After(before.UpdatedAt) {
 			t.Errorf("after a change it is %+v", after)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // Audiences and types distinguish the two kinds of tokens: neither is accepted for the other.
@@ -140,7 +140,7 @@ type Token struct {
 	ExpiresAt   time.Time
 }
 
-func (t tokens) user(ctx context.Context, u *store.Account, session store.Session, now time.Time) (Token, error) {
+func (t tokens) user(ctx context.Context, u *accounts.Account, session accounts.Session, now time.Time) (Token, error) {
 	token := Token{ExpiresIn: int(t.life / time.Second), ExpiresAt: now.Add(t.life)}
 	var err error
 	token.AccessToken, err = t.sign(ctx, userType, &claims{

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // usage remembers when access keys were used, and stores it from time to time.
 type usage struct {
-	store *store.Store
+	store *accounts.Store
 	used  sync.Map // key id → *use
 }
 
@@ -30,7 +30,7 @@ func (u *usage) touch(id string, now time.Time) {
 }
 
 // last is when a key was last used, as far as stored or known to this node; zero when it was never used.
-func (u *usage) last(key *store.AccessKey) time.Time {
+func (u *usage) last(key *accounts.AccessKey) time.Time {
 	if k, ok := u.used.Load(key.ID); ok {
 		if t := time.UnixMilli(k.(*use).at.Load()).UTC(); t.After(key.LastUsed) {
 			return t

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // User is the user object of the contract, every key always present, in the contract's order.
@@ -67,12 +67,12 @@ func appMetadata() AppMetadata {
 	return AppMetadata{Provider: emailProvider, Providers: []string{emailProvider}}
 }
 
-func userMetadata(a *store.Account) UserMetadata {
+func userMetadata(a *accounts.Account) UserMetadata {
 	return UserMetadata{EmailVerified: !a.ConfirmedAt.IsZero(), Name: a.Name}
 }
 
 // userObject returns the user object of an account.
-func userObject(a *store.Account) *User {
+func userObject(a *accounts.Account) *User {
 	confirmed, signedIn, created, updated := timeOrNull(a.ConfirmedAt), timeOrNull(a.LastSignInAt), timeOrNull(a.CreatedAt), timeOrNull(a.UpdatedAt)
 	return &User{
 		ID: a.ID, Audience: userAudience, Role: userAudience, Email: a.Email, EmailConfirmedAt: confirmed, Phone: a.Phone,
@@ -104,7 +104,7 @@ func timeOrNull(t time.Time) *string {
 
 // Caller is a signed-in person.
 type Caller struct {
-	Account   *store.Account
+	Account   *accounts.Account
 	SessionID string
 }
 

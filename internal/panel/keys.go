@@ -9,6 +9,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // keysMost bounds a company's keys that are not revoked.
@@ -31,7 +32,7 @@ type keyRow struct {
 	CreatedAt *string  `json:"created_at"`
 }
 
-func (p *Panel) keyRow(k *store.AccessKey) keyRow {
+func (p *Panel) keyRow(k *accounts.AccessKey) keyRow {
 	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
 	return keyRow{
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
@@ -57,7 +58,7 @@ func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by member) erro
 	if err != nil {
 		return err
 	}
-	return httpio.JSON(w, http.StatusOK, listOf(keys, limit, func(k *store.AccessKey) string { return k.ID }, p.keyRow))
+	return httpio.JSON(w, http.StatusOK, listOf(keys, limit, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow))
 }
 
 func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by member) error {
@@ -66,7 +67,7 @@ func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by member) err
 		return err
 	}
 	now := time.Now()
-	k := store.AccessKey{CompanyID: by.companyID, Key: auth.NewKey()}
+	k := accounts.AccessKey{CompanyID: by.companyID, Key: auth.NewKey()}
 	if k.Label, err = text(o, "label", labelMost); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/limit"
 	"carillon/internal/realtime"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 const goodPassword = "correct-horse-battery"
@@ -44,7 +45,7 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	a := auth.New(s, limit.New(s, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	a := auth.New(s.Accounts(), limit.New(s, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	routes := New(Deps{Store: s, Auth: a, Events: realtime.NewHub(s, nil)}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes}
 }
@@ -60,9 +61,9 @@ func (w *world) company(name string) *carillon.Company {
 	err = w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		all := []error{tx.PutCompany(ctx, c, time.Now())}
 		for _, role := range auth.Roles() {
-			a := &store.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash}
+			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash}
 			all = append(all, tx.PutAccount(ctx, a, time.Now()),
-				tx.PutMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
+				tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
 		}
 		return errors.Join(all...)
 	})
@@ -214,7 +215,7 @@ func (w *world) member(email, companyID, role string) {
 	a, err := w.store.AccountByEmail(w.t.Context(), email)
 	if err == nil {
 		err = w.store.Update(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: companyID, Role: role})
+			return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: companyID, Role: role})
 		})
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // userRow is a member of the company in a response.
@@ -22,7 +23,7 @@ type userRow struct {
 	CreatedAt    *string `json:"created_at"`
 }
 
-func userRowOf(m store.Member) userRow {
+func userRowOf(m accounts.Member) userRow {
 	return userRow{m.ID, m.Email, m.Name, m.Role, timeOrNull(m.LastSignInAt), timeOrNull(m.CreatedAt)}
 }
 
@@ -35,7 +36,7 @@ func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by member) err
 	if err != nil {
 		return err
 	}
-	return httpio.JSON(w, http.StatusOK, listOf(members, limit, func(m store.Member) string { return m.ID }, userRowOf))
+	return httpio.JSON(w, http.StatusOK, listOf(members, limit, func(m accounts.Member) string { return m.ID }, userRowOf))
 }
 
 // newUser is the body of POST users.
@@ -135,7 +136,7 @@ func (p *Panel) addUser(w http.ResponseWriter, r *http.Request, by member) error
 // join adds the account with the e-mail to the company and creates it where there is none. An existing account keeps its
 // password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
 // accounts of others.
-func (p *Panel) join(ctx context.Context, by member, u newUser) (*store.Account, error) {
+func (p *Panel) join(ctx context.Context, by member, u newUser) (*accounts.Account, error) {
 	a, err := p.Store.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (p *Panel) join(ctx context.Context, by member, u newUser) (*store.Account,
 	case !known && !u.hasPassword:
 		return nil, carillon.Missing("password")
 	case !known:
-		a = &store.Account{Email: u.email, Name: u.name}
+		a = &accounts.Account{Email: u.email, Name: u.name}
 		if a.PasswordHash, err = p.Auth.HashPassword(ctx, u.password); err != nil {
 			return nil, err
 		}
@@ -164,7 +165,7 @@ func (p *Panel) join(ctx context.Context, by member, u newUser) (*store.Account,
 				return err
 			}
 		}
-		return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: by.companyID, Role: u.role})
+		return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: by.companyID, Role: u.role})
 	})
 }
 
@@ -200,7 +201,7 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
 		return err
 	}
-	a := &store.Account{Email: u.email, Name: u.name}
+	a := &accounts.Account{Email: u.email, Name: u.name}
 	if a.PasswordHash, err = p.Auth.HashPassword(r.Context(), u.password); err != nil {
 		return err
 	}
@@ -212,8 +213,8 @@ func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
 	return writeUser(w, a, string(auth.Owner))
 }
 
-func writeUser(w http.ResponseWriter, a *store.Account, role string) error {
-	return httpio.JSON(w, http.StatusCreated, userRowOf(store.Member{
+func writeUser(w http.ResponseWriter, a *accounts.Account, role string) error {
+	return httpio.JSON(w, http.StatusCreated, userRowOf(accounts.Member{
 		ID: a.ID, Email: a.Email, Name: a.Name, Role: role, LastSignInAt: a.LastSignInAt, CreatedAt: a.CreatedAt,
 	}))
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/storetest"
 )
 
@@ -38,7 +39,7 @@ func TestPostgresConforms(t *testing.T) {
 func TestAnotherNodesCachesFollow(t *testing.T) {
 	o := store.Options{DatabaseURL: storetest.Postgres(t)}
 	one, other := open(t, o), open(t, o)
-	k := &store.AccessKey{CompanyID: "ours", Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
+	k := &accounts.AccessKey{CompanyID: "ours", Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
 	configure(t, one, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()); err != nil {
 			return err

@@ -10,16 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"carillon"
 	"carillon/internal/config"
 	"carillon/internal/db"
+	"carillon/internal/store/accounts"
 )
 
 // company gives the company's id, empty after a problem.
 func (a *applying) company(ctx context.Context, c *config.Company) (string, error) {
-	have, err := a.findCompany(ctx, c)
+	have, err := a.tx.FindCompany(ctx, c.ID, c.Name)
 	if err != nil {
 		return "", err
 	}
@@ -41,26 +41,6 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 	}
 	a.count("company", updated)
 	return have.ID, placed(c.At, a.tx.PutCompany(ctx, &want, a.now))
-}
-
-// findCompany looks by id, then by name; nil when there is none.
-func (a *applying) findCompany(ctx context.Context, c *config.Company) (*carillon.Company, error) {
-	for _, by := range []struct{ column, value string }{{"id", c.ID}, {"name", c.Name}} {
-		if by.value == "" {
-			continue
-		}
-		x, err := scanCompany(func(dest ...any) error {
-			return a.tx.Row(ctx, dest, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
-		})
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("look up company: %w", err)
-		}
-		return x, nil
-	}
-	return nil, nil
 }
 
 // sameJSON compares by what would be stored.
@@ -86,14 +66,14 @@ func (a *applying) users(ctx context.Context, companyID string, c *config.Compan
 }
 
 func (a *applying) user(ctx context.Context, companyID string, u *config.User) (effect, error) {
-	var have Account
+	var have accounts.Account
 	var role string
 	err := a.tx.Row(ctx, []any{&have.ID, &have.Name, &have.PasswordHash, &role}, `SELECT a.id, a.name, a.password_hash, COALESCE(m.role, '')
 		FROM account a LEFT JOIN membership m ON m.account_id = a.id AND m.company_id = $2 WHERE a.email = $1`, u.Email, companyID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("look up user: %w", err)
 	}
-	want := Account{ID: have.ID, Email: u.Email, Name: cmp.Or(u.Name, have.Name), PasswordHash: cmp.Or(a.hashes[u.Email], have.PasswordHash)}
+	want := accounts.Account{ID: have.ID, Email: u.Email, Name: cmp.Or(u.Name, have.Name), PasswordHash: cmp.Or(a.hashes[u.Email], have.PasswordHash)}
 	wantRole := cmp.Or(u.Role, role, config.Roles()[0])
 	e := updated
 	switch {
@@ -105,7 +85,7 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 	if err := a.tx.PutAccount(ctx, &want, a.now); err != nil {
 		return 0, err
 	}
-	return e, a.tx.PutMembership(ctx, Membership{AccountID: want.ID, CompanyID: companyID, Role: wantRole})
+	return e, a.tx.PutMembership(ctx, accounts.Membership{AccountID: want.ID, CompanyID: companyID, Role: wantRole})
 }
 
 func (a *applying) keys(ctx context.Context, companyID string, c *config.Company) error {
@@ -125,11 +105,11 @@ func (a *applying) key(ctx context.Context, companyID string, k *config.Key) (ef
 	if err != nil {
 		return 0, err
 	}
-	have, err := a.findKey(ctx, secret)
+	have, err := a.tx.FindKey(ctx, secret)
 	if err != nil {
 		return 0, err
 	}
-	want := AccessKey{CompanyID: companyID, Key: secret, Label: k.Label, Scopes: k.Scopes, ExpiresAt: k.ExpiresAt}
+	want := accounts.AccessKey{CompanyID: companyID, Key: secret, Label: k.Label, Scopes: k.Scopes, ExpiresAt: k.ExpiresAt}
 	if k.Revoked {
 		want.RevokedAt = a.now
 	}
@@ -150,43 +130,17 @@ func (a *applying) secretOf(ctx context.Context, companyID string, k *config.Key
 	if k.Key != "" {
 		return k.Key, nil
 	}
-	var id, sealed string
-	err := a.tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
-		companyID, k.Label)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "ck_" + base64.RawURLEncoding.EncodeToString(randomBytes(32)), nil
+	secret, err := a.tx.KeyOfLabel(ctx, companyID, k.Label)
+	if err == nil && secret == "" {
+		secret = "ck_" + base64.RawURLEncoding.EncodeToString(randomBytes(32))
 	}
-	if err != nil {
-		return "", fmt.Errorf("look up access key: %w", err)
-	}
-	plain, err := a.tx.s.seal.open(keyRow(id), sealed)
-	if err != nil {
-		return "", fmt.Errorf("open access key %s: %w", id, err)
-	}
-	return string(plain), nil
+	return secret, err
 }
 
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program instead
 	return b
-}
-
-// findKey reads a key by its secret inside the transaction; nil when there is none.
-func (a *applying) findKey(ctx context.Context, secret string) (*AccessKey, error) {
-	k := &AccessKey{}
-	var scopes string
-	var expires, revoked int64
-	err := a.tx.Row(ctx, []any{&k.CompanyID, &k.Label, &scopes, &expires, &revoked},
-		"SELECT company_id, label, scopes, expires_at, revoked_at FROM access_key WHERE digest = $1", Digest(secret))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up access key: %w", err)
-	}
-	k.Scopes, k.ExpiresAt, k.RevokedAt = strings.Fields(scopes), db.Instant(expires), db.Instant(revoked)
-	return k, nil
 }
 
 // suppressions adds numbers; those that are there keep their reason.

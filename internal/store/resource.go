@@ -164,7 +164,7 @@ func sealedResource(companyID, kind, id string) string {
 func (tx *Tx) writeResource(ctx context.Context, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
 	sealed := ""
 	if row.secret != "" {
-		sealed = tx.s.seal.seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
+		sealed = tx.s.seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
 		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc, sealed = excluded.sealed,

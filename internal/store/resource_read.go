@@ -10,11 +10,12 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/resource"
+	"carillon/internal/store/configure"
 )
 
 // Agent is a company's active voice agent, from the cache. Errors: agent_not_found, whose suggestion names one there is.
 func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
-	a, err := s.caches.agents.Get(ctx, ownedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
+	a, err := s.caches.agents.Get(ctx, configure.OwnedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
 		a, err := s.agent(ctx, companyID, id)
 		return a, companyID, err
 	})
@@ -47,7 +48,7 @@ func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agen
 
 // FlowKnown reports whether a flow of the company is started by the event, from the cache.
 func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
-	return s.caches.flows.Get(ctx, ownedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
+	return s.caches.flows.Get(ctx, configure.OwnedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
 		rows, err := s.Query(ctx, "SELECT doc FROM resource WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
 		if err != nil {
 			return false, "", fmt.Errorf("read flows: %w", err)
@@ -119,7 +120,7 @@ func (s *Store) readResource(companyID string, k resource.Kind, id string, row r
 	if !ok || row.secret == "" {
 		return x, nil
 	}
-	plain, err := s.seal.open(sealedResource(companyID, k.Name, id), row.secret)
+	plain, err := s.seal.Open(sealedResource(companyID, k.Name, id), row.secret)
 	if err != nil {
 		return nil, fmt.Errorf("open %s %s: %w", k.Name, id, err)
 	}
@@ -145,7 +146,7 @@ func (tx *Tx) findResource(ctx context.Context, companyID, kind, id string) (row
 	}
 	row.found = true
 	if row.secret != "" {
-		plain, err := tx.s.seal.open(sealedResource(companyID, kind, id), row.secret)
+		plain, err := tx.s.seal.Open(sealedResource(companyID, kind, id), row.secret)
 		if err != nil {
 			return row, fmt.Errorf("open %s %s: %w", kind, id, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/configure"
 )
 
 const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
@@ -32,7 +33,7 @@ func (s *Store) scanSender(scan func(...any) error) (*carillon.Sender, error) {
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
-	if x.Settings, err = s.seal.open(senderRow(x.UID), sealed); err != nil {
+	if x.Settings, err = s.seal.Open(senderRow(x.UID), sealed); err != nil {
 		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
 	}
 	return &x, nil
@@ -78,7 +79,7 @@ func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
 			if x.Default {
 				r.standard[x.Channel] = x
 			}
-			s.caches.senders.Put(uidKey(x.UID), x, companyID, clock)
+			s.caches.senders.Put(configure.UIDKey(x.UID), x, companyID, clock)
 		}
 		return r, companyID, nil
 	})
@@ -114,7 +115,7 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 
 // Sender is one sender by uid, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
-	return s.caches.senders.Get(ctx, uidKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
+	return s.caches.senders.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, "uid = $1", uid)
 		if err == nil && len(all) == 0 {
 			err = carillon.Absent("Sender")
@@ -199,7 +200,7 @@ func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) 
 		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.s.seal.seal(senderRow(x.UID), x.Settings), db.Millis(now))
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.s.seal.Seal(senderRow(x.UID), x.Settings), db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
 	}

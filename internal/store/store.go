@@ -15,6 +15,9 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/seal"
 )
 
 // Options say where the data is. DatabaseURL empty: SQLite in Dir.
@@ -48,7 +51,9 @@ var migrations embed.FS
 type Store struct {
 	*db.DB
 
-	seal       *sealer
+	*accountStore
+	seal       *seal.Sealer
+	config     *configure.Configuration
 	log        *slog.Logger
 	caches     *caches
 	ids        carillon.Sequence
@@ -76,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	seal, err := newSealer(o.MasterKey)
+	sealer, err := seal.New(o.MasterKey)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +92,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	config := configure.New(d)
 	s := &Store{
-		DB: d, seal: seal, log: o.Logger, caches: newCaches(), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
+		DB: d, accountStore: accounts.New(d, sealer, config), seal: sealer, config: config, log: o.Logger, caches: newCaches(config), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
 		purges: db.Funcs("purge", placeClose),
 	}
@@ -99,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx)) // until Close
 	if !s.SQLite() {
 		s.ids.SetSlot(mathrand.N(carillon.NodeSlots)) //nolint:gosec // no secret; until the node has joined the others
-		s.done.Go(func() { s.followInvalidations(ctx) })
+		s.done.Go(func() { config.Follow(ctx) })
 	}
 	return s, nil
 }
@@ -112,18 +118,35 @@ func (s *Store) Close() error {
 	return s.DB.Close()
 }
 
+// The stores of subjects, under names of their own: Store and Tx have their methods.
+type (
+	accountStore = accounts.Store
+	accountTx    = accounts.Tx
+)
+
+// Accounts are the tables of companies, accounts and keys.
+func (s *Store) Accounts() *accounts.Store { return s.accountStore }
+
 // Tx is a transaction in which configuration and rows are written.
 type Tx struct {
 	*db.Tx
-	s       *Store
-	changed map[string]bool // companies whose configuration it changes; nil outside Configure
+	*accountTx
+	config *configure.Tx
+	s      *Store
 }
+
+func (s *Store) on(tx *configure.Tx) *Tx {
+	return &Tx{Tx: tx.Tx, accountTx: s.accountStore.On(tx), config: tx, s: s}
+}
+
+// changes records that the transaction changes a company's configuration.
+func (tx *Tx) changes(companyID string) { tx.config.Changes(companyID) }
 
 // Update runs fn in a transaction of its own. It must be repeatable: a deadlock or a serialization failure runs it
 // again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds all of it, and what it
 // ends in the COMMIT may be stored or not.
 func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return fn(ctx, &Tx{Tx: tx, s: s}) })
+	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return fn(ctx, s.on(&configure.Tx{Tx: tx})) })
 }
 
 // checkMasterKey refuses to start with a master key that cannot open what the database holds.
@@ -132,7 +155,7 @@ func (s *Store) checkMasterKey(ctx context.Context) error {
 	nonce := make([]byte, 8)
 	_, _ = rand.Read(nonce)
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key", s.seal.seal(row, nonce))
+		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key", s.seal.Seal(row, nonce))
 		return err
 	})
 	if err != nil {
@@ -142,6 +165,6 @@ func (s *Store) checkMasterKey(ctx context.Context) error {
 	if err := s.Row(ctx, []any{&sealed}, "SELECT text FROM meta WHERE name = $1", "master-key"); err != nil {
 		return fmt.Errorf("check the master key: %w", err)
 	}
-	_, err = s.seal.open(row, sealed)
+	_, err = s.seal.Open(row, sealed)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 func configuring() []sentence {
@@ -50,7 +51,7 @@ func (r *rig) companyName(t *testing.T) string {
 }
 
 func configuredIsReadAtOnce(t *testing.T, r *rig) {
-	key := &store.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
+	key := &accounts.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
 	for i := range 20 {
 		name := "Name " + strconv.Itoa(i)
 		if k, err := r.AccessKey(t.Context(), key.Key+name); k != nil || err != nil { // the absence is remembered too
@@ -79,7 +80,7 @@ func configuredIsReadAtOnce(t *testing.T, r *rig) {
 
 func configuredWithoutCaller(t *testing.T, r *rig) {
 	ctx, leave := context.WithCancel(t.Context())
-	k := &store.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
+	k := &accounts.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
 	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, k, r.now) })
 	leave()
 	err := r.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {

@@ -11,11 +11,12 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 func signingIn() []sentence {
 	return []sentence{
-		{"an account is one e-mail's, whatever its letter case", accounts},
+		{"an account is one e-mail's, whatever its letter case", signingUp},
 		{"members are seen by their company", members},
 		{"a refresh token is good once, a reused one ends its family", refreshing},
 		{"a session that is over refreshes nothing and is dropped", endingSessions},
@@ -26,16 +27,16 @@ func signingIn() []sentence {
 	}
 }
 
-func (r *rig) account(t *testing.T, email string) *store.Account {
+func (r *rig) account(t *testing.T, email string) *accounts.Account {
 	t.Helper()
-	a := &store.Account{Email: email, Name: "N", PasswordHash: "h"}
+	a := &accounts.Account{Email: email, Name: "N", PasswordHash: "h"}
 	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.AddAccount(ctx, a, r.now) }); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func accounts(t *testing.T, r *rig) {
+func signingUp(t *testing.T, r *rig) {
 	if any, err := r.AnyAccount(t.Context()); any || err != nil {
 		t.Error(any, err)
 	}
@@ -44,7 +45,7 @@ func accounts(t *testing.T, r *rig) {
 	if d := cmp.Diff(a, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	double := &store.Account{Email: "ana@example.org"}
+	double := &accounts.Account{Email: "ana@example.org"}
 	err = r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.AddAccount(ctx, double, r.now) })
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
@@ -60,7 +61,7 @@ func accounts(t *testing.T, r *rig) {
 			t.Error(got, err)
 		}
 	}
-	put := &store.Account{Email: "ANA@example.org", Name: "Other"}
+	put := &accounts.Account{Email: "ANA@example.org", Name: "Other"}
 	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutAccount(ctx, put, r.now) }); err != nil || put.ID != a.ID {
 		t.Error(put.ID, err)
 	}
@@ -77,9 +78,9 @@ func accounts(t *testing.T, r *rig) {
 
 func members(t *testing.T, r *rig) {
 	ana, bob := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
-	join := func(a *store.Account, company, role string) error {
+	join := func(a *accounts.Account, company, role string) error {
 		return r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.AddMembership(ctx, store.Membership{AccountID: a.ID, CompanyID: company, Role: role})
+			return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: company, Role: role})
 		})
 	}
 	if err := errors.Join(join(ana, ours, "owner"), join(bob, ours, "viewer"), join(ana, theirs, "teammate")); err != nil {
@@ -89,7 +90,7 @@ func members(t *testing.T, r *rig) {
 		t.Error(err)
 	}
 	all, err := r.Memberships(t.Context(), ana.ID)
-	if want := []store.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"}, {AccountID: ana.ID, CompanyID: theirs, Role: "teammate"}}; err != nil || !slices.Equal(all, want) {
+	if want := []accounts.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"}, {AccountID: ana.ID, CompanyID: theirs, Role: "teammate"}}; err != nil || !slices.Equal(all, want) {
 		t.Error(all, err)
 	}
 	ids := []string{ana.ID, bob.ID}
@@ -118,7 +119,7 @@ const (
 	life  = time.Hour
 )
 
-func (r *rig) refresh(t *testing.T, token, next string) store.Refreshed {
+func (r *rig) refresh(t *testing.T, token, next string) accounts.Refreshed {
 	t.Helper()
 	_, end, err := r.Refresh(t.Context(), token, next, r.now, grace, life)
 	if err != nil {
@@ -127,9 +128,9 @@ func (r *rig) refresh(t *testing.T, token, next string) store.Refreshed {
 	return end
 }
 
-func (r *rig) session(t *testing.T, a *store.Account, id, token string) {
+func (r *rig) session(t *testing.T, a *accounts.Account, id, token string) {
 	t.Helper()
-	x := store.Session{ID: id, AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
+	x := accounts.Session{ID: id, AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
 	if err := r.StartSession(t.Context(), x, token); err != nil {
 		t.Fatal(err)
 	}
@@ -143,22 +144,22 @@ func refreshing(t *testing.T, r *rig) {
 	}
 	r.now = r.now.Add(time.Minute)
 	x, end, err := r.Refresh(t.Context(), "t1", "t2", r.now, grace, life)
-	if want := (store.Session{ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute), ExpiresAt: r.now.Add(life)}); err != nil || end != store.RefreshDone || x != want {
+	if want := (accounts.Session{ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute), ExpiresAt: r.now.Add(life)}); err != nil || end != accounts.RefreshDone || x != want {
 		t.Error(x, end, err)
 	}
 	r.now = r.now.Add(grace - time.Millisecond)
-	if end := r.refresh(t, "t1", "t3"); end != store.RefreshDone {
+	if end := r.refresh(t, "t1", "t3"); end != accounts.RefreshDone {
 		t.Errorf("within its grace: %d", end)
 	}
-	if end := r.refresh(t, "none", "t4"); end != store.RefreshUnknown {
+	if end := r.refresh(t, "none", "t4"); end != accounts.RefreshUnknown {
 		t.Errorf("nobody's token: %d", end)
 	}
 	r.now = r.now.Add(time.Millisecond)
-	if end := r.refresh(t, "t1", "t5"); end != store.RefreshRevoked {
+	if end := r.refresh(t, "t1", "t5"); end != accounts.RefreshRevoked {
 		t.Errorf("reused after its grace: %d", end)
 	}
 	for _, token := range []string{"t2", "t3"} {
-		if end := r.refresh(t, token, token+"'"); end != store.RefreshRevoked {
+		if end := r.refresh(t, token, token+"'"); end != accounts.RefreshRevoked {
 			t.Errorf("%s of a revoked family: %d", token, end)
 		}
 	}
@@ -177,7 +178,7 @@ func endingSessions(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.now = r.now.Add(life / 2)
-	for token, want := range map[string]store.Refreshed{"e": store.RefreshRevoked, "o": store.RefreshExpired, "y": store.RefreshDone} {
+	for token, want := range map[string]accounts.Refreshed{"e": accounts.RefreshRevoked, "o": accounts.RefreshExpired, "y": accounts.RefreshDone} {
 		if end := r.refresh(t, token, token+"2"); end != want {
 			t.Errorf("%s: %d, want %d", token, end, want)
 		}
@@ -190,14 +191,14 @@ func endingSessions(t *testing.T, r *rig) {
 			t.Error(id, x, err)
 		}
 	}
-	if end := r.refresh(t, "o", "o3"); end != store.RefreshUnknown {
+	if end := r.refresh(t, "o", "o3"); end != accounts.RefreshUnknown {
 		t.Errorf("a dropped session's token is kept: %d", end)
 	}
 }
 
 func keys(t *testing.T, r *rig) {
-	expired := &store.AccessKey{CompanyID: ours, Label: "old", Key: "ck_old", Scopes: []string{"*"}, ExpiresAt: r.now.Add(time.Minute)}
-	k := &store.AccessKey{CompanyID: ours, Label: "l", Key: "ck_one", Scopes: []string{"notify:send", "notify:read"}}
+	expired := &accounts.AccessKey{CompanyID: ours, Label: "old", Key: "ck_old", Scopes: []string{"*"}, ExpiresAt: r.now.Add(time.Minute)}
+	k := &accounts.AccessKey{CompanyID: ours, Label: "l", Key: "ck_one", Scopes: []string{"notify:send", "notify:read"}}
 	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
 		err := errors.Join(tx.PutKey(ctx, expired, r.now), tx.PutKey(ctx, k, r.now.Add(time.Millisecond)))
 		if n, cerr := tx.CountKeys(ctx, ours); n != 2 || cerr != nil {
@@ -208,9 +209,9 @@ func keys(t *testing.T, r *rig) {
 	r.now = r.now.Add(time.Hour)
 	want := *k
 	want.Key = ""
-	for name, find := range map[string]func() (*store.AccessKey, error){
-		"secret": func() (*store.AccessKey, error) { return r.AccessKey(t.Context(), "ck_one") },
-		"id":     func() (*store.AccessKey, error) { return r.AccessKeyByID(t.Context(), k.ID) },
+	for name, find := range map[string]func() (*accounts.AccessKey, error){
+		"secret": func() (*accounts.AccessKey, error) { return r.AccessKey(t.Context(), "ck_one") },
+		"id":     func() (*accounts.AccessKey, error) { return r.AccessKeyByID(t.Context(), k.ID) },
 	} {
 		got, err := find()
 		if d := cmp.Diff(&want, got); err != nil || d != "" {
@@ -250,7 +251,7 @@ func keys(t *testing.T, r *rig) {
 
 func keysOfTwoCompanies(t *testing.T, r *rig) {
 	add := func(company string) error {
-		k := &store.AccessKey{CompanyID: company, Label: "l", Key: "ck_one", Scopes: []string{"*"}}
+		k := &accounts.AccessKey{CompanyID: company, Label: "l", Key: "ck_one", Scopes: []string{"*"}}
 		return r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, k, r.now) })
 	}
 	if err := add(ours); err != nil {
@@ -266,7 +267,7 @@ func keysOfTwoCompanies(t *testing.T, r *rig) {
 
 func signingKeys(t *testing.T, r *rig) {
 	add := func(id string, signs, last time.Time) {
-		k := store.SigningKey{ID: id, Alg: "EdDSA", Private: []byte("private"), CreatedAt: r.now, SignsAt: signs}
+		k := accounts.SigningKey{ID: id, Alg: "EdDSA", Private: []byte("private"), CreatedAt: r.now, SignsAt: signs}
 		if err := r.AddSigningKey(t.Context(), k, last); err != nil {
 			t.Fatal(err)
 		}

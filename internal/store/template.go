@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/db"
+	"carillon/internal/store/configure"
 )
 
 // TemplateRecord is a template as stored, with what only its lifecycle needs. ClaimedUntil is set while someone talks to
@@ -75,7 +76,7 @@ func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*Te
 // Templates are a sender's templates of every status, compiled, by name and language, from the cache. They are shared:
 // nobody changes them.
 func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
-	return s.caches.templates.Get(ctx, uidKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
+	return s.caches.templates.Get(ctx, configure.UIDKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
 		records, err := s.templates(ctx, templateList, senderUID)
 		if err != nil {
 			return nil, "", err

@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/store/seal"
 )
 
 // Session is one sign-in of an account and the family of its refresh tokens.
@@ -21,7 +22,7 @@ type Session struct {
 
 // StartSession stores a session with its first refresh token and notes the sign-in on the account.
 func (s *Store) StartSession(ctx context.Context, x Session, token string) error {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2 WHERE id = $1", x.AccountID, db.Millis(x.CreatedAt)); err != nil {
 			return err
 		}
@@ -29,7 +30,7 @@ func (s *Store) StartSession(ctx context.Context, x Session, token string) error
 			x.ID, x.AccountID, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt)); err != nil {
 			return err
 		}
-		return tx.addRefreshToken(ctx, x.ID, token, x.CreatedAt)
+		return addRefreshToken(ctx, tx, x.ID, token, x.CreatedAt)
 	})
 	if err != nil {
 		return fmt.Errorf("start session: %w", err)
@@ -37,8 +38,8 @@ func (s *Store) StartSession(ctx context.Context, x Session, token string) error
 	return nil
 }
 
-func (tx *Tx) addRefreshToken(ctx context.Context, session, token string, now time.Time) error {
-	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", Digest(token), session, db.Millis(now))
+func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now time.Time) error {
+	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", seal.Digest(token), session, db.Millis(now))
 	return err
 }
 
@@ -56,11 +57,11 @@ const (
 // Refresh spends a refresh token and stores the next of its family. A token that was spent longer ago than grace ends
 // its session for good: the whole family is revoked.
 func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (x Session, r Refreshed, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		x, r = Session{}, RefreshUnknown
 		var spent int64
 		// The row is locked by writing it, so that of two refreshes at once the second sees the first.
-		err := tx.Row(ctx, []any{&x.ID, &spent}, "UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at", Digest(token))
+		err := tx.Row(ctx, []any{&x.ID, &spent}, "UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at", seal.Digest(token))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -69,12 +70,12 @@ func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, 
 		}
 		if spent != 0 && now.UnixMilli()-spent >= grace.Milliseconds() {
 			r = RefreshRevoked
-			return tx.endSession(ctx, x.ID, now)
+			return endSession(ctx, tx, x.ID, now)
 		}
-		if r, err = tx.extendSession(ctx, &x, now, now.Add(life)); err != nil || r != RefreshDone {
+		if r, err = extendSession(ctx, tx, &x, now, now.Add(life)); err != nil || r != RefreshDone {
 			return err
 		}
-		return tx.spend(ctx, x.ID, token, next, now, now.Add(-life))
+		return spend(ctx, tx, x.ID, token, next, now, now.Add(-life))
 	})
 	if err != nil {
 		return Session{}, RefreshUnknown, fmt.Errorf("refresh session: %w", err)
@@ -82,7 +83,7 @@ func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, 
 	return x, r, nil
 }
 
-func (tx *Tx) extendSession(ctx context.Context, x *Session, now, until time.Time) (Refreshed, error) {
+func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.Time) (Refreshed, error) {
 	var created, expires, ended int64
 	err := tx.Row(ctx, []any{&x.AccountID, &created, &expires, &ended}, `UPDATE session SET expires_at = CASE
 		WHEN ended_at = 0 AND expires_at > $2 THEN $3 ELSE expires_at END WHERE id = $1
@@ -101,24 +102,24 @@ func (tx *Tx) extendSession(ctx context.Context, x *Session, now, until time.Tim
 }
 
 // spend marks the token, keeps the time of its first use, stores the next and forgets those spent before a time.
-func (tx *Tx) spend(ctx context.Context, session, token, next string, now, forget time.Time) error {
-	if _, err := tx.Exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", Digest(token), db.Millis(now)); err != nil {
+func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, forget time.Time) error {
+	if _, err := tx.Exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", seal.Digest(token), db.Millis(now)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, db.Millis(forget)); err != nil {
 		return err
 	}
-	return tx.addRefreshToken(ctx, session, next, now)
+	return addRefreshToken(ctx, tx, session, next, now)
 }
 
-func (tx *Tx) endSession(ctx context.Context, id string, now time.Time) error {
+func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $2 WHERE id = $1 AND ended_at = 0", id, db.Millis(now))
 	return err
 }
 
 // EndSession ends a session: its refresh tokens and access tokens are good no more.
 func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error {
-	if err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return tx.endSession(ctx, id, now) }); err != nil {
+	if err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) }); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return nil
@@ -128,7 +129,7 @@ func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error 
 func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
 	x := Session{ID: id}
 	var created, expires, ended int64
-	err := s.Row(ctx, []any{&x.AccountID, &created, &expires, &ended},
+	err := s.d.Row(ctx, []any{&x.AccountID, &created, &expires, &ended},
 		"SELECT account_id, created_at, expires_at, ended_at FROM session WHERE id = $1", id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -146,7 +147,7 @@ const sessionsADrop = 500
 // DropSessions deletes sessions that expired before now, with their refresh tokens.
 func (s *Store) DropSessions(ctx context.Context, now time.Time) error {
 	for n := int64(sessionsADrop); n == sessionsADrop; {
-		err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 			n, err = tx.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)", db.Millis(now), sessionsADrop)
 			return err
 		})

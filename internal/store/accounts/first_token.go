@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/store/seal"
 )
 
 // PutFirstToken keeps the digest of the token that makes an empty installation's owner, instead of any earlier one.
 func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Time) error {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('first-token', $1, $2)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(expires), Digest(token))
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(expires), seal.Digest(token))
 		return err
 	})
 	if err != nil {
@@ -26,8 +27,8 @@ func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Ti
 // FirstToken tells when the token expires; zero where it is no such token or an account exists.
 func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error) {
 	var expires int64
-	err := s.Row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
-		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token))
+	err := s.d.Row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
+		AND NOT EXISTS (SELECT 1 FROM account)`, seal.Digest(token))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, fmt.Errorf("look up the first token: %w", err)
 	}
@@ -35,9 +36,9 @@ func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error)
 }
 
 // SpendFirstToken takes the token away, whoever is first, where it is good and there is no account yet.
-func (tx *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
-		AND NOT EXISTS (SELECT 1 FROM account)`, Digest(token), db.Millis(now))
+func (t *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) (bool, error) {
+	n, err := t.tx.Exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
+		AND NOT EXISTS (SELECT 1 FROM account)`, seal.Digest(token), db.Millis(now))
 	if err != nil {
 		return false, fmt.Errorf("spend the first token: %w", err)
 	}

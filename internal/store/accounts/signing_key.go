@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -19,26 +19,20 @@ type SigningKey struct {
 
 // SigningKeys reads the signing keys in the order in which they sign.
 func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
-	rows, err := s.Query(ctx, "SELECT kid, alg, sealed, created_at, signs_at FROM signing_key ORDER BY signs_at, kid")
-	if err != nil {
-		return nil, fmt.Errorf("read signing keys: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []SigningKey
-	for rows.Next() {
+	return db.Collect(ctx, s.d, "signing keys", func(scan db.Scan) (SigningKey, error) {
 		var k SigningKey
 		var sealed string
 		var created, signs int64
-		if err := rows.Scan(&k.ID, &k.Alg, &sealed, &created, &signs); err != nil {
-			return nil, fmt.Errorf("read signing keys: %w", err)
+		err := scan(&k.ID, &k.Alg, &sealed, &created, &signs)
+		if err != nil {
+			return k, err
 		}
-		if k.Private, err = s.seal.open(signingRow(k.ID), sealed); err != nil {
-			return nil, fmt.Errorf("open signing key %s: %w", k.ID, err)
+		if k.Private, err = s.seal.Open(signingRow(k.ID), sealed); err != nil {
+			return k, fmt.Errorf("open signing key %s: %w", k.ID, err)
 		}
 		k.CreatedAt, k.SignsAt = db.Instant(created), db.Instant(signs)
-		all = append(all, k)
-	}
-	return all, rows.Err()
+		return k, nil
+	}, "SELECT kid, alg, sealed, created_at, signs_at FROM signing_key ORDER BY signs_at, kid")
 }
 
 func signingRow(kid string) string { return "signing_key/" + kid }
@@ -46,14 +40,14 @@ func signingRow(kid string) string { return "signing_key/" + kid }
 // AddSigningKey stores a key unless another one signs from a time after last on: of nodes that turn over at once, one
 // does.
 func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('signing-keys', 1)
 			ON CONFLICT (name) DO UPDATE SET value = meta.value + 1`); err != nil { // a lock until the commit
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO signing_key (kid, alg, sealed, created_at, signs_at)
 			SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE signs_at > $6)`,
-			k.ID, k.Alg, s.seal.seal(signingRow(k.ID), k.Private), db.Millis(k.CreatedAt), db.Millis(k.SignsAt), db.Millis(last))
+			k.ID, k.Alg, s.seal.Seal(signingRow(k.ID), k.Private), db.Millis(k.CreatedAt), db.Millis(k.SignsAt), db.Millis(last))
 		return err
 	})
 	if err != nil {
@@ -64,7 +58,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time)
 
 // DropSigningKey deletes a key whose tokens have all expired.
 func (s *Store) DropSigningKey(ctx context.Context, kid string) error {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
 		return err
 	})

@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, err
 func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Account, error) {
 	var a Account
 	var confirmed, signedIn, created, updated int64
-	err := s.Row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
+	err := s.d.Row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
 		"SELECT "+accountColumns+" FROM account WHERE "+where, arg)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -54,15 +54,15 @@ func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Accou
 
 // AnyAccount tells whether anyone can sign in at all.
 func (s *Store) AnyAccount(ctx context.Context) (exists bool, err error) {
-	if err := s.Row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
+	if err := s.d.Row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
 		return false, fmt.Errorf("look for accounts: %w", err)
 	}
 	return exists, nil
 }
 
 // AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
-func (tx *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
-	n, err := tx.insertAccount(ctx, a, now)
+func (t *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
+	n, err := t.insertAccount(ctx, a, now)
 	if err == nil && n == 0 {
 		return carillon.InConflict("An account with this e-mail exists")
 	}
@@ -71,19 +71,19 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
 
 // PutAccount inserts an account by its e-mail, or brings the one that is there to the same name and password hash (an
 // empty hash keeps the one it has). What is as it should be is not written. ID is filled.
-func (tx *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
+func (t *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 	wanted := a.ID
-	n, err := tx.insertAccount(ctx, a, now)
+	n, err := t.insertAccount(ctx, a, now)
 	if err != nil || n == 1 {
 		return err
 	}
-	if err := tx.Row(ctx, []any{&a.ID}, "SELECT id FROM account WHERE email = $1", a.Email); err != nil {
+	if err := t.tx.Row(ctx, []any{&a.ID}, "SELECT id FROM account WHERE email = $1", a.Email); err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
 	if wanted != "" && wanted != a.ID {
 		return carillon.InConflict("The e-mail belongs to another account")
 	}
-	if _, err := tx.Exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
+	if _, err := t.tx.Exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
 		updated_at = $4 WHERE id = $1 AND (name <> $2 OR $3 <> '' AND password_hash <> $3)`,
 		a.ID, a.Name, a.PasswordHash, db.Millis(now)); err != nil {
 		return fmt.Errorf("write account: %w", err)
@@ -91,7 +91,7 @@ func (tx *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 	return nil
 }
 
-func (tx *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
+func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
 	a.Email = strings.ToLower(a.Email)
 	if a.ID == "" {
 		a.ID = carillon.NewID(now)
@@ -100,7 +100,7 @@ func (tx *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int
 		a.ConfirmedAt = now
 	}
 	a.CreatedAt, a.UpdatedAt = now, now
-	n, err := tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
+	n, err := t.tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
 		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now))
 	if err != nil {
 		return 0, fmt.Errorf("write account: %w", err)
@@ -110,7 +110,7 @@ func (tx *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int
 
 // Rehash replaces an account's password hash by one of the same password, unless it changed meanwhile.
 func (s *Store) Rehash(ctx context.Context, accountID, from, to string) error {
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
 		return err
 	})

@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -13,26 +13,16 @@ import (
 type Membership struct {
 	AccountID string
 	CompanyID string
-	Role      string // owner, admin, developer, agent or viewer
+	Role      string // a role of package auth
 }
 
 // Memberships are an account's, by the companies' names.
 func (s *Store) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
-	rows, err := s.Query(ctx, `SELECT m.account_id, m.company_id, m.role FROM membership m JOIN company c ON c.id = m.company_id
+	return db.Collect(ctx, s.d, "memberships", func(scan db.Scan) (m Membership, err error) {
+		err = scan(&m.AccountID, &m.CompanyID, &m.Role)
+		return m, err
+	}, `SELECT m.account_id, m.company_id, m.role FROM membership m JOIN company c ON c.id = m.company_id
 		WHERE m.account_id = $1 ORDER BY c.name`, accountID)
-	if err != nil {
-		return nil, fmt.Errorf("read memberships: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Membership
-	for rows.Next() {
-		var m Membership
-		if err := rows.Scan(&m.AccountID, &m.CompanyID, &m.Role); err != nil {
-			return nil, fmt.Errorf("read memberships: %w", err)
-		}
-		all = append(all, m)
-	}
-	return all, rows.Err()
 }
 
 // Member is an account as one of its companies sees it.
@@ -47,29 +37,19 @@ type Member struct {
 
 // Members reads the members of a company after an id, in the order of their ids.
 func (s *Store) Members(ctx context.Context, companyID, after string, limit int) ([]Member, error) {
-	rows, err := s.Query(ctx, `SELECT a.id, a.email, a.name, m.role, a.last_sign_in_at, a.created_at
+	return db.Collect(ctx, s.d, "members", func(scan db.Scan) (m Member, err error) {
+		var signedIn, created int64
+		err = scan(&m.ID, &m.Email, &m.Name, &m.Role, &signedIn, &created)
+		m.LastSignInAt, m.CreatedAt = db.Instant(signedIn), db.Instant(created)
+		return m, err
+	}, `SELECT a.id, a.email, a.name, m.role, a.last_sign_in_at, a.created_at
 		FROM membership m JOIN account a ON a.id = m.account_id
 		WHERE m.company_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`, companyID, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read members: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Member
-	for rows.Next() {
-		var m Member
-		var signedIn, created int64
-		if err := rows.Scan(&m.ID, &m.Email, &m.Name, &m.Role, &signedIn, &created); err != nil {
-			return nil, fmt.Errorf("read members: %w", err)
-		}
-		m.LastSignInAt, m.CreatedAt = db.Instant(signedIn), db.Instant(created)
-		all = append(all, m)
-	}
-	return all, rows.Err()
 }
 
 // PutMembership gives an account a role in a company, instead of any other it has there.
-func (tx *Tx) PutMembership(ctx context.Context, m Membership) error {
-	if _, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+func (t *Tx) PutMembership(ctx context.Context, m Membership) error {
+	if _, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role WHERE membership.role <> excluded.role`,
 		m.AccountID, m.CompanyID, m.Role); err != nil {
 		return fmt.Errorf("write membership: %w", err)
@@ -78,8 +58,8 @@ func (tx *Tx) PutMembership(ctx context.Context, m Membership) error {
 }
 
 // AddMembership makes an account a member. Errors: conflict when it is one.
-func (tx *Tx) AddMembership(ctx context.Context, m Membership) error {
-	n, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+func (t *Tx) AddMembership(ctx context.Context, m Membership) error {
+	n, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO NOTHING`, m.AccountID, m.CompanyID, m.Role)
 	if err != nil {
 		return fmt.Errorf("write membership: %w", err)

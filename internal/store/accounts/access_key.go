@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -7,12 +7,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/seal"
 )
 
 // AccessKey is a company's key (docs/reference/signing-in.md). Key, the secret itself, is filled only where a method says so.
@@ -30,7 +32,7 @@ type AccessKey struct {
 
 const keyColumns = "id, company_id, label, scopes, expires_at, revoked_at, created_at, last_used"
 
-func scanKey(scan func(...any) error, more ...any) (*AccessKey, error) {
+func scanKey(scan db.Scan, more ...any) (*AccessKey, error) {
 	var k AccessKey
 	var scopes string
 	var expires, revoked, created, used int64
@@ -47,23 +49,23 @@ func scanKey(scan func(...any) error, more ...any) (*AccessKey, error) {
 func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
 	digest := sha256.Sum256([]byte(key))
 	name := string(digest[:])
-	if k, ok := s.caches.keys.Peek(name); ok {
+	if k, ok := s.keys.Peek(name); ok {
 		return k, nil
 	}
-	if _, unknown := s.caches.unknown.Peek(name); unknown {
+	if _, unknown := s.unknown.Peek(name); unknown {
 		return nil, nil
 	}
-	clock := s.caches.unknown.Clock()
+	clock := s.unknown.Clock()
 	k, err := s.cachedKey(ctx, name, "digest = $1", hex.EncodeToString(digest[:]))
 	if k == nil && err == nil {
-		s.caches.unknown.Put(name, struct{}{}, "", clock)
+		s.unknown.Put(name, struct{}{}, "", clock)
 	}
 	return k, err
 }
 
 // cachedKey reads a key through the cache; nil when there is none, which is not kept.
 func (s *Store) cachedKey(ctx context.Context, name, where string, arg any) (*AccessKey, error) {
-	k, err := s.caches.keys.Get(ctx, name, func(ctx context.Context) (*AccessKey, string, error) {
+	k, err := s.keys.Get(ctx, name, func(ctx context.Context) (*AccessKey, string, error) {
 		k, err := s.keyWhere(ctx, where, arg)
 		if err != nil {
 			return nil, "", err
@@ -82,15 +84,9 @@ func (s *Store) AccessKeyByID(ctx context.Context, id string) (*AccessKey, error
 }
 
 func (s *Store) keyWhere(ctx context.Context, where string, arg any) (*AccessKey, error) {
-	rows, err := s.Query(ctx, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
-	if err != nil {
-		return nil, fmt.Errorf("look up access key: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	if !rows.Next() {
-		return nil, errors.Join(rows.Err(), sql.ErrNoRows)
-	}
-	k, err := scanKey(rows.Scan)
+	k, err := scanKey(func(dest ...any) error {
+		return s.d.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look up access key: %w", err)
 	}
@@ -99,37 +95,34 @@ func (s *Store) keyWhere(ctx context.Context, where string, arg any) (*AccessKey
 
 // AccessKeys reads keys of a company after an id, oldest first, revoked ones included, with their secrets.
 func (s *Store) AccessKeys(ctx context.Context, companyID, after string, limit int) ([]*AccessKey, error) {
-	return s.keys(ctx, "SELECT "+keyColumns+", sealed FROM access_key WHERE company_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+	return s.readKeys(ctx, "SELECT "+keyColumns+", sealed FROM access_key WHERE company_id = $1 AND id > $2 ORDER BY id LIMIT $3",
 		companyID, after, limit)
 }
 
 // UsableKeys reads the keys of companies that are neither revoked nor expired, oldest first, with their secrets.
 func (s *Store) UsableKeys(ctx context.Context, companyID string, now time.Time) ([]*AccessKey, error) {
-	return s.keys(ctx, "SELECT "+keyColumns+`, sealed FROM access_key WHERE company_id = $1 AND revoked_at = 0
+	return s.readKeys(ctx, "SELECT "+keyColumns+`, sealed FROM access_key WHERE company_id = $1 AND revoked_at = 0
 		AND (expires_at = 0 OR expires_at > $2) ORDER BY id`, companyID, db.Millis(now))
 }
 
-func (s *Store) keys(ctx context.Context, query string, args ...any) ([]*AccessKey, error) {
-	rows, err := s.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read access keys: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []*AccessKey
-	for rows.Next() {
+func (s *Store) readKeys(ctx context.Context, query string, args ...any) ([]*AccessKey, error) {
+	return db.Collect(ctx, s.d, "access keys", func(scan db.Scan) (*AccessKey, error) {
 		var sealed string
-		k, err := scanKey(rows.Scan, &sealed)
+		k, err := scanKey(scan, &sealed)
 		if err != nil {
-			return nil, fmt.Errorf("read access keys: %w", err)
+			return nil, err
 		}
-		plain, err := s.seal.open(keyRow(k.ID), sealed)
-		if err != nil {
-			return nil, fmt.Errorf("open access key %s: %w", k.ID, err)
-		}
-		k.Key = string(plain)
-		all = append(all, k)
+		k.Key, err = s.openKey(k.ID, sealed)
+		return k, err
+	}, query, args...)
+}
+
+func (s *Store) openKey(id, sealed string) (string, error) {
+	plain, err := s.seal.Open(keyRow(id), sealed)
+	if err != nil {
+		return "", fmt.Errorf("open access key %s: %w", id, err)
 	}
-	return all, rows.Err()
+	return string(plain), nil
 }
 
 func keyRow(id string) string { return "access_key/" + id }
@@ -138,16 +131,16 @@ func keyRow(id string) string { return "access_key/" + id }
 // Configure. What is as it should be is not written. ID and CreatedAt are filled when empty. A revocation stands: a key
 // revoked since is not made good by a set-up that does not know of it. Errors: conflict when the secret is another
 // company's.
-func (tx *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
-	tx.changes(k.CompanyID)
-	digest := Digest(k.Key)
+func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
+	t.tx.Changes(k.CompanyID)
+	digest := seal.Digest(k.Key)
 	if k.ID == "" {
 		k.ID = carillon.NewID(now)
 	}
 	scopes := strings.Join(k.Scopes, " ")
-	n, err := tx.Exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
+	n, err := t.tx.Exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING`,
-		k.ID, k.CompanyID, k.Label, digest, tx.s.seal.seal(keyRow(k.ID), []byte(k.Key)), scopes, db.Millis(k.ExpiresAt),
+		k.ID, k.CompanyID, k.Label, digest, t.s.seal.Seal(keyRow(k.ID), []byte(k.Key)), scopes, db.Millis(k.ExpiresAt),
 		db.Millis(k.RevokedAt), db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("write access key: %w", err)
@@ -158,14 +151,14 @@ func (tx *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	}
 	var created int64
 	var company string
-	if err := tx.Row(ctx, []any{&k.ID, &company, &created}, "SELECT id, company_id, created_at FROM access_key WHERE digest = $1", digest); err != nil {
+	if err := t.tx.Row(ctx, []any{&k.ID, &company, &created}, "SELECT id, company_id, created_at FROM access_key WHERE digest = $1", digest); err != nil {
 		return fmt.Errorf("read access key: %w", err)
 	}
 	k.CreatedAt = db.Instant(created)
 	if company != k.CompanyID {
 		return carillon.InConflict("The access key belongs to another company")
 	}
-	if _, err := tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
+	if _, err := t.tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
 		revoked_at = CASE WHEN revoked_at = 0 THEN $5 ELSE revoked_at END WHERE id = $1
 		AND (label <> $2 OR scopes <> $3 OR expires_at <> $4 OR revoked_at = 0 AND $5 <> 0)`,
 		k.ID, k.Label, scopes, db.Millis(k.ExpiresAt), db.Millis(k.RevokedAt)); err != nil {
@@ -175,15 +168,15 @@ func (tx *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 }
 
 // CountKeys is the number of a company's keys that are not revoked.
-func (tx *Tx) CountKeys(ctx context.Context, companyID string) (n int, err error) {
-	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
+func (t *Tx) CountKeys(ctx context.Context, companyID string) (n int, err error) {
+	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
 	return n, err
 }
 
 // RevokeKey revokes a company's key, inside Configure. One that is revoked stays as it is. Errors: not_found.
-func (tx *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time) error {
-	tx.changes(companyID)
-	n, err := tx.Exec(ctx, `UPDATE access_key SET revoked_at = CASE WHEN revoked_at = 0 THEN $3 ELSE revoked_at END
+func (t *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time) error {
+	t.tx.Changes(companyID)
+	n, err := t.tx.Exec(ctx, `UPDATE access_key SET revoked_at = CASE WHEN revoked_at = 0 THEN $3 ELSE revoked_at END
 		WHERE company_id = $1 AND id = $2`, companyID, id, db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("revoke access key: %w", err)
@@ -194,15 +187,38 @@ func (tx *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time
 	return nil
 }
 
+// KeyOfLabel is the secret of a company's oldest key with a label; "" when there is none.
+func (t *Tx) KeyOfLabel(ctx context.Context, companyID, label string) (string, error) {
+	var id, sealed string
+	err := t.tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
+		companyID, label)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look up access key: %w", err)
+	}
+	return t.s.openKey(id, sealed)
+}
+
+// FindKey reads a key by its secret; nil when there is none.
+func (t *Tx) FindKey(ctx context.Context, secret string) (*AccessKey, error) {
+	k, err := scanKey(func(dest ...any) error {
+		return t.tx.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE digest = $1", seal.Digest(secret))
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up access key: %w", err)
+	}
+	return k, nil
+}
+
 // TouchKeys writes when keys were last used, by id, in one transaction. It is no configuration: caches stay.
 func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
-	ids := make([]string, 0, len(used))
-	for id := range used {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		for _, id := range ids {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for _, id := range slices.Sorted(maps.Keys(used)) {
 			if _, err := tx.Exec(ctx, "UPDATE access_key SET last_used = $2 WHERE id = $1 AND last_used < $2", id, db.Millis(used[id])); err != nil {
 				return err
 			}

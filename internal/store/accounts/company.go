@@ -1,7 +1,8 @@
-package store
+package accounts
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 
 // Company is a company by id, from the cache. Errors: not_found.
 func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, error) {
-	return s.caches.companies.Get(ctx, id, func(ctx context.Context) (*carillon.Company, string, error) {
+	return s.companies.Get(ctx, id, func(ctx context.Context) (*carillon.Company, string, error) {
 		var suppresses bool
 		c, err := scanCompany(func(dest ...any) error {
-			return s.Row(ctx, append(dest, &suppresses), "SELECT "+companyColumns+`,
+			return s.d.Row(ctx, append(dest, &suppresses), "SELECT "+companyColumns+`,
 				(SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL FROM company WHERE id = $1`, id)
 		})
 		if err != nil {
@@ -30,7 +31,7 @@ func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, erro
 const companyColumns = "id, name, suspended, strict, hours, redial, limits, retention"
 
 // scanCompany reads the columns of companyColumns.
-func scanCompany(scan func(...any) error) (*carillon.Company, error) {
+func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	c := &carillon.Company{}
 	var hours, redial, limits string
 	err := scan(&c.ID, &c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &redial, &limits, &c.RetentionDays)
@@ -48,16 +49,33 @@ func scanCompany(scan func(...any) error) (*carillon.Company, error) {
 	return c, nil
 }
 
+// FindCompany reads a company by its id or else its name, inside the transaction; nil when there is none. Either may be
+// empty.
+func (t *Tx) FindCompany(ctx context.Context, id, name string) (*carillon.Company, error) {
+	for _, by := range []struct{ column, value string }{{"id", id}, {"name", name}} {
+		if by.value == "" {
+			continue
+		}
+		c, err := scanCompany(func(dest ...any) error {
+			return t.tx.Row(ctx, dest, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
+		})
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return c, err
+		}
+	}
+	return nil, nil
+}
+
 // PutCompany inserts or replaces a company, inside Configure.
-func (tx *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time) error {
-	tx.changes(c.ID)
+func (t *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time) error {
+	t.tx.Changes(c.ID)
 	hours, hoursErr := json.Marshal(c.CallingHours)
 	redial, redialErr := json.Marshal(c.Redial)
 	limits, limitsErr := json.Marshal(c.Limits)
 	if err := errors.Join(hoursErr, redialErr, limitsErr); err != nil {
 		return fmt.Errorf("write company: %w", err)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
+	_, err := t.tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
 		suspended = excluded.suspended, strict = excluded.strict, hours = excluded.hours, redial = excluded.redial,
 		limits = excluded.limits, retention = excluded.retention, updated_at = excluded.updated_at`,

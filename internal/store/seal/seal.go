@@ -1,4 +1,5 @@
-package store
+// Package seal encrypts what the database must be able to show or use again: access keys, provider settings, signing keys.
+package seal
 
 import (
 	"crypto/aes"
@@ -11,14 +12,15 @@ import (
 	"strings"
 )
 
-// sealer encrypts what must be shown or used again: access keys, provider settings, signing keys. AES-256-GCM, a random
-// nonce each, the row as additional data so that a ciphertext cannot be moved to another row.
-type sealer struct {
+// Sealer encrypts with AES-256-GCM, a random nonce each, the row as additional data so that a ciphertext cannot be moved
+// to another row.
+type Sealer struct {
 	aead cipher.AEAD
 	kid  string
 }
 
-func newSealer(master [32]byte) (*sealer, error) {
+// New returns a sealer with a master key.
+func New(master [32]byte) (*Sealer, error) {
 	block, err := aes.NewCipher(master[:])
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)
@@ -28,18 +30,19 @@ func newSealer(master [32]byte) (*sealer, error) {
 		return nil, fmt.Errorf("master key: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte("carillon master key id:"), master[:]...))
-	return &sealer{aead: aead, kid: hex.EncodeToString(sum[:4])}, nil
+	return &Sealer{aead: aead, kid: hex.EncodeToString(sum[:4])}, nil
 }
 
-// seal gives `v1:<key id>:<base64 of nonce and ciphertext>`.
-func (s *sealer) seal(row string, plain []byte) string {
+// Seal returns `v1:<key id>:<base64 of nonce and ciphertext>`.
+func (s *Sealer) Seal(row string, plain []byte) string {
 	sealed := s.aead.Seal(nil, nil, plain, []byte(row)) //nolint:gosec // it makes its own nonce
 	return "v1:" + s.kid + ":" + base64.RawStdEncoding.EncodeToString(sealed)
 }
 
 var errSealed = errors.New("the master key does not open what is stored: it is not the key this database was set up with")
 
-func (s *sealer) open(row, sealed string) ([]byte, error) {
+// Open returns what Seal was given for the same row.
+func (s *Sealer) Open(row, sealed string) ([]byte, error) {
 	parts := strings.SplitN(sealed, ":", 3)
 	if len(parts) != 3 || parts[0] != "v1" || parts[1] != s.kid {
 		return nil, errSealed

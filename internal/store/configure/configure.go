@@ -1,0 +1,196 @@
+// Package configure changes configuration: transactions that publish whose configuration they change, and caches that
+// follow. A change invalidates the entries of its companies: at once on the node that wrote it, within half a second on
+// others, which follow the table invalidation.
+package configure
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"carillon/internal/cache"
+	"carillon/internal/db"
+)
+
+const (
+	entriesMost = 250_000 // of a kind: a hundred thousand senders with their templates, and some
+	unknownMost = 8192
+	loadMost    = 5 * time.Second
+
+	// allCompanies stands for every company in the table invalidation.
+	allCompanies = "*"
+)
+
+// Configuration invalidates the caches of one store. Its methods are safe for concurrent use.
+type Configuration struct {
+	db         *db.DB
+	caches     []invalidator
+	generation atomic.Uint64
+	own        sync.Map // generations that this node wrote, and has invalidated by itself
+}
+
+type invalidator interface {
+	Invalidate(group string)
+	Clear()
+}
+
+// New returns a configuration without caches.
+func New(d *db.DB) *Configuration { return &Configuration{db: d} }
+
+// Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
+func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, loadMost) }
+
+// SlowCache is Cache for what takes longer to load.
+func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
+	x := cache.New[V](entriesMost, load)
+	c.caches = append(c.caches, x)
+	return x
+}
+
+// UnknownCache adds a cache of names that nobody has: a small one, so that made-up names do not evict configuration.
+func UnknownCache(c *Configuration) *cache.Cache[struct{}] {
+	x := cache.New[struct{}](unknownMost, loadMost)
+	c.caches = append(c.caches, x)
+	return x
+}
+
+// Generation changes with every invalidation: a copy of configuration kept elsewhere is stale then.
+func (c *Configuration) Generation() uint64 { return c.generation.Load() }
+
+// invalidate drops the entries of companies; none, or allCompanies, means all.
+func (c *Configuration) invalidate(companies ...string) {
+	c.generation.Add(1)
+	for _, x := range c.caches {
+		if len(companies) == 0 || slices.Contains(companies, allCompanies) {
+			x.Clear()
+			continue
+		}
+		for _, id := range companies {
+			x.Invalidate(id)
+		}
+	}
+}
+
+// Tx is a transaction that may change configuration.
+type Tx struct {
+	*db.Tx
+	changed map[string]bool // companies whose configuration it changes; nil outside Change
+}
+
+// Changes records that the transaction changes a company's configuration; "" stands for what is no company's.
+func (tx *Tx) Changes(companyID string) {
+	if tx.changed != nil {
+		tx.changed[companyID] = true
+	}
+}
+
+// errUnchanged rolls back a change that turned out to change nothing.
+var errUnchanged = errors.New("nothing changed")
+
+// Change runs fn in a transaction of its own. Once it has returned this node reads the new state; other nodes follow
+// within a second. It is not given up with its caller: a key revoked by a commit that nobody waited for must not stay in
+// the caches. Changes follow each other, because each begins with the row of the generation: what one counts, another does
+// not change. One that changes no company's configuration, as far as it says, invalidates everything.
+func (c *Configuration) Change(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
+	_, err := c.ChangeIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) { return true, fn(ctx, tx) })
+	return err
+}
+
+// ChangeIf is Change for what may find nothing to change: then the caches stay.
+func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Context, tx *Tx) (changed bool, err error)) (bool, error) {
+	var companies []string
+	var generation int64
+	err := c.db.Update(context.WithoutCancel(ctx), func(ctx context.Context, dbtx *db.Tx) error {
+		tx := &Tx{Tx: dbtx, changed: map[string]bool{}}
+		if err := tx.Row(ctx, []any{&generation}, "UPDATE meta SET value = value + 1 WHERE name = 'generation' RETURNING value"); err != nil {
+			return fmt.Errorf("raise the generation: %w", err)
+		}
+		changed, err := fn(ctx, tx)
+		if err == nil && !changed {
+			err = errUnchanged
+		}
+		if err != nil {
+			return err
+		}
+		if companies = slices.Sorted(maps.Keys(tx.changed)); len(companies) == 0 {
+			companies = []string{allCompanies}
+		}
+		b := db.NewBulk("invalidation", "ON CONFLICT (company_id) DO UPDATE SET generation = excluded.generation", "company_id:text", "generation:bigint")
+		for _, id := range companies {
+			b.Add(id, generation)
+		}
+		return b.Write(ctx, dbtx)
+	})
+	if errors.Is(err, errUnchanged) {
+		return false, nil
+	}
+	if !c.db.SQLite() {
+		c.own.Store(generation, true)
+	}
+	c.invalidate(companies...) // also after an error: the COMMIT's response may be all that was lost
+	return err == nil, err
+}
+
+const followEvery = 500 * time.Millisecond
+
+// Follow invalidates what other nodes changed, until ctx ends. A database that does not respond may have changed: what is
+// cached is not to be trusted past it.
+func (c *Configuration) Follow(ctx context.Context) {
+	seen := int64(0)
+	for {
+		companies, newest, err := c.invalidatedAfter(ctx, seen)
+		switch {
+		case err != nil:
+			c.invalidate()
+		case len(companies) > 0:
+			c.invalidate(companies...)
+		}
+		seen = max(seen, newest)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+func (c *Configuration) invalidatedAfter(ctx context.Context, seen int64) (companies []string, newest int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	type invalidation struct {
+		company    string
+		generation int64
+	}
+	all, err := db.Collect(ctx, c.db, "invalidations", func(scan db.Scan) (x invalidation, err error) {
+		err = scan(&x.company, &x.generation)
+		return x, err
+	},
+		"SELECT company_id, generation FROM invalidation WHERE generation > $1 ORDER BY generation LIMIT 1000", seen)
+	newest = seen
+	for _, x := range all {
+		newest = x.generation
+		if _, own := c.own.LoadAndDelete(newest); !own {
+			companies = append(companies, x.company)
+		}
+	}
+	return companies, newest, err
+}
+
+// OwnedKey is the key of a cache for what belongs to a company.
+func OwnedKey(companyID, name string) string {
+	return strconv.Itoa(len(companyID)) + ":" + companyID + name
+}
+
+// UIDKey is a sender's key in a cache.
+func UIDKey(uid int64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(uid)) //nolint:gosec // the same bits
+	return string(b[:])
+}
