@@ -58,10 +58,13 @@ var layers = map[string]float64{
 
 	"internal/request": 6,
 
-	"internal/store":           6,
-	"internal/store/accounts":  6,
-	"internal/store/configure": 6.5,
-	"internal/store/seal":      8,
+	"internal/store":              6,
+	"internal/store/accounts":     6,
+	"internal/store/templates":    6,
+	"internal/store/resources":    6,
+	"internal/store/suppressions": 6,
+	"internal/store/configure":    6.5,
+	"internal/store/seal":         8,
 
 	"internal/egress": 6,
 	"internal/httpio": 6,

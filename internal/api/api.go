@@ -60,7 +60,7 @@ func Routes(d Deps) []httpio.Route {
 		sending{g, d.Store, d.Limits, d.Notify}.routes(),
 		notifications{g, d.Store, d.Notify}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
-		suppressions{g, d.Store}.routes(),
+		suppressionList{g, d.Store}.routes(),
 		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)

@@ -10,6 +10,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/store"
+	"carillon/internal/store/suppressions"
 )
 
 // The reasons of suppressions for which the caller gives none.
@@ -21,13 +22,13 @@ const (
 // maxSuppressionReason is the limit of a caller's reason, in code points.
 const maxSuppressionReason = 255
 
-// suppressions are the endpoints of the company's list of numbers that get no messages.
-type suppressions struct {
+// suppressionList are the endpoints of the company's list of numbers that get no messages.
+type suppressionList struct {
 	guard
 	store *store.Store
 }
 
-func (s suppressions) routes() []httpio.Route {
+func (s suppressionList) routes() []httpio.Route {
 	return []httpio.Route{
 		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), s.list),
 		s.keyRoute("POST "+prefix+"/suppressions", auth.SuppressionsWrite, s.suppress),
@@ -41,14 +42,14 @@ type suppressionRow struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func rowOf(x store.Suppression) suppressionRow {
+func rowOf(x suppressions.Suppression) suppressionRow {
 	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt)}
 }
 
 const suppressionCursor = "suppression"
 
 // list needs one of the scopes suppressions:write and notify:read.
-func (s suppressions) list(w http.ResponseWriter, r *http.Request) error {
+func (s suppressionList) list(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.principal(r, auth.SuppressionsWrite)
 	if carillon.IsCode(err, carillon.Forbidden) {
 		p, err = s.principal(r, auth.NotifyRead)
@@ -78,7 +79,7 @@ func (s suppressions) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 // suppress adds a number. For one that is on the list already it responds with the stored entry.
-func (s suppressions) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s suppressionList) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	body, err := httpio.Body(w, r)
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ func parseSuppression(body []byte) (number, reason string, err error) {
 	return number, reason, nil
 }
 
-func (s suppressions) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s suppressionList) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	number := r.PathValue("number")
 	if !carillon.ValidNumber(number) {
 		return carillon.Absent("Suppression")

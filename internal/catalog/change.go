@@ -8,11 +8,11 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
-	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 // ErrCreatedToday means that a company has created as many templates as it may in a UTC day: the caller's 429.
-var ErrCreatedToday = store.ErrTemplatesToday
+var ErrCreatedToday = templates.ErrToday
 
 // Create stores a draft of the sender's company, or with submit submits it at once; then it is created pending, or not at
 // all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
@@ -24,18 +24,18 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = carillon.NewTemplateID(now), "", company.ID, s.UID, carillon.TemplateDraft, ""
 	t.CreatedAt, t.UpdatedAt = now, now
-	r := &store.TemplateRecord{Template: t}
+	r := &templates.Record{Template: t}
 	if submit {
 		claim(r, carillon.TemplatePending, now)
 	}
-	limits := store.TemplateLimits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
+	limits := templates.Limits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
 	if err := c.store.CreateTemplate(ctx, r, limits); err != nil {
 		return nil, err
 	}
 	if !submit {
 		return &r.Template, nil
 	}
-	done, err := c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *store.TemplateRecord) error {
+	done, err := c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record) error {
 		_, err := c.store.UndoCreateTemplate(ctx, claimed)
 		return err
 	})
@@ -75,16 +75,16 @@ func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t 
 	if r.Status != carillon.TemplatePending {
 		return c.swap(ctx, r, &next)
 	}
-	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *store.TemplateRecord) (bool, error) {
+	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *templates.Record) (bool, error) {
 		next.ClaimedUntil = time.Time{}
-		return c.store.SwapTemplate(ctx, claimed, &next, time.Now(), store.TemplateLimits{})
+		return c.store.SwapTemplate(ctx, claimed, &next, time.Now(), templates.Limits{})
 	})
 	return &next.Template, err
 }
 
 // swap stores a request's change. Errors: conflict when another change was faster.
-func (c *Catalog) swap(ctx context.Context, r, next *store.TemplateRecord) (*carillon.Template, error) {
-	ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), store.TemplateLimits{})
+func (c *Catalog) swap(ctx context.Context, r, next *templates.Record) (*carillon.Template, error) {
+	ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func errChanged() error {
 }
 
 // unclaimed reads a template. Errors: not_found, conflict when another request has claimed it.
-func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*store.TemplateRecord, error) {
+func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templates.Record, error) {
 	r, err := c.store.Template(ctx, companyID, id)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*store.T
 }
 
 // claim marks a record as the subject of a request to the channel, and sets the status it has meanwhile.
-func claim(r *store.TemplateRecord, status carillon.TemplateStatus, now time.Time) {
+func claim(r *templates.Record, status carillon.TemplateStatus, now time.Time) {
 	r.Status = status
 	r.ClaimedUntil = now.Add(claimDuration).Truncate(time.Millisecond)
 	r.PollAt = r.ClaimedUntil
@@ -136,7 +136,7 @@ func claim(r *store.TemplateRecord, status carillon.TemplateStatus, now time.Tim
 
 // withdraw withdraws a template at the channel under a claim, then calls finish to store the result. When the channel fails,
 // the template stays as it was.
-func (c *Catalog) withdraw(ctx context.Context, r *store.TemplateRecord, finish func(ctx context.Context, claimed *store.TemplateRecord) (bool, error)) error {
+func (c *Catalog) withdraw(ctx context.Context, r *templates.Record, finish func(ctx context.Context, claimed *templates.Record) (bool, error)) error {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return err
@@ -145,17 +145,17 @@ func (c *Catalog) withdraw(ctx context.Context, r *store.TemplateRecord, finish 
 	defer cancel()
 	claimed := *r
 	claimed.ClaimedUntil = time.Now().Add(claimDuration).Truncate(time.Millisecond)
-	if ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), store.TemplateLimits{}); err != nil || !ok {
+	if ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{}); err != nil || !ok {
 		return orChanged(ok, err)
 	}
 	call, cancelCall := context.WithTimeout(ctx, callTimeout)
 	failed := reviewer.Withdraw(call, s, &r.Template)
 	cancelCall()
 	if failed != nil {
-		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *store.TemplateRecord) (bool, error) {
+		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
 			back := *now
 			back.ClaimedUntil = time.Time{}
-			return c.store.SwapTemplate(ctx, now, &back, time.Now(), store.TemplateLimits{})
+			return c.store.SwapTemplate(ctx, now, &back, time.Now(), templates.Limits{})
 		})
 		return errors.Join(channelError(s.Provider, failed), err)
 	}
@@ -172,7 +172,7 @@ func orChanged(ok bool, err error) error {
 
 // underClaim calls write while our claim holds. The channel may report meanwhile; then write is called again with the record
 // that it changed. False: the claim is lost.
-func (c *Catalog) underClaim(ctx context.Context, claimed *store.TemplateRecord, write func(ctx context.Context, now *store.TemplateRecord) (bool, error)) (bool, error) {
+func (c *Catalog) underClaim(ctx context.Context, claimed *templates.Record, write func(ctx context.Context, now *templates.Record) (bool, error)) (bool, error) {
 	now := claimed
 	for {
 		if ok, err := write(ctx, now); ok || err != nil {
@@ -193,7 +193,7 @@ func (c *Catalog) underClaim(ctx context.Context, claimed *store.TemplateRecord,
 }
 
 // channel returns the sender of a template and its reviewer.
-func (c *Catalog) channel(ctx context.Context, r *store.TemplateRecord) (*carillon.Sender, Reviewer, error) {
+func (c *Catalog) channel(ctx context.Context, r *templates.Record) (*carillon.Sender, Reviewer, error) {
 	s, err := c.store.Sender(ctx, r.SenderUID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the template's sender: %w", err)

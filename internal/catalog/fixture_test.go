@@ -12,6 +12,7 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/templates"
 )
 
 // desk is a channel's review in memory: it accepts every submission and keeps it pending until a test decides.
@@ -174,13 +175,13 @@ func (w *world) standing(name string, status carillon.TemplateStatus) *carillon.
 	next := *r
 	next.Status = status
 	setFirstPoll(&next, time.Now())
-	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &next, time.Now(), store.TemplateLimits{}); !ok || err != nil {
+	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &next, time.Now(), templates.Limits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return &next.Template
 }
 
-func (w *world) record(id string) *store.TemplateRecord {
+func (w *world) record(id string) *templates.Record {
 	w.t.Helper()
 	r, err := w.store.Template(w.t.Context(), "ours", id)
 	if err != nil {

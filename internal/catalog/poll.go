@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/templates"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -21,7 +21,7 @@ const (
 )
 
 // setFirstPoll schedules the first poll of a template that just came to its status.
-func setFirstPoll(r *store.TemplateRecord, now time.Time) {
+func setFirstPoll(r *templates.Record, now time.Time) {
 	r.PollAt = time.Time{}
 	if r.Status == carillon.TemplatePending || r.Status == carillon.TemplatePaused {
 		r.PollAt = now.Add(pollFirst)
@@ -29,7 +29,7 @@ func setFirstPoll(r *store.TemplateRecord, now time.Time) {
 }
 
 // nextPoll backs off: as long again as the status has lasted, from a minute to an hour.
-func nextPoll(r *store.TemplateRecord, now time.Time) time.Time {
+func nextPoll(r *templates.Record, now time.Time) time.Time {
 	return now.Add(min(max(now.Sub(r.UpdatedAt), pollFirst), pollLast))
 }
 
@@ -85,7 +85,7 @@ func (c *Catalog) poll(ctx context.Context) (next time.Time, err error) {
 
 // pollOne polls one template. The next poll is scheduled first, so that a failure backs off; only a failure to schedule it is
 // returned.
-func (c *Catalog) pollOne(ctx context.Context, r *store.TemplateRecord) error {
+func (c *Catalog) pollOne(ctx context.Context, r *templates.Record) error {
 	now := time.Now()
 	mine, err := c.store.PostponePoll(ctx, r, nextPoll(r, now))
 	if err != nil || !mine || r.ClaimedUntil.After(now) {
@@ -98,7 +98,7 @@ func (c *Catalog) pollOne(ctx context.Context, r *store.TemplateRecord) error {
 }
 
 // refresh reads the status from the channel and applies it like a callback.
-func (c *Catalog) refresh(ctx context.Context, r *store.TemplateRecord) error {
+func (c *Catalog) refresh(ctx context.Context, r *templates.Record) error {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *Catalog) refresh(ctx context.Context, r *store.TemplateRecord) error {
 }
 
 // notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.
-func (c *Catalog) notAtChannel(ctx context.Context, r *store.TemplateRecord) error {
+func (c *Catalog) notAtChannel(ctx context.Context, r *templates.Record) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil
 	}

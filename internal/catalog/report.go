@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 // reports are the transitions that the channel's reports cause, by the present status. A template that is paused or disabled
@@ -24,7 +24,7 @@ var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:go
 var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:gochecknoglobals // read only
 
 // move applies a status that the channel reported; false: it changes nothing.
-func move(r *store.TemplateRecord, to carillon.TemplateStatus, reason string) bool {
+func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 	if !slices.Contains(reports[r.Status], to) {
 		return false
 	}
@@ -59,7 +59,7 @@ func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
 		}
 		next, changed := report(r, e)
 		if changed {
-			ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), store.TemplateLimits{})
+			ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{})
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
 }
 
 // report applies the channel's report to a copy of a record.
-func report(r *store.TemplateRecord, e *carillon.TemplateEvent) (next *store.TemplateRecord, changed bool) {
+func report(r *templates.Record, e *carillon.TemplateEvent) (next *templates.Record, changed bool) {
 	n := *r
 	if r.Status == carillon.TemplateDraft {
 		return &n, false // the channel does not have it, or not as it is now
@@ -116,7 +116,7 @@ func (c *Catalog) Pause(ctx context.Context, senderUID int64, templateID, reason
 			return nil
 		}
 		setFirstPoll(&next, time.Now())
-		ok, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), store.TemplateLimits{})
+		ok, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), templates.Limits{})
 		if err != nil {
 			return fmt.Errorf("pause template: %w", err)
 		}

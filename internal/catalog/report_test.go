@@ -14,6 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
@@ -224,7 +225,7 @@ func (w *world) broken(name string) (id string) {
 	r := w.record(w.create(name).ID)
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), store.TemplateLimits{}); !ok || err != nil {
+	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), templates.Limits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return r.ID

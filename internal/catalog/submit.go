@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 // Submit submits a draft to the channel's review. When the channel is down it stays a draft. Errors: not_found, conflict,
@@ -25,29 +25,29 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	}
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), store.TemplateLimits{Active: maxActive})
+	ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive})
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return nil, errChanged()
 	}
-	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *store.TemplateRecord) error {
+	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record) error {
 		return c.redraft(ctx, now, "")
 	})
 }
 
 // submitClaimed submits a template that is pending under our claim, then stores the result. When the channel did not accept
 // it, undo restores the previous state.
-func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *store.TemplateRecord, undo func(ctx context.Context, now *store.TemplateRecord) error) (*carillon.Template, error) {
+func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *templates.Record, undo func(ctx context.Context, now *templates.Record) error) (*carillon.Template, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
 	defer cancel()
 	providerID, status, failed := c.review(ctx, s, &claimed.Template)
 	if failed != nil {
 		return nil, errors.Join(failed, undo(ctx, claimed))
 	}
-	var next store.TemplateRecord
-	ok, err := c.underClaim(ctx, claimed, func(ctx context.Context, now *store.TemplateRecord) (bool, error) {
+	var next templates.Record
+	ok, err := c.underClaim(ctx, claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
 		next = *now
 		// The channel may have reported on this submission already; a report on an earlier one is obsolete.
 		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
@@ -56,7 +56,7 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 		}
 		next.ProviderID, next.ClaimedUntil = providerID, time.Time{}
 		setFirstPoll(&next, time.Now())
-		return c.store.SwapTemplate(ctx, now, &next, time.Now(), store.TemplateLimits{})
+		return c.store.SwapTemplate(ctx, now, &next, time.Now(), templates.Limits{})
 	})
 	if err != nil {
 		return nil, err
@@ -89,9 +89,9 @@ func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Te
 }
 
 // redraft turns a template whose submission did not reach the channel into a draft again, unless it has changed since.
-func (c *Catalog) redraft(ctx context.Context, r *store.TemplateRecord, reason string) error {
+func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason string) error {
 	next := *r
 	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
-	_, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), store.TemplateLimits{})
+	_, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), templates.Limits{})
 	return err
 }

@@ -14,21 +14,17 @@ const rosterMost = 30 * time.Second
 
 // caches hold configuration by kind.
 type caches struct {
-	rosters   *cache.Cache[*roster] // by company
-	senders   *cache.Cache[*carillon.Sender]
-	named     *cache.Cache[[]*carillon.Sender] // by id, and by id or number
-	templates *cache.Cache[[]*carillon.Template]
-	agents    *cache.Cache[*carillon.Agent]
-	flows     *cache.Cache[bool]
-	window    *cache.Cache[Maintenance]
-	unknown   *cache.Cache[struct{}] // ids and numbers that no sender has
+	rosters *cache.Cache[*roster] // by company
+	senders *cache.Cache[*carillon.Sender]
+	named   *cache.Cache[[]*carillon.Sender] // by id, and by id or number
+	window  *cache.Cache[Maintenance]
+	unknown *cache.Cache[struct{}] // ids and numbers that no sender has
 }
 
 func newCaches(c *configure.Configuration) *caches {
 	return &caches{
 		rosters: configure.SlowCache[*roster](c, rosterMost), senders: configure.Cache[*carillon.Sender](c),
-		named: configure.Cache[[]*carillon.Sender](c), templates: configure.Cache[[]*carillon.Template](c),
-		agents: configure.Cache[*carillon.Agent](c), flows: configure.Cache[bool](c), window: configure.Cache[Maintenance](c),
+		named: configure.Cache[[]*carillon.Sender](c), window: configure.Cache[Maintenance](c),
 		unknown: configure.UnknownCache(c),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/store/configure"
 )
 
 // Applied counts what applying a set-up did to the things of one kind.
@@ -137,12 +138,12 @@ type applying struct {
 }
 
 // effect is what became of one thing.
-type effect int
+type effect = configure.Effect
 
 const (
-	unchanged effect = iota
-	created
-	updated
+	unchanged = configure.Unchanged
+	created   = configure.Created
+	updated   = configure.Updated
 )
 
 func (a *applying) count(kind string, e effect) {

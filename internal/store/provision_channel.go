@@ -72,7 +72,7 @@ func (a *applying) findSender(ctx context.Context, companyID, id string) (*caril
 func (a *applying) resources(ctx context.Context, companyID string, c *config.Company) error {
 	for i := range c.Resources {
 		x := &c.Resources[i]
-		e, _, err := a.tx.putResource(ctx, companyID, x.Kind, x.Resource, a.now)
+		e, _, err := a.tx.PutResource(ctx, companyID, x.Kind, x.Resource, a.now)
 		if carillon.IsCode(err, carillon.ValidationFailed) {
 			a.problems = append(a.problems, x.Problems(err)...)
 			continue

@@ -16,6 +16,7 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/resource/resourcetest"
 	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 // keep stands in for the password hashing of auth: what matters here is that a kept hash stays as it was.
@@ -239,7 +240,7 @@ func TestChannelsWordOnATemplateStands(t *testing.T) {
 		}
 		next := *record
 		next.ProviderID, next.Status = "900", carillon.TemplateRejected
-		if ok, err := st.SwapTemplate(t.Context(), record, &next, time.Now(), store.TemplateLimits{}); err != nil || !ok {
+		if ok, err := st.SwapTemplate(t.Context(), record, &next, time.Now(), templates.Limits{}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		if s := apply(t, st, paused); status() != carillon.TemplateRejected || s.Changed() {

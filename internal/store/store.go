@@ -17,7 +17,10 @@ import (
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/resources"
 	"carillon/internal/store/seal"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/store/templates"
 )
 
 // Options say where the data is. DatabaseURL empty: SQLite in Dir.
@@ -52,6 +55,9 @@ type Store struct {
 	*db.DB
 
 	*accountStore
+	*templateStore
+	*resourceStore
+	*suppressionStore
 	seal       *seal.Sealer
 	config     *configure.Configuration
 	log        *slog.Logger
@@ -93,8 +99,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	config := configure.New(d)
+	account := accounts.New(d, sealer, config)
 	s := &Store{
-		DB: d, accountStore: accounts.New(d, sealer, config), seal: sealer, config: config, log: o.Logger, caches: newCaches(config), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
+		DB: d, accountStore: account, templateStore: templates.New(d, config), resourceStore: resources.New(d, sealer, config),
+		suppressionStore: suppressions.New(d, config, account), seal: sealer, config: config, log: o.Logger, caches: newCaches(config), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
 		purges: db.Funcs("purge", placeClose),
 	}
@@ -120,8 +128,14 @@ func (s *Store) Close() error {
 
 // The stores of subjects, under names of their own: Store and Tx have their methods.
 type (
-	accountStore = accounts.Store
-	accountTx    = accounts.Tx
+	accountStore     = accounts.Store
+	accountTx        = accounts.Tx
+	templateStore    = templates.Store
+	templateTx       = templates.Tx
+	resourceStore    = resources.Store
+	resourceTx       = resources.Tx
+	suppressionStore = suppressions.Store
+	suppressionTx    = suppressions.Tx
 )
 
 // Accounts are the tables of companies, accounts and keys.
@@ -131,12 +145,18 @@ func (s *Store) Accounts() *accounts.Store { return s.accountStore }
 type Tx struct {
 	*db.Tx
 	*accountTx
+	*templateTx
+	*resourceTx
+	*suppressionTx
 	config *configure.Tx
 	s      *Store
 }
 
 func (s *Store) on(tx *configure.Tx) *Tx {
-	return &Tx{Tx: tx.Tx, accountTx: s.accountStore.On(tx), config: tx, s: s}
+	return &Tx{
+		Tx: tx.Tx, accountTx: s.accountStore.On(tx), templateTx: s.templateStore.On(tx), resourceTx: s.resourceStore.On(tx),
+		suppressionTx: s.suppressionStore.On(tx), config: tx, s: s,
+	}
 }
 
 // changes records that the transaction changes a company's configuration.

@@ -14,6 +14,8 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/store/templates"
 )
 
 func configuring() []sentence {
@@ -167,17 +169,17 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	}
 }
 
-func (r *rig) template(sender *carillon.Sender, id, name string, status carillon.TemplateStatus) *store.TemplateRecord {
-	return &store.TemplateRecord{Template: carillon.Template{
+func (r *rig) template(sender *carillon.Sender, id, name string, status carillon.TemplateStatus) *templates.Record {
+	return &templates.Record{Template: carillon.Template{
 		ID: id, CompanyID: sender.CompanyID, SenderUID: sender.UID, Name: name, Language: "es", Category: "UTILITY", Status: status,
 		ParameterFormat: content.Positional, Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}},
 		CreatedAt: r.now, UpdatedAt: r.now,
 	}}
 }
 
-func (r *rig) create(t *testing.T, x *store.TemplateRecord) {
+func (r *rig) create(t *testing.T, x *templates.Record) {
 	t.Helper()
-	if err := r.CreateTemplate(t.Context(), x, store.TemplateLimits{}); err != nil {
+	if err := r.CreateTemplate(t.Context(), x, templates.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -244,7 +246,7 @@ func pollingTemplates(t *testing.T, r *rig) {
 }
 
 func templateLimits(t *testing.T, r *rig) {
-	limits := store.TemplateLimits{Active: 2, Created: 4}
+	limits := templates.Limits{Active: 2, Created: 4}
 	create := func(i int, status carillon.TemplateStatus) error {
 		return r.CreateTemplate(t.Context(), r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), status), limits)
 	}
@@ -270,7 +272,7 @@ func templateLimits(t *testing.T, r *rig) {
 	if err := r.CreateTemplate(t.Context(), last, limits); err != nil {
 		t.Error(err)
 	}
-	if err := create(4, carillon.TemplateDraft); !errors.Is(err, store.ErrTemplatesToday) {
+	if err := create(4, carillon.TemplateDraft); !errors.Is(err, templates.ErrToday) {
 		t.Error("a fifth creation of the day:", err)
 	}
 	if undone, err := r.UndoCreateTemplate(t.Context(), last); !undone || err != nil {
@@ -305,7 +307,7 @@ func suppressing(t *testing.T, r *rig) {
 		}
 	}
 	x, err := r.Suppression(t.Context(), ours, "34600000001")
-	if err != nil || *x != (store.Suppression{Number: "34600000001", Reason: "manual", CreatedAt: r.now}) {
+	if err != nil || *x != (suppressions.Suppression{Number: "34600000001", Reason: "manual", CreatedAt: r.now}) {
 		t.Error(x, err)
 	}
 	rows, err := r.Suppressions(t.Context(), ours, "34600000001", 1)

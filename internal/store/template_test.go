@@ -14,6 +14,8 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/store/templates"
 )
 
 // onBoth runs a test on a fresh store of each engine with one company and one sender.
@@ -83,7 +85,7 @@ func TestTemplatesComeByNameAndLanguageCompiled(t *testing.T) {
 
 func TestATemplatePutTwiceChangesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		put := func(id, text string, at time.Time) *store.TemplateRecord {
+		put := func(id, text string, at time.Time) *templates.Record {
 			x := declared(sender, id, "a", "es")
 			x.Components[0].Text = text
 			configure(t, st, func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, at) })
@@ -119,7 +121,7 @@ func TestASwapNeedsTheStateItWasDecidedOn(t *testing.T) {
 		for i, want := range []bool{true, false} {
 			next := *read
 			next.Reason = fmt.Sprint(i)
-			if ok, err := st.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, store.TemplateLimits{}); ok != want || err != nil {
+			if ok, err := st.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, templates.Limits{}); ok != want || err != nil {
 				t.Error(i, ok, err)
 			}
 			if raised := st.Generation() != generation; raised != want {
@@ -210,7 +212,7 @@ func TestSuppressionsComeInPages(t *testing.T) {
 		if err := st.Suppress(t.Context(), "ours", "opted_out", at.Add(time.Hour), "34600000001"); err != nil {
 			t.Fatal(err)
 		}
-		var got []store.Suppression
+		var got []suppressions.Suppression
 		for after := ""; ; {
 			rows, err := st.Suppressions(t.Context(), "ours", after, 2)
 			if err != nil {
@@ -222,7 +224,7 @@ func TestSuppressionsComeInPages(t *testing.T) {
 			}
 			after = rows[1].Number
 		}
-		want := []store.Suppression{{"34600000001", "manual", at}, {"34600000002", "manual", at}, {"34600000003", "manual", at}}
+		want := []suppressions.Suppression{{Number: "34600000001", Reason: "manual", CreatedAt: at}, {Number: "34600000002", Reason: "manual", CreatedAt: at}, {Number: "34600000003", Reason: "manual", CreatedAt: at}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

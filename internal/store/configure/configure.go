@@ -91,6 +91,16 @@ func (tx *Tx) Changes(companyID string) {
 	}
 }
 
+// Effect is what became of one thing that a set-up declares.
+type Effect int
+
+// The effects.
+const (
+	Unchanged Effect = iota
+	Created
+	Updated
+)
+
 // errUnchanged rolls back a change that turned out to change nothing.
 var errUnchanged = errors.New("nothing changed")
 

@@ -1,4 +1,4 @@
-package store
+package resources
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"carillon"
 	"carillon/internal/db"
@@ -15,7 +16,7 @@ import (
 
 // Agent is a company's active voice agent, from the cache. Errors: agent_not_found, whose suggestion names one there is.
 func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
-	a, err := s.caches.agents.Get(ctx, configure.OwnedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
+	a, err := s.agents.Get(ctx, configure.OwnedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
 		a, err := s.agent(ctx, companyID, id)
 		return a, companyID, err
 	})
@@ -24,7 +25,7 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agen
 	}
 	suggestion := "Create an agent in the panel or in the set-up file"
 	var name, other string
-	if err := s.Row(ctx, []any{&other, &name}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = 'agent' AND active
+	if err := s.d.Row(ctx, []any{&other, &name}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = 'agent' AND active
 		ORDER BY name LIMIT 1`, companyID); err == nil {
 		suggestion = fmt.Sprintf("Use an active agent of the company, such as %s (%s)", other, name)
 	}
@@ -36,7 +37,7 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agen
 // agent reads an agent; one that is not there is an inactive one without a name.
 func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
 	a := &carillon.Agent{ID: id, CompanyID: companyID}
-	err := s.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
+	err := s.d.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, nil
 	}
@@ -48,37 +49,28 @@ func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agen
 
 // FlowKnown reports whether a flow of the company is started by the event, from the cache.
 func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
-	return s.caches.flows.Get(ctx, configure.OwnedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
-		rows, err := s.Query(ctx, "SELECT doc FROM resource WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
-		if err != nil {
-			return false, "", fmt.Errorf("read flows: %w", err)
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+	return s.flows.Get(ctx, configure.OwnedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
+		events, err := db.Collect(ctx, s.d, "flows", func(scan db.Scan) (string, error) {
 			var doc string
 			var flow struct {
 				Trigger struct {
 					Event string `json:"event"`
 				} `json:"trigger"`
 			}
-			if err := rows.Scan(&doc); err != nil {
-				return false, "", fmt.Errorf("read flows: %w", err)
+			if err := scan(&doc); err != nil {
+				return "", err
 			}
-			if err := json.Unmarshal([]byte(doc), &flow); err != nil {
-				return false, "", fmt.Errorf("read flow: %w", err)
-			}
-			if flow.Trigger.Event == event {
-				return true, companyID, nil
-			}
-		}
-		return false, companyID, rows.Err()
+			err := json.Unmarshal([]byte(doc), &flow)
+			return flow.Trigger.Event, err
+		}, "SELECT doc FROM resource WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
+		return slices.Contains(events, event), companyID, err
 	})
 }
 
 // Resource reads a company's resource, its secret included. Errors: not_found.
 func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind, id string) (resource.Resource, error) {
 	var row resourceRow
-	err := s.Row(ctx, []any{&row.name, &row.doc, &row.secret}, "SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+	err := s.d.Row(ctx, []any{&row.name, &row.doc, &row.secret}, "SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, k.Name, id)
 	if err != nil {
 		return nil, db.Absent(err, k.Title())
@@ -88,26 +80,15 @@ func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind,
 
 // Resources lists a company's resources of a kind, by id, after the one of the id after, with their secrets.
 func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind, after string, limit int) ([]resource.Resource, error) {
-	rows, err := s.Query(ctx, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4",
-		companyID, k.Name, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", k.Plural, err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []resource.Resource
-	for rows.Next() {
+	return db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (resource.Resource, error) {
 		var id string
 		var row resourceRow
-		if err := rows.Scan(&id, &row.name, &row.doc, &row.secret); err != nil {
-			return nil, fmt.Errorf("list %s: %w", k.Plural, err)
-		}
-		x, err := s.readResource(companyID, k, id, row)
-		if err != nil {
+		if err := scan(&id, &row.name, &row.doc, &row.secret); err != nil {
 			return nil, err
 		}
-		all = append(all, x)
-	}
-	return all, rows.Err()
+		return s.readResource(companyID, k, id, row)
+	}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4",
+		companyID, k.Name, after, limit)
 }
 
 // readResource makes a resource of its row, whose secret is sealed.
@@ -135,8 +116,8 @@ type resourceRow struct {
 }
 
 // findResource reads a row inside the transaction, its secret opened.
-func (tx *Tx) findResource(ctx context.Context, companyID, kind, id string) (row resourceRow, err error) {
-	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+func (t *Tx) findResource(ctx context.Context, companyID, kind, id string) (row resourceRow, err error) {
+	err = t.tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return resourceRow{}, nil
@@ -146,7 +127,7 @@ func (tx *Tx) findResource(ctx context.Context, companyID, kind, id string) (row
 	}
 	row.found = true
 	if row.secret != "" {
-		plain, err := tx.s.seal.Open(sealedResource(companyID, kind, id), row.secret)
+		plain, err := t.s.seal.Open(sealedResource(companyID, kind, id), row.secret)
 		if err != nil {
 			return row, fmt.Errorf("open %s %s: %w", kind, id, err)
 		}

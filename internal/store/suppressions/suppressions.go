@@ -1,4 +1,5 @@
-package store
+// Package suppressions is the SQL of the numbers that a company's messages skip.
+package suppressions
 
 import (
 	"context"
@@ -11,7 +12,31 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/configure"
 )
+
+// Companies finds companies; accounts.Store is one.
+type Companies interface {
+	Company(ctx context.Context, id string) (*carillon.Company, error)
+}
+
+// Store reads and writes the table. Its methods are safe for concurrent use.
+type Store struct {
+	d         *db.DB
+	config    *configure.Configuration
+	companies Companies
+}
+
+// New returns the store of a database.
+func New(d *db.DB, c *configure.Configuration, companies Companies) *Store {
+	return &Store{d: d, config: c, companies: companies}
+}
+
+// Tx writes inside a transaction.
+type Tx struct{ tx *configure.Tx }
+
+// On returns what writes inside a transaction.
+func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx} }
 
 // Suppression is a number that a company's messages skip.
 type Suppression struct {
@@ -23,7 +48,7 @@ type Suppression struct {
 // maxSuppressed bounds the numbers of one look-up: the contacts of one request.
 const maxSuppressed = 100
 
-// Suppressed tells which of at most 100 numbers are suppressed, in one query. Callers skip it where Company.Suppresses is
+// Suppressed returns which of at most 100 numbers are suppressed, in one query. Callers skip it where Company.Suppresses is
 // false.
 func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []string) (map[string]bool, error) {
 	if len(numbers) == 0 {
@@ -33,26 +58,21 @@ func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []stri
 		return nil, fmt.Errorf("look up suppressions: %d numbers at once", len(numbers))
 	}
 	query, args := s.suppressedQuery(companyID, numbers)
-	rows, err := s.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("look up suppressions: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	found := map[string]bool{}
-	for rows.Next() {
-		var number string
-		if err := rows.Scan(&number); err != nil {
-			return nil, fmt.Errorf("look up suppressions: %w", err)
-		}
+	all, err := db.Collect(ctx, s.d, "suppressions", func(scan db.Scan) (number string, err error) {
+		err = scan(&number)
+		return number, err
+	}, query, args...)
+	found := make(map[string]bool, len(all))
+	for _, number := range all {
 		found[number] = true
 	}
-	return found, rows.Err()
+	return found, err
 }
 
 // suppressedQuery has few texts, so that each is prepared once: on SQLite the list is filled up with its last number to
 // one of four lengths, on PostgreSQL it is an array.
 func (s *Store) suppressedQuery(companyID string, numbers []string) (string, []any) {
-	if !s.SQLite() {
+	if !s.d.SQLite() {
 		return "SELECT number FROM suppression WHERE company_id = $1 AND number = ANY($2)", []any{companyID, numbers}
 	}
 	length := maxSuppressed
@@ -74,29 +94,19 @@ const suppressionPage = "SELECT number, reason, created_at FROM suppression WHER
 
 // Suppressions is a page of a company's suppressed numbers, by number, those after the one given.
 func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
-	rows, err := s.Query(ctx, suppressionPage, companyID, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read suppressions: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Suppression
-	for rows.Next() {
-		var x Suppression
+	return db.Collect(ctx, s.d, "suppressions", func(scan db.Scan) (x Suppression, err error) {
 		var created int64
-		if err := rows.Scan(&x.Number, &x.Reason, &created); err != nil {
-			return nil, fmt.Errorf("read suppressions: %w", err)
-		}
+		err = scan(&x.Number, &x.Reason, &created)
 		x.CreatedAt = db.Instant(created)
-		all = append(all, x)
-	}
-	return all, rows.Err()
+		return x, err
+	}, suppressionPage, companyID, after, limit)
 }
 
 // Suppression is one number of a company's list. Errors: not_found.
 func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Suppression, error) {
 	x := &Suppression{Number: number}
 	var created int64
-	err := s.Row(ctx, []any{&x.Reason, &created}, "SELECT reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+	err := s.d.Row(ctx, []any{&x.Reason, &created}, "SELECT reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
 	if err != nil {
 		return nil, db.Absent(err, "Suppression")
 	}
@@ -104,7 +114,7 @@ func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Sup
 	return x, nil
 }
 
-// errFirst says that a company's first suppression must go through Configure.
+// errFirst says that a company's first suppression must invalidate caches.
 var errFirst = errors.New("the company has no suppressions yet")
 
 // Suppress adds numbers to a company's list; one that is there already stays as it is. Only the first number of a list
@@ -112,14 +122,14 @@ var errFirst = errors.New("the company has no suppressions yet")
 // costs a look-up and nothing else.
 func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
 	ctx = context.WithoutCancel(ctx) // what was committed must empty the caches
-	c, err := s.Company(ctx, companyID)
+	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
 		return err
 	}
 	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
 	if c.Suppresses {
-		err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-			if err := tx.lockCompany(ctx, companyID); err != nil {
+		err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+			if err := lockCompany(ctx, tx, companyID); err != nil {
 				return err
 			}
 			var some bool
@@ -130,15 +140,15 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 			if err != nil {
 				return err
 			}
-			return tx.PutSuppressions(ctx, companyID, reason, now, numbers...)
+			return put(ctx, tx, companyID, reason, now, numbers...)
 		})
 	}
 	if !c.Suppresses || errors.Is(err, errFirst) {
-		err = s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
-			if err := tx.lockCompany(ctx, companyID); err != nil {
+		err = s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+			if err := lockCompany(ctx, tx.Tx, companyID); err != nil {
 				return err
 			}
-			return tx.PutSuppressions(ctx, companyID, reason, now, numbers...)
+			return s.On(tx).PutSuppressions(ctx, companyID, reason, now, numbers...)
 		})
 	}
 	if err != nil {
@@ -148,7 +158,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 }
 
 // lockCompany makes those follow each other that change the same company's list.
-func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
+func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 	n, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
 	if err != nil {
 		return fmt.Errorf("lock company: %w", err)
@@ -159,20 +169,24 @@ func (tx *Tx) lockCompany(ctx context.Context, companyID string) error {
 	return nil
 }
 
-// PutSuppressions adds numbers inside Configure; one that is there already stays as it is.
-func (tx *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
-	tx.changes(companyID)
+// PutSuppressions adds numbers inside a change of configuration; one that is there already stays as it is.
+func (t *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
+	t.tx.Changes(companyID)
+	return put(ctx, t.tx.Tx, companyID, reason, now, numbers...)
+}
+
+func put(ctx context.Context, tx *db.Tx, companyID, reason string, now time.Time, numbers ...string) error {
 	b := db.NewBulk("suppression", "ON CONFLICT (company_id, number) DO NOTHING", "company_id:text", "number:text", "reason:text", "created_at:bigint")
 	for _, number := range numbers {
 		b.Add(companyID, number, reason, db.Millis(now))
 	}
-	return b.Write(ctx, tx.Tx)
+	return b.Write(ctx, tx)
 }
 
 // Unsuppress removes a number from a company's list; false: it was not there.
 func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (removed bool, err error) {
-	err = s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
-		if err := tx.lockCompany(ctx, companyID); err != nil {
+	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
+		if err := lockCompany(ctx, tx, companyID); err != nil {
 			return err
 		}
 		n, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
@@ -194,7 +208,7 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []carillo
 			continue
 		}
 		var number string
-		err := s.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
+		err := s.d.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
 			int64(r.Ref.Key()), senderUID)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue

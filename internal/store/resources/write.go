@@ -1,4 +1,4 @@
-package store
+package resources
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/resource"
+	"carillon/internal/store/configure"
 )
 
 // maxResources bounds a company's resources of one kind.
@@ -20,27 +21,27 @@ const maxResources = 10_000
 // and its secret where one was made. made reports whether a secret was. Errors: validation_failed for a reference to
 // nothing, conflict, limit_exceeded.
 func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
-	_, err = s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
-		tx.changes(companyID)
-		e, madeNow, err := tx.putResource(ctx, companyID, k, x, time.Now())
+	_, err = s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
+		tx.Changes(companyID)
+		e, madeNow, err := s.On(tx).PutResource(ctx, companyID, k, x, time.Now())
 		made = made || madeNow // a repeated transaction finds the secret that the first one made
-		return e != unchanged, err
+		return e != configure.Unchanged, err
 	})
 	return made, err
 }
 
-// putResource is what both the set-up and the API store a resource with. What is stored already is not written.
-func (tx *Tx) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e effect, made bool, err error) {
+// PutResource is Store.PutResource inside a transaction. What is stored already is not written.
+func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
-	if *id, err = tx.identify(ctx, companyID, k, *id, *name, now); err != nil {
-		return unchanged, false, err
+	if *id, err = t.identify(ctx, companyID, k, *id, *name, now); err != nil {
+		return configure.Unchanged, false, err
 	}
-	if err := tx.resolve(ctx, companyID, x); err != nil {
-		return unchanged, false, err
+	if err := t.resolve(ctx, companyID, x); err != nil {
+		return configure.Unchanged, false, err
 	}
-	have, err := tx.findResource(ctx, companyID, k.Name, *id)
+	have, err := t.findResource(ctx, companyID, k.Name, *id)
 	if err != nil {
-		return unchanged, false, err
+		return configure.Unchanged, false, err
 	}
 	var secret string
 	if holder, ok := x.(resource.Secretive); ok {
@@ -49,25 +50,25 @@ func (tx *Tx) putResource(ctx context.Context, companyID string, k resource.Kind
 	}
 	doc, err := document(x)
 	if err != nil {
-		return unchanged, false, fmt.Errorf("write %s: %w", k.Name, err)
+		return configure.Unchanged, false, fmt.Errorf("write %s: %w", k.Name, err)
 	}
 	want := resourceRow{found: true, active: true, name: *name, doc: doc, secret: secret}
 	switch {
 	case want == have:
-		return unchanged, made, nil
+		return configure.Unchanged, made, nil
 	case have.found:
-		return updated, made, tx.writeResource(ctx, companyID, k, *id, want, now)
+		return configure.Updated, made, t.writeResource(ctx, companyID, k, *id, want, now)
 	}
-	if err := tx.roomForResource(ctx, companyID, k); err != nil {
-		return unchanged, false, err
+	if err := t.roomForResource(ctx, companyID, k); err != nil {
+		return configure.Unchanged, false, err
 	}
-	return created, made, tx.writeResource(ctx, companyID, k, *id, want, now)
+	return configure.Created, made, t.writeResource(ctx, companyID, k, *id, want, now)
 }
 
 // identify is the id that the resource has or gets: its own, else that of the one of this name, else a new one.
-func (tx *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id, name string, now time.Time) (string, error) {
+func (t *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id, name string, now time.Time) (string, error) {
 	if id == "" {
-		found, err := tx.resourceID(ctx, companyID, k.Name, name)
+		found, err := t.resourceID(ctx, companyID, k.Name, name)
 		if found == "" {
 			found = carillon.NewID(now)
 		}
@@ -77,7 +78,7 @@ func (tx *Tx) identify(ctx context.Context, companyID string, k resource.Kind, i
 		return id, nil
 	}
 	var owner string
-	err := tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
+	err := t.tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return id, nil
@@ -88,8 +89,8 @@ func (tx *Tx) identify(ctx context.Context, companyID string, k resource.Kind, i
 }
 
 // resourceID finds a company's resource by id or name; empty when there is none.
-func (tx *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
-	err = tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
+func (t *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
+	err = t.tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
 		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("look up %s: %w", kind, err)
@@ -98,7 +99,7 @@ func (tx *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) 
 }
 
 // resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there.
-func (tx *Tx) resolve(ctx context.Context, companyID string, x resource.Resource) error {
+func (t *Tx) resolve(ctx context.Context, companyID string, x resource.Resource) error {
 	from, ok := x.(resource.Referrer)
 	if !ok {
 		return nil
@@ -108,7 +109,7 @@ func (tx *Tx) resolve(ctx context.Context, companyID string, x resource.Resource
 		if *r.To == "" {
 			continue
 		}
-		id, err := tx.resourceID(ctx, companyID, r.Kind, *r.To)
+		id, err := t.resourceID(ctx, companyID, r.Kind, *r.To)
 		if err != nil {
 			return err
 		}
@@ -143,9 +144,9 @@ func document(x resource.Resource) (string, error) {
 	return string(text), err
 }
 
-func (tx *Tx) roomForResource(ctx context.Context, companyID string, k resource.Kind) error {
+func (t *Tx) roomForResource(ctx context.Context, companyID string, k resource.Kind) error {
 	var n int
-	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
+	if err := t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
 		return fmt.Errorf("count %s: %w", k.Plural, err)
 	}
 	if n < maxResources {
@@ -161,12 +162,12 @@ func sealedResource(companyID, kind, id string) string {
 	return "resource/" + companyID + "/" + kind + "/" + id
 }
 
-func (tx *Tx) writeResource(ctx context.Context, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
+func (t *Tx) writeResource(ctx context.Context, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
 	sealed := ""
 	if row.secret != "" {
-		sealed = tx.s.seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
+		sealed = t.s.seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
+	_, err := t.tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
 		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc, sealed = excluded.sealed,
 		updated_at = excluded.updated_at`, companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
 	if db.Duplicate(err) {
@@ -180,8 +181,8 @@ func (tx *Tx) writeResource(ctx context.Context, companyID string, k resource.Ki
 
 // DeleteResource deletes a company's resource. Errors: not_found.
 func (s *Store) DeleteResource(ctx context.Context, companyID string, k resource.Kind, id string) error {
-	return s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
-		tx.changes(companyID)
+	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(companyID)
 		n, err := tx.Exec(ctx, "DELETE FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id)
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", k.Name, err)

@@ -1,4 +1,4 @@
-package store
+package templates
 
 import (
 	"context"
@@ -9,36 +9,37 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/configure"
 )
 
-// TemplateLimits are those that a creation or a submission must keep (docs/reference/templates.md); 0 means none.
-type TemplateLimits struct {
+// Limits are those that a creation or a submission must keep (docs/reference/templates.md); 0 means none.
+type Limits struct {
 	Active  int // templates of the company that are pending, approved or paused
 	Created int // creations a UTC day
 }
 
-// ErrTemplatesToday says that a company has created all the templates it may create in a day.
-var ErrTemplatesToday = errors.New("the day's templates are used up")
+// ErrToday says that a company has created all the templates it may create in a day.
+var ErrToday = errors.New("the day's templates are used up")
 
 func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
 // CreateTemplate stores a new template and counts it. Errors: conflict when the sender has one of that name and
-// language, limit_exceeded, ErrTemplatesToday.
-func (s *Store) CreateTemplate(ctx context.Context, r *TemplateRecord, limits TemplateLimits) error {
-	_, err := s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
-		if err := tx.checkActive(ctx, r.CompanyID, limits.Active); err != nil {
+// language, limit_exceeded, ErrToday.
+func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits) error {
+	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
+		if err := checkActive(ctx, tx, r.CompanyID, limits.Active); err != nil {
 			return false, err
 		}
-		if err := tx.countCreation(ctx, r.CompanyID, day(r.CreatedAt), limits.Created); err != nil {
+		if err := countCreation(ctx, tx, r.CompanyID, day(r.CreatedAt), limits.Created); err != nil {
 			return false, err
 		}
-		return true, tx.insertTemplate(ctx, r)
+		return true, insertTemplate(ctx, tx, r)
 	})
 	return err
 }
 
-func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
-	tx.changes(r.CompanyID)
+func insertTemplate(ctx context.Context, tx *configure.Tx, r *Record) error {
+	tx.Changes(r.CompanyID)
 	components, err := json.Marshal(r.Components)
 	if err != nil {
 		return fmt.Errorf("write components: %w", err)
@@ -46,7 +47,7 @@ func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
 	_, err = tx.Exec(ctx, `INSERT INTO template (`+templateColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
-		string(components), storable(r.Reason), db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt))
+		string(components), db.Storable(r.Reason), db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt))
 	if db.Duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
@@ -59,7 +60,11 @@ func (tx *Tx) insertTemplate(ctx context.Context, r *TemplateRecord) error {
 const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')"
 
 // ActiveTemplates counts a company's templates that are at the channel: pending, approved or paused.
-func (tx *Tx) ActiveTemplates(ctx context.Context, companyID string) (n int, err error) {
+func (t *Tx) ActiveTemplates(ctx context.Context, companyID string) (int, error) {
+	return countActive(ctx, t.tx, companyID)
+}
+
+func countActive(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
 	err = tx.Row(ctx, []any{&n}, activeTemplates, companyID)
 	if err != nil {
 		return 0, fmt.Errorf("count active templates: %w", err)
@@ -67,11 +72,11 @@ func (tx *Tx) ActiveTemplates(ctx context.Context, companyID string) (n int, err
 	return n, nil
 }
 
-func (tx *Tx) checkActive(ctx context.Context, companyID string, limit int) error {
+func checkActive(ctx context.Context, tx *configure.Tx, companyID string, limit int) error {
 	if limit == 0 {
 		return nil
 	}
-	used, err := tx.ActiveTemplates(ctx, companyID)
+	used, err := countActive(ctx, tx, companyID)
 	if err != nil || used < limit {
 		return err
 	}
@@ -80,7 +85,7 @@ func (tx *Tx) checkActive(ctx context.Context, companyID string, limit int) erro
 	}}
 }
 
-func (tx *Tx) countCreation(ctx context.Context, companyID, day string, limit int) error {
+func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string, limit int) error {
 	var used int
 	err := tx.Row(ctx, []any{&used}, `INSERT INTO template_creation (company_id, day, used) VALUES ($1, $2, 1)
 		ON CONFLICT (company_id, day) DO UPDATE SET used = template_creation.used + 1 RETURNING used`, companyID, day)
@@ -88,7 +93,7 @@ func (tx *Tx) countCreation(ctx context.Context, companyID, day string, limit in
 		return fmt.Errorf("count creation: %w", err)
 	}
 	if limit > 0 && used > limit {
-		return ErrTemplatesToday
+		return ErrToday
 	}
 	if used > 1 {
 		return nil
@@ -99,10 +104,10 @@ func (tx *Tx) countCreation(ctx context.Context, companyID, day string, limit in
 	return nil
 }
 
-// UndoCreateTemplate takes back a creation whose submission failed, its count included, if it still stands as given.
-func (s *Store) UndoCreateTemplate(ctx context.Context, r *TemplateRecord) (bool, error) {
-	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
-		gone, err := tx.deleteTemplate(ctx, r)
+// UndoCreateTemplate reverts a creation whose submission failed, its count included, if it still stands as given.
+func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error) {
+	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
+		gone, err := deleteTemplate(ctx, tx, r)
 		if err != nil || !gone {
 			return false, err
 		}
@@ -116,12 +121,12 @@ func (s *Store) UndoCreateTemplate(ctx context.Context, r *TemplateRecord) (bool
 const asRead = " WHERE company_id = $1 AND id = $2 AND status = $3 AND updated_at = $4 AND claimed_until = $5"
 
 // DeleteTemplate removes a template if it still stands as it was read.
-func (s *Store) DeleteTemplate(ctx context.Context, read *TemplateRecord) (bool, error) {
-	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) { return tx.deleteTemplate(ctx, read) })
+func (s *Store) DeleteTemplate(ctx context.Context, read *Record) (bool, error) {
+	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) { return deleteTemplate(ctx, tx, read) })
 }
 
-func (tx *Tx) deleteTemplate(ctx context.Context, read *TemplateRecord) (bool, error) {
-	tx.changes(read.CompanyID)
+func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, error) {
+	tx.Changes(read.CompanyID)
 	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil))
 	if err != nil {
 		return false, fmt.Errorf("delete template: %w", err)
@@ -132,18 +137,18 @@ func (tx *Tx) deleteTemplate(ctx context.Context, read *TemplateRecord) (bool, e
 // SwapTemplate writes next in the place of read, if that still stands as it was read; else false. UpdatedAt of next is
 // filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
 // keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
-func (s *Store) SwapTemplate(ctx context.Context, read, next *TemplateRecord, now time.Time, limits TemplateLimits) (bool, error) {
+func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits) (bool, error) {
 	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as it is stored: two states of one millisecond must differ
 	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
 	}
-	return s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		if limits.Active > 0 && active(next.Status) && !active(read.Status) {
-			if err := tx.checkActive(ctx, read.CompanyID, limits.Active); err != nil {
+			if err := checkActive(ctx, tx, read.CompanyID, limits.Active); err != nil {
 				return false, err
 			}
 		}
-		return tx.swapTemplate(ctx, read, next)
+		return swapTemplate(ctx, tx, read, next)
 	})
 }
 
@@ -151,8 +156,8 @@ func active(s carillon.TemplateStatus) bool {
 	return s == carillon.TemplatePending || s == carillon.TemplateApproved || s == carillon.TemplatePaused
 }
 
-func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (bool, error) {
-	tx.changes(read.CompanyID)
+func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bool, error) {
+	tx.Changes(read.CompanyID)
 	components, err := json.Marshal(next.Components)
 	if err != nil {
 		return false, fmt.Errorf("write components: %w", err)
@@ -161,7 +166,7 @@ func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (boo
 		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16`+asRead,
 		read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
-		string(components), storable(next.Reason), db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt))
+		string(components), db.Storable(next.Reason), db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt))
 	if db.Duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}
@@ -172,8 +177,8 @@ func (tx *Tx) swapTemplate(ctx context.Context, read, next *TemplateRecord) (boo
 }
 
 // PostponePoll moves a template's poll, if nobody else has: who moves it does the asking.
-func (s *Store) PostponePoll(ctx context.Context, read *TemplateRecord, next time.Time) (mine bool, err error) {
-	err = s.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {
+func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) (mine bool, err error) {
+	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
 			read.CompanyID, read.ID, db.Millis(read.PollAt), db.Millis(next))
 		mine = n == 1
@@ -186,16 +191,17 @@ func (s *Store) PostponePoll(ctx context.Context, read *TemplateRecord, next tim
 }
 
 // PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
-// the one there is, else t.ID. What is declared stands until the channel reports on that very template: the status of
+// the one there is, else x.ID. What is declared stands until the channel reports on that very template: the status of
 // one that has the channel's id stays (docs/reference/templates.md). A template put twice changes nothing.
-func (tx *Tx) PutTemplate(ctx context.Context, t *carillon.Template, now time.Time) error {
-	tx.changes(t.CompanyID)
-	components, err := json.Marshal(t.Components)
+func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Time) error {
+	tx := t.tx
+	tx.Changes(x.CompanyID)
+	components, err := json.Marshal(x.Components)
 	if err != nil {
 		return fmt.Errorf("write components: %w", err)
 	}
 	poll := int64(0)
-	if t.Status == carillon.TemplatePending || t.Status == carillon.TemplatePaused {
+	if x.Status == carillon.TemplatePending || x.Status == carillon.TemplatePaused {
 		poll = db.Millis(now.Add(time.Minute))
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
@@ -210,13 +216,13 @@ func (tx *Tx) PutTemplate(ctx context.Context, t *carillon.Template, now time.Ti
 		WHERE template.category <> excluded.category OR template.components <> excluded.components
 		OR template.parameter_format <> excluded.parameter_format
 		OR template.provider_id = '' AND template.status <> excluded.status`,
-		t.CompanyID, t.ID, t.ProviderID, t.SenderUID, t.Name, t.Language, t.Category, string(t.Status), t.ParameterFormat,
-		string(components), t.Reason, poll, db.Millis(now))
+		x.CompanyID, x.ID, x.ProviderID, x.SenderUID, x.Name, x.Language, x.Category, string(x.Status), x.ParameterFormat,
+		string(components), x.Reason, poll, db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("put template: %w", err)
 	}
-	err = tx.Row(ctx, []any{&t.ID, &t.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
-		t.SenderUID, t.Name, t.Language)
+	err = tx.Row(ctx, []any{&x.ID, &x.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
+		x.SenderUID, x.Name, x.Language)
 	if err != nil {
 		return fmt.Errorf("put template: %w", err)
 	}

@@ -1,4 +1,4 @@
-package store
+package templates
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// TemplateRecord is a template as stored, with what only its lifecycle needs. ClaimedUntil is set while someone talks to
-// the channel about it; its value tells one claim from another, for a new claim ends later than the one before.
-type TemplateRecord struct {
+// Record is a template as stored, with what only its lifecycle needs. ClaimedUntil is set while a request to the channel
+// about it is under way; its value identifies the claim, for a new claim ends later than the one before.
+type Record struct {
 	carillon.Template
 	PollAt       time.Time // when to ask the channel next; zero: never
 	ClaimedUntil time.Time
@@ -37,8 +37,8 @@ const (
 	templateNextPoll   = "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1"
 )
 
-func scanTemplate(scan func(...any) error) (*TemplateRecord, error) {
-	var r TemplateRecord
+func scanRecord(scan db.Scan) (*Record, error) {
+	var r Record
 	var components string
 	var poll, claimed, created, updated int64
 	err := scan(&r.CompanyID, &r.ID, &r.ProviderID, &r.SenderUID, &r.Name, &r.Language, &r.Category, &r.Status,
@@ -56,27 +56,14 @@ func scanTemplate(scan func(...any) error) (*TemplateRecord, error) {
 	return &r, nil
 }
 
-func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*TemplateRecord, error) {
-	rows, err := s.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read templates: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []*TemplateRecord
-	for rows.Next() {
-		r, err := scanTemplate(rows.Scan)
-		if err != nil {
-			return nil, fmt.Errorf("read templates: %w", err)
-		}
-		all = append(all, r)
-	}
-	return all, rows.Err()
+func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*Record, error) {
+	return db.Collect(ctx, s.d, "templates", scanRecord, query, args...)
 }
 
 // Templates are a sender's templates of every status, compiled, by name and language, from the cache. They are shared:
-// nobody changes them.
+// they must not be changed.
 func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
-	return s.caches.templates.Get(ctx, configure.UIDKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
+	return s.bySender.Get(ctx, configure.UIDKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
 		records, err := s.templates(ctx, templateList, senderUID)
 		if err != nil {
 			return nil, "", err
@@ -91,7 +78,7 @@ func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Tem
 }
 
 // Template is one template of a company, by our id or the channel's, as the database has it now. Errors: not_found.
-func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*TemplateRecord, error) {
+func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*Record, error) {
 	found, err := s.templates(ctx, templateByID, companyID, idOrProviderID)
 	if err == nil && len(found) == 0 && idOrProviderID != "" {
 		found, err = s.templates(ctx, templateByProviderID, companyID, idOrProviderID)
@@ -105,9 +92,9 @@ func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) 
 	return found[0], nil
 }
 
-// ReportedTemplate is the one template of a sender that a channel's word is about: the one with the channel's id, or the
+// ReportedTemplate is the one template of a sender that a channel's report is about: the one with the channel's id, or the
 // one of that name and language that has no channel's id yet. Nil when there is none.
-func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*TemplateRecord, error) {
+func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*Record, error) {
 	if providerID != "" {
 		found, err := s.templates(ctx, templateOfProvider, senderUID, providerID)
 		if err != nil {
@@ -126,13 +113,13 @@ func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerI
 
 // TemplatePolls are the templates to ask the channel about now, the longest due first, and when the next one is due
 // (zero: none waits). Limit bounds the answer.
-func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*TemplateRecord, next time.Time, err error) {
+func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*Record, next time.Time, err error) {
 	due, err = s.templates(ctx, templatePolls, db.Millis(now), limit)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	var at int64
-	err = s.Row(ctx, []any{&at}, templateNextPoll, db.Millis(now))
+	err = s.d.Row(ctx, []any{&at}, templateNextPoll, db.Millis(now))
 	if errors.Is(err, sql.ErrNoRows) {
 		return due, time.Time{}, nil
 	}

@@ -1,0 +1,34 @@
+// Package resources is the SQL of agents, knowledge, flows, widgets and webhooks: documents in one table, whose types their
+// areas own.
+package resources
+
+import (
+	"carillon"
+	"carillon/internal/cache"
+	"carillon/internal/db"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/seal"
+)
+
+// Store reads and writes the table. Its methods are safe for concurrent use.
+type Store struct {
+	d      *db.DB
+	seal   *seal.Sealer
+	config *configure.Configuration
+	agents *cache.Cache[*carillon.Agent]
+	flows  *cache.Cache[bool]
+}
+
+// New returns the store of a database.
+func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
+	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*carillon.Agent](c), flows: configure.Cache[bool](c)}
+}
+
+// Tx writes inside a transaction.
+type Tx struct {
+	tx *configure.Tx
+	s  *Store
+}
+
+// On returns what writes inside a transaction.
+func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }
