@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store"
 )
 
-// applySettings are the settings that say where the data is.
+// applySettings are the settings that name the data.
 //
 //nolint:gochecknoglobals // read only
 var applySettings = []string{"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level"}

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store"
 )
 
-// backupSettings are the settings that say where the data is.
+// backupSettings are the settings that name the data.
 //
 //nolint:gochecknoglobals // read only
 var backupSettings = []string{"data", "database-url"}
@@ -42,7 +42,7 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	}
 	for _, name := range []string{to, store.ManifestFile(to)} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there already: a backup never replaces another", name)
+			return fmt.Errorf("%s exists already: a backup never replaces another", name)
 		}
 	}
 	part := to + ".part"
@@ -63,8 +63,8 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	return done(env, c.JSON, m, fmt.Sprintf("%s: %d notifications, %d messages, %d bytes, verified", to, m.Counts.Notifications, m.Counts.Messages, m.Bytes))
 }
 
-// copy opens the folder itself if no program has it open; otherwise the running program copies. It returns the time by which what was confirmed
-// is in the copy.
+// copy makes the copy itself if no program has the folder open; otherwise the running program does. The copy contains
+// everything that was accepted before the returned time.
 func (c *backupCommand) copy(ctx context.Context, env *environment, dir, part string) (time.Time, error) {
 	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "pages"}
 	progress := func(done, total int) {

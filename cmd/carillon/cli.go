@@ -12,14 +12,14 @@ import (
 	"carillon/cmd/carillon/client"
 )
 
-// The exit codes: all went well, something failed, the command line or the settings are wrong.
+// Exit codes: success, failure, and an invalid command line or setting.
 const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// environment is what the surroundings give a command.
+// environment is what a command gets from its process.
 type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -45,9 +45,9 @@ type commands struct {
 	Users         usersCommand         `cmd:"" help:"Add users."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
 	Backup        backupCommand        `cmd:"" help:"Back up the SQLite database, also while the program runs on it."`
-	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; what was due is held."`
-	Restored      restoredCommand      `cmd:"" help:"Decide what becomes of the messages that are held after a restore."`
-	Health        healthCommand        `cmd:"" help:"Ask a running program whether it answers, or is ready."`
+	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; due messages are held."`
+	Restored      restoredCommand      `cmd:"" help:"Send or fail the messages that are held after a restore."`
+	Health        healthCommand        `cmd:"" help:"Check whether a running program responds, or is ready."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 }
 
@@ -58,15 +58,15 @@ the ready file, or take --url and --key.
 
 Exit codes: 0 ok, 1 failed, 2 usage.`
 
-// usageError is a mistake in what was asked for.
+// usageError is a mistake in the command line or the settings.
 type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run is main without the process around it.
+// run is main without the process, for tests.
 func run(ctx context.Context, args []string, env environment) int {
 	cli := newCommands()
-	left := -1 // the code that kong wants to leave with, after --help
+	left := -1 // the code with which kong exits, after --help
 	parser, err := newParser(cli, &env, func(code int) {
 		if left < 0 {
 			left = code
@@ -133,9 +133,9 @@ func report(env *environment, err error) int {
 	return exitFailed
 }
 
-// jsonFlag is part of every command that answers.
+// jsonFlag is part of every command that prints a result.
 type jsonFlag struct {
-	JSON bool `help:"Answer in JSON." name:"json"`
+	JSON bool `help:"Print JSON." name:"json"`
 }
 
 // writeJSON writes one document.

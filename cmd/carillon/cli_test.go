@@ -59,7 +59,7 @@ func TestErrorsShowCodeDetailsAndRequestID(t *testing.T) {
 	}
 	s.try(nil, "notifications", "show", "n-9").want(t, exitFailed, "", "not_found: Route not found")
 	s.answer("/functions/v1/notify/n-9", `200 <html>`)
-	s.try(nil, "notifications", "show", "n-9").want(t, exitFailed, "", "is not what this program understands")
+	s.try(nil, "notifications", "show", "n-9").want(t, exitFailed, "", "cannot read the response")
 	s.answer("/functions/v1/notify/n-9", `302 {}`)
 	s.try(nil, "notifications", "show", "n-9").want(t, exitFailed, "", "unexpected_answer: 302 Found")
 }
@@ -67,7 +67,7 @@ func TestErrorsShowCodeDetailsAndRequestID(t *testing.T) {
 func TestUnreachableProgramIsToldWithoutTheKey(t *testing.T) {
 	s := newStrict(t)
 	r := s.try(map[string]string{"CARILLON_URL": "http://127.0.0.1:1"}, "templates", "list", "--from", "15550100100")
-	r.want(t, exitFailed, "", "carillon: no answer from http://127.0.0.1:1: ")
+	r.want(t, exitFailed, "", "carillon: no response from http://127.0.0.1:1: ")
 	if strings.Count(r.stderr, "trying again") != 2 {
 		t.Errorf("not three tries:\n%s", r.stderr)
 	}

@@ -18,11 +18,11 @@ type contact struct {
 	fields map[string]string
 }
 
-// maxFile bounds a file of recipients.
+// maxFile is the limit of a file of recipients.
 const maxFile = 256 << 20
 
-// readCSV reads recipients: a head that names the columns, number among them, then a recipient a row. Empty cells are
-// left out. The text comes back too: a run is known by it.
+// readCSV reads recipients: a header row that names the columns, with number among them, then a recipient a row. Empty
+// cells are left out. It also returns the text, which identifies a run.
 func readCSV(name string) ([]contact, []byte, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
@@ -95,7 +95,7 @@ var rootNames = []string{
 	"datetime_sending", "timezone",
 }
 
-// fault reports what is wrong with a recipient before the whole batch is refused because of it; empty: nothing.
+// fault returns why the interface would refuse a recipient's batch, "" when it would not.
 func (c *contact) fault(placeholders []string) string {
 	number := c.fields["number"]
 	if number == "" {

@@ -17,27 +17,27 @@ const docHead = `# Command line
 
 <!-- Made from the commands by: go test ./cmd/carillon -run TestCommandsDoc -update -->
 
-` + "`carillon serve` runs the service, and its flags are the [settings](settings.md). The other commands talk to a running one\n" +
-	"over HTTP, but for `apply` ([provisioning](guides/provisioning.md)), `backup`, `restore` and `restored mark`\n" +
-	"([backup](guides/backup.md)), which work on the database itself.\n" + `
-They find the program by ` + "`--url`" + `, else ` + "`CARILLON_URL`" + `, else by the ready file that it wrote (` + "`./data/ready.json`" + `, as ` + "`make run`" + `
-makes it), else at ` + "`http://127.0.0.1:8080`" + `. In the demo the ready file gives the access key and the owner's sign-in too, for
-that very program and no other. Keys, passwords and tokens may stand in a variable, or in a file that a flag or a
-variable with ` + "`_FILE`" + ` names; other users of the machine see flags. No command shows a key, but for the one that makes it.
+` + "`" + `carillon serve` + "`" + ` runs the service; its flags are the [settings](settings.md). The other commands are clients of a running
+service over HTTP, except ` + "`" + `apply` + "`" + ` ([provisioning](guides/provisioning.md)), ` + "`" + `backup` + "`" + `, ` + "`" + `restore` + "`" + ` and ` + "`" + `restored mark` + "`" + `
+([backup](guides/backup.md)), which open the database.
 
-` + "`--json`" + ` gives one document, and of ` + "`watch`" + ` a line for each change. Exit codes: 0 ok, 1 failed, 2 usage. Requests are tried
-again by the contract's rules: after ` + "`retry_after`" + ` when limited, up to three times with growing pauses when the program
-failed and repeating is safe.
+The address of the service is ` + "`" + `--url` + "`" + `, else ` + "`" + `CARILLON_URL` + "`" + `, else that of the ready file (` + "`" + `./data/ready.json` + "`" + `, which ` + "`" + `make run` + "`" + `
+writes), else ` + "`" + `http://127.0.0.1:8080` + "`" + `. In the demo the ready file also has the access key and the owner's sign-in, which are used
+for that service only. Keys, passwords and tokens may be in a variable, or in a file that a flag or a variable with ` + "`" + `_FILE` + "`" + ` names,
+because other users of the machine see flags. Only the command that creates a key shows it.
+
+` + "`" + `--json` + "`" + ` prints one document, and with ` + "`" + `watch` + "`" + ` a line for each change. Exit codes: 0 success, 1 failure, 2 usage. Requests are
+repeated after ` + "`" + `retry_after` + "`" + ` when they are limited, and up to three times with growing pauses when the service failed and
+repeating is safe.
 
 ## Sending to many
 
     carillon send --template hello --csv people.csv --var 'body_text_0={{name}}'
 
-The first row of the file names the columns: ` + "`number`" + `, ` + "`name`" + `, and any of your own, each of which a placeholder may name.
-Recipients go out a hundred a request. What the interface would refuse is reported line by line and left out; the rest is
-sent. Every request carries an ` + "`Idempotency-Key`" + ` made from the file and what is sent, so that after a crash or a lost
-connection the same command goes on where it stopped and sends nothing twice, for 24 hours. ` + "`--run-id`" + ` names the run
-yourself: give each campaign day its own to send the same file again.
+The first row of the file names the columns: ` + "`" + `number` + "`" + `, ` + "`" + `name` + "`" + `, and your own, each of which is a placeholder. A request has up to a
+hundred recipients. Recipients that the interface would refuse are reported with their line and left out. Every request has
+an ` + "`" + `Idempotency-Key` + "`" + ` made of the file and the request, so that after a crash or a lost connection the same command continues where
+it stopped and sends nothing twice, for 24 hours. To send the same file again, name the run with ` + "`" + `--run-id` + "`" + `.
 
 `
 

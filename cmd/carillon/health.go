@@ -8,20 +8,20 @@ import (
 	"carillon/cmd/carillon/client"
 )
 
-// healthCommand asks a running program how it is, once. Containers have no shell and no curl to ask with.
+// healthCommand requests the health of a running program, for containers without a shell and curl.
 type healthCommand struct {
-	Ready  bool          `help:"Ask whether requests should be sent to it (/readyz), not only whether it answers (/healthz)."`
-	Within time.Duration `default:"5s" help:"How long the answer may take."`
+	Ready  bool          `help:"Check whether requests should be sent to it (/readyz), not only whether it responds (/healthz)."`
+	Within time.Duration `default:"5s" help:"Time limit of the request."`
 	server
 	jsonFlag
 }
 
-// status is the part of both probes' responses that says all is well.
+// status is the part of both health checks' responses that is the same.
 type status struct {
 	Status string `json:"status"`
 }
 
-// Run asks once: whoever probes has a rule of its own about repeating.
+// Run sends one request; whoever runs the check repeats it.
 func (h *healthCommand) Run(ctx context.Context, env *environment) error {
 	if h.Within <= 0 {
 		return usage("--within must be a time such as 5s")

@@ -17,12 +17,12 @@ func TestHealthAsksOnceAndTellsByItsExitCode(t *testing.T) {
 		t.Errorf("asked %v, not once a command", s.asked)
 	}
 	s.try(nil, "health", "--within", "0s").want(t, exitUsage, "", "--within")
-	s.try(nil, "health", "--url", "http://127.0.0.1:1").want(t, exitFailed, "", "no answer from http://127.0.0.1:1")
+	s.try(nil, "health", "--url", "http://127.0.0.1:1").want(t, exitFailed, "", "no response from http://127.0.0.1:1")
 }
 
 func TestHealthDoesNotWaitForAProgramThatHangs(t *testing.T) {
 	s := newStrict(t)
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer hangs.Close()
-	s.try(nil, "health", "--url", hangs.URL, "--within", "50ms").want(t, exitFailed, "", "no answer from "+hangs.URL)
+	s.try(nil, "health", "--url", hangs.URL, "--within", "50ms").want(t, exitFailed, "", "no response from "+hangs.URL)
 }

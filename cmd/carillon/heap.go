@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// heapRoom is the garbage that may gather between two collections, however little lives: a program that holds a few
-	// megabytes and makes hundreds a second would otherwise collect a hundred times a second.
+	// heapRoom is how much garbage may accumulate between two collections, however small the live heap is: with a few live
+	// megabytes and hundreds allocated a second, the program would otherwise collect a hundred times a second.
 	heapRoom = 24 << 20
-	mostRoom = 800 // percent of what lives, where next to nothing does
-	usual    = 100 // percent, Go's own: past heapRoom of live memory nothing changes
+	mostRoom = 800 // GOGC at most, for a tiny live heap
+	usual    = 100 // Go's default, once the live heap is larger than heapRoom
 )
 
-// keepHeapRoom sets the collector's pace after each collection by what was found to live. GOGC, where an operator set
-// it, stands.
+// keepHeapRoom sets GOGC after each collection by the size of the live heap, unless the operator set GOGC.
 func keepHeapRoom() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -25,8 +24,8 @@ func keepHeapRoom() {
 	runtime.SetFinalizer(&sentinel{percent: mostRoom}, (*sentinel).collected)
 }
 
-// sentinel is garbage that comes back: its finalizer runs once after each collection. It is too large to share its place
-// in memory with anything: what does is collected only when all of them are dead.
+// sentinel's finalizer runs after each collection and creates the next sentinel. It is too large for the tiny allocator,
+// whose blocks are collected only when all their objects are dead.
 type sentinel struct {
 	percent int
 	_       [64]byte

@@ -33,8 +33,8 @@ type key struct {
 
 type keysCreate struct {
 	Label   string        `required:"" help:"What the key is for."`
-	Scope   []string      `placeholder:"SCOPE" help:"What the key may do, as notify:send; may be repeated. Left out: everything."`
-	Expires time.Duration `placeholder:"DURATION" help:"Time until it expires, as 720h. Left out: never."`
+	Scope   []string      `placeholder:"SCOPE" help:"Scope of the key, as notify:send; may be repeated; else all."`
+	Expires time.Duration `placeholder:"DURATION" help:"Time until it expires, as 720h; else never."`
 	administered
 	credentials
 	jsonFlag
@@ -134,7 +134,7 @@ func (k *keysRevoke) Run(ctx context.Context, env *environment) error {
 	return done(env, k.JSON, map[string]any{"id": k.ID, "revoked": true}, "key "+k.ID+" revoked")
 }
 
-// done reports the end of a command that has nothing else to show.
+// done prints the result of a command that has nothing else to show.
 func done(env *environment, asJSON bool, document any, line string) error {
 	if asJSON {
 		return writeJSON(env.Stdout, document)
@@ -143,7 +143,7 @@ func done(env *environment, asJSON bool, document any, line string) error {
 	return err
 }
 
-// pages reads a list to its end, or up to so many rows; most 0: all.
+// pages reads a list to its end, or up to most rows when most is not 0.
 func pages[T any](ctx context.Context, c *client.Client, call client.Call, most int) ([]T, error) {
 	all := []T{}
 	for {

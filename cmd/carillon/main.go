@@ -1,5 +1,5 @@
-// Command carillon runs the notification service and talks to a running one. `carillon serve` is the service; the other
-// commands are its clients over HTTP, but for apply, which opens the database.
+// Command carillon runs the notification service. `carillon serve` is the service; the other commands are its clients over
+// HTTP, except for those that open the database: apply, backup, restore and restored mark.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks to stop; from then on signals end the program as usual, at once.
+	// The first signal stops the program in order; a second one ends it at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], environment{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv,

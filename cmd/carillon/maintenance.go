@@ -8,12 +8,12 @@ import (
 )
 
 type maintenanceCommand struct {
-	On     maintenanceOn     `cmd:"" help:"Answer sends with 503 and the window until then."`
+	On     maintenanceOn     `cmd:"" help:"Respond to requests with 503 and the window until then."`
 	Off    maintenanceOff    `cmd:"" help:"End the window."`
 	Status maintenanceStatus `cmd:"" help:"Show the window."`
 }
 
-// window is the maintenance window; both nil: none.
+// window is the maintenance window; both are nil when there is none.
 type window struct {
 	From  *string `json:"from"`
 	Until *string `json:"until"`

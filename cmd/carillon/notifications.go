@@ -48,7 +48,7 @@ type recipient struct {
 	Times      json.RawMessage `json:"times"`
 }
 
-// counts writes {"sent":2,"failed":1} as "2 sent, 1 failed", in the answer's order.
+// counts writes {"sent":2,"failed":1} as "2 sent, 1 failed", in the response's order.
 func counts(raw json.RawMessage) string {
 	var parts []string
 	for _, d := range (&client.Error{Details: raw}).Each() {
@@ -64,9 +64,9 @@ type notificationsList struct {
 	State    string `placeholder:"STATE" help:"Only scheduled, in_progress, completed or canceled."`
 	Sender   string `placeholder:"ID" help:"Only of this sender, by id or number."`
 	Number   string `placeholder:"NUMBER" help:"Only with this recipient."`
-	From     string `placeholder:"WHEN" help:"Only made at or after this instant."`
-	To       string `placeholder:"WHEN" help:"Only made before this instant."`
-	Limit    int    `default:"25" help:"How many at most."`
+	From     string `placeholder:"WHEN" help:"Only created at or after this instant."`
+	To       string `placeholder:"WHEN" help:"Only created before this instant."`
+	Limit    int    `default:"25" help:"Largest number of rows."`
 	keyed
 	jsonFlag
 }
@@ -175,7 +175,7 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 	return writeTable(env.Stdout, rows)
 }
 
-// since is when a recipient entered the state it is in.
+// since returns when a recipient entered its present state.
 func since(r recipient) string {
 	return (&client.Error{Details: r.Times}).Detail(r.State + "_at")
 }

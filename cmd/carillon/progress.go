@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// progress shows how far a long run is: a bar that redraws itself on a terminal, else a line a tenth.
+// progress shows the progress of a long run: a bar on a terminal, else a line for each tenth.
 type progress struct {
 	out      io.Writer
 	terminal bool
 	total    int
 	shown    int    // tenths shown so far
-	what     string // what is counted where nothing can fail; empty: recipients, and how many failed
+	what     string // what is counted; "" counts recipients and their failures
 }
 
 const barWidth = 30
 
-// at shows that so many of the total are done.
+// at shows how many of the total are done.
 func (p *progress) at(done, failed int) {
 	if p.total == 0 {
 		return

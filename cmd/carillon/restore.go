@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store"
 )
 
-// restoreSettings are the settings that say where the data goes and which key opens it.
+// restoreSettings are the settings that name the destination and the master key.
 //
 //nolint:gochecknoglobals // read only
 var restoreSettings = []string{"data", "database-url", "master-key-file"}
@@ -40,7 +40,7 @@ const afterRestore = `restored what was confirmed by %s
 %d messages were being sent when the backup was taken; they ended as failed, outcome_unknown.
 What is scheduled for later goes on by itself.`
 
-// Run restores into a new folder, which then holds what was due.
+// Run restores into a new folder, in which messages that are due are held.
 func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 	cfg, err := onSQLite(c.Settings, env)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 	return done(env, c.JSON, report, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), report.Held, report.Failed))
 }
 
-// restoreKey reads the master key that the backup was made under. None is made: it would open nothing.
+// restoreKey reads the master key of the backup. It creates none, which could not decrypt anything.
 func restoreKey(cfg *config.Config) ([32]byte, error) {
 	name := filepath.Join(cfg.Data, "master.key")
 	if _, err := os.Stat(name); cfg.MasterKeyFile == "" && cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {

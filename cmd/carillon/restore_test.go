@@ -182,7 +182,7 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	if !strings.Contains(output, "123 messages") || !strings.Contains(output, "verified") || !strings.Contains(output, "The master key is not in the backup") {
 		t.Error(output)
 	}
-	if output := command(t, exitFailed, "backup", "--data", first, "--to", file); !strings.Contains(output, "is there already") {
+	if output := command(t, exitFailed, "backup", "--data", first, "--to", file); !strings.Contains(output, "exists already") {
 		t.Error(output)
 	}
 	taken := len(posts(graph, ""))

@@ -15,10 +15,10 @@ import (
 )
 
 type restoredCommand struct {
-	Status restoredStatus `cmd:"" help:"Show what is held after a restore."`
-	Send   restoredSend   `cmd:"" help:"Send what is held, even if it was sent since the backup was taken."`
-	Fail   restoredFail   `cmd:"" help:"End what is held as failed, outcome_unknown; a late receipt lifts it."`
-	Mark   restoredMark   `cmd:"" help:"Hold what is due in a database that PostgreSQL's own tools have restored, before the program starts on it."`
+	Status restoredStatus `cmd:"" help:"Show the messages that are held after a restore."`
+	Send   restoredSend   `cmd:"" help:"Send held messages, even if they were sent since the backup was made."`
+	Fail   restoredFail   `cmd:"" help:"End held messages as failed, outcome_unknown; a late receipt corrects that."`
+	Mark   restoredMark   `cmd:"" help:"Hold due messages in a database that PostgreSQL's own tools restored, before the program starts on it."`
 }
 
 // heldState is the state after a restore.
@@ -74,7 +74,7 @@ func (c *restoredStatus) Run(ctx context.Context, env *environment) error {
 }
 
 type restoredDecision struct {
-	Company string `placeholder:"COMPANY-ID" help:"Only what is held of this company; else of all."`
+	Company string `placeholder:"COMPANY-ID" help:"Only messages of this company; else of all."`
 	administered
 	credentials
 	jsonFlag
@@ -94,7 +94,7 @@ func (c *restoredFail) Run(ctx context.Context, env *environment) error {
 	return c.decide(ctx, env, "fail", "failed")
 }
 
-// decide asks until nothing is held any more: the program decides for some seconds a request.
+// decide repeats the request until nothing is held any more, since the program works for some seconds a request.
 func (c *restoredDecision) decide(ctx context.Context, env *environment, decision, what string) error {
 	to, err := c.connect(ctx, env, c.credentials)
 	if err != nil {
@@ -135,10 +135,10 @@ type restoredMark struct {
 	jsonFlag
 }
 
-// quietFor is how long the nodes of a database are watched: a living one beats every second.
+// quietFor is how long the beats of a database's nodes are observed; a living node beats every second.
 const quietFor = 3 * time.Second
 
-// Run marks the database, which no program may have.
+// Run marks the database, on which no program may run.
 func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 		fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown", r.Total(), r.Failed))
 }
 
-// quiet refuses a database on which a node is alive. On SQLite the folder's lock has said so already.
+// quiet returns an error when a node of the database is alive. On SQLite the folder's lock ensures that none is.
 func quiet(ctx context.Context, s *store.Store) error {
 	if s.Engine() == "sqlite" {
 		return nil

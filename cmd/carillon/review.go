@@ -22,7 +22,7 @@ type decision struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Run makes the sandbox's reviewer decide.
+// Run approves or rejects the template.
 func (t *templatesReview) Run(ctx context.Context, env *environment) error {
 	if t.Approve == t.Reject {
 		return usage("say --approve or --reject")

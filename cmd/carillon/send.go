@@ -16,7 +16,7 @@ type sendCommand struct {
 	Template string   `required:"" placeholder:"NAME" help:"Name of an approved template."`
 	Lang     string   `default:"en" placeholder:"LANG" help:"Language of the template, as es_ES; default ${default}."`
 	To       []string `placeholder:"NUMBER" help:"Recipient: digits only, with the country code; may be repeated."`
-	CSV      string   `name:"csv" placeholder:"FILE" help:"File of recipients: a head row with number, name and columns of your own, then a recipient a row."`
+	CSV      string   `name:"csv" placeholder:"FILE" help:"File of recipients: a header row with number, name and your own columns, then a recipient a row."`
 	Var      []string `sep:"none" placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana or body_text_0={{name}}; may be repeated."`
 	At       string   `placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00; else now."`
 	TZ       string   `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
@@ -24,12 +24,12 @@ type sendCommand struct {
 	Type     string   `enum:"transactional,utility,marketing" default:"utility" placeholder:"TYPE" help:"transactional, utility or marketing; default ${default}."`
 	Campaign string   `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
 	Event    string   `placeholder:"NAME" help:"Event that starts a conversation flow."`
-	RunID    string   `name:"run-id" placeholder:"ID" help:"Name of this run. Repeated within 24 hours it sends nothing twice. Else known by the file's content; recipients of --to are a new run each time."`
+	RunID    string   `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours sends nothing twice. By default the file's content identifies a run; --to makes a new one each time."`
 	keyed
 	jsonFlag
 }
 
-// maxBatch is the contract's bound of one request.
+// maxBatch is the interface's limit of recipients in a request.
 const maxBatch = 100
 
 // Run sends in batches and reports what failed.
@@ -81,7 +81,7 @@ func (s *sendCommand) components() (map[string]string, error) {
 	return all, nil
 }
 
-// contacts are the recipients and the text that they came from, nil for those of --to.
+// contacts returns the recipients and the text of their file, nil for those of --to.
 func (s *sendCommand) contacts() ([]contact, []byte, error) {
 	if (len(s.To) > 0) == (s.CSV != "") {
 		return nil, nil, usage("give recipients by --to or by --csv")
@@ -99,7 +99,7 @@ func (s *sendCommand) contacts() ([]contact, []byte, error) {
 	return all, nil, nil
 }
 
-// request is the body of a batch without its contacts.
+// request returns the body of a batch without its contacts.
 func (s *sendCommand) request(components map[string]string, facts config.DemoFacts) (map[string]any, error) {
 	from := orElse(s.From, facts.Sender)
 	if from == "" {
@@ -119,7 +119,7 @@ func (s *sendCommand) request(components map[string]string, facts config.DemoFac
 	return body, nil
 }
 
-// run names the run: the same one sends nothing twice. Without a name it is the file's content and what is sent to it.
+// run returns the name of the run, which sends nothing twice: --run-id, or a digest of the file and the request.
 func (s *sendCommand) run(content []byte, request map[string]any) string {
 	if s.RunID != "" {
 		return s.RunID
@@ -132,7 +132,7 @@ func (s *sendCommand) run(content []byte, request map[string]any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// placeholdersOf are the names that every contact must fill.
+// placeholdersOf returns the placeholders that every contact needs.
 func placeholdersOf(components map[string]string, request map[string]any) []string {
 	var names []string
 	for _, value := range components {

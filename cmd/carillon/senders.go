@@ -6,7 +6,7 @@ import (
 )
 
 type sendersCommand struct {
-	List sendersList `cmd:"" help:"List the company's senders and whether they rest."`
+	List sendersList `cmd:"" help:"List the company's senders and their circuit breakers."`
 }
 
 // senderState is a sender as the panel returns it.

@@ -25,10 +25,10 @@ type sending struct {
 
 	outcome outcome
 	total   int
-	done    int // recipients seen to, either way
+	done    int // recipients accepted or refused
 }
 
-// outcome is the answer in JSON.
+// outcome is the result in JSON.
 type outcome struct {
 	Accepted      int        `json:"accepted"`
 	Failed        int        `json:"failed"`
@@ -37,7 +37,7 @@ type outcome struct {
 	Failures      []refusal  `json:"failures"`
 }
 
-// accepted is one batch that was taken.
+// accepted is one batch that was accepted.
 type accepted struct {
 	ID         string `json:"notification_id"`
 	Recipients int    `json:"recipients"`
@@ -45,7 +45,7 @@ type accepted struct {
 	Replayed   bool   `json:"replayed"` // an earlier run had sent it
 }
 
-// refusal is one recipient, or one batch, that was not.
+// refusal is one recipient, or one batch, that was refused.
 type refusal struct {
 	Where      string        `json:"where"`
 	Recipients int           `json:"recipients"`
@@ -78,8 +78,8 @@ func (r *sending) fail(f refusal) {
 	r.bar.at(r.done, r.outcome.Failed)
 }
 
-// batch sends up to a hundred recipients. One that the interface refuses is reported and left out, and the rest sent:
-// a refused request leaves no trace under its Idempotency-Key. An error ends the run.
+// batch sends up to a hundred recipients. It reports a recipient that the interface refuses and sends the others; refused
+// requests are not stored under their Idempotency-Key. An error ends the run.
 func (r *sending) batch(ctx context.Context, n int, contacts []contact) error {
 	dropped := ""
 	for len(contacts) > 0 {
@@ -106,7 +106,7 @@ func (r *sending) batch(ctx context.Context, n int, contacts []contact) error {
 	return nil
 }
 
-// contactOf is the recipient that a refusal is about.
+// contactOf returns the index of the recipient that caused a refusal.
 func contactOf(e *client.Error, among int) (int, bool) {
 	rest, ok := strings.CutPrefix(e.Detail("field"), "contacts.")
 	if !ok {
@@ -117,8 +117,8 @@ func contactOf(e *client.Error, among int) (int, bool) {
 	return at, err == nil && at >= 0 && at < among
 }
 
-// hopeless reports whether the batches that follow would be refused too. Only what is wrong with the data of a batch says
-// nothing about the next one.
+// hopeless reports whether the following batches would be refused too, that is, whether the error is not about the data of
+// this batch.
 func hopeless(e *client.Error) bool {
 	return e.Code != "variable_mismatch" && e.Code != "validation_failed" || strings.HasPrefix(e.Detail("field"), "name_template")
 }
@@ -166,7 +166,7 @@ func (r *sending) key(n int, dropped string) string {
 	return "send-" + hex.EncodeToString(sum[:16])
 }
 
-// stopped ends a run that cannot go on: what was accepted stays accepted.
+// stopped ends a run that cannot continue. Accepted batches stay accepted.
 func (r *sending) stopped(err error) error {
 	if errors.Is(err, errFailed) {
 		return r.summary()
@@ -174,7 +174,7 @@ func (r *sending) stopped(err error) error {
 	if serr := r.summary(); serr != nil && !errors.Is(serr, errFailed) {
 		return serr
 	}
-	return fmt.Errorf("stopped after %d of %d recipients; the same command goes on where it stopped: %w", r.done, r.total, err)
+	return fmt.Errorf("stopped after %d of %d recipients; the same command continues where it stopped: %w", r.done, r.total, err)
 }
 
 func (r *sending) summary() error {

@@ -28,7 +28,7 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	}
 	keepHeapRoom()
 	lines := app.NewLogWriter(env.Stderr)
-	defer lines.Flush() //nolint:errcheck // there is nowhere to say that the log cannot be written
+	defer lines.Flush() //nolint:errcheck // an error of the log cannot be logged
 	a, err := app.New(cfg, app.Options{
 		Logger: logger(cfg, lines), Stdout: env.Stdout, Processors: processors,
 	})
@@ -38,9 +38,8 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	return a.Run(ctx)
 }
 
-// addThread lets one goroutine more run than there are processors. SQLite's writer waits for the disk in a system call of
-// a fraction of a millisecond, many times a second, and Go keeps a processor for it until it notices. GOMAXPROCS in the
-// environment, where an operator set it, stands.
+// addThread sets GOMAXPROCS to one more than there are processors, unless the environment sets it: SQLite's writer is often
+// in a system call, for which Go keeps a processor (docs/adr/0019).
 func (e *environment) addThread() {
 	if e.lookup("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)

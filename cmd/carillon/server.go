@@ -14,7 +14,7 @@ import (
 	"carillon/internal/config"
 )
 
-// server is where the program runs. Without an address, the ready file has it, and the demo's key.
+// server is the address of the program. Without one the ready file has it, and the demo's key.
 type server struct {
 	URL       string `name:"url" placeholder:"URL" help:"Address of the running program; else the ready file's, else http://127.0.0.1:8080. [CARILLON_URL]"`
 	ReadyFile string `name:"ready-file" placeholder:"./data/ready.json" help:"Where a running program has written its address. [CARILLON_READY_FILE]"`
@@ -25,7 +25,7 @@ const (
 	defaultReady = "./data/ready.json"
 )
 
-// connect returns a client, and the demo's facts when the program is the one of the ready file: its key is for no other.
+// connect returns a client, and the demo's credentials if the program is that of the ready file.
 func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, error) {
 	address := strings.TrimRight(orElse(s.URL, env.lookup("CARILLON_URL")), "/")
 	var facts config.DemoFacts
@@ -86,7 +86,7 @@ func readSecret(file string) (string, error) {
 	return s, nil
 }
 
-// keyed is a server spoken to with an access key.
+// keyed is a server called with an access key.
 type keyed struct {
 	server
 	Key     string `placeholder:"KEY" help:"Access key; other users of the machine see flags, so prefer the file or the variable. [CARILLON_ACCESS_KEY]"`
@@ -119,7 +119,7 @@ type credentials struct {
 type administered struct {
 	server
 	Token string `placeholder:"TOKEN" help:"Access token, instead of signing in. [CARILLON_TOKEN]"`
-	In    string `name:"in" placeholder:"COMPANY-ID" help:"Company to work on, where one belongs to several."`
+	In    string `name:"in" placeholder:"COMPANY-ID" help:"Company, for users who belong to several."`
 }
 
 func (a *administered) connect(ctx context.Context, env *environment, by credentials) (*client.Client, error) {
@@ -153,13 +153,13 @@ func signIn(ctx context.Context, c *client.Client, email, password string) error
 		Body: map[string]string{"email": email, "password": password}, Out: &session,
 	})
 	if err == nil && session.AccessToken == "" {
-		err = errors.New("the program gave no access token")
+		err = errors.New("the program returned no access token")
 	}
 	c.Bearer = session.AccessToken
 	return err
 }
 
-// panel is a call of the panel's routes.
+// panel returns a call of a panel route.
 func (a *administered) panel(method, path string) client.Call {
 	q := url.Values{}
 	if a.In != "" {

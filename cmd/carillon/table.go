@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// writeTable writes rows in columns; the first row is the head.
+// writeTable writes rows in columns; the first row is the header.
 func writeTable(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

@@ -18,7 +18,7 @@ type templatesCommand struct {
 	List   templatesList   `cmd:"" help:"List the approved templates of a sender."`
 	Create templatesCreate `cmd:"" help:"Create a template as a draft, or submit it at once."`
 	Submit templatesSubmit `cmd:"" help:"Submit a draft to the channel's review."`
-	Review templatesReview `cmd:"" help:"Decide about a template that waits for the sandbox's reviewer."`
+	Review templatesReview `cmd:"" help:"Approve or reject a template that waits for the sandbox's review."`
 }
 
 type templatesList struct {
@@ -27,7 +27,7 @@ type templatesList struct {
 	jsonFlag
 }
 
-// record is a template as the list has it.
+// record is a template in the list.
 type record struct {
 	ID              string          `json:"id"`
 	Name            string          `json:"name"`
@@ -95,8 +95,8 @@ type templatesCreate struct {
 	Name     string   `placeholder:"NAME" help:"Name: a-z, 0-9 and _."`
 	Lang     string   `placeholder:"LANG" help:"Language, as es_ES."`
 	Category string   `placeholder:"CATEGORY" help:"MARKETING, UTILITY or AUTHENTICATION."`
-	Content  string   `placeholder:"TEXT" help:"Text, with {{var}} where a value goes."`
-	Variable []string `placeholder:"NAME" help:"Name of a variable; may be repeated. Left out: those of the text."`
+	Content  string   `placeholder:"TEXT" help:"Text, with {{var}} for a variable."`
+	Variable []string `placeholder:"NAME" help:"Name of a variable; may be repeated; else those of the text."`
 	File     string   `placeholder:"FILE" help:"File with the whole payload in JSON instead, - for standard input."`
 	From     string   `placeholder:"NUMBER" help:"Phone number of the sender; else the default one."`
 	Submit   bool     `help:"Submit it to the channel's review at once."`
@@ -104,7 +104,7 @@ type templatesCreate struct {
 	jsonFlag
 }
 
-// made is the answer to a creation.
+// made is the response to a creation.
 type made struct {
 	Success  bool   `json:"success"`
 	Message  string `json:"message"`
@@ -177,7 +177,7 @@ func (t *templatesCreate) bodyOfFlags(*environment) (map[string]any, error) {
 	return body, nil
 }
 
-// maxPayload is the bound of the interface's bodies.
+// maxPayload is the interface's limit of a body.
 const maxPayload = 1 << 20
 
 func readPayload(env *environment, name string, out any) error {

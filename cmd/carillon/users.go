@@ -20,7 +20,7 @@ type usersAdd struct {
 	Role         string `placeholder:"ROLE" enum:",owner,admin,developer,marketer,teammate,viewer" default:"" help:"owner, admin, developer, marketer, teammate or viewer; else viewer, with --first owner."`
 	Password     string `placeholder:"PASSWORD" help:"Password of the new user; prefer the file. A user that another company has brings their own. [CARILLON_NEW_PASSWORD]"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the new password from. [CARILLON_NEW_PASSWORD_FILE]"`
-	First        bool   `help:"Make the first company and its owner, with the one-time token that the program prints."`
+	First        bool   `help:"Create the first company and its owner, with the one-time token that the program prints."`
 	Company      string `placeholder:"NAME" help:"With --first: name of the company."`
 	administered
 	As credentials `embed:"" prefix:"as-"`
@@ -88,7 +88,7 @@ func (u *usersAdd) body(env *environment) (map[string]any, error) {
 	return body, nil
 }
 
-// ask reads a line from the person at the terminal.
+// ask reads a line from the terminal.
 func ask(env *environment, prompt string) (string, error) {
 	if !env.Asks {
 		return "", usage("no password: give --password-file")

@@ -10,7 +10,7 @@ import (
 
 type versionCommand struct{ jsonFlag }
 
-// build is what the program knows of its own making.
+// build is how the program was built.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`

@@ -29,7 +29,7 @@ type step struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Intervals between two requests: short while states change, longer while nothing does.
+// Intervals between two requests: short while states change, longer otherwise.
 const (
 	shortestLook = 200 * time.Millisecond
 	longestLook  = 2 * time.Second
@@ -75,7 +75,7 @@ func (w *notificationsWatch) gaveUp(ctx context.Context, err error) error {
 	return err
 }
 
-// printNew prints the states that are new, also those that came and went between two requests, in the order of their times.
+// printNew prints new states, also those that began and ended between two requests, in the order of their times.
 func (w *notificationsWatch) printNew(env *environment, n *notification, seen map[string]bool) (news bool, err error) {
 	var fresh []step
 	for _, r := range n.Recipients {
@@ -100,7 +100,7 @@ func (w *notificationsWatch) printNew(env *environment, n *notification, seen ma
 	return len(fresh) > 0, nil
 }
 
-// stepsOf are the states a recipient has been in: those with a time, and the present one in any case.
+// stepsOf returns the states of a recipient: those with a time, and the present one.
 func stepsOf(id string, r recipient) []step {
 	var all []step
 	present := false
@@ -121,7 +121,7 @@ func stepsOf(id string, r recipient) []step {
 	return all
 }
 
-// ended reports whether nothing more is expected of any recipient.
+// ended reports whether every recipient has ended.
 func (w *notificationsWatch) ended(n *notification) bool {
 	final := []string{
 		"failed", "canceled", "skipped", "read", "completed", "busy", "no_answer", "rejected", "voicemail",

@@ -40,7 +40,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "data", Default: "./data", Unit: "folder",
-			Doc: "The data folder: the SQLite database, the master key when none is set. One process owns it.",
+			Doc: "Data folder: the SQLite database, and the master key when no file is set. One process owns it.",
 			set: one(text, func(c *Config) *string { return &c.Data }),
 		},
 		{
@@ -50,32 +50,32 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "master-key-file", Unit: "file",
-			Doc: "File with the 32 bytes (raw or base64) that seal what is stored and must be shown again. Without it one is made in the data folder; on PostgreSQL it is required.",
+			Doc: "File with the master key, 32 bytes (raw or base64), which encrypts stored keys and provider settings. Without it one is created in the data folder; on PostgreSQL it is required.",
 			set: one(text, func(c *Config) *string { return &c.MasterKeyFile }),
 		},
 		{
 			Name: "provision", Unit: "file", List: true,
-			Doc: "Declarative set-up to apply at start, whole or not at all. May be repeated.",
+			Doc: "Declarative set-up file to apply at the start, whole or not at all. May be repeated.",
 			set: many(text, func(c *Config) *[]string { return &c.Provision }),
 		},
 		{
 			Name: "demo", Default: "false", Switch: true,
-			Doc: "Set up the demo company on the sandbox channel. Never on an installation that others can reach: its password and key are public.",
+			Doc: "Set up the demo company on the sandbox channel. Never on an installation that others can reach, because its password and key are public.",
 			set: one(boolean, func(c *Config) *bool { return &c.Demo }),
 		},
 		{
 			Name: "ready-file", Unit: "file",
-			Doc: "File to write, whole, once it listens: JSON with the real addresses and, in the demo, its credentials.",
+			Doc: "File to write when the program is ready: JSON with its addresses and, in the demo, credentials.",
 			set: one(text, func(c *Config) *string { return &c.ReadyFile }),
 		},
 		{
 			Name: "log-format", Default: "text", Unit: "text|json",
-			Doc: "The form of the log on standard error.",
+			Doc: "Format of the log on standard error.",
 			set: one(oneOf("text", "json"), func(c *Config) *string { return &c.LogFormat }),
 		},
 		{
 			Name: "log-level", Default: "info", Unit: "debug|info|warn|error",
-			Doc: "The least important lines that are logged.",
+			Doc: "Lowest level that is logged.",
 			set: one(level, levelOf),
 		},
 		{
@@ -90,22 +90,22 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "trusted-proxies", Unit: "cidr", List: true,
-			Doc: "The networks of reverse proxies whose X-Forwarded-For is believed. May be repeated.",
+			Doc: "Networks of reverse proxies whose X-Forwarded-For is used. May be repeated.",
 			set: many(prefix, prefixesOfProxies),
 		},
 		{
 			Name: "max-connections", Default: "8192", Unit: "connections",
-			Doc: "Connections open at once; more wait to be accepted. 0: no bound.",
+			Doc: "Open connections; more wait to be accepted. 0: no limit.",
 			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		{
 			Name: "shutdown-delay", Default: "0s", Unit: "duration",
-			Doc: "How long a stop goes on serving while /readyz already answers 503, so that a balancer sends its connections elsewhere before they are refused.",
+			Doc: "How long a stopping program still serves requests while /readyz responds with 503, so that load balancers stop sending requests first.",
 			set: one(duration, durationOfDelay),
 		},
 		{
 			Name: "shutdown-timeout", Default: "25s", Unit: "duration",
-			Doc: "How long a stop waits for requests and sends in flight. Keep it and the delay together under the time after which the supervisor kills.",
+			Doc: "How long a stopping program waits for requests and sends in flight. The sum with the delay must be less than the time after which the supervisor kills.",
 			set: one(duration, durationOfShutdown),
 		},
 		{
@@ -120,7 +120,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "media-allow-private", Unit: "cidr", List: true,
-			Doc: "Private networks in which addresses that users give (media, webhooks) may lie all the same. For tests and for media on one's own network. May be repeated.",
+			Doc: "Private networks that addresses given by users (media, webhooks) may be in. For tests, and for media on your own network. May be repeated.",
 			set: many(prefix, prefixesOfMedia),
 		},
 	}

@@ -1,5 +1,5 @@
-// Package client speaks the program's interface for the command line: the contract's routes by access key, the panel's
-// by a bearer token. It retries as the contract says (docs/reference/errors.md) and never lets a key into an error.
+// Package client is the command line's client of a running program: it calls the public routes with an access key and the
+// panel's with a bearer token. It retries by the rules of docs/reference/errors.md, and no error contains a key.
 package client
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Prefix is the path under which the contract's routes live.
+// Prefix is the path of the public routes.
 const Prefix = "/functions/v1/"
 
 // Client talks to one installation. Key and Bearer are used by the calls that ask for them.
@@ -24,14 +24,14 @@ type Client struct {
 	Base   string // without a trailing slash
 	Key    string
 	Bearer string
-	// Wait, if not nil, is called before a retry with what it waits for.
+	// Wait, if not nil, is called before each retry with the pause and its reason.
 	Wait func(d time.Duration, why error)
 
 	http  *http.Client
 	agent string
 }
 
-// requestTimeout bounds one try.
+// requestTimeout is the limit of one attempt.
 const requestTimeout = 60 * time.Second
 
 // New returns a client of the installation at base. It follows no redirect, which would repeat the key.
@@ -49,7 +49,7 @@ func New(base, agent string) (*Client, error) {
 	}, nil
 }
 
-// Call is one request. Body nil: none. Out nil: the answer's body is not read.
+// Call is one request. Without Out the response's body is not read.
 type Call struct {
 	Method, Path string // the path with its leading slash, escaped
 	Query        url.Values
@@ -57,18 +57,18 @@ type Call struct {
 	ByKey        bool   // adds access_key
 	ByBearer     bool   // adds Authorization
 	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
-	Once         bool   // no second try, whatever the answer: a probe
+	Once         bool   // never repeated, as for health checks
 }
 
 // Reply is the part of a response other than its body.
 type Reply struct {
-	Replayed bool // answered from an earlier request with the same Idempotency-Key
+	Replayed bool // the response of an earlier request with the same Idempotency-Key
 }
 
-// maxAnswer bounds what is read of an answer.
-const maxAnswer = 32 << 20
+// maxResponse is the limit of a response's body.
+const maxResponse = 32 << 20
 
-// Do sends the request, again where the contract allows it. Errors: *Error for an answer that is not a success.
+// Do sends the request, and repeats it where that is allowed. Errors: *Error for a response other than success.
 func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
 	var body []byte
 	if call.Body != nil {
@@ -114,7 +114,7 @@ func (c *Client) once(ctx context.Context, call Call, body []byte) (Reply, error
 		return Reply{}, unreachable(c.Base, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
 		return Reply{}, unreachable(c.Base, err)
 	}
@@ -126,7 +126,7 @@ func (c *Client) once(ctx context.Context, call Call, body []byte) (Reply, error
 		return reply, nil
 	}
 	if err := json.Unmarshal(text, call.Out); err != nil {
-		return reply, fmt.Errorf("the answer of %s is not what this program understands: %w", c.Base, err)
+		return reply, fmt.Errorf("cannot read the response of %s: %w", c.Base, err)
 	}
 	return reply, nil
 }
@@ -143,7 +143,7 @@ func (c *Client) request(ctx context.Context, call Call, body []byte) (*http.Req
 	}
 	req, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("the request's address is not well formed") // the cause would show the key
+		return nil, errors.New("the request's address is malformed") // the cause would show the key
 	}
 	if call.Body != nil {
 		req.Header.Set("Content-Type", "application/json")

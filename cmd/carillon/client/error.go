@@ -37,7 +37,7 @@ func (e *Error) Error() string {
 // Detail is one member of an error's details, as text.
 type Detail struct{ Name, Text string }
 
-// Each lists the details in the answer's order.
+// Each returns the details in the response's order.
 func (e *Error) Each() []Detail {
 	d := json.NewDecoder(bytes.NewReader(e.Details))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -85,19 +85,19 @@ func readError(resp *http.Response, body []byte) *Error {
 	return e
 }
 
-// Unreachable says that no answer came.
+// Unreachable means that there was no response.
 type Unreachable struct {
 	Base string
 	Err  error
 }
 
-// Error names the base address alone.
-func (u *Unreachable) Error() string { return "no answer from " + u.Base + ": " + u.Err.Error() }
+// Error shows the base address only.
+func (u *Unreachable) Error() string { return "no response from " + u.Base + ": " + u.Err.Error() }
 
-// Unwrap is the cause, without the request's address.
+// Unwrap returns the cause without the request's address.
 func (u *Unreachable) Unwrap() error { return u.Err }
 
-// unreachable keeps the cause and drops the address around it, whose query holds the key.
+// unreachable keeps the cause and drops the request's address, whose query contains the key.
 func unreachable(base string, err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
@@ -105,16 +105,16 @@ func unreachable(base string, err error) error {
 	return &Unreachable{base, err}
 }
 
-// The contract's retry rules: 429 after retry_after, 500, 502 and 503 with exponential backoff, at most three tries.
+// Retries: 429 after retry_after; 500, 502 and 503 with exponential backoff, at most three attempts.
 const (
 	maxTries    = 3
-	maxLimited  = 20              // tries against a rate limit, which frees itself
-	longestWait = 2 * time.Minute // for longer ones the person decides
-	firstWait   = time.Second / 2 // before the second try; doubled before the third
+	maxLimited  = 20              // attempts against a rate limit
+	longestWait = 2 * time.Minute // longer pauses are up to the user
+	firstWait   = time.Second / 2 // before the second attempt; doubled before the third
 )
 
-// retryIn reports whether to try again, and when. What may have happened is repeated only where repeating is safe: reads,
-// and writes that carry an Idempotency-Key.
+// retryIn reports whether and when to repeat a request. One that may have taken effect is repeated only where that is safe:
+// reads, and writes with an Idempotency-Key.
 func retryIn(err error, call Call, try int) (time.Duration, bool) {
 	if err == nil || call.Once {
 		return 0, false
