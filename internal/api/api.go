@@ -110,6 +110,6 @@ func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, er
 
 // accessKey reads the query parameter access_key. present distinguishes an empty one from none.
 func accessKey(r *http.Request) auth.PresentedKey {
-	key, present := httpio.QueryValue(r.URL.RawQuery, "access_key")
-	return auth.PresentedKey{Key: key, Present: present}
+	q := r.URL.Query()
+	return auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}
 }

@@ -117,11 +117,11 @@ func contentHash(q url.Values, body []byte) string {
 
 // unflatten reads the query parameter: exactly `true` or `false`, false when absent.
 func unflatten(r *http.Request) (bool, error) {
-	v, present := httpio.QueryValue(r.URL.RawQuery, "unflatten")
-	if !present {
+	q := r.URL.Query()
+	if !q.Has("unflatten") {
 		return false, nil
 	}
-	switch v {
+	switch v := q.Get("unflatten"); v {
 	case "true":
 		return true, nil
 	case "false":

@@ -31,7 +31,6 @@ const (
 
 	maxVerdicts  = 4096
 	defaultCheck = 20 * time.Second
-	headTimeout  = 5 * time.Second
 	maxURL       = 8 << 10
 	magicBytes   = 512 // the first bytes of a file, which identify its type
 )
@@ -111,15 +110,9 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// probe lets a HEAD accept a file but never reject it: servers that do not support it, or sign addresses for GET only, respond
-// to it in many ways. What HEAD does not accept, a ranged GET decides.
+// probe fetches the file's first bytes with a ranged GET. It sends no HEAD: servers that do not support it, or sign
+// addresses for GET only, respond to one in many ways.
 func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
-	if kind != Video { // a video's length needs the file in any case
-		ok, err := p.head(ctx, kind, address)
-		if ok || err != nil {
-			return err
-		}
-	}
 	limit := kinds[kind].maxSize
 	r := &remote{ctx: ctx, c: p.c, url: address, want: magicBytes, limit: limit, most: &MediaError{
 		Reason: fmt.Sprintf("the file is larger than the %d MB of a header %s", limit>>20, kind),
@@ -136,29 +129,6 @@ func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
 		return &MediaError{Reason: "the file comes in too many pieces"}
 	}
 	return err
-}
-
-// head reports whether the response to a HEAD is enough to accept the file. Its only error is an address that a GET would be
-// denied too.
-func (p *Prober) head(ctx context.Context, kind Kind, address string) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, headTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
-	if err != nil {
-		return false, &MediaError{Reason: "the address cannot be read"}
-	}
-	resp, err := p.c.Do(req)
-	if err != nil {
-		var rejected *MediaError
-		if err = judge(err); errors.As(err, &rejected) {
-			return false, err
-		}
-		return false, nil
-	}
-	_ = resp.Body.Close()
-	fit, _ := kind.fits(resp.Header.Get("Content-Type"))
-	size := resp.ContentLength
-	return resp.StatusCode == http.StatusOK && fit && size > 0 && size <= kinds[kind].maxSize, nil
 }
 
 // inspect judges the file itself.

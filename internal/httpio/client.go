@@ -34,14 +34,5 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 
 func among(address string, prefixes []netip.Prefix) bool {
 	a, err := netip.ParseAddr(address)
-	if err != nil {
-		return false
-	}
-	a = a.Unmap()
-	for _, p := range prefixes {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }

@@ -54,9 +54,7 @@ func (d Decision) Headers(h http.Header) {
 	if d.Limit == 0 {
 		return
 	}
-	policy, limit := httpio.RateHeaders(httpio.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
-	h.Set("RateLimit-Policy", policy)
-	h.Set("RateLimit", limit)
+	httpio.RateHeaders(h, httpio.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
 }
 
 // Refused is the 429 rate_limit_exceeded of a full window.
