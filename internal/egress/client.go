@@ -7,6 +7,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -25,7 +26,7 @@ import (
 const (
 	defaultTimeout   = 10 * time.Second
 	defaultMaxBody   = 1 << 20
-	defaultMaxHeader = 64 << 10
+	maxHeader        = 64 << 10
 	defaultRedirects = 3
 	dialTimeout      = 5 * time.Second
 	idleTimeout      = 10 * time.Second
@@ -36,21 +37,16 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Options shape a Client. The zero value is the strict one: HTTPS on port 443 to public addresses, no proxy.
+// Options shape a Client. The zero value is the strict one: HTTPS on port 443 to public addresses. No proxy is used, whatever
+// the environment says: it would resolve names again.
 type Options struct {
 	// AllowPrivate are addresses that may be reached although they are not public: on any port, and over plain HTTP too.
 	AllowPrivate []netip.Prefix
-	Ports        []uint16       // allowed besides 443
 	Resolver     Resolver       // nil: the system's
 	RootCAs      *x509.CertPool // nil: the system's
 
-	// Proxy returns the proxy for a request; nil: none, whatever the environment says. Behind a proxy the check at dial is
-	// up to the proxy, and so is a host that cannot be looked up here.
-	Proxy func(*http.Request) (*url.URL, error)
-
 	Timeout   time.Duration // of a whole exchange, the body's reading included; 0: 10 s
 	MaxBody   int64         // bytes of a response's body; 0: 1 MiB; negative: bounded by the reader
-	MaxHeader int64         // bytes of a response's header; 0: 64 KiB
 	Redirects int           // followed at most; 0: 3; negative: none, the redirect is the response
 }
 
@@ -74,11 +70,8 @@ type Client struct {
 // New returns a client.
 func New(o Options) *Client {
 	g := newGate(&o)
-	redirects := o.Redirects
-	if redirects == 0 {
-		redirects = defaultRedirects
-	}
-	c := &Client{gate: g, maxBody: orDefault(o.MaxBody, defaultMaxBody), timeout: orDefault(o.Timeout, defaultTimeout)}
+	redirects := cmp.Or(o.Redirects, defaultRedirects)
+	c := &Client{gate: g, maxBody: cmp.Or(o.MaxBody, defaultMaxBody), timeout: cmp.Or(o.Timeout, defaultTimeout)}
 	c.http = http.Client{
 		Transport: g,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
@@ -177,19 +170,12 @@ func transport(o *Options, dial func(context.Context, string, string) (net.Conn,
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    dialTimeout,
-		ResponseHeaderTimeout:  orDefault(o.Timeout, defaultTimeout),
-		MaxResponseHeaderBytes: orDefault(o.MaxHeader, defaultMaxHeader),
+		ResponseHeaderTimeout:  cmp.Or(o.Timeout, defaultTimeout),
+		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           64,
 		MaxIdleConnsPerHost:    2,
 		DisableCompression:     true, // sizes are those of the file
 		ForceAttemptHTTP2:      true,
 	}
-}
-
-func orDefault[T int | int64 | time.Duration](v, d T) T {
-	if v == 0 {
-		return d
-	}
-	return v
 }

@@ -195,7 +195,7 @@ func TestClientBoundsBodyHeaderAndTime(t *testing.T) {
 		case "/body":
 			_, _ = io.WriteString(w, strings.Repeat("x", 101))
 		case "/header":
-			w.Header().Set("X-Long", strings.Repeat("x", 64<<10))
+			w.Header().Set("X-Long", strings.Repeat("x", 128<<10))
 		case "/slow":
 			_, _ = io.WriteString(w, "x")
 			w.(http.Flusher).Flush()
@@ -204,12 +204,12 @@ func TestClientBoundsBodyHeaderAndTime(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	o.MaxBody, o.MaxHeader, o.Timeout = 100, 4<<10, time.Minute
+	o.MaxBody, o.Timeout = 100, time.Minute
 	if got, err := get(t, o, s.URL+"/body"); !errors.Is(err, egress.ErrBodyTooLarge) || len(got) != 100 {
 		t.Errorf("body: %d bytes, %v", len(got), err)
 	}
 	if _, err := get(t, o, s.URL+"/header"); err == nil {
-		t.Error("a header of 64 KiB passed")
+		t.Error("a header of 128 KiB passed")
 	}
 	hasty := o
 	hasty.Timeout = 200 * time.Millisecond
@@ -252,7 +252,7 @@ func TestClientTakesPlainHTTPToAllowedAddressesAlone(t *testing.T) {
 	wantDenied(t, err, "not HTTPS")
 }
 
-func TestClientUsesAProxyOnlyWhenTold(t *testing.T) {
+func TestClientUsesNoProxy(t *testing.T) {
 	var proxied atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		proxied.Add(1)
@@ -264,15 +264,7 @@ func TestClientUsesAProxyOnlyWhenTold(t *testing.T) {
 	if got, err := get(t, o, named(t, s, "/")); err != nil || got != "direct" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	o.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }
-	_, err := get(t, o, "https://10.0.0.1/")
-	wantDenied(t, err, "private")
-	_, err = get(t, o, "https://unknown.test:22/")
-	wantDenied(t, err, "port 22")
 	if proxied.Load() != 0 {
-		t.Fatalf("the proxy was asked %d times", proxied.Load())
-	}
-	if _, err := get(t, o, named(t, s, "/")); err == nil || proxied.Load() != 1 {
-		t.Errorf("got %v, the proxy was asked %d times", err, proxied.Load())
+		t.Errorf("the proxy was asked %d times", proxied.Load())
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,10 +14,9 @@ import (
 
 // gate is the round tripper of every request and every redirect: it checks the address and chooses a transport.
 type gate struct {
-	o       *Options
-	secure  *http.Transport // HTTPS, direct
-	plain   *http.Transport // HTTP, direct, to AllowPrivate only
-	proxied *http.Transport
+	o      *Options
+	secure *http.Transport // HTTPS
+	plain  *http.Transport // HTTP, to AllowPrivate only
 
 	httpsOnly bool // even to AllowPrivate
 }
@@ -30,8 +28,6 @@ func newGate(o *Options) *gate {
 	g := &gate{o: o}
 	g.secure = transport(o, g.dialer(g.admit))
 	g.plain = transport(o, g.dialer(g.admitPrivate))
-	g.proxied = transport(o, (&net.Dialer{Timeout: dialTimeout}).DialContext)
-	g.proxied.Proxy = o.Proxy
 	return g
 }
 
@@ -59,7 +55,6 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 func (g *gate) CloseIdleConnections() {
 	g.secure.CloseIdleConnections()
 	g.plain.CloseIdleConnections()
-	g.proxied.CloseIdleConnections()
 }
 
 func (g *gate) transportFor(req *http.Request) (*http.Transport, error) {
@@ -67,40 +62,10 @@ func (g *gate) transportFor(req *http.Request) (*http.Transport, error) {
 	if !secure && (req.URL.Scheme != "http" || g.httpsOnly || len(g.o.AllowPrivate) == 0) {
 		return nil, &DeniedError{Reason: "not HTTPS"}
 	}
-	if g.o.Proxy != nil {
-		proxy, err := g.o.Proxy(req)
-		if err != nil {
-			return nil, fmt.Errorf("choose proxy: %w", err)
-		}
-		if proxy != nil {
-			return g.proxied, g.checkProxied(req, secure)
-		}
-	}
 	if secure {
 		return g.secure, nil
 	}
 	return g.plain, nil
-}
-
-// checkProxied checks an address that the proxy will dial, by lookup only.
-func (g *gate) checkProxied(req *http.Request, secure bool) error {
-	port, admit := req.URL.Port(), g.admit
-	if port == "" {
-		port = "443"
-	}
-	if !secure {
-		admit = g.admitPrivate
-	}
-	addrs, err := g.lookup(req.Context(), req.URL.Hostname())
-	if err != nil {
-		return g.checkPort(port) // the proxy may know names that this host does not
-	}
-	for _, a := range addrs {
-		if err := admit(a, port); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // dialer looks a host up, checks all its addresses, and dials them in order, checking again on the socket.
@@ -173,7 +138,10 @@ func (g *gate) admit(a netip.Addr, port string) error {
 	if !Public(a) {
 		return &DeniedError{Reason: "the host is at a private or reserved address"}
 	}
-	return g.checkPort(port)
+	if port != "443" {
+		return &DeniedError{Reason: "port " + strings.ToValidUTF8(port, "") + " is not allowed"}
+	}
+	return nil
 }
 
 // admitPrivate accepts the addresses of AllowPrivate only, for plain HTTP.
@@ -186,12 +154,4 @@ func (g *gate) admitPrivate(a netip.Addr, _ string) error {
 
 func (g *gate) private(a netip.Addr) bool {
 	return contains(g.o.AllowPrivate, a.Unmap())
-}
-
-func (g *gate) checkPort(port string) error {
-	allowed := func(p uint16) bool { return strconv.Itoa(int(p)) == port }
-	if port == "443" || slices.ContainsFunc(g.o.Ports, allowed) {
-		return nil
-	}
-	return &DeniedError{Reason: "port " + strings.ToValidUTF8(port, "") + " is not allowed"}
 }

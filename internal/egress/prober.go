@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -50,7 +51,7 @@ type verdict struct {
 // NewProber returns a prober. Of the options, Timeout bounds a whole check (0: 20 s) and MaxBody is ignored: how much
 // is read follows from the kind. Media must be HTTPS whatever AllowPrivate says.
 func NewProber(o Options) *Prober {
-	timeout := orDefault(o.Timeout, defaultCheck)
+	timeout := cmp.Or(o.Timeout, defaultCheck)
 	o.Timeout, o.MaxBody = timeout, -1
 	c := New(o)
 	c.gate.httpsOnly = true
