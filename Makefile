@@ -22,7 +22,7 @@ $(BIN): $(GOFILES) | need-go
 	@mkdir -p bin
 	go build -trimpath -o $(BIN) ./cmd/carillon
 
-run: build ## start the demo: SQLite under ./data, the sandbox channel, everything printed that one needs
+run: build ## start the demo: SQLite under ./data, the sandbox channel, with keys and example requests printed
 	@mkdir -p $(DATA)
 	$(BIN) serve --demo --addr $(ADDR) --data $(DATA) --ready-file $(DATA)/ready.json
 
@@ -58,7 +58,7 @@ release-check: need-go ## make the release twice, in two folders with empty cach
 fuzz: need-go ## fuzz every target for FUZZTIME (60s)
 	@bash .ci/fuzz $(FUZZTIME)
 
-generate: need-go ## write the generated documents anew
+generate: need-go ## rewrite the generated documents
 	go test ./internal/config ./internal/app ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
 
 deps: ## install what the tests need and is missing (Debian packages, when allowed)
