@@ -1,3 +1,3 @@
-// Package deploy holds what installs and runs Carillon: the systemd unit, the container's recipe, what watches it. Here
-// are only the tests that hold those files to the program; the release is made by deploy/release.
+// Package deploy contains the files that install and monitor Carillon: the systemd unit, the container image and Prometheus
+// alerts. Its only Go code are tests of those files against the program; deploy/release builds releases.
 package deploy

@@ -22,8 +22,7 @@ type entry struct {
 	data []byte
 }
 
-// writeArchive writes a tar.gz in which nothing depends on where, when and by whom it is written: entries are sorted,
-// belong to nobody and carry the one time.
+// writeArchive writes a reproducible tar.gz: entries are sorted, have no owner, and all have the same time.
 func writeArchive(w io.Writer, folder string, files []entry, at time.Time) error {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b entry) int { return cmp.Compare(a.name, b.name) })

@@ -61,8 +61,8 @@ type dependency struct {
 	Uses []string `json:"dependsOn,omitempty"`
 }
 
-// bill lists what is linked into the program, as the program itself reports it: each module with the digest by which the
-// go command knows it. A program knows what it contains, not which of it needs which: everything stands below it.
+// bill lists the modules linked into the program, as its build information reports them, with their digests in go.sum. Build
+// information has no dependencies among modules, so all of them are listed as the program's.
 func (b *built) bill() ([]byte, error) {
 	main := component{
 		Type: "application", Name: b.info.Main.Path, Version: b.info.Main.Version,
@@ -105,13 +105,13 @@ func componentOf(m *debug.Module) (component, error) {
 	}
 	raw, err := base64.StdEncoding.DecodeString(digest)
 	if err != nil || len(raw) != sha256.Size {
-		return c, fmt.Errorf("%s has a digest that is none: %s", m.Path, m.Sum)
+		return c, fmt.Errorf("%s has an invalid digest: %s", m.Path, m.Sum)
 	}
 	c.Hashes = []hash{{"SHA-256", hexSum(raw)}}
 	return c, nil
 }
 
-// settings say what the program was built with and from.
+// settings returns the build settings.
 func settings(info *debug.BuildInfo) []property {
 	all := []property{{"carillon:build:go", info.GoVersion}}
 	for _, s := range info.Settings {
@@ -123,12 +123,12 @@ func settings(info *debug.BuildInfo) []property {
 	return all
 }
 
-// purl names a Go module in the form of https://github.com/package-url/purl-spec.
+// purl returns a Go module's name in the form of https://github.com/package-url/purl-spec.
 func purl(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// serial is the same for the same program: a UUID of version 8 (RFC 9562), made of its digest.
+// serial returns a UUID of version 8 (RFC 9562) derived from the program's digest.
 func serial(sum [sha256.Size]byte) string {
 	u := sum[:16]
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80

@@ -19,12 +19,12 @@ import (
 // platform is what a program is built for.
 type platform struct{ os, arch string }
 
-// platforms are all that are released.
+// platforms are those of a release.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}} //nolint:gochecknoglobals // a table
 
 func (p platform) name() string { return p.os + "_" + p.arch }
 
-// built is a finished program and what it says of itself.
+// built is a built program and its build information.
 type built struct {
 	file     string
 	platform platform
@@ -33,8 +33,7 @@ type built struct {
 	time     time.Time
 }
 
-// build makes the program. Its version is the one that the go command takes from git: the commit's tag, else a version
-// made from the commit's time and id.
+// build builds the program. The go command derives its version from git: the commit's tag, else the commit's time and id.
 func (s *source) build(ctx context.Context, p platform, file string) (*built, error) {
 	_, err := s.run(ctx, []string{"GOOS=" + p.os, "GOARCH=" + p.arch}, "go", "build", "-trimpath", "-buildvcs=true",
 		"-ldflags=-s -w", "-o", file, "./cmd/carillon")
@@ -68,13 +67,13 @@ func readBuilt(file string, p platform, at time.Time) (*built, error) {
 	return &built{file: file, platform: p, info: info, sum: sha256.Sum256(data), time: at}, nil
 }
 
-// title names the release's files and the archive's folder.
+// title returns the name of the release's files and of the archive's folder.
 func (b *built) title() string {
 	return "carillon_" + strings.TrimPrefix(b.info.Main.Version, "v") + "_" + b.platform.name()
 }
 
-// contents are the files of the archive: the program, what it was made of, the licenses, and the documents and
-// installation files of the commit.
+// contents returns the files of the archive: the program, its bill of materials, the licenses, and the commit's documents and
+// installation files.
 func (s *source) contents(ctx context.Context, b *built, bill []byte) ([]entry, error) {
 	program, err := os.ReadFile(b.file)
 	if err != nil {
@@ -106,7 +105,7 @@ func (s *source) contents(ctx context.Context, b *built, bill []byte) ([]entry, 
 
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
-// licenses gathers the licenses and notices of everything that is linked into the program, Go itself first.
+// licenses returns the licenses and notices of Go and all linked modules.
 func (s *source) licenses(ctx context.Context, modules []*debug.Module) ([]byte, error) {
 	root, err := s.output(ctx, "go", "env", "GOROOT")
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *source) licenses(ctx context.Context, modules []*debug.Module) ([]byte,
 	ask := []string{"list", "-m", "-f", "{{.Dir}}"}
 	for _, m := range modules {
 		if m.Replace != nil {
-			return nil, fmt.Errorf("%s is replaced: a release is made of published modules alone", m.Path)
+			return nil, fmt.Errorf("%s is replaced: a release may contain published modules only", m.Path)
 		}
 		ask = append(ask, m.Path)
 	}
@@ -129,7 +128,7 @@ func (s *source) licenses(ctx context.Context, modules []*debug.Module) ([]byte,
 	}
 	folders := strings.Split(listed, "\n")
 	if len(folders) != len(modules) {
-		return nil, fmt.Errorf("%d modules lie in %d folders", len(modules), len(folders))
+		return nil, fmt.Errorf("%d modules have %d folders", len(modules), len(folders))
 	}
 	for i, m := range modules {
 		if err := addLicenses(&b, m.Path+" "+m.Version, folders[i]); err != nil {

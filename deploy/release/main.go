@@ -1,13 +1,13 @@
-// Command release makes the files of a release: for each platform an archive with the static program, its documents and
-// the licenses of what it contains, and a bill of its materials; and the sums of them all.
+// Command release builds a release: for each platform an archive with the static program, its documents and the licenses of
+// linked modules, and a bill of materials; and the checksums of all files.
 //
-// A release is made from a commit, never from what lies about in the working tree, and the same commit gives the same
-// bytes on any machine: the commit is cloned into a folder of its own, the toolchain is the one that go.mod names, paths
-// are trimmed, archives are sorted, and every time in them is the commit's (or SOURCE_DATE_EPOCH's).
+// A release is built from a commit, not from the working tree, and is reproducible: the commit is cloned into a separate
+// folder, the toolchain is that of go.mod, paths are trimmed, archives are sorted, and all times are the commit's (or
+// SOURCE_DATE_EPOCH).
 //
 //	go run ./deploy/release [-commit HEAD] [-out dist] [-check]
 //
-// With -check it is made twice, in two folders, with two empty caches and in two time zones, and the sums are compared.
+// With -check it builds twice, in two folders, with empty caches and in two time zones, and compares the checksums.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// release makes everything in the folder, by an environment with the additions, and prints the sums.
+// release builds into the folder out with additional environment variables, and prints the checksums.
 func release(ctx context.Context, commit, out string, environment []string, stdout io.Writer) (err error) {
 	work, err := os.MkdirTemp("", "carillon-release-")
 	if err != nil {
@@ -91,7 +91,7 @@ func release(ctx context.Context, commit, out string, environment []string, stdo
 	return err
 }
 
-// compare makes the release twice, as unlike as it goes on one machine, and fails unless the sums are the same.
+// compare builds the release twice under different conditions and fails unless the checksums are equal.
 func compare(ctx context.Context, commit string, stdout io.Writer) (err error) {
 	work, err := os.MkdirTemp("", "carillon-twice-")
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// source is a commit, checked out in a folder of its own.
+// source is a commit, checked out in a separate folder.
 type source struct {
 	folder      string
 	time        time.Time // the commit's, or SOURCE_DATE_EPOCH
 	environment []string  // of every command that is run on it
 }
 
-// cloneAt checks out a commit of the repository that this runs in.
+// cloneAt checks out a commit of the repository in the working directory.
 func cloneAt(ctx context.Context, commit, folder string, environment []string) (*source, error) {
 	s := &source{folder: ".", environment: environment}
 	id, err := s.output(ctx, "git", "rev-parse", "--verify", commit+"^{commit}")
@@ -55,8 +55,8 @@ func cloneAt(ctx context.Context, commit, folder string, environment []string) (
 
 var goLine = regexp.MustCompile(`(?m)^go (\d+\.\d+\.\d+)$`)
 
-// pin takes whatever could change the bytes out of the environment: the toolchain is the one of go.mod, flags and
-// experiments of the machine do not count, and neither does what the processor offers.
+// pin makes the build independent of the environment: it selects the toolchain of go.mod and clears flags, experiments and
+// processor features.
 func (s *source) pin() error {
 	text, err := os.ReadFile(filepath.Join(s.folder, "go.mod"))
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *source) pin() error {
 	return nil
 }
 
-// output runs a command in the source's folder and gives what it prints, without the last line's end.
+// output runs a command in the source's folder and returns its output without the final line end.
 func (s *source) output(ctx context.Context, name string, args ...string) (string, error) {
 	return s.run(ctx, nil, name, args...)
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Config is the program's settings, checked. Its fields are documented by the table in settings.go and by
-// docs/settings.md, which is made from it.
+// Config is the program's validated settings. The table in settings.go documents its fields; docs/settings.md is generated
+// from it.
 type Config struct {
 	Addr              string
 	BaseURL           string // no trailing slash; empty: made from the address it listens on
 	WidgetURL         string // no trailing slash; empty: the base URL
 	Data              string
 	DatabaseURL       Secret // empty: SQLite in Data
-	MasterKeyFile     string // empty: a key made in Data, on SQLite alone
+	MasterKeyFile     string // empty: a key created in Data, on SQLite only
 	Provision         []string
 	Demo              bool
 	ReadyFile         string
@@ -31,12 +31,12 @@ type Config struct {
 	MediaAllowPrivate []netip.Prefix
 }
 
-// Secret is a text that must not be seen: every way of printing it shows that it is set, never what it is.
+// Secret is a text that must not be shown: printing it in any way shows only whether it is set.
 type Secret string
 
 const hidden = "[hidden]"
 
-// Reveal is the text itself.
+// Reveal returns the text.
 func (s Secret) Reveal() string { return string(s) }
 
 // String hides the text.

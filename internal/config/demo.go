@@ -8,8 +8,8 @@ import (
 //go:embed demo.yaml
 var demoText []byte
 
-// Demo is the demo's set-up and what one needs to use it. The facts are read from the set-up, so that they cannot
-// differ from it. The error is a fault of the program: the set-up is embedded.
+// Demo returns the demo's set-up and its credentials, which are read from the set-up. An error is a bug: the set-up is
+// embedded.
 func Demo(o ProvisionOptions) (*Provision, DemoFacts, error) {
 	p, err := ParseProvision("demo.yaml", demoText, o)
 	if err != nil {

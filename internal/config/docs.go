@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// SettingsDoc is docs/settings.md: the table, for people.
+// SettingsDoc returns docs/settings.md.
 func SettingsDoc() string {
 	var b strings.Builder
 	b.WriteString(`# Settings

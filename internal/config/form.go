@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// form is one mapping of the set-up while it is read. Each field is read by name; end reports the fields that
-// nobody asked for. The zero values that its methods give after a problem are never seen outside.
+// form reads one mapping of the set-up. Each field is read by name; end reports the unknown fields. After a problem its
+// methods return zero values, which are never used.
 type form struct {
 	r      *reader
 	at     Position
@@ -24,7 +24,7 @@ type field struct {
 	value ast.Node
 }
 
-// form reads a mapping, false when it is something else; what says what it should have been.
+// form reads a mapping and reports false for any other value; what names the expected thing.
 func (r *reader) form(n ast.Node, what string) (*form, bool) {
 	f := &form{r: r, at: r.at(n)}
 	var pairs []*ast.MappingValueNode
@@ -74,7 +74,7 @@ func kindOf(n ast.Node) string {
 	return "an anchor, alias or tag, which are not read here"
 }
 
-// find marks a field as known and gives it; absent and null are the same.
+// find marks a field as known and returns it. null counts as absent.
 func (f *form) find(name string) (field, bool) {
 	f.known = append(f.known, name)
 	for _, x := range f.fields {
@@ -86,7 +86,7 @@ func (f *form) find(name string) (field, bool) {
 	return field{}, false
 }
 
-// place is where a field stands, or its form when it does not stand there.
+// place returns the position of a field, or of its form when it is absent.
 func (f *form) place(name string) Position {
 	for _, x := range f.fields {
 		if x.name == name {
@@ -119,7 +119,7 @@ func shortened(s string) string {
 	return s
 }
 
-// maxText bounds the texts of a set-up.
+// maxText is the limit of a text in a set-up.
 const maxText = 64 << 10
 
 func scalarText(n ast.Node) (string, bool) {
@@ -149,7 +149,7 @@ func (f *form) textOf(x field) (string, bool) {
 	return "", false
 }
 
-// text is an optional text.
+// text reads an optional text.
 func (f *form) text(name string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -159,7 +159,7 @@ func (f *form) text(name string) string {
 	return s
 }
 
-// needed is a required text that is not blank.
+// needed reads a required text that is not blank.
 func (f *form) needed(name string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -173,7 +173,7 @@ func (f *form) needed(name string) string {
 	return s
 }
 
-// checked is text, held to a rule when it is there; empty when it breaks the rule.
+// checked reads an optional text and validates it; "" when it is invalid.
 func (f *form) checked(name string, holds func(string) bool, rule string) string {
 	s := f.text(name)
 	if s != "" && !holds(s) {
@@ -184,7 +184,7 @@ func (f *form) checked(name string, holds func(string) bool, rule string) string
 	return s
 }
 
-// choice is one of the words, the first when left out.
+// choice reads one of the words; the first is the default.
 func (f *form) choice(name string, words ...string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -193,7 +193,7 @@ func (f *form) choice(name string, words ...string) string {
 	return f.wordOf(x, words)
 }
 
-// optionalChoice is one of the words, empty when left out.
+// optionalChoice reads one of the words, "" when it is absent.
 func (f *form) optionalChoice(name string, words ...string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -202,7 +202,7 @@ func (f *form) optionalChoice(name string, words ...string) string {
 	return f.wordOf(x, words)
 }
 
-// neededChoice is a required one of the words.
+// neededChoice reads one of the words, which is required.
 func (f *form) neededChoice(name string, words ...string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -220,7 +220,7 @@ func (f *form) wordOf(x field, words []string) string {
 	return s
 }
 
-// flag is true or false; given is false when it is left out.
+// flag reads true or false; given is false when it is absent.
 func (f *form) flag(name string) (value, given bool) {
 	x, ok := f.find(name)
 	if !ok {
@@ -234,10 +234,10 @@ func (f *form) flag(name string) (value, given bool) {
 	return b.Value, true
 }
 
-// maxItems bounds every list of a set-up.
+// maxItems is the limit of a list in a set-up.
 const maxItems = 10_000
 
-// items are the elements of a list, each under the field's name.
+// items returns the elements of a list, each with the field's name.
 func (f *form) items(name string) []field {
 	x, ok := f.find(name)
 	if !ok {
@@ -259,7 +259,7 @@ func (f *form) items(name string) []field {
 	return all
 }
 
-// texts is a list of texts, nil when it is left out or empty.
+// texts reads a list of texts, nil when it is absent or empty.
 func (f *form) texts(name string) []string {
 	var all []string
 	for _, x := range f.items(name) {
@@ -270,7 +270,7 @@ func (f *form) texts(name string) []string {
 	return all
 }
 
-// words is a list of words out of some.
+// words reads a list of the given words.
 func (f *form) words(name string, words ...string) []string {
 	var all []string
 	for _, x := range f.items(name) {
@@ -283,7 +283,7 @@ func (f *form) words(name string, words ...string) []string {
 	return all
 }
 
-// each reads a list of mappings; what names one of them.
+// each reads a list of mappings; what names an element.
 func (f *form) each(name, what string, read func(*form)) {
 	for _, x := range f.items(name) {
 		if inner, ok := f.r.form(x.value, what); ok {
@@ -293,7 +293,7 @@ func (f *form) each(name, what string, read func(*form)) {
 	}
 }
 
-// inner reads a mapping when it is there.
+// inner reads a mapping when it is present.
 func (f *form) inner(name string, read func(*form)) {
 	x, ok := f.find(name)
 	if !ok {

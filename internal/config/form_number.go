@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// number is a whole number from 0 to most.
+// number reads a whole number from 0 to most.
 func (f *form) number(name string, left, most int) int {
 	x, ok := f.find(name)
 	if !ok {
@@ -19,7 +19,7 @@ func (f *form) number(name string, left, most int) int {
 		f.wrong(x, "must be a whole number, not "+kindOf(x.value))
 		return left
 	}
-	// The parser reads 012 as octal; only the plain decimal form means the same to everyone.
+	// The parser reads 012 as octal; only the plain decimal form is unambiguous.
 	n, err := strconv.Atoi(i.Token.Value)
 	if err != nil || n < 0 || n > most || strconv.Itoa(n) != i.Token.Value {
 		f.wrong(x, fmt.Sprintf("must be a whole number from 0 to %d", most))
@@ -28,7 +28,7 @@ func (f *form) number(name string, left, most int) int {
 	return n
 }
 
-// duration is a text such as 6s or 10m; a bare 0 is none.
+// duration reads a text such as 6s or 10m; a bare 0 is allowed.
 func (f *form) duration(name string, left, most time.Duration) time.Duration {
 	x, ok := f.find(name)
 	if !ok {
@@ -50,7 +50,7 @@ func (f *form) duration(name string, left, most time.Duration) time.Duration {
 	return d
 }
 
-// durationBetween is a duration of at least a minimum.
+// durationBetween reads a duration with a minimum.
 func (f *form) durationBetween(name string, left, least, most time.Duration) time.Duration {
 	d := f.duration(name, left, most)
 	if d < least {
@@ -60,7 +60,7 @@ func (f *form) durationBetween(name string, left, least, most time.Duration) tim
 	return d
 }
 
-// instant is an RFC 3339 time; zero when left out.
+// instant reads an RFC 3339 time, zero when it is absent.
 func (f *form) instant(name string) time.Time {
 	x, ok := f.find(name)
 	if !ok {

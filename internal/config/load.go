@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// FileSuffix makes the name of a secret's twin out of its own: the flag --database-url-file, the variable
+// FileSuffix is appended to a secret's name for the file that contains it: the flag --database-url-file, the variable
 // CARILLON_DATABASE_URL_FILE.
 const FileSuffix = "-file"
 
-// maxSecretFile bounds the files that secrets are read from.
+// maxSecretFile is the limit of a secret's file.
 const maxSecretFile = 64 << 10
 
-// Load makes the settings out of the flags that were given, by name without dashes, and the environment. A flag
-// wins over the environment, that over the default; an empty variable counts as not set. All faults are reported at
-// once, each with the name under which the setting was given; a secret's value is in none of them.
+// Load reads the settings from flags, by name without dashes, and the environment. A flag takes precedence over the
+// environment, which takes precedence over the default; an empty variable counts as not set. All errors are reported
+// together, each with the name under which the setting was given, and without values of secrets.
 func Load(flags map[string][]string, env func(name string) (value string, set bool)) (Config, error) {
 	var c Config
 	var faults []error
@@ -49,7 +49,7 @@ func (s Setting) load(c *Config, flags map[string][]string, env func(string) (st
 	return nil
 }
 
-// find gives the values of the first source that has any, and the name of that source.
+// find returns the values of the first source that has any, and the source's name.
 func (s Setting) find(flags map[string][]string, env func(string) (string, bool)) ([]string, string, error) {
 	if values, source, err := s.pick(flags[s.Name], flags[s.Name+FileSuffix], "--"+s.Name, "--"+s.Name+FileSuffix); err != nil || values != nil {
 		return values, source, err
@@ -58,7 +58,7 @@ func (s Setting) find(flags map[string][]string, env func(string) (string, bool)
 	return s.pick(s.split(env, name), s.split(env, name+"_FILE"), name, name+"_FILE")
 }
 
-// pick chooses between a value and the file it may be in; both at once contradict each other.
+// pick chooses between a value and the file that may contain it; setting both is an error.
 func (s Setting) pick(direct, files []string, name, twin string) ([]string, string, error) {
 	if !s.Secret || len(files) == 0 {
 		return direct, name, nil
@@ -90,7 +90,7 @@ func (s Setting) split(env func(string) (string, bool), name string) []string {
 	return all
 }
 
-// ReadSecretFile reads a secret, without the line end that editors leave behind it.
+// ReadSecretFile reads a secret without its final line end.
 func ReadSecretFile(name string) (string, error) {
 	f, err := os.Open(name) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -111,7 +111,7 @@ func ReadSecretFile(name string) (string, error) {
 	return secret, nil
 }
 
-// check validates what concerns more than one setting.
+// check validates settings that depend on each other.
 func (c *Config) check() error {
 	var faults []error
 	if c.Addr == "" {

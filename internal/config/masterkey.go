@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// MasterKey reads the key that seals what is stored: 32 bytes, raw or base64 (docs/reference/signing-in.md). Without a
-// file named one is made in the data folder, readable by its owner alone, and read from there ever after. A folder that
-// has a database already gets none: it would be the wrong one, and look like the one that was lost.
+// MasterKey reads the key that encrypts stored secrets: 32 bytes, raw or base64 (docs/reference/signing-in.md). Without
+// --master-key-file it is created in the data folder, readable by its owner only, and read from there later. It is not
+// created next to an existing database, because it would replace the lost key without fitting.
 func (c *Config) MasterKey() ([32]byte, error) {
 	if c.MasterKeyFile != "" {
 		return readMasterKey(c.MasterKeyFile)
@@ -43,7 +43,7 @@ func readMasterKey(name string) (key [32]byte, err error) {
 	}
 	raw, err := os.ReadFile(name) //nolint:gosec // the operator names the file
 	if err == nil && len(raw) == len(key) {
-		return [32]byte(raw), nil // raw bytes may well end like a line
+		return [32]byte(raw), nil // raw bytes may end in a line end
 	}
 	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if plain, err := form.DecodeString(strings.TrimSpace(text)); err == nil && len(plain) == len(key) {
@@ -53,8 +53,8 @@ func readMasterKey(name string) (key [32]byte, err error) {
 	return key, fmt.Errorf("master key: the file %s does not hold 32 bytes, raw or base64", name)
 }
 
-// makeMasterKey links the finished file into place, so that neither a crash nor a second process leaves half a key or
-// replaces one that is in use.
+// makeMasterKey links the complete file into place, so that neither a crash nor a second process leaves half a key or
+// replaces one in use.
 func makeMasterKey(dir, name string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

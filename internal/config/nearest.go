@@ -2,7 +2,7 @@ package config
 
 import "carillon"
 
-// nearest is the known name that a mistyped one most likely stands for, empty when none is near.
+// nearest returns the known name that is most similar to a mistyped one, "" when none is similar.
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	if len(name) > 40 {

@@ -13,22 +13,22 @@ type Position struct {
 	Line, Column int
 }
 
-// String is the place as compilers write it, which editors can jump to.
+// String returns file:line:column, as compilers write it.
 func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// Problem is one thing that is wrong with a set-up. Its text holds no value from the file but names.
+// Problem is one error in a set-up. Its text contains names from the file and no values.
 type Problem struct {
 	At   Position
 	Text string
 }
 
-// Problems are all that is wrong with a set-up.
+// Problems are the errors in a set-up.
 type Problems []Problem
 
 // maxProblems is how many are reported at once.
 const maxProblems = 20
 
-// Error lists the first twenty, a line each.
+// Error lists the first twenty problems, a line each.
 func (p Problems) Error() string {
 	var b strings.Builder
 	for i, x := range p {
@@ -44,7 +44,7 @@ func (p Problems) Error() string {
 	return b.String()
 }
 
-// Sorted gives the problems by place, the files in the order of their names; nil when there are none.
+// Sorted returns the problems by position, the files in the order of their names, and nil when there are none.
 func (p Problems) Sorted() error {
 	if len(p) == 0 {
 		return nil

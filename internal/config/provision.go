@@ -11,14 +11,14 @@ import (
 	"carillon/internal/resource"
 )
 
-// Provision is a declarative set-up, read and checked: what there shall be. What it leaves out stays as it is. Ids may
-// be empty: whoever applies it finds the thing by its natural key, or makes an id and keeps it.
+// Provision is a validated declarative set-up. What it leaves out stays as it is. Where an id is empty, the thing is found by
+// its natural key or gets a new id when the set-up is applied.
 type Provision struct {
 	Companies []Company
 }
 
-// Company is one company and all that belongs to it. Its natural key, without an id, is its name. Of the company itself
-// only what the file says is meant: Over puts that over what there is.
+// Company is one company and everything that belongs to it. Its natural key is its name. Fields of the company itself that
+// the file leaves out keep their stored values (Over).
 type Company struct {
 	ID           string
 	Name         string
@@ -37,12 +37,12 @@ type Company struct {
 	Suppressions []string
 }
 
-// Limits are those that the file names; nil: as it is.
+// Limits are the company's limits; nil keeps the stored one.
 type Limits struct {
 	SendsPerMinute, TemplateListsPerMinute, DailyRecipients, TemplatesPerDay, WidgetCallsPerMinute *int
 }
 
-// Over is the company as it shall be, where it is so now. A new one begins as carillon.NewCompany.
+// Over returns the stored company with the set-up's fields. A new one starts as carillon.NewCompany.
 func (c *Company) Over(now carillon.Company) carillon.Company {
 	now.Name = c.Name
 	if c.Status != "" {
@@ -75,17 +75,17 @@ func (c *Company) Over(now carillon.Company) carillon.Company {
 	return now
 }
 
-// User is a member of the company. The natural key is the e-mail address, in lower case. What is empty stays as it is.
+// User is a member of the company. The natural key is the e-mail address in lower case. Empty fields keep their stored values.
 type User struct {
 	At       Position
 	Email    string
 	Name     string
 	Role     string // a new member's is viewer
-	Password string // a new user without one cannot sign in before it is set
+	Password string // a new user without one cannot sign in until it is set
 }
 
-// Key is an access key. The natural key is the key itself, or the label when the file leaves the key out: then one is
-// made once and kept.
+// Key is an access key. The natural key is the key itself, or the label when the file has no key: then one is generated
+// once.
 type Key struct {
 	At        Position
 	Key       string
@@ -109,24 +109,23 @@ type Template struct {
 	SenderAt Position
 }
 
-// ProvisionOptions are what reading a set-up may reach outside.
+// ProvisionOptions are the external inputs of a set-up.
 type ProvisionOptions struct {
 	// Env looks up `{env: NAME}`; nil: the process's environment.
 	Env func(name string) (string, bool)
-	// File reads `{file: PATH}`; nil: ReadSecretFile. Relative paths begin at the folder of the set-up's file.
+	// File reads `{file: PATH}`; nil: ReadSecretFile. Paths are relative to the folder of the set-up's file.
 	File func(path string) (string, error)
-	// CheckSettings checks a sender's settings by provider, and gives a *carillon.Error whose field is settings.<key>.
-	// The settings of a provider without an entry are kept unchecked.
+	// CheckSettings validates a sender's settings, by provider. Its error is a *carillon.Error with the field
+	// settings.<key>. Settings of a provider without an entry are not validated.
 	CheckSettings map[string]func(json.RawMessage) error
-	// Kinds are the resources that a set-up may hold, in an order in which each refers only to kinds before its own.
+	// Kinds are the kinds of resources in a set-up; each refers only to kinds before it.
 	Kinds []resource.Kind
 }
 
-// maxProvision bounds a set-up's file.
+// maxProvision is the limit of a set-up's file.
 const maxProvision = 4 << 20
 
-// ReadProvision reads files that together are one set-up: a company may be spread over several. The error, when
-// something in them is wrong, is a Problems.
+// ReadProvision reads files that together are one set-up: a company may be spread over several. Errors in them are Problems.
 func ReadProvision(files []string, o ProvisionOptions) (*Provision, error) {
 	r := newReader(o)
 	for _, name := range files {
@@ -139,7 +138,7 @@ func ReadProvision(files []string, o ProvisionOptions) (*Provision, error) {
 	return r.end()
 }
 
-// ParseProvision is ReadProvision for a text that is already there; name stands in its problems.
+// ParseProvision reads a set-up from a text; problems show name as its file.
 func ParseProvision(name string, text []byte, o ProvisionOptions) (*Provision, error) {
 	r := newReader(o)
 	r.file(name, text)

@@ -10,7 +10,7 @@ import (
 	"carillon"
 )
 
-// Roles are a member's, the least first, which is a new one's when none is written.
+// Roles returns the roles of members; the first is the default.
 func Roles() []string {
 	return []string{"viewer", "teammate", "marketer", "developer", "admin", "owner"}
 }
@@ -80,7 +80,7 @@ const (
 	maxRedialAfter = 24 * time.Hour
 )
 
-// redial reads a policy. What it leaves out is as in a new company; an empty list of outcomes is none.
+// redial reads a policy. Absent fields are those of a new company; an empty list of outcomes disables redialing.
 func redial(f *form) *carillon.Redial {
 	p := carillon.NewCompany("").Redial
 	all := []string{string(carillon.StateBusy), string(carillon.StateNoAnswer), string(carillon.StateRejected), string(carillon.StateVoicemail)}
@@ -149,7 +149,7 @@ func (c *company) key(f *form) {
 	c.Keys = append(c.Keys, k)
 }
 
-// validKey keeps to what needs no escaping in a query string.
+// validKey accepts characters that need no escaping in a query string.
 func validKey(s string) bool {
 	if len(s) < minKey || len(s) > maxKey {
 		return false

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/resource"
 )
 
-// reader reads the files of one set-up and gathers what is wrong with them.
+// reader reads the files of one set-up and collects its problems.
 type reader struct {
 	o         ProvisionOptions
 	env       func(string) (string, bool)
@@ -18,13 +18,13 @@ type reader struct {
 	name      string // of the file being read
 	companies []*company
 	problems  Problems
-	unique    map[string]Position // what may be declared only once, over all files
+	unique    map[string]Position // declarations that must be unique over all files
 }
 
-// company is a company being read, maybe from several files.
+// company reads a company, possibly from several files.
 type company struct {
 	Company
-	scope string // keeps apart what is unique within a company
+	scope string // prefix of keys that are unique within the company
 }
 
 func newReader(o ProvisionOptions) *reader {
@@ -42,7 +42,7 @@ func (r *reader) problem(at Position, text string) {
 	r.problems = append(r.problems, Problem{at, text})
 }
 
-// once reports something that is declared a second time. The key may hold a secret, what may not.
+// once reports a second declaration of the same thing. key may contain a secret, what must not.
 func (r *reader) once(at Position, what string, key ...string) {
 	if slices.Contains(key, "") {
 		return // reported as missing already
@@ -67,7 +67,7 @@ func (r *reader) file(name string, text []byte) {
 	}
 }
 
-// end gives what was read, or all that is wrong with it.
+// end returns the set-up, or its problems.
 func (r *reader) end() (*Provision, error) {
 	if err := r.problems.Sorted(); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (r *reader) end() (*Provision, error) {
 	return p, nil
 }
 
-// rank is the place of a resource's kind among the kinds.
+// rank returns the index of a resource's kind.
 func (r *reader) rank(x Resource) int {
 	return slices.IndexFunc(r.o.Kinds, func(k resource.Kind) bool { return k.Name == x.Kind.Name })
 }
@@ -110,7 +110,7 @@ func (r *reader) company(f *form) {
 	c.suppress(f)
 }
 
-// find gives the company that an earlier file began, or begins one.
+// find returns the company that an earlier file declared, or adds it.
 func (r *reader) find(f *form, id, name string) *company {
 	for _, c := range r.companies {
 		sameName := c.Name == name
@@ -135,14 +135,14 @@ func (r *reader) find(f *form, id, name string) *company {
 	return c
 }
 
-// uuid is an optional id in its usual form, lower case.
+// uuid reads an optional id, in lower case.
 func uuid(f *form) string {
 	return strings.ToLower(f.checked("id", carillon.ValidUUID, "must be a UUID"))
 }
 
 const maxName = 200
 
-// short is a required name of a readable length, on one line.
+// short reads a required name of limited length, on one line.
 func short(f *form, name string) string {
 	s := f.needed(name)
 	if !oneLine(s) {
@@ -152,7 +152,7 @@ func short(f *form, name string) string {
 	return s
 }
 
-// label is an optional short.
+// label reads an optional name like short.
 func label(f *form, name string) string {
 	return f.checked(name, oneLine, "must be one line of at most 200 bytes")
 }

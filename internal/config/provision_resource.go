@@ -18,7 +18,7 @@ type Resource struct {
 	places map[string]Position // of its fields, by path
 }
 
-// Problems returns what an error joins about the resource, each at the place of its field.
+// Problems returns the joined errors of a resource, each with the position of its field.
 func (x *Resource) Problems(err error) Problems {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the outermost error joins
 		var all Problems
@@ -49,7 +49,7 @@ func (x *Resource) problem(e *carillon.Error) Problem {
 	return Problem{at, name + " " + lowerFirst(reason)}
 }
 
-// lastName is the last part of a path that is no number.
+// lastName returns the last part of a path that is not a number.
 func lastName(path string) string {
 	for {
 		i := strings.LastIndexByte(path, '.')
@@ -62,7 +62,7 @@ func lastName(path string) string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// place is where a field stands, or the nearest part of the resource around it.
+// place returns the position of a field, or of the nearest part of the resource that contains it.
 func (x *Resource) place(field string) (at Position, exact bool) {
 	for path := field; path != ""; {
 		if at, ok := x.places[path]; ok {
@@ -74,7 +74,7 @@ func (x *Resource) place(field string) (at Position, exact bool) {
 	return x.At, false
 }
 
-// resource reads one resource into the type of its kind, and validates it there.
+// resource reads one resource into the type of its kind and validates it.
 func (c *company) resource(f *form, kind resource.Kind) {
 	x := Resource{Resource: kind.New(), Kind: kind, At: f.at, places: map[string]Position{}}
 	before := len(f.r.problems)
@@ -110,7 +110,7 @@ func (x *Resource) object(f *form, to reflect.Value, path string) {
 	}
 }
 
-// value reads what a field holds; f is the form that the field stands in.
+// value reads a field of the form f.
 func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 	x.places[path] = f.r.at(from.value)
 	switch to.Kind() { //nolint:exhaustive // the types of resources

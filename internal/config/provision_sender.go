@@ -53,8 +53,8 @@ func (c *company) sender(f *form) {
 	c.Senders = append(c.Senders, s)
 }
 
-// defaultSenderID is the number, which names the sender in requests anyway; a voice line's differs, for one number may
-// be both.
+// defaultSenderID returns the number, by which requests can name the sender anyway. A voice line gets a prefix, because one
+// number may be both.
 func defaultSenderID(s *carillon.Sender) string {
 	if s.Channel == carillon.Voice {
 		return "voice-" + s.Number
@@ -62,7 +62,7 @@ func defaultSenderID(s *carillon.Sender) string {
 	return s.Number
 }
 
-// pace reads what differs by provider: the pretend channel is unpaced and looks up no media by default.
+// pace reads the fields whose defaults depend on the provider: the sandbox is unpaced and does not check media.
 func (c *company) pace(f *form, s *carillon.Sender) {
 	rate, interval, check := 80, 6*time.Second, []string{"full", "syntax"}
 	if s.Provider == "sandbox" {
@@ -101,7 +101,7 @@ func unknownPolicy(f *form, p *carillon.UnknownPolicy) {
 	p.After = f.durationBetween("after", p.After, minUnknown, maxUnknown)
 }
 
-// settings reads the provider's own fields: texts, numbers, truths and secrets. The provider checks them when it is
+// settings reads the provider's own fields: texts, numbers, booleans and secrets. The provider validates them when it is
 // known.
 func settings(f *form, provider string) json.RawMessage {
 	x, given := f.find("settings")
@@ -147,7 +147,7 @@ func setting(f *form, x field) (any, bool) {
 	return s, ok
 }
 
-// settingsFault finds the line that a provider's complaint is about.
+// settingsFault returns the position and reason of a provider's error.
 func settingsFault(f, settings *form, err error) (Position, string) {
 	var e *carillon.Error
 	if !errors.As(err, &e) {

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/content"
 )
 
-// template reads a template and holds it to the contract's limits, not to the channel's own rules: set-up declares
-// what is there already (docs/reference/templates.md).
+// template reads a template and checks the interface's limits, not the channel's rules: a set-up declares templates that
+// exist already (docs/reference/templates.md).
 func (c *company) template(f *form) {
 	t := Template{At: f.at, SenderID: f.needed("sender"), SenderAt: f.place("sender")}
 	t.Name, t.Language = f.needed("name"), f.needed("language")
@@ -81,7 +81,7 @@ func button(f *form) carillon.Button {
 	return b
 }
 
-// examples puts the sample values where lists show them: those of the body one for each marker, in the markers' order.
+// examples sets the sample values as lists show them; the body has one for each marker, in the order of the markers.
 func examples(f *form, t *carillon.Template) {
 	heads, body := f.texts("header"), f.texts("body")
 	if heads != nil && (t.Shape.HeaderVariable == "" || len(heads) != 1) {
@@ -120,7 +120,7 @@ func bodyExample(t *carillon.Template, samples []string) *carillon.ComponentExam
 	return e
 }
 
-// componentFault finds the field that a complaint of Compile is about: components.<n>… by its type.
+// componentFault returns the position and reason of an error of Compile, whose field is components.<n>….
 func componentFault(f *form, all []carillon.Component, err error) (Position, string) {
 	var e *carillon.Error
 	if !errors.As(err, &e) {

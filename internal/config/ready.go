@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Ready is what the ready file holds (design.md, section 5): the real addresses and, in the demo, what one needs to
-// begin.
+// Ready is the content of the ready file: the program's addresses and, in the demo, its credentials.
 type Ready struct {
 	BaseURL   string `json:"base_url"`
 	WidgetURL string `json:"widget_url"`
@@ -18,7 +17,7 @@ type Ready struct {
 	*DemoFacts
 }
 
-// DemoFacts are the demo's credentials and fixed ids. They are public: they stand in the program.
+// DemoFacts are the demo's credentials and fixed ids. They are public, as part of the program.
 type DemoFacts struct {
 	Email         string `json:"email"`
 	Password      string `json:"password"`
@@ -30,8 +29,7 @@ type DemoFacts struct {
 	VoiceWidgetID string `json:"voice_widget_id"`
 }
 
-// WriteFile writes the ready file whole: who sees it sees all of it. It is readable by its owner alone, because the
-// demo's key stands in it.
+// WriteFile writes the ready file atomically. It is readable by its owner only, because it contains the demo's key.
 func (r Ready) WriteFile(name string) error {
 	body, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

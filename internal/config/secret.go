@@ -6,8 +6,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// secret is a text, or {env: NAME} or {file: PATH} that say where it is. No problem it reports holds the value, nor a
-// name inside such a mapping, which may be a secret put in the wrong place.
+// secret reads a text, or {env: NAME} or {file: PATH} that refer to it. Its problems contain neither the value nor a name
+// inside such a mapping, which may be a misplaced secret.
 func (f *form) secret(name string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -20,7 +20,7 @@ func (f *form) secret(name string) string {
 	return s
 }
 
-// indirect reads {env: NAME} and {file: PATH}; false when the field is no mapping.
+// indirect reads {env: NAME} and {file: PATH}, and reports false when the field is not a mapping.
 func (f *form) indirect(x field) (string, bool) {
 	switch x.value.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

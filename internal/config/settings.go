@@ -2,25 +2,25 @@ package config
 
 import "strings"
 
-// Setting is one line of the table of settings.
+// Setting is one row of the table of settings.
 type Setting struct {
 	Name    string // of the flag, without the dashes
-	Default string // as one would write it
-	Unit    string // what the value is: a word for documents and help
+	Default string // as on the command line
+	Unit    string // kind of value, for documentation and help
 	Doc     string
-	Secret  bool // has a twin that names a file to read it from
+	Secret  bool // may also be read from a file, which NAME-file names
 	List    bool // may be repeated; in the environment separated by commas
 	Switch  bool // a flag without a value; in the environment true or false
 
 	set func(c *Config, values []string) error
 }
 
-// Env is the setting's environment variable.
+// Env returns the setting's environment variable.
 func (s Setting) Env() string {
 	return "CARILLON_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Settings is the one table: flags, environment, defaults and documents are all read from it.
+// Settings returns the table that flags, environment variables, defaults and documentation are made from.
 func Settings() []Setting { //nolint:funlen // a table
 	return []Setting{
 		{

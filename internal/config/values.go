@@ -19,7 +19,7 @@ func durationOfDelay(c *Config) *time.Duration    { return &c.ShutdownDelay }
 func prefixesOfProxies(c *Config) *[]netip.Prefix { return &c.TrustedProxies }
 func prefixesOfMedia(c *Config) *[]netip.Prefix   { return &c.MediaAllowPrivate }
 
-// one sets a field from a single value; the last one wins, as with every flag given twice.
+// one sets a field from a single value, the last where a flag is given twice.
 func one[T any](read func(string) (T, error), field func(*Config) *T) func(*Config, []string) error {
 	return func(c *Config, values []string) error {
 		v, err := read(values[len(values)-1])
@@ -131,7 +131,7 @@ func baseURL(s string) (string, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-// databaseURL never repeats what it was given: it may hold a password.
+// databaseURL's errors do not contain the value, which may have a password.
 func databaseURL(s string) (Secret, error) {
 	if s == "" {
 		return "", nil
