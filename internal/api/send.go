@@ -50,7 +50,7 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 			}
 			defer done()
 		}
-		if _, err := s.limits.Take(r.Context(), "send "+p.KeyID, p.Company.Limits.SendsPerMinute, 1); err != nil {
+		if _, err := s.limits.Allow(r.Context(), "send "+p.KeyID, p.Company.Limits.SendsPerMinute, 1); err != nil {
 			return err
 		}
 		if sub.Flat, err = unflatten(r); err != nil {

@@ -39,7 +39,7 @@ func (s templates) routes() []httpio.Route {
 
 // list responds with a bare array of the approved templates of one number.
 func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	quota, err := s.limits.Take(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
+	quota, err := s.limits.Allow(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ func (a *App) wire() {
 	a.queue = queue.New(a.store, o)
 	a.purge = a.newPurge()
 	a.topics()
-	a.router = httpio.NewRouter(a.log, a.answered, a.routes()...)
+	a.router = httpio.NewRouter(a.log, a.observe, a.routes()...)
 }
 
 func (a *App) routes() []httpio.Route {

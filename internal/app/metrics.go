@@ -91,7 +91,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) answered(a httpio.Response) {
+func (m *metrics) observe(a httpio.Response) {
 	m.requests.WithLabelValues(a.Pattern, strconv.Itoa(a.Status)).Inc()
 	if !a.Stream {
 		m.latency.WithLabelValues(a.Pattern).Observe(a.Duration.Seconds())

@@ -98,7 +98,7 @@ func TestMetricsPageIsComplete(t *testing.T) {
 
 func TestMetricsKeepToTheConventions(t *testing.T) {
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1})
-	a.answered(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
+	a.observe(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
 	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
 	a.metrics.received([]carillon.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
 	a.metrics.delivered(nil, 0, &queue.Done{Result: store.Result{Move: store.MoveDone, Reason: carillon.ReasonProviderRefused}})

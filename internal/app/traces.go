@@ -16,8 +16,8 @@ func (a *App) newTracing(ctx context.Context) (*tracing.Tracing, error) {
 	return tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Log: a.log})
 }
 
-func (a *App) answered(ctx context.Context, x httpio.Response) {
-	a.metrics.answered(x)
+func (a *App) observe(ctx context.Context, x httpio.Response) {
+	a.metrics.observe(x)
 	a.tracing.Responded(ctx, x.Pattern, x.Status, x.Code)
 }
 

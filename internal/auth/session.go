@@ -101,7 +101,7 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 
 func (a *Auth) room(ctx context.Context, rates []string) error {
 	for _, name := range rates {
-		if _, err := a.limits.Room(ctx, name, a.o.FailedSignIns); err != nil {
+		if _, err := a.limits.Check(ctx, name, a.o.FailedSignIns); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (a *Auth) room(ctx context.Context, rates []string) error {
 // failed counts a failure and returns the error for it.
 func (a *Auth) failed(ctx context.Context, rates []string) error {
 	for _, name := range rates {
-		if _, err := a.limits.Take(ctx, name, a.o.FailedSignIns, 1); err != nil {
+		if _, err := a.limits.Allow(ctx, name, a.o.FailedSignIns, 1); err != nil {
 			return err
 		}
 	}

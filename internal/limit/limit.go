@@ -70,26 +70,26 @@ func (d Decision) Refused() *carillon.Error {
 	}
 }
 
-// Take counts n requests in the current minute under name; perMinute 0 is no limit. A refused request is not counted. Errors:
+// Allow counts n requests in the current minute under name; perMinute 0 is no limit. A refused request is not counted. Errors:
 // rate_limit_exceeded; service_unavailable when the database that nodes share does not respond.
-func (l *Limits) Take(ctx context.Context, name string, perMinute, n int) (Decision, error) {
-	return l.ask(ctx, name, perMinute, n, (*Limits).count)
+func (l *Limits) Allow(ctx context.Context, name string, perMinute, n int) (Decision, error) {
+	return l.decide(ctx, name, perMinute, n, (*Limits).count)
 }
 
-// Room is Take of one request without counting it. Errors: those of Take.
-func (l *Limits) Room(ctx context.Context, name string, perMinute int) (Decision, error) {
-	return l.ask(ctx, name, perMinute, 1, (*Limits).room)
+// Check is Allow for one request, without counting it. Errors: those of Allow.
+func (l *Limits) Check(ctx context.Context, name string, perMinute int) (Decision, error) {
+	return l.decide(ctx, name, perMinute, 1, (*Limits).room)
 }
 
-type question func(l *Limits, ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error)
+type counting func(l *Limits, ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error)
 
-func (l *Limits) ask(ctx context.Context, name string, perMinute, n int, q question) (Decision, error) {
+func (l *Limits) decide(ctx context.Context, name string, perMinute, n int, c counting) (Decision, error) {
 	if perMinute <= 0 {
 		return Decision{}, nil
 	}
 	now := time.Now()
 	b := l.bucket(name, now.Truncate(Window))
-	left, ok, err := q(l, ctx, b, name, perMinute, n)
+	left, ok, err := c(l, ctx, b, name, perMinute, n)
 	if err != nil {
 		return Decision{}, err
 	}

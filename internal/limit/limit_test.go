@@ -45,12 +45,12 @@ func TestTakeRefusesPastTheLimitUntilTheMinuteIsOver(t *testing.T) {
 		l := onSQLite(t)
 		time.Sleep(15*time.Second + 500*time.Millisecond) // fake time
 		for i := range 3 {
-			d, err := l.Take(t.Context(), "sends/a", 3, 1)
+			d, err := l.Allow(t.Context(), "sends/a", 3, 1)
 			if err != nil || d.Remaining != 2-i || d.Limit != 3 {
 				t.Fatalf("take %d: %+v, %v", i, d, err)
 			}
 		}
-		_, err := l.Take(t.Context(), "sends/a", 3, 1)
+		_, err := l.Allow(t.Context(), "sends/a", 3, 1)
 		var e *carillon.Error
 		if !errors.As(err, &e) || e.Code != carillon.RateLimitExceeded {
 			t.Fatalf("the fourth take: %v", err)
@@ -61,15 +61,15 @@ func TestTakeRefusesPastTheLimitUntilTheMinuteIsOver(t *testing.T) {
 		if d := cmp.Diff(want, e.Details); d != "" || e.RetryAfter != 45 {
 			t.Errorf("retry after %d, details (-want +got):\n%s", e.RetryAfter, d)
 		}
-		if _, err := l.Take(t.Context(), "sends/b", 3, 1); err != nil {
+		if _, err := l.Allow(t.Context(), "sends/b", 3, 1); err != nil {
 			t.Errorf("another name: %v", err)
 		}
 		time.Sleep(44*time.Second + 499*time.Millisecond)
-		if _, err := l.Take(t.Context(), "sends/a", 3, 1); err == nil {
+		if _, err := l.Allow(t.Context(), "sends/a", 3, 1); err == nil {
 			t.Error("the last millisecond of the window is already the next one")
 		}
 		time.Sleep(time.Millisecond)
-		if _, err := l.Take(t.Context(), "sends/a", 3, 1); err != nil {
+		if _, err := l.Allow(t.Context(), "sends/a", 3, 1); err != nil {
 			t.Errorf("in the next window: %v", err)
 		}
 	})
@@ -78,10 +78,10 @@ func TestTakeRefusesPastTheLimitUntilTheMinuteIsOver(t *testing.T) {
 func TestARefusedTakeTakesNothing(t *testing.T) {
 	l := onSQLite(t)
 	start := time.Now().Truncate(Window)
-	if _, err := l.Take(t.Context(), "x", 5, 6); err == nil {
+	if _, err := l.Allow(t.Context(), "x", 5, 6); err == nil {
 		t.Fatal("six of five were granted")
 	}
-	if _, err := l.Take(t.Context(), "x", 5, 5); err != nil && time.Now().Truncate(Window).Equal(start) {
+	if _, err := l.Allow(t.Context(), "x", 5, 5); err != nil && time.Now().Truncate(Window).Equal(start) {
 		t.Errorf("five of five after a refusal: %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestARefusedTakeTakesNothing(t *testing.T) {
 func TestZeroIsNoLimit(t *testing.T) {
 	l := onSQLite(t)
 	for range 1000 {
-		if d, err := l.Take(t.Context(), "x", 0, 1); err != nil || d != (Decision{}) {
+		if d, err := l.Allow(t.Context(), "x", 0, 1); err != nil || d != (Decision{}) {
 			t.Fatal(d, err)
 		}
 	}
@@ -104,14 +104,14 @@ func TestRoomTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := onSQLite(t)
 		for range 5 {
-			if _, err := l.Room(t.Context(), "x", 1); err != nil {
+			if _, err := l.Check(t.Context(), "x", 1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := l.Take(t.Context(), "x", 1, 1); err != nil {
+		if _, err := l.Allow(t.Context(), "x", 1, 1); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Room(t.Context(), "x", 1); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+		if _, err := l.Check(t.Context(), "x", 1); !carillon.IsCode(err, carillon.RateLimitExceeded) {
 			t.Errorf("room in a full window: %v", err)
 		}
 	})
@@ -131,7 +131,7 @@ func TestMadeUpNamesNeitherFillMemoryNorPassTheLimit(t *testing.T) {
 		l := onSQLite(t)
 		granted := 0
 		for i := range maxNames + 50*sharedBuckets {
-			if _, err := l.Take(t.Context(), strconv.Itoa(i), 10, 1); err == nil {
+			if _, err := l.Allow(t.Context(), strconv.Itoa(i), 10, 1); err == nil {
 				granted++
 			}
 		}
@@ -141,7 +141,7 @@ func TestMadeUpNamesNeitherFillMemoryNorPassTheLimit(t *testing.T) {
 		if most := maxNames + 10*sharedBuckets; granted > most {
 			t.Errorf("%d requests were granted, more than %d", granted, most)
 		}
-		if _, err := l.Take(t.Context(), "0", 10, 1); err != nil {
+		if _, err := l.Allow(t.Context(), "0", 10, 1); err != nil {
 			t.Errorf("a name from before the flood: %v", err)
 		}
 	})
@@ -155,7 +155,7 @@ func TestTakeAgreesWithACount(t *testing.T) {
 			l := &Limits{local: true}
 			used := 0
 			for _, n := range takes {
-				_, err := l.Take(t.Context(), "x", limit, n)
+				_, err := l.Allow(t.Context(), "x", limit, n)
 				if fits := used+n <= limit; fits != (err == nil) {
 					rt.Fatalf("%d used of %d, take %d: %v", used, limit, n, err)
 				}
@@ -174,7 +174,7 @@ func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {
 			granted, whole := int64(0), false
 			for i := 0; !whole; i++ { // again when the minute ended under it
-				granted, whole = takeAtOnce(t, nodes, fmt.Sprintf("sends/%d/%d", limit, i), limit)
+				granted, whole = allowAtOnce(t, nodes, fmt.Sprintf("sends/%d/%d", limit, i), limit)
 			}
 			// 512 tries: every place that a node borrowed is taken, so the limit is met exactly.
 			if granted != int64(limit) {
@@ -184,8 +184,8 @@ func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
 	}
 }
 
-// takeAtOnce takes from 64 goroutines over the nodes; whole says that it was all in one window.
-func takeAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted int64, whole bool) {
+// allowAtOnce counts from 64 goroutines over the nodes; whole says that it was all in one window.
+func allowAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted int64, whole bool) {
 	t.Helper()
 	window := calmMinute(3 * time.Second)
 	var n atomic.Int64
@@ -193,7 +193,7 @@ func takeAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted 
 	for i := range 64 {
 		all.Go(func() {
 			for range 8 {
-				_, err := nodes[i%len(nodes)].Take(t.Context(), name, limit, 1)
+				_, err := nodes[i%len(nodes)].Allow(t.Context(), name, limit, 1)
 				switch {
 				case err == nil:
 					n.Add(1)
@@ -205,7 +205,7 @@ func takeAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted 
 	}
 	all.Wait()
 	for _, node := range nodes {
-		if d, err := node.Room(t.Context(), name, limit); err == nil && time.Now().Truncate(Window).Equal(window) {
+		if d, err := node.Check(t.Context(), name, limit); err == nil && time.Now().Truncate(Window).Equal(window) {
 			t.Errorf("room in a full window: %+v", d)
 		}
 	}
@@ -228,7 +228,7 @@ func TestOldWindowsAreDeleted(t *testing.T) {
 	if _, _, err := l.store.BorrowRate(t.Context(), "old", old, 1, 10); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Take(t.Context(), "new", 10, 1); err != nil {
+	if _, err := l.Allow(t.Context(), "new", 10, 1); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{"old": 0, "new": 1} {
@@ -247,18 +247,18 @@ func TestASilentDatabaseIsA503(t *testing.T) {
 	l := over(t, store.Options{DatabaseURL: url})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Take(ctx, "x", 10, 1); !carillon.IsCode(err, carillon.ServiceUnavailable) {
+	if _, err := l.Allow(ctx, "x", 10, 1); !carillon.IsCode(err, carillon.ServiceUnavailable) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A clock that is set back must not leave every name in the window it was in, which would be over only an hour later.
-func TestAWindowBeginsAnewOnceTheClockWasSetBack(t *testing.T) {
+func TestAWindowRestartsAfterTheClockWasSetBack(t *testing.T) {
 	l := onSQLite(t)
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	full := l.bucket("sends/a", now)
 	if l.bucket("sends/a", now.Add(-Window)) != full {
-		t.Error("a request that comes late began the window anew")
+		t.Error("a late request restarted the window")
 	}
 	back := l.bucket("sends/a", now.Add(-time.Hour))
 	if back == full || !back.start.Equal(now.Add(-time.Hour)) {

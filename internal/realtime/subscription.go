@@ -57,7 +57,7 @@ func (s *Subscription) signal() {
 // Next returns the events since the last call, without a gap; none when there are none. missed reports that some in
 // between are no longer stored, so that whoever follows must load everything.
 func (s *Subscription) Next(ctx context.Context) (events []store.Event, missed bool, err error) {
-	pending, behind := s.take()
+	pending, behind := s.takePending()
 	if !behind {
 		if events, ok := s.follow(nil, pending); ok {
 			return events, false, nil
@@ -86,7 +86,7 @@ func (s *Subscription) Next(ctx context.Context) (events []store.Event, missed b
 	return events, missed, nil
 }
 
-func (s *Subscription) take() (pending []store.Event, behind bool) {
+func (s *Subscription) takePending() (pending []store.Event, behind bool) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	pending, behind = s.pending, s.behind
