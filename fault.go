@@ -34,6 +34,7 @@ const (
 type Breaker struct {
 	SenderUID int64
 	CompanyID string
+	Kind      string // of the work that the sender does
 	State     BreakerState
 	Fault     Fault
 	Detail    string    // the channel's code and our text, for the operator; no secrets, no content

@@ -30,7 +30,7 @@ const (
 // channels report both.
 type Rank int
 
-// The ranks as stored. The values never change; the gaps are for new ones. Those that only RankOf returns are not exported.
+// The ranks as stored. The values never change; the gaps are for new ones.
 const (
 	RankNone          Rank = 0
 	RankSkipped       Rank = 10
@@ -40,16 +40,6 @@ const (
 	RankFailed        Rank = 50
 	RankDelivered     Rank = 60
 	RankRead          Rank = 70
-
-	RankDialing    Rank = 110
-	rankRinging    Rank = 120
-	RankInProgress Rank = 130
-	rankBusy       Rank = 140
-	rankNoAnswer   Rank = 141
-	rankRejected   Rank = 142
-	rankVoicemail  Rank = 143
-	RankCallFailed Rank = 144
-	rankCompleted  Rank = 150
 )
 
 // State returns the state of a rank; queued for RankNone.
@@ -59,7 +49,7 @@ func (r Rank) State() State {
 		return StateSkipped
 	case RankCanceled:
 		return StateCanceled
-	case RankFailedUnknown, RankFailed, RankCallFailed:
+	case RankFailedUnknown, RankFailed:
 		return StateFailed
 	case RankSent:
 		return StateSent
@@ -67,53 +57,13 @@ func (r Rank) State() State {
 		return StateDelivered
 	case RankRead:
 		return StateRead
-	case RankDialing:
-		return StateDialing
-	case rankRinging:
-		return StateRinging
-	case RankInProgress:
-		return StateInProgress
-	case rankBusy:
-		return StateBusy
-	case rankNoAnswer:
-		return StateNoAnswer
-	case rankRejected:
-		return StateRejected
-	case rankVoicemail:
-		return StateVoicemail
-	case rankCompleted:
-		return StateCompleted
 	default:
 		return StateQueued
 	}
 }
 
-// RankOf returns the rank of a message or call for which a provider reports a state; 0 for states that no provider reports.
-func RankOf(ch Channel, s State) Rank {
-	if ch == Voice {
-		switch s {
-		case StateDialing:
-			return RankDialing
-		case StateRinging:
-			return rankRinging
-		case StateInProgress:
-			return RankInProgress
-		case StateBusy:
-			return rankBusy
-		case StateNoAnswer:
-			return rankNoAnswer
-		case StateRejected:
-			return rankRejected
-		case StateVoicemail:
-			return rankVoicemail
-		case StateFailed:
-			return RankCallFailed
-		case StateCompleted:
-			return rankCompleted
-		default:
-			return RankNone
-		}
-	}
+// RankOf returns the rank of a message for which a provider reports a state; RankNone for states that no provider reports.
+func RankOf(s State) Rank {
 	switch s {
 	case StateSent:
 		return RankSent
@@ -145,6 +95,8 @@ const (
 	ReasonTemplateRejected  Reason = "template_rejected"   // template missing, disabled or changed since acceptance
 	ReasonExpired           Reason = "expired"             // not sent within its time to live
 	ReasonAttemptsExhausted Reason = "attempts_exhausted"  // every attempt failed with a temporary fault
+	ReasonLineUnavailable   Reason = "line_unavailable"    // this version cannot place calls on the line's provider
+	ReasonInterrupted       Reason = "interrupted"         // the node that had the call under way died
 )
 
 // Reasons lists every reason, for documents and tests.
@@ -152,6 +104,7 @@ func Reasons() []Reason {
 	return []Reason{
 		ReasonDuplicate, ReasonSuppressed, ReasonCanceled, ReasonOutcomeUnknown, ReasonMediaRejected, ReasonProviderRefused,
 		ReasonUndeliverable, ReasonRecipientOptedOut, ReasonChannelLimited, ReasonTemplateRejected, ReasonExpired, ReasonAttemptsExhausted,
+		ReasonLineUnavailable, ReasonInterrupted,
 	}
 }
 

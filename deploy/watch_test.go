@@ -133,7 +133,7 @@ func TestDashboardAsksForMetricsThatThereAre(t *testing.T) {
 
 // notShown are the metrics that the dashboard leaves out: shown by another one, or of use in an alert alone.
 var notShown = []string{
-	"carillon_build_info", "carillon_accepted_notifications_total", "carillon_lanes", "carillon_delivery_commits_total", "carillon_restored",
+	"carillon_build_info", "carillon_accepted_notifications_total", "carillon_lanes", "carillon_queue_commits_total", "carillon_restored",
 	"carillon_maintenance",
 }
 

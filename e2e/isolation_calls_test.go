@@ -74,6 +74,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET " + v1 + "/notify/{id}":                   {{}},
 		"DELETE " + v1 + "/notify/{id}":                {{}},
 		"PATCH " + v1 + "/notify/{id}":                 {{body: later}},
+		"GET " + v1 + "/calls/{id}":                    {{}},
+		"GET " + v1 + "/calls/{id}/recording":          {{}},
 		"GET " + v1 + "/usage":                         {{kind: own, query: "company=" + alphaID}},
 		"GET " + v1 + "/notify/templates":              {{query: "phone_number=15555550100"}, {query: "phone_number=15555550102"}, {query: "phone_number=15555550101"}, {kind: own, query: "phone_number=15555550200"}},
 		"POST " + v1 + "/notify/templates":             {{query: "phone_number=15555550100", body: fmt.Sprintf(made, "one")}, {query: "phone_number=15555550102", body: fmt.Sprintf(made, "two")}, {kind: own, body: fmt.Sprintf(made, "three")}},

@@ -27,6 +27,7 @@ type Deps struct {
 	Store     *store.Store
 	Auth      *auth.Auth
 	Notify    *notify.Notify
+	Calls     Calls // nil: no calls are placed
 	Catalog   *catalog.Catalog
 	Limits    *limit.Limits
 	Callbacks map[string]Callback // by provider
@@ -58,7 +59,8 @@ func Routes(d Deps) []httpio.Route {
 	all := slices.Concat(
 		signIn{d.Auth, d.Proxies}.routes(),
 		sending{g, d.Store, d.Limits, d.Notify}.routes(),
-		notifications{g, d.Store, d.Notify}.routes(),
+		notifications{g, d.Store, d.Notify, d.Calls}.routes(),
+		calls{g, d.Notify}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
 		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Log}.routes(),

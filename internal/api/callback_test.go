@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -100,11 +101,11 @@ func (r *channelRig) accepted(number string) carillon.Ref {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	d := &store.Delivery{
-		Fences: []store.Fence{{Shard: shard, Owner: "node", Epoch: shards[shard].Epoch}},
-		Starts: []*store.Start{{Key: carillon.SeqOf(id).Message(0), Shard: shard}}, Now: now.Add(time.Millisecond),
+	d := &work.Batch{
+		Fences: []work.Fence{{Shard: shard, Owner: "node", Epoch: shards[shard].Epoch}},
+		Starts: []*work.Start{{Key: work.Key(carillon.SeqOf(id).Message(0)), Shard: shard}}, Now: now.Add(time.Millisecond),
 	}
-	if err := r.store.Deliver(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
+	if err := r.store.MessageQueue().Commit(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
 		r.t.Fatal(err, d.Starts[0].Attempt)
 	}
 	return carillon.Ref{NotificationID: id, Attempt: 1}

@@ -23,6 +23,7 @@ type notifications struct {
 	guard
 	store  *store.Store
 	notify *notify.Notify
+	calls  Calls
 }
 
 func (s notifications) routes() []httpio.Route {
@@ -186,6 +187,23 @@ func (s notifications) cancel(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	id, err := notificationID(r)
 	if err != nil {
 		return err
+	}
+	hangUp := false
+	switch v := r.URL.Query().Get("hangup"); v {
+	case "", "false":
+	case "true":
+		hangUp = s.calls != nil
+	default:
+		return carillon.InvalidValue("hangup", "One of true, false", v)
+	}
+	if hangUp {
+		state, err := s.calls.HangUp(r.Context(), p.Company.ID, id)
+		if err != nil {
+			return err
+		}
+		if state != "" {
+			return httpio.JSON(w, http.StatusOK, notify.HungUp(id, state))
+		}
 	}
 	c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
 	if err != nil {

@@ -72,7 +72,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	limits := limit.New(st, log)
 	routes := Routes(Deps{
 		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log,
-		Notify:  notify.New(st, notify.Options{Wake: func(...queue.Wake) {}}),
+		Notify:  notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),
 		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
 		Ready: func(context.Context) (carillon.Details, error) {
 			return carillon.Details{{Key: "database", Value: "ok"}}, r.ready

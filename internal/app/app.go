@@ -17,6 +17,7 @@ import (
 
 	"carillon/internal/api"
 	"carillon/internal/auth"
+	"carillon/internal/call"
 	"carillon/internal/catalog"
 	"carillon/internal/config"
 	"carillon/internal/egress"
@@ -51,11 +52,13 @@ type App struct {
 	auth      *auth.Auth
 	catalog   *catalog.Catalog
 	notify    *notify.Notify
+	calls     *call.Calls
 	queue     *queue.Queue
 	bus       *realtime.Bus
 	hub       *realtime.Hub
 	whatsapp  *whatsapp.Client
 	sandbox   *sandbox.Channel
+	phone     *sandbox.Phone
 	media     *egress.Prober
 	purge     *purge.Purge
 	metrics   *metrics
@@ -155,28 +158,23 @@ func (a *App) wire() {
 	a.auth = auth.New(a.store.Accounts(), a.limits, a.authOptions())
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
 	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: a.catalogEvent, Logger: a.log})
+	a.phone = sandbox.NewPhone(sandbox.Delays{})
 	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
 		catalog.Options{OnApproved: a.release, Logger: a.log})
-	calls := &pretended{to: a.sandbox, log: a.log}
-	a.notify = notify.New(a.store, notify.Options{
-		Senders: a.traced(map[string]notify.Sender{
-			"whatsapp": a.whatsapp, "sandbox": a.sandbox, "sip": calls, "twilio": calls, "elevenlabs": calls,
-		}),
-		Wake:  func(ws ...queue.Wake) { a.queue.Wake(ws...) },
-		Media: a.checkMedia, PauseTemplate: a.pauseTemplate, Accepted: a.accepted,
-		Fills: func() bool { return a.queue.Owns(0) }, Received: a.received, Log: a.log,
-	})
 	host, _ := os.Hostname()
-	o := queue.Options{
-		Deliver: a.deliverer(), Sender: a.sender, Closed: a.notify.Closed, Deposed: a.notify.Sweep, Observe: a.metrics.delivered, Reconciled: a.metrics.reconciled,
-		Log: a.log, Name: host, Drain: a.drainTime(),
-	}
+	o := queue.Options{Deposed: func() { a.notify.Sweep() }, Log: a.log, Name: host}
 	if a.store.Engine() == "postgres" {
-		o.Publish, o.Moved = a.publishWakes, a.publishShards
-		o.Lapsed = a.whatsapp.CloseIdleConnections
+		o.Bus, o.Lapsed = nodeBus{a}, a.whatsapp.CloseIdleConnections
 	}
 	a.queue = queue.New(a.store, o)
+	a.notify = notify.New(a.store, a.queue, notify.Options{
+		Senders: a.traced(map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
+		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
+	})
+	a.calls = call.New(a.store, a.queue, call.Options{
+		Dialers: map[string]call.Dialer{"sandbox": a.phone}, Observer: a.metrics, Drain: a.cfg.CallDrain, Log: a.log,
+	})
 	a.purge = a.newPurge()
 	a.topics()
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes()...)
@@ -184,7 +182,7 @@ func (a *App) wire() {
 
 func (a *App) routes() []httpio.Route {
 	public := api.Routes(api.Deps{
-		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
+		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
 	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub})
@@ -213,7 +211,7 @@ func (a *App) run(ctx context.Context) {
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	a.openControl(restCtx)
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.sandbox.Run, a.purge.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	if a.store.Engine() == "postgres" {
@@ -286,6 +284,9 @@ func (a *App) stop(ctx context.Context) error {
 	requests := a.finishRequests(ctx)
 	if a.stopQueue != nil {
 		a.stopQueue()
+		if n := a.calls.UnderWay(); n > 0 {
+			a.log.Info("wait for calls to end", "calls", n, "most", a.cfg.CallDrain)
+		}
 		a.work.Wait()
 	}
 	errs = append(errs, <-requests)
@@ -300,7 +301,7 @@ func (a *App) stop(ctx context.Context) error {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
 	}
-	a.tracing.Close(ctx)
+	a.tracing.Close(context.WithoutCancel(ctx))
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
 	}

@@ -30,13 +30,13 @@ var (
 	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
 	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node acquired.")
 	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node released or lost.")
-	lanesDesc     = desc("carillon_lanes", "Senders of this node with messages waiting or in flight, or with an interval or a fault in memory.")
-	deepDesc      = desc("carillon_lanes_deep", "Lanes with more messages due than they have prefetched.")
-	dueDesc       = desc("carillon_lane_due_messages", "Messages due and prefetched, by class; a lane prefetches at most 512 of a class, see carillon_lanes_deep.", "class")
-	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest due message has been due, without senders whose circuit breaker is not closed.")
-	sendingDesc   = desc("carillon_sends_in_flight", "Sends in flight.")
-	unwrittenDesc = desc("carillon_results_unwritten", "Results of sends that wait for their commit.")
-	deliveryDesc  = desc("carillon_delivery_commits_total", "Commits of starts and results.")
+	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting or under way, or with an interval or a recent fault to remember, by kind of work: message, call.", "kind")
+	deepDesc      = desc("carillon_lanes_deep", "Lanes with more work due than they have read ahead, by kind.", "kind")
+	dueDesc       = desc("carillon_lane_due", "Work due and read ahead, by kind and class; a lane reads at most 512 of a class, see carillon_lanes_deep.", "kind", "class")
+	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest work that is due has been so, by kind; senders whose circuit breaker is not closed are left out.", "kind")
+	inFlightDesc  = desc("carillon_in_flight", "Work under way, by kind: messages whose response is awaited, calls from dialing to their end.", "kind")
+	unwrittenDesc = desc("carillon_results_unwritten", "Results that wait for their commit, by kind of work.", "kind")
+	commitsDesc   = desc("carillon_queue_commits_total", "Commits of starts and results, by kind of work.", "kind")
 	brokenDesc    = desc("carillon_breakers", "Senders of this node whose circuit breaker is not closed, by class of fault and state.", "class", "state")
 	changesDesc   = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.", "class", "state")
 	breakerDesc   = desc("carillon_breaker_state", "2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")
@@ -50,7 +50,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyDesc, maintainDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
-		dueDesc, oldestDesc, sendingDesc, unwrittenDesc, deliveryDesc, brokenDesc, changesDesc, breakerDesc,
+		dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
 	}
@@ -97,15 +97,17 @@ func (g *gauges) ofQueue(gauge, count emit) {
 	gauge(shardsDesc, float64(s.Shards))
 	count(gainedDesc, float64(s.Gained))
 	count(lostDesc, float64(s.Lost))
-	gauge(lanesDesc, float64(s.Lanes))
-	gauge(deepDesc, float64(s.Deep))
-	for c, n := range s.Waiting {
-		gauge(dueDesc, float64(n), carillon.Class(c).String())
+	for _, k := range s.Kinds {
+		gauge(lanesDesc, float64(k.Lanes), k.Name)
+		gauge(deepDesc, float64(k.Deep), k.Name)
+		for c, n := range k.Waiting {
+			gauge(dueDesc, float64(n), k.Name, carillon.Class(c).String())
+		}
+		gauge(oldestDesc, k.Oldest.Seconds(), k.Name)
+		gauge(inFlightDesc, float64(k.InFlight), k.Name)
+		gauge(unwrittenDesc, float64(k.Unwritten), k.Name)
+		count(commitsDesc, float64(k.Commits), k.Name)
 	}
-	gauge(oldestDesc, s.Oldest.Seconds())
-	gauge(sendingDesc, float64(s.Sending))
-	gauge(unwrittenDesc, float64(s.Unwritten))
-	count(deliveryDesc, float64(s.Commits))
 	for _, f := range carillon.Faults() {
 		for _, state := range []carillon.BreakerState{carillon.BreakerOpen, carillon.BreakerHalfOpen, carillon.BreakerClosed} {
 			k := queue.BreakerCount{Fault: f, State: state}

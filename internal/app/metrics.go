@@ -12,10 +12,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"carillon"
+	"carillon/internal/call"
 	"carillon/internal/config"
 	"carillon/internal/httpio"
-	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
@@ -31,6 +32,9 @@ type metrics struct {
 	ended         *prometheus.CounterVec
 	late          prometheus.Histogram
 	receipts      *prometheus.CounterVec
+	calls         *prometheus.CounterVec
+	dialLate      prometheus.Histogram
+	talked        prometheus.Histogram
 	writes        prometheus.Histogram
 	commit        prometheus.Histogram
 }
@@ -84,7 +88,19 @@ func (m *metrics) ofMessages() {
 		prometheus.ExponentialBuckets(0.001, 2, 18))
 	m.receipts = m.vec("carillon_receipts_total", "Receipts of providers by state and reason, repeated ones included.", "state", "reason")
 	m.writes = m.histogram("carillon_commit_writes", "Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
+	m.calls = m.vec("carillon_call_attempts_total", "Attempts at calls that ended, by state and reason; an attempt that met a fault of the line counts as failed.", "state", "reason")
+	m.dialLate = m.histogram("carillon_call_lateness_seconds", "Time from when a call was due until it was dialed.", prometheus.ExponentialBuckets(0.001, 4, 10))
+	m.talked = m.histogram("carillon_call_seconds", "Time from the answer of a call to its end.", prometheus.ExponentialBuckets(1, 2, 12))
 	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
+}
+
+// CallEnded implements call.Observer.
+func (m *metrics) CallEnded(e call.Ended) {
+	m.calls.WithLabelValues(string(e.State), string(e.Reason)).Inc()
+	m.dialLate.Observe(e.Late.Seconds())
+	if e.Talked > 0 {
+		m.talked.Observe(e.Talked.Seconds())
+	}
 }
 
 func (m *metrics) handler() http.Handler {
@@ -130,9 +146,9 @@ func (m *metrics) committed(writes int, took time.Duration) {
 	m.commit.Observe(took.Seconds())
 }
 
-func (m *metrics) delivered(_ *queue.Job, late time.Duration, d *queue.Done) {
+func (m *metrics) delivered(outcome string, reason carillon.Reason, late time.Duration) {
 	m.late.Observe(late.Seconds())
-	m.ended.WithLabelValues(outcomeOf(d), string(d.Result.Reason)).Inc()
+	m.ended.WithLabelValues(outcome, string(reason)).Inc()
 }
 
 // reconciled counts unknown outcomes that the senders' policies decided.
@@ -141,14 +157,14 @@ func (m *metrics) reconciled(retried, failed int) {
 	m.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }
 
-func outcomeOf(d *queue.Done) string {
-	switch r := &d.Result; {
-	case r.Move == store.MoveDone && r.Rank == carillon.RankSkipped:
+func outcomeOf(move work.Move, o store.Outcome) string {
+	switch {
+	case move == work.MoveDone && o.Rank == carillon.RankSkipped:
 		return "skipped"
-	case r.Move == store.MoveDone && r.Reason != "":
+	case move == work.MoveDone && o.Reason != "":
 		return "failed"
 	}
-	return [...]string{store.MoveDone: "sent", store.MoveRetry: "retry", store.MoveUnknown: "unknown", store.MoveHold: "held"}[d.Result.Move]
+	return [...]string{work.MoveDone: "sent", work.MoveRetry: "retry", work.MoveUnknown: "unknown", work.MoveHold: "held"}[move]
 }
 
 // engineOf returns the database engine that the settings select.

@@ -17,7 +17,6 @@ import (
 	"carillon"
 	"carillon/internal/config"
 	"carillon/internal/httpio"
-	"carillon/internal/queue"
 	"carillon/internal/store"
 )
 
@@ -101,7 +100,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.observe(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
 	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
 	a.metrics.received([]carillon.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
-	a.metrics.delivered(nil, 0, &queue.Done{Result: store.Result{Move: store.MoveDone, Reason: carillon.ReasonProviderRefused}})
+	a.metrics.delivered("failed", carillon.ReasonProviderRefused, 0)
 	families, err := a.metrics.registry.Gather()
 	if err != nil {
 		t.Fatal(err)

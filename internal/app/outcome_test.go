@@ -4,20 +4,23 @@ import (
 	"testing"
 
 	"carillon"
-	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func TestASkippedMessageIsNoFailure(t *testing.T) {
-	for want, r := range map[string]store.Result{
-		"sent":    {Move: store.MoveDone, Rank: carillon.RankSent},
-		"failed":  {Move: store.MoveDone, Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable},
-		"skipped": {Move: store.MoveDone, Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed},
-		"retry":   {Move: store.MoveRetry},
-		"unknown": {Move: store.MoveUnknown},
-		"held":    {Move: store.MoveHold},
+	for want, r := range map[string]struct {
+		move work.Move
+		o    store.Outcome
+	}{
+		"sent":    {work.MoveDone, store.Outcome{Rank: carillon.RankSent}},
+		"failed":  {work.MoveDone, store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable}},
+		"skipped": {work.MoveDone, store.Outcome{Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed}},
+		"retry":   {move: work.MoveRetry},
+		"unknown": {move: work.MoveUnknown},
+		"held":    {move: work.MoveHold},
 	} {
-		if got := outcomeOf(&queue.Done{Result: r}); got != want {
+		if got := outcomeOf(r.move, r.o); got != want {
 			t.Errorf("%+v is counted as %s, want %s", r, got, want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // The kinds of the queue on the bus.
 const (
-	kindWake   = "wake"   // key <sender>/<class>, value: when a message is due, in milliseconds
+	kindWake   = "wake"   // key <kind>/<sender>/<class>, value: when a message is due, in milliseconds
 	kindShards = "shards" // shards are free
 )
 
@@ -26,20 +26,25 @@ func (a *App) topics() {
 	a.hub = realtime.NewHub(a.store, others)
 	earliest := func(x, y int64) int64 { return min(x, y) }
 	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),
-		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Heard(wakesOf(items)) }},
-		realtime.Kind{Name: kindShards, Merge: earliest, Receive: func([]realtime.Item) { a.queue.Heard([]queue.Wake{}) }},
+		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Published(wakesOf(items)) }},
+		realtime.Kind{Name: kindShards, Merge: earliest, Receive: func([]realtime.Item) { a.queue.Published([]queue.Wake{}) }},
 	)
 }
 
-func (a *App) publishWakes(ws []queue.Wake) {
+// nodeBus carries the queue's word to the other nodes.
+type nodeBus struct{ app *App }
+
+// PublishWakes implements queue.Bus.
+func (b nodeBus) PublishWakes(ws []queue.Wake) {
 	items := make([]realtime.Item, len(ws))
 	for i, w := range ws {
-		items[i] = realtime.Item{Key: strconv.FormatInt(w.SenderUID, 10) + "/" + strconv.Itoa(int(w.Class)), Value: w.Due.UnixMilli()}
+		items[i] = realtime.Item{Key: w.Kind + "/" + strconv.FormatInt(w.SenderUID, 10) + "/" + strconv.Itoa(int(w.Class)), Value: w.Due.UnixMilli()}
 	}
-	a.bus.Publish(kindWake, items...)
+	b.app.bus.Publish(kindWake, items...)
 }
 
-func (a *App) publishShards() { a.bus.Publish(kindShards, realtime.Item{}) }
+// PublishShards implements queue.Bus.
+func (b nodeBus) PublishShards() { b.app.bus.Publish(kindShards, realtime.Item{}) }
 
 // wakesOf decodes the wake-ups of another node. Classes unknown to this version are left out, and nil stays nil.
 func wakesOf(items []realtime.Item) []queue.Wake {
@@ -48,11 +53,12 @@ func wakesOf(items []realtime.Item) []queue.Wake {
 	}
 	ws := make([]queue.Wake, 0, len(items))
 	for _, x := range items {
-		uid, class, _ := strings.Cut(x.Key, "/")
+		kind, lane, _ := strings.Cut(x.Key, "/")
+		uid, class, _ := strings.Cut(lane, "/")
 		sender, err := strconv.ParseInt(uid, 10, 64)
 		n, err2 := strconv.Atoi(class)
 		if err == nil && err2 == nil && n >= 0 && n < carillon.Classes && x.Value < math.MaxInt64/2 {
-			ws = append(ws, queue.Wake{SenderUID: sender, Class: carillon.Class(n), Due: time.UnixMilli(x.Value)})
+			ws = append(ws, queue.Wake{Kind: kind, SenderUID: sender, Class: carillon.Class(n), Due: time.UnixMilli(x.Value)})
 		}
 	}
 	return ws

@@ -7,7 +7,6 @@ import (
 	"carillon"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
-	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/tracing"
 )
@@ -21,32 +20,35 @@ func (a *App) observe(ctx context.Context, x httpio.Response) {
 	a.tracing.Responded(ctx, x.Pattern, x.Status, x.Code)
 }
 
-func (a *App) accepted(ctx context.Context, n *store.Notification, begin time.Time) {
-	a.metrics.stored(n)
-	a.tracing.Accepted(ctx, n.ID, n.CompanyID, n.Total, begin)
+// observer has metrics and traces record what notify reports.
+type observer struct {
+	metrics *metrics
+	tracing *tracing.Tracing
 }
 
-func (a *App) received(ctx context.Context, rs []carillon.Receipt) {
-	a.metrics.received(rs)
-	a.tracing.Received(ctx, rs)
+// Accepted implements notify.Observer.
+func (o observer) Accepted(ctx context.Context, n *store.Notification, begin time.Time) {
+	o.metrics.stored(n)
+	o.tracing.Accepted(ctx, n.ID, n.CompanyID, n.Total, begin)
 }
 
-// deliverer returns notify's deliverer, with a span for each attempt when traces are exported.
-func (a *App) deliverer() func(ctx context.Context, j *queue.Job) queue.Done {
-	if a.tracing == nil {
-		return a.notify.Deliver
-	}
-	return func(ctx context.Context, j *queue.Job) queue.Done {
-		begin := time.Now()
-		d := a.notify.Deliver(ctx, j)
-		if j.NotificationID == "" { // it could not be read, so its trace is unknown
-			return d
-		}
-		ref := carillon.Ref{NotificationID: j.NotificationID, N: j.Key.N(), Attempt: j.Attempt}
-		a.tracing.Attempt(ref, j.Sender.UID, j.Due, begin, outcomeOf(&d), d.Result.Reason)
-		return d
+// Received implements notify.Observer.
+func (o observer) Received(ctx context.Context, rs []carillon.Receipt) {
+	o.metrics.received(rs)
+	o.tracing.Received(ctx, rs)
+}
+
+// Delivered implements notify.Observer.
+func (o observer) Delivered(d notify.Delivered) {
+	outcome := outcomeOf(d.Move, d.Outcome)
+	o.metrics.delivered(outcome, d.Outcome.Reason, time.Since(d.Due))
+	if d.Ref.NotificationID != "" { // else it could not be read: the trace that this belongs to is not known
+		o.tracing.Attempt(d.Ref, d.SenderUID, d.Due, d.Begin, outcome, d.Outcome.Reason)
 	}
 }
+
+// Reconciled implements notify.Observer.
+func (o observer) Reconciled(retried, failed int) { o.metrics.reconciled(retried, failed) }
 
 // traced adds a span for each request to a provider when traces are exported.
 func (a *App) traced(senders map[string]notify.Sender) map[string]notify.Sender {

@@ -26,6 +26,7 @@ type Config struct {
 	MaxConnections    int
 	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
+	CallDrain         time.Duration
 	PasswordMemory    int // MiB a hash
 	PasswordPasses    int
 	MediaAllowPrivate []netip.Prefix

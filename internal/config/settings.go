@@ -109,6 +109,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(duration, durationOfShutdown),
 		},
 		{
+			Name: "call-drain", Default: "5m", Unit: "duration",
+			Doc: "How long a stopping program lets calls under way go on before it hangs up. Meanwhile it places no new ones and accepts no requests; a second signal ends it at once. The sum with the shutdown delay and timeout must be less than the time after which the supervisor kills.",
+			set: one(duration, durationOfCallDrain),
+		},
+		{
 			Name: "password-memory", Default: "19", Unit: "MiB",
 			Doc: "Memory of one argon2id password hash. A stored hash with another value is recomputed at its user's next sign-in.",
 			set: one(whole(8, 1024), func(c *Config) *int { return &c.PasswordMemory }),

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/call/hours"
 	"carillon/internal/content"
 	"carillon/internal/queue"
 	"carillon/internal/request"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Submission is a request to send, its credential, scope and rate checked.
@@ -56,6 +58,9 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	if req.Scheduled {
 		a.Notification.DueAt = req.At
 	}
+	if s.Channel == carillon.Voice {
+		a.DialAt = hours.Next(s.Company.CallingHours, a.Notification.DueAt)
+	}
 	repeats, err := n.checkContent(ctx, s.Company, sender, req, &a.Notification)
 	if err != nil {
 		return Answer{}, err
@@ -76,14 +81,14 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	if a.Replay != "" {
 		return Answer{JSON: []byte(a.Replay), Replayed: true}, nil
 	}
-	if n.o.Accepted != nil {
-		n.o.Accepted(ctx, &a.Notification, now)
+	if n.o.Observer != nil {
+		n.o.Observer.Accepted(ctx, &a.Notification, now)
 	}
 	if a.Notification.Open > 0 {
 		if !req.Scheduled {
 			n.entries.offer(a.Notification, req)
 		}
-		n.o.Wake(wakeOf(a, sender))
+		n.queue.Wake(wakeOf(a, sender))
 	}
 	return Answer{JSON: body}, nil
 }
@@ -107,6 +112,14 @@ func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err er
 	return body, err
 }
 
+// kindOf is the kind of work that delivers what is sent on a channel.
+func kindOf(ch carillon.Channel) string {
+	if ch == carillon.Voice {
+		return queue.Calls
+	}
+	return queue.Messages
+}
+
 // single tells of one message that is due at once.
 func single(a *store.Accept) bool {
 	return len(a.Messages) == 1 && a.Notification.Open == 1 && !a.Notification.Scheduled
@@ -115,10 +128,13 @@ func single(a *store.Accept) bool {
 // wakeOf is the wake-up of the lane of what was stored; where that is a single message due now, it carries the message itself.
 func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
 	x := &a.Notification
-	w := queue.Wake{SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
+	w := queue.Wake{Kind: kindOf(x.Channel), SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
+	if w.Kind == queue.Calls {
+		return w
+	}
 	if single(a) {
-		w.Fresh = &queue.Fresh{Sender: sender, Queued: store.Queued{
-			Key: x.Seq().Message(0), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
+		w.Fresh = &queue.Fresh{Settings: settingsOf(sender, false), Queued: work.Queued{
+			Key: work.Key(x.Seq().Message(0)), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
 		}}
 	}
 	return w

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 const (
@@ -36,14 +37,26 @@ func backoff(attempt int) time.Duration {
 	return d + rand.N(d/4) //nolint:gosec // no secret
 }
 
-// Deliver makes one attempt. The queue has committed its start.
-func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
+// attempt is one attempt to deliver a message.
+type attempt struct {
+	*queue.Job
+	key    carillon.MessageKey
+	sender *carillon.Sender
+	id     string // of the notification; empty until it has been read
+}
+
+// deliver makes one attempt. The queue has committed its start.
+func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	now := time.Now()
-	e, err := n.load(ctx, j.Key.Seq())
+	var err error
+	if j.sender, err = n.store.Sender(ctx, j.SenderUID); err != nil {
+		return n.later(j, fmt.Errorf("read the sender: %w", err), now)
+	}
+	e, err := n.load(ctx, j.key.Seq())
 	if err != nil {
 		return n.later(j, fmt.Errorf("load: %w", err), now)
 	}
-	j.NotificationID = e.n.ID
+	j.id = e.n.ID
 	if done, stop := n.unwanted(ctx, j, e, now); stop {
 		return done
 	}
@@ -51,17 +64,17 @@ func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 	if stop {
 		return done
 	}
-	sender := n.o.Senders[j.Sender.Provider]
-	if sender == nil {
-		return n.later(j, fmt.Errorf("no such provider: %s", j.Sender.Provider), now)
+	provider := n.o.Senders[j.sender.Provider]
+	if provider == nil {
+		return n.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
 	}
 	if !j.Valid() {
 		// The shard may be another node's by now. The request has not left, so this is known not to be sent.
-		return queue.Done{Result: result(j, store.MoveRetry, now), Ours: true}
+		return queue.Done{Result: result(j, work.MoveRetry, now), Ours: true}
 	}
-	ctx, cancel := within(ctx, j.Sender)
+	ctx, cancel := within(ctx, j.sender)
 	defer cancel()
-	return n.judge(ctx, j, e, sender.Send(ctx, j.Sender, m))
+	return n.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
 }
 
 // longestRequest is as long as any channel's client waits for an answer.
@@ -83,13 +96,13 @@ const (
 
 // unwanted ends a message whose recipient was suppressed after it had been accepted, and puts off one whose company was
 // suspended.
-func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.Time) (queue.Done, bool) {
+func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
 	c, err := n.store.Company(ctx, e.n.CompanyID)
 	if err != nil {
 		return n.later(j, err, now), true
 	}
 	if c.Suspended { // since the message was read ahead: the lane reads no more until the company may send again
-		r := result(j, store.MoveRetry, now.Add(suspendedWait))
+		r := result(j, work.MoveRetry, now.Add(suspendedWait))
 		r.Detail = "the company is suspended"
 		return queue.Done{Result: r, Ours: true}, true
 	}
@@ -105,13 +118,13 @@ func (n *Notify) unwanted(ctx context.Context, j *queue.Job, e *entry, now time.
 	if !hit[j.Number] {
 		return queue.Done{}, false
 	}
-	r := result(j, store.MoveDone, now)
-	r.Rank, r.Reason = carillon.RankSkipped, carillon.ReasonSuppressed
+	r := result(j, work.MoveDone, now)
+	r.Outcome = store.Outcome{Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed}
 	return queue.Done{Result: r}, true
 }
 
 // expired ends a message that was tried and could not be sent in its time, which began at an instant.
-func expired(j *queue.Job, since, now time.Time) (queue.Done, bool) {
+func expired(j *attempt, since, now time.Time) (queue.Done, bool) {
 	if j.Attempt-j.Forgiven <= 1 || now.Sub(since) <= timeToLive {
 		return queue.Done{}, false
 	}
@@ -119,17 +132,10 @@ func expired(j *queue.Job, since, now time.Time) (queue.Done, bool) {
 }
 
 // compose fills the template's places, or the call's fields, and checks media.
-func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
+func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
 	m := &carillon.Outgoing{
-		Ref:    carillon.Ref{NotificationID: j.NotificationID, N: j.Key.N(), Attempt: j.Attempt},
+		Ref:    carillon.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
 		Number: j.Number, Class: j.Class,
-	}
-	if e.n.Channel == carillon.Voice {
-		if done, over := expired(j, e.n.DueAt, now); over {
-			return nil, done, true
-		}
-		m.AgentID, m.Contact = e.req.AgentID, e.req.Contacts[j.Key.N()].Fields()
-		return m, queue.Done{}, false
 	}
 	t, done, stop := n.template(ctx, j, e, now)
 	if stop {
@@ -142,13 +148,13 @@ func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.T
 	if done, over := expired(j, since, now); over {
 		return nil, done, true
 	}
-	content, err := e.req.Content(t, j.Key.N())
+	content, err := e.req.Content(t, j.key.N())
 	if err != nil {
 		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
 	}
 	m.Template, m.Content = t, content
-	if content.MediaURL != "" && j.Sender.MediaCheck == "full" && n.o.Media != nil {
-		if rejected, err := n.o.Media(ctx, t.Shape.HeaderFormat, content.MediaURL); err != nil {
+	if content.MediaURL != "" && j.sender.MediaCheck == "full" && n.o.Media != nil {
+		if rejected, err := n.o.Media.CheckMedia(ctx, t.Shape.HeaderFormat, content.MediaURL); err != nil {
 			if rejected || j.Attempt >= mediaTries && now.Sub(since) > mediaPatience {
 				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
 			}
@@ -159,7 +165,7 @@ func (n *Notify) compose(ctx context.Context, j *queue.Job, e *entry, now time.T
 }
 
 // template is the message's template as it stands now: approved, or the message is held or ends.
-func (n *Notify) template(ctx context.Context, j *queue.Job, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
+func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
 	list, err := n.store.Templates(ctx, e.n.SenderUID)
 	if err != nil {
 		return nil, n.later(j, err, now), true
@@ -184,19 +190,19 @@ func (n *Notify) template(ctx context.Context, j *queue.Job, e *entry, now time.
 }
 
 // judge turns a verdict into what the database shall say.
-func (n *Notify) judge(ctx context.Context, j *queue.Job, e *entry, o carillon.Outcome) queue.Done {
+func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o carillon.Outcome) queue.Done {
 	now := time.Now()
 	switch o.Verdict {
 	case carillon.Sent:
-		r := result(j, store.MoveDone, now)
-		r.Rank, r.ProviderID = sentRank(e), o.ProviderID
+		r := result(j, work.MoveDone, now)
+		r.Outcome = store.Outcome{Rank: carillon.RankSent, ProviderID: o.ProviderID}
 		return queue.Done{Result: r, Answered: true}
 	case carillon.Refused:
 		d := ended(j, o.Reason, o.Detail, now)
-		d.Result.Rank, d.Answered = failedRank(e), true
+		d.Answered = true
 		return d
 	case carillon.PauseSender:
-		r := result(j, store.MoveRetry, now)
+		r := result(j, work.MoveRetry, now)
 		r.Detail = o.Detail
 		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter, Fault: faultOf(o)}
 	case carillon.PauseTemplate:
@@ -204,8 +210,8 @@ func (n *Notify) judge(ctx context.Context, j *queue.Job, e *entry, o carillon.O
 		if stop {
 			return d
 		}
-		if n.o.PauseTemplate != nil {
-			if err := n.o.PauseTemplate(ctx, t, o.Detail); err != nil {
+		if n.o.Templates != nil {
+			if err := n.o.Templates.Pause(ctx, t.SenderUID, t.ID, o.Detail); err != nil {
 				n.o.Log.WarnContext(ctx, "pause template", "error", err)
 			}
 		}
@@ -213,16 +219,16 @@ func (n *Notify) judge(ctx context.Context, j *queue.Job, e *entry, o carillon.O
 		d.Answered = true
 		return d
 	case carillon.Unknown:
-		r := result(j, store.MoveUnknown, now.Add(j.Sender.Unknown.After))
+		r := result(j, work.MoveUnknown, now.Add(j.sender.Unknown.After))
 		r.Detail = o.Detail
 		return queue.Done{Result: r, Fault: faultOf(o)}
 	case carillon.RetryLater:
-		return retried(j, e, o, now)
+		return retried(j, o, now)
 	}
 	return n.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
 }
 
-func retried(j *queue.Job, e *entry, o carillon.Outcome, now time.Time) queue.Done {
+func retried(j *attempt, o carillon.Outcome, now time.Time) queue.Done {
 	limit := tries
 	if o.MaxTries > 0 {
 		limit = min(limit, o.MaxTries)
@@ -234,10 +240,10 @@ func retried(j *queue.Job, e *entry, o carillon.Outcome, now time.Time) queue.Do
 			reason = carillon.ReasonAttemptsExhausted
 		}
 		d := ended(j, reason, o.Detail, now)
-		d.Result.Rank, d.Answered, d.Fault = failedRank(e), true, o.Fault
+		d.Answered, d.Fault = true, o.Fault
 		return d
 	}
-	r := result(j, store.MoveRetry, now.Add(max(o.RetryAfter, backoff(tried))))
+	r := result(j, work.MoveRetry, now.Add(max(o.RetryAfter, backoff(tried))))
 	if o.RetryAfter > 0 {
 		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1)) //nolint:gosec // no secret
 	}
@@ -261,48 +267,31 @@ func faultOf(o carillon.Outcome) carillon.Fault {
 	return carillon.FaultUnknown
 }
 
-func sentRank(e *entry) carillon.Rank {
-	if e.n.Channel == carillon.Voice {
-		return carillon.RankDialing
-	}
-	return carillon.RankSent
-}
-
-func failedRank(e *entry) carillon.Rank {
-	if e.n.Channel == carillon.Voice {
-		return carillon.RankCallFailed
-	}
-	return carillon.RankFailed
-}
-
-func result(j *queue.Job, m store.Move, due time.Time) store.Result {
-	return store.Result{Key: j.Key, Attempt: j.Attempt, Move: m, Due: due, At: due}
+func result(j *attempt, m work.Move, due time.Time) work.Result {
+	return work.Result{Key: j.Key, Attempt: j.Attempt, Move: m, Due: due, At: due}
 }
 
 // ended is a message that fails for good.
-func ended(j *queue.Job, reason carillon.Reason, detail string, now time.Time) queue.Done {
-	r := result(j, store.MoveDone, now)
-	r.Rank, r.Reason, r.Detail = carillon.RankFailed, reason, detail
-	if j.Sender.Channel == carillon.Voice {
-		r.Rank = carillon.RankCallFailed
-	}
+func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) queue.Done {
+	r := result(j, work.MoveDone, now)
+	r.Detail, r.Outcome = detail, store.Outcome{Rank: carillon.RankFailed, Reason: reason}
 	return queue.Done{Result: r}
 }
 
 // later is a message that a fault of our own side keeps back: the database, a missing provider, the network. The attempt
 // counts for nothing.
-func (n *Notify) later(j *queue.Job, err error, now time.Time) queue.Done {
+func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
-		n.o.Log.Warn("put off message", "message", int64(j.Key), "notification", j.NotificationID, "error", err)
+		n.o.Log.Warn("put off message", "message", int64(j.key), "notification", j.id, "error", err)
 	}
-	r := result(j, store.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
+	r := result(j, work.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
 	r.Detail = "put off by a fault on our side"
 	return queue.Done{Result: r, Ours: true}
 }
 
 // held keeps a message out of the due index until its template is approved again.
-func held(j *queue.Job, t *carillon.Template, detail string, now time.Time) queue.Done {
-	r := result(j, store.MoveHold, now)
-	r.Hold, r.Detail = holdName(t), detail
+func held(j *attempt, t *carillon.Template, detail string, now time.Time) queue.Done {
+	r := result(j, work.MoveHold, now)
+	r.Detail, r.Outcome = detail, store.Outcome{Hold: holdName(t)}
 	return queue.Done{Result: r}
 }

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 func TestAcceptedMessageIsSentOnce(t *testing.T) {
@@ -258,9 +259,9 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		shard := r.sender.Shard()
-		start := &store.Start{Key: carillon.SeqOf(id).Message(0), Shard: shard}
-		d := &store.Delivery{Fences: []store.Fence{{Shard: shard, Owner: "dead", Epoch: 1}}, Starts: []*store.Start{start}, Now: time.Now().Add(time.Second)}
-		if err := r.store.Deliver(t.Context(), d); err != nil || start.Attempt != 1 {
+		start := &work.Start{Key: work.Key(carillon.SeqOf(id).Message(0)), Shard: shard}
+		d := &work.Batch{Fences: []work.Fence{{Shard: shard, Owner: "dead", Epoch: 1}}, Starts: []*work.Start{start}, Now: time.Now().Add(time.Second)}
+		if err := r.store.MessageQueue().Commit(t.Context(), d); err != nil || start.Attempt != 1 {
 			t.Fatalf("start gave attempt %d, %v", start.Attempt, err)
 		}
 		if err := r.store.Leave(t.Context(), "dead"); err != nil {
@@ -272,9 +273,9 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 		if v.Recipients[0].State != carillon.StateSending {
 			t.Errorf("the one in flight stands at %s", v.Recipients[0].State)
 		}
-		stale := &store.Start{Key: carillon.SeqOf(id).Message(1), Shard: shard}
-		d = &store.Delivery{Fences: d.Fences, Starts: []*store.Start{stale}, Now: time.Now()}
-		if err := r.store.Deliver(t.Context(), d); err != nil || stale.Attempt != 0 || len(d.Lost) != 1 {
+		stale := &work.Start{Key: work.Key(carillon.SeqOf(id).Message(1)), Shard: shard}
+		d = &work.Batch{Fences: d.Fences, Starts: []*work.Start{stale}, Now: time.Now()}
+		if err := r.store.MessageQueue().Commit(t.Context(), d); err != nil || stale.Attempt != 0 || len(d.Lost) != 1 {
 			t.Errorf("a node without the shard started a message: attempt %d, lost %v, %v", stale.Attempt, d.Lost, err)
 		}
 	})
@@ -312,14 +313,15 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 		if err := r.store.Configure(t.Context(), func(context.Context, *store.Tx) error { return nil }); err != nil { // forgets the template
 			t.Fatal(err)
 		}
-		n := notify.New(r.store, notify.Options{ // one that has not read the notification yet
-			Senders: map[string]notify.Sender{"test": r.provider}, Wake: func(...queue.Wake) {}, Log: slog.New(slog.DiscardHandler),
+		n := notify.New(r.store, queue.New(r.store, queue.Options{}), notify.Options{ // one that has not read the notification yet
+			Senders: map[string]notify.Sender{"test": r.provider}, Log: slog.New(slog.DiscardHandler),
 		})
 		d := n.Deliver(t.Context(), &queue.Job{
-			Queued: store.Queued{Key: seq.Message(0), Number: "34600111222"}, Sender: r.sender, Class: carillon.Utility,
+			Queued: work.Queued{Key: work.Key(seq.Message(0)), Number: "34600111222"}, SenderUID: r.sender.UID, Class: carillon.Utility,
 			Shard: r.sender.Shard(), Attempt: c.attempt, Valid: func() bool { return true },
 		})
-		if expired := d.Result.Reason == carillon.ReasonExpired; expired != c.expires || expired == (d.Result.Rank == carillon.RankSent) {
+		o := store.OutcomeOf(&d.Result)
+		if expired := o.Reason == carillon.ReasonExpired; expired != c.expires || expired == (o.Rank == carillon.RankSent) {
 			t.Errorf("%s: %+v", name, d.Result)
 		}
 	}

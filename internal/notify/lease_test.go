@@ -9,7 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/notify"
 	"carillon/internal/queue"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // channel tells what it was given.
@@ -37,21 +37,21 @@ func attempt(t *testing.T, after time.Duration, holds bool) (*channel, queue.Don
 	}()
 	id := r.accept(body("", "34600111222"))
 	c := &channel{}
-	n := notify.New(r.store, notify.Options{
-		Senders: map[string]notify.Sender{"test": c}, Wake: func(...queue.Wake) {}, Log: slog.New(slog.DiscardHandler),
+	n := notify.New(r.store, queue.New(r.store, queue.Options{}), notify.Options{
+		Senders: map[string]notify.Sender{"test": c}, Log: slog.New(slog.DiscardHandler),
 	})
 	return c, n.Deliver(t.Context(), &queue.Job{
-		Queued: store.Queued{Key: carillon.SeqOf(id).Message(0), Number: "34600111222"}, Sender: r.sender, Class: carillon.Utility,
+		Queued: work.Queued{Key: work.Key(carillon.SeqOf(id).Message(0)), Number: "34600111222"}, SenderUID: r.sender.UID, Class: carillon.Utility,
 		Shard: r.sender.Shard(), Attempt: 1, Valid: func() bool { return holds },
 	})
 }
 
 func TestNothingLeavesOnceTheLeaseIsOver(t *testing.T) {
 	c, done := attempt(t, 10*time.Minute, false)
-	if c.sent != 0 || done.Result.Move != store.MoveRetry {
+	if c.sent != 0 || done.Result.Move != work.MoveRetry {
 		t.Errorf("%d sent, %+v", c.sent, done.Result)
 	}
-	if c, done = attempt(t, 10*time.Minute, true); c.sent != 1 || done.Result.Move != store.MoveDone {
+	if c, done = attempt(t, 10*time.Minute, true); c.sent != 1 || done.Result.Move != work.MoveDone {
 		t.Errorf("with the lease: %d sent, %+v", c.sent, done.Result)
 	}
 }

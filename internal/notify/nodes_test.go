@@ -23,12 +23,23 @@ import (
 // wakesOf reads what another node published; nil stays nil.
 func wakesOf(items []realtime.Item) (ws []queue.Wake) {
 	for _, x := range items {
-		w := queue.Wake{Due: time.UnixMilli(x.Value)}
+		w := queue.Wake{Kind: queue.Messages, Due: time.UnixMilli(x.Value)}
 		_, _ = fmt.Sscan(x.Key, &w.SenderUID, &w.Class)
 		ws = append(ws, w)
 	}
 	return ws
 }
+
+// nodeBus carries wake-ups to other nodes.
+type nodeBus struct{ r *rig }
+
+func (b nodeBus) PublishWakes(ws []queue.Wake) {
+	for _, w := range ws {
+		b.r.bus.Publish("wake", realtime.Item{Key: fmt.Sprint(w.SenderUID, " ", int(w.Class)), Value: w.Due.UnixMilli()})
+	}
+}
+
+func (b nodeBus) PublishShards() { b.r.bus.Publish("shards", realtime.Item{}) }
 
 // joined is another node on a rig's database, with the rig's provider. Without a bus no wake-up reaches another node.
 func (r *rig) joined(o store.Options, bus bool) *rig {
@@ -39,30 +50,17 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	}
 	n := &rig{t: r.t, store: s, provider: r.provider, company: r.company, sender: r.sender, template: r.template}
 	log := slog.New(&doubts{slog.DiscardHandler, r.t})
-	n.notify = notify.New(s, notify.Options{
-		Senders: map[string]notify.Sender{"test": n.provider}, Wake: func(ws ...queue.Wake) { n.queue.Wake(ws...) }, Log: log,
-	})
-	q := queue.Options{
-		Deliver: n.notify.Deliver, Closed: n.notify.Closed, Deposed: n.notify.Sweep, Log: log,
-		Sender: func(ctx context.Context, uid int64) (*carillon.Sender, bool, error) {
-			x, err := s.Sender(ctx, uid)
-			return x, true, err
-		},
-	}
+	q := queue.Options{Deposed: func() { n.notify.Sweep() }, Log: log}
 	if bus {
-		q.Publish = func(ws []queue.Wake) {
-			for _, w := range ws {
-				n.bus.Publish("wake", realtime.Item{Key: fmt.Sprint(w.SenderUID, " ", int(w.Class)), Value: w.Due.UnixMilli()})
-			}
-		}
-		q.Moved = func() { n.bus.Publish("shards", realtime.Item{}) }
+		q.Bus = nodeBus{n}
 	}
 	n.queue = queue.New(s, q)
+	n.notify = notify.New(s, n.queue, notify.Options{Senders: map[string]notify.Sender{"test": n.provider}, Log: log})
 	if bus {
 		earliest := func(a, b int64) int64 { return min(a, b) }
 		n.bus = realtime.NewBus(s, log,
-			realtime.Kind{Name: "wake", Merge: earliest, Receive: func(items []realtime.Item) { n.queue.Heard(wakesOf(items)) }},
-			realtime.Kind{Name: "shards", Merge: earliest, Receive: func([]realtime.Item) { n.queue.Heard([]queue.Wake{}) }})
+			realtime.Kind{Name: "wake", Merge: earliest, Receive: func(items []realtime.Item) { n.queue.Published(wakesOf(items)) }},
+			realtime.Kind{Name: "shards", Merge: earliest, Receive: func([]realtime.Item) { n.queue.Published([]queue.Wake{}) }})
 	}
 	return n
 }

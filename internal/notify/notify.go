@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Sender sends one message or places one call and judges the provider's answer. It is called with a message whose start
@@ -26,27 +27,51 @@ type Sender interface {
 	Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome
 }
 
-// Options wire a Notify. Senders and Wake are required.
+// Media checks the files of headers before a send.
+type Media interface {
+	// CheckMedia reports whether a file is itself at fault, or why it could not be checked.
+	CheckMedia(ctx context.Context, format, url string) (rejected bool, err error)
+}
+
+// Templates pauses a template that the channel refused.
+type Templates interface {
+	Pause(ctx context.Context, senderUID int64, templateID, reason string) error
+}
+
+// Observer is called about what happened, for metrics and traces.
+type Observer interface {
+	// Accepted: a notification has been stored; begin is when its request came.
+	Accepted(ctx context.Context, n *store.Notification, begin time.Time)
+	Delivered(d Delivered)
+	// Received: receipts have been stored.
+	Received(ctx context.Context, rs []carillon.Receipt)
+	// Reconciled: what their senders' policies made of messages of unknown outcome.
+	Reconciled(retried, failed int)
+}
+
+// Delivered is an attempt that ended now.
+type Delivered struct {
+	Ref        carillon.Ref // without a notification's id where it could not be read
+	SenderUID  int64
+	Due, Begin time.Time
+	Move       work.Move
+	Outcome    store.Outcome
+}
+
+// Options wire a Notify. Senders is required.
 type Options struct {
-	Senders map[string]Sender // by provider
-	// Wake tells the queue that messages are due.
-	Wake func(ws ...queue.Wake)
-	// Media checks header media before a send; nil checks nothing. rejected: the file itself is at fault.
-	Media func(ctx context.Context, format, url string) (rejected bool, err error)
-	// PauseTemplate hears that the channel paused or disabled a template.
-	PauseTemplate func(ctx context.Context, t *carillon.Template, reason string) error
-	// Fills tells whether this node fills the search table: one of all does. Nil: it does.
-	Fills func() bool
-	// Accepted hears of a notification that has been stored, for metrics and traces; begin is when its request was taken up.
-	Accepted func(ctx context.Context, n *store.Notification, begin time.Time)
-	// Received hears of receipts that have been stored, for metrics and traces.
-	Received func(ctx context.Context, rs []carillon.Receipt)
-	Log      *slog.Logger
+	Senders   map[string]Sender // by provider
+	Media     Media             // nil: nothing is checked
+	Templates Templates         // nil: no template is paused
+	Observer  Observer          // nil: nobody
+	Drain     time.Duration     // how long a stop waits for sends in flight
+	Log       *slog.Logger
 }
 
 // Notify accepts and delivers. Make it with New, run its work behind with Run.
 type Notify struct {
 	store   *store.Store
+	queue   *queue.Queue
 	o       Options
 	entries entryCache
 	running keys // idempotency keys being worked on by this node
@@ -57,12 +82,14 @@ type Notify struct {
 	sweep  chan struct{}
 }
 
-// New builds a Notify.
-func New(s *store.Store, o Options) *Notify {
+// New builds a Notify, which delivers what the queue starts.
+func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Notify{store: s, o: o, closed: map[carillon.Seq]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
+	n := &Notify{store: s, queue: q, o: o, closed: map[carillon.Seq]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
+	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{n}, Drain: o.Drain})
+	return n
 }
 
 const (
@@ -102,8 +129,11 @@ func (n *Notify) Run(ctx context.Context) error {
 	return nil
 }
 
-// Closed hears from the queue which notifications had a message end.
+// Closed records notifications of which a message ended: they may be complete.
 func (n *Notify) Closed(seqs []carillon.Seq) {
+	if len(seqs) == 0 {
+		return
+	}
 	n.mu.Lock()
 	for _, seq := range seqs {
 		n.closed[seq] = true
@@ -190,7 +220,7 @@ const (
 func (n *Notify) fillSearch(ctx context.Context) {
 	caughtUp, came := time.Now(), n.store.Operations()
 	for ctx.Err() == nil {
-		if n.o.Fills != nil && !n.o.Fills() {
+		if !n.queue.Owns(0) { // one node of all fills the table
 			caughtUp = time.Now()
 			select {
 			case <-ctx.Done():

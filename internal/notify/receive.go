@@ -25,8 +25,8 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.
 	if err := n.store.Receive(ctx, rs); err != nil {
 		return err
 	}
-	if n.o.Received != nil {
-		n.o.Received(ctx, rs)
+	if n.o.Observer != nil {
+		n.o.Observer.Received(ctx, rs)
 	}
 	n.Closed(seqs)
 	return nil
@@ -46,7 +46,7 @@ func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 		}
 		if released > 0 {
 			for c := range carillon.Class(carillon.Classes) {
-				n.o.Wake(queue.Wake{SenderUID: t.SenderUID, Class: c, Due: time.UnixMilli(0)})
+				n.queue.Wake(queue.Wake{Kind: queue.Messages, SenderUID: t.SenderUID, Class: c, Due: time.UnixMilli(0)})
 			}
 		}
 		if released < releaseAtOnce {
@@ -91,5 +91,5 @@ func (n *Notify) releaseNeedless(ctx context.Context) error {
 }
 
 func (n *Notify) wakeAt(x *store.Notification) {
-	n.o.Wake(queue.Wake{SenderUID: x.SenderUID, Class: x.Class, Due: x.DueAt})
+	n.queue.Wake(queue.Wake{Kind: kindOf(x.Channel), SenderUID: x.SenderUID, Class: x.Class, Due: x.DueAt})
 }

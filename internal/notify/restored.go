@@ -23,7 +23,10 @@ func (n *Notify) DecideRestored(ctx context.Context, companyID string, send bool
 		decided += d.Messages
 		if send {
 			for _, l := range d.Lanes {
-				n.o.Wake(queue.Wake{SenderUID: l.SenderUID, Class: l.Class, Due: time.UnixMilli(0)})
+				n.queue.Wake(queue.Wake{Kind: queue.Messages, SenderUID: l.SenderUID, Class: l.Class, Due: time.UnixMilli(0)})
+			}
+			for _, l := range d.CallLanes {
+				n.queue.Wake(queue.Wake{Kind: queue.Calls, SenderUID: l.SenderUID, Class: l.Class, Due: time.UnixMilli(0)})
 			}
 		} else {
 			n.Closed(d.Notifications)

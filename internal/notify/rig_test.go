@@ -75,10 +75,28 @@ type rig struct {
 	company  *carillon.Company
 	sender   *carillon.Sender
 	template *carillon.Template
-	media    func(ctx context.Context, format, url string) (rejected bool, err error)
+	media    mediaFunc
 	accepted func(id string) // hears of a notification that was stored
 	bus      *realtime.Bus   // carries wake-ups to other nodes; nil but in nodes_test.go
 }
+
+type mediaFunc func(ctx context.Context, format, url string) (rejected bool, err error)
+
+func (f mediaFunc) CheckMedia(ctx context.Context, format, url string) (bool, error) {
+	return f(ctx, format, url)
+}
+
+// observer has a test called about notifications that were stored.
+type observer struct{ r *rig }
+
+func (o observer) Accepted(_ context.Context, x *store.Notification, _ time.Time) {
+	if o.r.accepted != nil {
+		o.r.accepted(x.ID)
+	}
+}
+func (observer) Delivered(notify.Delivered)                   {}
+func (observer) Received(context.Context, []carillon.Receipt) {}
+func (observer) Reconciled(int, int)                          {}
 
 func sqlite(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} }
 
@@ -115,22 +133,12 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	}
 	r.setUp()
 	log := slog.New(slog.DiscardHandler)
-	r.notify = notify.New(s, notify.Options{
-		Senders: map[string]notify.Sender{"test": r.provider}, Wake: func(ws ...queue.Wake) { r.queue.Wake(ws...) }, Log: log,
-		Media: r.media,
-		Accepted: func(_ context.Context, x *store.Notification, _ time.Time) {
-			if r.accepted != nil {
-				r.accepted(x.ID)
-			}
-		},
-	})
-	r.queue = queue.New(s, queue.Options{
-		Deliver: r.notify.Deliver, Closed: r.notify.Closed, Log: log,
-		Sender: func(ctx context.Context, uid int64) (*carillon.Sender, bool, error) {
-			x, err := s.Sender(ctx, uid)
-			return x, true, err
-		},
-	})
+	r.queue = queue.New(s, queue.Options{Log: log})
+	opts := notify.Options{Senders: map[string]notify.Sender{"test": r.provider}, Observer: observer{r}, Log: log}
+	if r.media != nil {
+		opts.Media = r.media
+	}
+	r.notify = notify.New(s, r.queue, opts)
 	return r
 }
 

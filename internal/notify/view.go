@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/calls"
 )
 
 // View is a notification as `GET notify/{id}` shows it; keys that do not apply are left out (decisions.md, section 3).
@@ -37,6 +38,7 @@ type RecipientView struct {
 	ProviderID string           `json:"provider_id,omitempty"`
 	Attempts   int              `json:"attempts"`
 	Times      carillon.Details `json:"times"`
+	Call       *CallView        `json:"call,omitempty"`
 }
 
 // stateOf is where a message stands.
@@ -44,8 +46,6 @@ func stateOf(n *store.Notification, q int, rank carillon.Rank, attempted bool, n
 	switch {
 	case rank != carillon.RankNone:
 		return rank.State()
-	case q >= 2 && n.Channel == carillon.Voice:
-		return carillon.StateDialing
 	case q >= 2:
 		return carillon.StateSending
 	case n.Scheduled && !attempted && now.Before(n.DueAt):
@@ -66,24 +66,32 @@ var order = []carillon.State{
 
 // viewsOf are notifications without their recipients.
 func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now time.Time) ([]*View, error) {
-	seqs := make([]carillon.Seq, len(all))
-	for i, x := range all {
-		seqs[i] = x.Seq()
+	var seqs, voice []carillon.Seq
+	for _, x := range all {
+		if x.Channel == carillon.Voice {
+			voice = append(voice, x.Seq())
+		} else {
+			seqs = append(seqs, x.Seq())
+		}
 	}
 	tallies, err := n.store.Standings(ctx, seqs...)
 	if err != nil {
 		return nil, err
 	}
+	called, err := n.store.Calls().Of(ctx, voice)
+	if err != nil {
+		return nil, err
+	}
 	views := make([]*View, len(all))
 	for i, x := range all {
-		if views[i], err = viewOf(x, tallies[seqs[i]], now); err != nil {
+		if views[i], err = viewOf(x, tallies[x.Seq()], called[x.Seq()], now); err != nil {
 			return nil, err
 		}
 	}
 	return views, nil
 }
 
-func viewOf(x *store.Notification, tallies []store.Standing, now time.Time) (*View, error) {
+func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, now time.Time) (*View, error) {
 	req, err := requestOf(x)
 	if err != nil {
 		return nil, err
@@ -96,7 +104,14 @@ func viewOf(x *store.Notification, tallies []store.Standing, now time.Time) (*Vi
 	if x.Scheduled {
 		v.Scheduled = carillon.FormatTime(x.DueAt)
 	}
+	if call != nil {
+		tallies = []store.Standing{callStanding(call)}
+	}
 	v.State = summary(x, tallies, now)
+	if call != nil {
+		v.Counts = append(v.Counts, carillon.Detail{Key: string(callState(x, call, now)), Value: 1})
+		return v, nil
+	}
 	counts := map[carillon.State]int{}
 	for _, t := range tallies {
 		counts[stateOf(x, t.Q, t.Rank, t.Attempted, now)] += t.Count
@@ -113,7 +128,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, now time.Time) (*Vi
 func summary(x *store.Notification, tallies []store.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
-		open = open || t.Q > 0 || t.Rank >= carillon.RankDialing && t.Rank <= carillon.RankInProgress
+		open = open || t.Q > 0
 		begun = begun || t.Attempted
 	}
 	switch {
@@ -141,6 +156,17 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 		return nil, 0, err
 	}
 	v = views[0]
+	call, err := n.callOf(ctx, x)
+	if err != nil {
+		return nil, 0, err
+	}
+	if call != nil {
+		attempts, err := n.store.Calls().Attempts(ctx, call.Key)
+		if v.Recipients = []RecipientView{}; first == 0 {
+			v.Recipients = append(v.Recipients, recipientOfCall(x, call, attempts, now))
+		}
+		return v, 0, err
+	}
 	rows, err := n.store.Messages(ctx, x.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
@@ -168,7 +194,7 @@ func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.De
 	times := carillon.Details{}
 	add := func(s carillon.State, at time.Time) {
 		if !at.IsZero() {
-			times = append(times, carillon.Detail{Key: string(s) + "_at", Value: at.UTC().Format("2006-01-02T15:04:05.000Z")})
+			times = append(times, carillon.Detail{Key: string(s) + "_at", Value: instant(at)})
 		}
 	}
 	switch {
@@ -181,16 +207,10 @@ func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.De
 	default:
 		add(carillon.StateQueued, x.CreatedAt)
 	}
-	if x.Channel == carillon.Voice {
-		add(carillon.StateDialing, m.StartedAt)
-		add(carillon.StateRinging, m.ReadAt)
-		add(carillon.StateInProgress, m.DeliveredAt)
-	} else {
-		add(carillon.StateSending, m.StartedAt)
-		add(carillon.StateSent, m.SentAt)
-		add(carillon.StateDelivered, m.DeliveredAt)
-		add(carillon.StateRead, m.ReadAt)
-	}
+	add(carillon.StateSending, m.StartedAt)
+	add(carillon.StateSent, m.SentAt)
+	add(carillon.StateDelivered, m.DeliveredAt)
+	add(carillon.StateRead, m.ReadAt)
 	if !m.EndedAt.IsZero() {
 		add(m.Rank.State(), m.EndedAt)
 	}
@@ -219,6 +239,7 @@ type Canceled struct {
 	ID       string `json:"notification_id"`
 	Canceled int    `json:"canceled"`
 	Sent     int    `json:"already_sent"`
+	HungUp   int    `json:"hung_up,omitempty"`
 }
 
 // Cancel takes what has not begun out of the queue. Errors: not_found, conflict.
@@ -227,7 +248,7 @@ func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, e
 	if err != nil {
 		return nil, err
 	}
-	return &Canceled{id, canceled, sent}, nil
+	return &Canceled{ID: id, Canceled: canceled, Sent: sent}, nil
 }
 
 // Moved is the answer to a move.
@@ -266,6 +287,15 @@ func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, e
 	}
 	if x.Scheduled {
 		events = append(events, at(x.CreatedAt, "scheduled for "+carillon.FormatTime(x.DueAt)))
+	}
+	call, err := n.callOf(ctx, x)
+	if err == nil && call != nil {
+		var attempts []calls.Attempt
+		attempts, err = n.store.Calls().Attempts(ctx, call.Key)
+		events = append(events, callEvents(x, call, attempts, at)...)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !x.DoneAt.IsZero() {
 		what := "completed"

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/purge"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 // engines runs a test on both engines.
@@ -31,7 +32,7 @@ const (
 type world struct {
 	*store.Store
 	senders map[string]*carillon.Sender
-	epochs  map[string]store.Fence
+	epochs  map[string]work.Fence
 	base    time.Time
 	created atomic.Int64 // milliseconds past base
 
@@ -56,7 +57,7 @@ func newWorld(t *testing.T, o store.Options) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{Store: s, senders: map[string]*carillon.Sender{}, epochs: map[string]store.Fence{}, base: time.UnixMilli(1_800_000_000_000).UTC()}
+	w := &world{Store: s, senders: map[string]*carillon.Sender{}, epochs: map[string]work.Fence{}, base: time.UnixMilli(1_800_000_000_000).UTC()}
 	err = s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		var errs []error
 		for company, days := range map[string]int{brief: 1, forever: 0} {
@@ -83,7 +84,7 @@ func newWorld(t *testing.T, o store.Options) *world {
 		t.Fatal(err)
 	}
 	for company, sender := range w.senders {
-		w.epochs[company] = store.Fence{Shard: sender.Shard(), Owner: "node", Epoch: shards[sender.Shard()].Epoch}
+		w.epochs[company] = work.Fence{Shard: sender.Shard(), Owner: "node", Epoch: shards[sender.Shard()].Epoch}
 	}
 	return w
 }
@@ -140,18 +141,18 @@ func (w *world) live(ctx context.Context, r *rand.Rand) error {
 
 func (w *world) deliver(ctx context.Context, a *store.Accept, ended time.Time) error {
 	f := w.epochs[a.Notification.CompanyID]
-	d := &store.Delivery{Fences: []store.Fence{f}, Now: a.Notification.DueAt}
+	d := &work.Batch{Fences: []work.Fence{f}, Now: a.Notification.DueAt}
 	for n := range a.Messages {
-		d.Starts = append(d.Starts, &store.Start{Key: a.Notification.Seq().Message(n), Shard: f.Shard})
+		d.Starts = append(d.Starts, &work.Start{Key: work.Key(a.Notification.Seq().Message(n)), Shard: f.Shard})
 	}
-	if err := w.Deliver(ctx, d); err != nil {
+	if err := w.MessageQueue().Commit(ctx, d); err != nil {
 		return err
 	}
-	r := &store.Delivery{Now: d.Now}
+	r := &work.Batch{Now: d.Now}
 	for n := range a.Messages {
-		r.Results = append(r.Results, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Rank: carillon.RankSent, At: ended})
+		r.Results = append(r.Results, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: store.Outcome{Rank: carillon.RankSent}})
 	}
-	if err := w.Deliver(ctx, r); err != nil {
+	if err := w.MessageQueue().Commit(ctx, r); err != nil {
 		return err
 	}
 	return w.CloseDone(ctx, []carillon.Seq{a.Notification.Seq()}, ended)

@@ -8,18 +8,18 @@ import (
 
 	"carillon"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // breakers feeds the lanes' circuit breakers, and writes those that are not closed to the database, so that every node can
 // show them, and a shard's next owner goes on from there.
 type breakers struct {
-	d      *dispatcher
+	lanes  *lanes
 	writer breakerWriter
 }
 
 // allow records that a message starts.
-func (b *breakers) allow(l *lane.Lane, k carillon.MessageKey, now time.Time) (forgiven int, probe bool) {
+func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int, probe bool) {
 	forgiven, probe, first := l.Breaker.Allow(k)
 	if first {
 		b.changed(l, carillon.BreakerHalfOpen, now)
@@ -37,7 +37,7 @@ func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 	if l.Breaker == nil && (done.Ours || done.Fault != "") {
 		l.Breaker = &lane.Breaker{}
 	}
-	x, retry := l.Breaker, done.Result.Move == store.MoveRetry
+	x, retry := l.Breaker, done.Result.Move == work.MoveRetry
 	switch {
 	case x == nil:
 		return
@@ -72,22 +72,22 @@ func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 func (b *breakers) recordSuccess(l *lane.Lane, now time.Time) {
 	before := *l.Breaker
 	if l.Breaker.RecordSuccess(now) {
-		closed := view(l, &before, now)
+		closed := b.view(l, &before, now)
 		b.publish(closed, carillon.BreakerClosed)
 	}
 }
 
 // changed logs, counts and writes a change of state.
 func (b *breakers) changed(l *lane.Lane, to carillon.BreakerState, now time.Time) {
-	b.publish(view(l, l.Breaker, now), to)
+	b.publish(b.view(l, l.Breaker, now), to)
 }
 
 func (b *breakers) publish(x carillon.Breaker, to carillon.BreakerState) {
 	x.State = to
-	b.d.counts.change(x)
-	level := b.d.q.o.Log.Info
+	b.lanes.d.counts.change(x)
+	level := b.lanes.d.q.o.Log.Info
 	if to == carillon.BreakerOpen {
-		level = b.d.q.o.Log.Warn
+		level = b.lanes.d.q.o.Log.Warn
 	}
 	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", x.SenderUID, "class", string(x.Fault), "until", x.Until,
 		"detail", x.Detail)
@@ -95,32 +95,32 @@ func (b *breakers) publish(x carillon.Breaker, to carillon.BreakerState) {
 }
 
 // view is a lane's breaker as others see it.
-func view(l *lane.Lane, b *lane.Breaker, now time.Time) carillon.Breaker {
-	x := carillon.Breaker{
-		SenderUID: l.UID, CompanyID: b.Company, State: b.State(now), Fault: b.Fault, Detail: b.Detail, Since: b.Since, Until: b.Until,
+func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) carillon.Breaker {
+	v := carillon.Breaker{
+		SenderUID: l.UID, CompanyID: x.Company, Kind: b.lanes.Name, State: x.State(now), Fault: x.Fault, Detail: x.Detail, Since: x.Since,
+		Until: x.Until,
 	}
-	if l.Sender != nil {
-		x.CompanyID = l.Sender.CompanyID
+	if l.Settings.CompanyID != "" {
+		v.CompanyID = l.Settings.CompanyID
 	}
-	return x
+	return v
 }
 
 const recallTimeout = 5 * time.Second
 
-// recall reads the breakers that the last owners of shards left. What cannot be read is found out again: an open breaker
-// only saves attempts.
-func (b *breakers) recall() {
-	q := b.d.q
+// recallBreakers reads the breakers that the last owners of shards left. What cannot be read is found out again: an open
+// breaker only saves attempts.
+func (d *dispatcher) recallBreakers() {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
 		defer cancel()
-		all, err := q.store.Breakers(ctx)
+		all, err := d.q.store.Breakers(ctx)
 		if err != nil {
-			q.o.Log.Warn("read the states of breakers", "error", err)
+			d.q.o.Log.Warn("read the states of breakers", "error", err)
 			return
 		}
 		if len(all) > 0 {
-			q.post(recalled(all))
+			d.q.post(recalled(all))
 		}
 	}()
 }
@@ -134,10 +134,14 @@ func (e recalled) apply(d *dispatcher, now time.Time) {
 		if s == nil {
 			continue
 		}
-		l := d.laneOf(e[i].SenderUID, s)
-		if l.Breaker == nil {
-			l.Breaker = lane.Restore(&e[i], now)
-			d.attend(l, now)
+		for _, k := range d.kinds {
+			if k.Name != e[i].Kind {
+				continue
+			}
+			if l := k.laneOf(e[i].SenderUID, s); l.Breaker == nil {
+				l.Breaker = lane.Restore(&e[i], now)
+				k.attend(l, now)
+			}
 		}
 	}
 }

@@ -4,83 +4,92 @@ import (
 	"slices"
 	"time"
 
-	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/queue/lane"
+	"carillon/internal/store/work"
 )
 
 // committed is a commit that ended.
 type committed struct {
-	delivery *store.Delivery
-	flights  []*flight
-	later    []postponed
-	err      error
+	kind    *lanes
+	batch   *work.Batch
+	flights []*flight
+	later   []postponed
+	err     error
 }
 
 func (c *committed) apply(d *dispatcher, now time.Time) {
-	d.committing, d.upkeepDue = false, true
+	k := c.kind
+	k.committing, d.upkeepDue = false, true
 	if c.err != nil {
 		c.failed(d, now)
 		return
 	}
-	d.backoff = 0
-	d.counts.commits++
-	d.written(c.delivery.Results, now)
+	k.backoff = 0
+	k.commits++
+	k.written(c.batch.Results, now)
 	for _, x := range c.later {
 		x.buffer.Forget(x.m.Key)
 		x.buffer.Wake(x.m.Due)
-		d.attend(x.lane, now)
+		k.attend(x.lane, now)
 	}
-	for _, f := range c.delivery.Fences {
-		if slices.Contains(c.delivery.Lost, f.Shard) {
+	for _, f := range c.batch.Fences {
+		if slices.Contains(c.batch.Lost, f.Shard) {
 			d.q.members.Disown(f.Shard, f.Epoch)
 			lost{ID: f.Shard, Epoch: f.Epoch}.apply(d, now)
 		}
 	}
 	for _, f := range c.flights {
-		k := f.job.Key
-		f.lane.Buffers[f.class].Forget(k)
-		if f.start.Attempt == 0 { // canceled, moved, or started by another owner
+		key := f.job.Key
+		f.lane.Buffers[f.class].Forget(key)
+		if f.start.Attempt == 0 { // canceled, moved, or started by another owner; or the lane is full
 			f.lane.Buffers[f.class].Wake(now)
-			d.unstart(f, now)
+			if f.start.Full {
+				f.lane.Full = now.Add(fullRest)
+			}
+			k.unstart(f, now)
 			continue
 		}
 		f.job.Attempt = f.start.Attempt
-		if before := d.flights[k]; before != nil {
+		if before := k.flights[key]; before != nil {
 			before.arrive() // its result was committed, and the response lost
 		}
-		d.flights[k] = f
-		d.send(f, now)
+		k.flights[key] = f
+		k.start(f, now)
 	}
 }
 
 // failed keeps the results for the next try. Whether the starts were committed is not known: they are not sent, and an
 // audit finds those that were and queues them again.
 func (c *committed) failed(d *dispatcher, now time.Time) {
-	d.q.o.Log.Error("commit deliveries", "error", c.err, "results", len(c.delivery.Results), "starts", len(c.flights))
-	d.backoff = min(max(2*d.backoff, 50*time.Millisecond), time.Second)
-	d.commitAt = now.Add(d.backoff)
-	d.results = append(c.delivery.Results, d.results...)
-	d.postponed = append(c.later, d.postponed...)
+	k := c.kind
+	d.q.o.Log.Error("commit starts and results", "kind", k.Name, "error", c.err, "results", len(c.batch.Results), "starts", len(c.flights))
+	k.backoff = min(max(2*k.backoff, 50*time.Millisecond), time.Second)
+	k.commitAt = now.Add(k.backoff)
+	k.results = append(c.batch.Results, k.results...)
+	k.postponed = append(c.later, k.postponed...)
 	for _, f := range c.flights {
 		f.lane.Buffers[f.class].Forget(f.job.Key)
 		f.lane.Buffers[f.class].Wake(f.job.Due)
-		d.unstart(f, now)
-		if s := d.shards[f.start.Shard]; s != nil {
+		k.unstart(f, now)
+		if s := k.in(f.start.Shard); s != nil {
 			s.audit, s.scanAt = true, now
 		}
 	}
 }
 
-func (d *dispatcher) unstart(f *flight, now time.Time) {
+func (k *lanes) unstart(f *flight, now time.Time) {
 	f.arrive()
-	d.inFlight--
+	k.inFlight--
 	f.lane.InFlight--
 	f.lane.Pacer.Release()
 	f.lane.Spacer.Undo(f.job.Number, f.stamp)
-	d.attend(f.lane, now)
+	k.attend(f.lane, now)
 }
 
-// completion is a send that ended.
+// fullRest is how long a lane rests of which as much is under way as may be, unless some of it ends on this node.
+const fullRest = time.Second
+
+// completion is work that ended.
 type completion struct {
 	f    *flight
 	done Done
@@ -88,48 +97,58 @@ type completion struct {
 }
 
 // apply frees the slot for the next start; the result goes with the next commit.
-func (c *completion) apply(d *dispatcher, now time.Time) {
-	l := c.f.lane
-	d.inFlight--
+func (c *completion) apply(_ *dispatcher, now time.Time) {
+	k, l := c.f.kind, c.f.lane
+	k.inFlight--
 	l.InFlight--
 	l.Pacer.Responded(c.at)
-	d.breakers.record(l, c, now)
-	d.results = append(d.results, c.done.Result)
-	if d.q.o.Observe != nil {
-		d.q.o.Observe(c.f.job, c.at.Sub(c.f.job.Due), &c.done)
-	}
-	d.attend(l, now)
+	k.breakers.record(l, c, now)
+	k.results = append(k.results, c.done.Result)
+	k.attend(l, now)
 }
 
 // written follows results that are in the database now.
-func (d *dispatcher) written(results []store.Result, now time.Time) {
-	var closed []carillon.Seq
+func (k *lanes) written(results []work.Result, now time.Time) {
 	for i := range results {
 		r := &results[i]
-		f := d.flights[r.Key]
+		f := k.flights[r.Key]
 		if f != nil && f.job.Attempt == r.Attempt {
-			delete(d.flights, r.Key)
+			delete(k.flights, r.Key)
 			f.arrive()
 		}
-		if o, ok := d.orphans[r.Key]; ok && o.attempt == r.Attempt && (r.Move == store.MoveUnsent || r.Move == store.MoveRetry) {
-			delete(d.orphans, r.Key)
-			d.wakeAnywhere(o.wake, now)
+		if o, ok := k.orphans[r.Key]; ok && o.attempt == r.Attempt && (r.Move == work.MoveUnsent || r.Move == work.MoveRetry) {
+			delete(k.orphans, r.Key)
+			k.wakeAnywhere(o.wake, now)
 		}
 		switch r.Move {
-		case store.MoveDone:
-			closed = append(closed, r.Key.Seq())
-		case store.MoveRetry:
+		case work.MoveRetry:
 			if f != nil {
-				d.wakeAnywhere(Wake{SenderUID: f.lane.UID, Class: f.class, Due: r.Due}, now)
+				k.wakeAnywhere(Wake{SenderUID: f.lane.UID, Class: f.class, Due: r.Due}, now)
 			}
-		case store.MoveUnknown:
+		case work.MoveUnknown:
 			if f != nil {
-				d.maintenance.reconcileAt(f.lane.Shard, r.Due)
+				k.d.maintenance.reconcileAt(k, f.lane.Shard, r.Due)
 			}
-		case store.MoveHold, store.MoveUnsent:
+		case work.MoveDone, work.MoveHold, work.MoveUnsent:
+		}
+		if f != nil && k.Lasting {
+			k.freed(f.lane, now)
 		}
 	}
-	if len(closed) > 0 && d.q.o.Closed != nil {
-		d.q.o.Closed(closed)
+	if len(results) > 0 {
+		k.Worker.Written(results)
+	}
+}
+
+// freed has the lane of work that ended look for room again, on the node that owns it by now: what bounds it is how much of it
+// is under way on all nodes.
+func (k *lanes) freed(l *lane.Lane, now time.Time) {
+	if own := k.lanes[l.UID]; own != nil {
+		own.Full = time.Time{}
+		k.attend(own, now)
+		return
+	}
+	if k.d.shards[shardOf(l.UID)] == nil {
+		k.wakeAnywhere(Wake{SenderUID: l.UID, Due: now}, now)
 	}
 }

@@ -36,7 +36,9 @@ type woken []Wake
 
 func (e woken) apply(d *dispatcher, now time.Time) {
 	for _, w := range e {
-		d.wake(w, now)
+		if k := d.kind(w.Kind); k != nil {
+			k.wake(w, now)
+		}
 	}
 }
 
@@ -45,7 +47,21 @@ type rescan struct{}
 
 func (rescan) apply(d *dispatcher, now time.Time) {
 	for _, s := range d.shards {
-		s.scanAt = now
+		for _, w := range s.work {
+			w.scanAt = now
+		}
+	}
+	d.upkeepDue = true
+}
+
+// reconcileAll asks for a look at all that may have been left by a node that is dead.
+type reconcileAll struct{}
+
+func (reconcileAll) apply(d *dispatcher, now time.Time) {
+	for _, k := range d.kinds {
+		for id := range d.shards {
+			d.maintenance.reconcileAt(k, id, now)
+		}
 	}
 	d.upkeepDue = true
 }
@@ -55,7 +71,7 @@ type gained store.Shard
 
 func (e gained) apply(d *dispatcher, now time.Time) {
 	d.gain(store.Shard(e), now)
-	d.breakers.recall()
+	d.recallBreakers()
 }
 
 // lost is a shard that this node does not own any more, as it was.

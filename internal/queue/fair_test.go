@@ -6,7 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
@@ -20,18 +20,17 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 		{4, 500, 256, 32, 128}, // whatever is asked for, an eighth is the most
 		{100, 64, 1024, 2 * turnRows, 1024},
 	} {
-		q := New(nil, Options{LaneCap: c.laneCap, ProcessCap: c.processCap})
-		d := newDispatcher(q)
+		k := lanesOf(nil, Kind{LaneCap: c.laneCap, Cap: c.processCap})
 		for i := range c.lanes {
 			l := due(now, int64(i), 100, 100, 100)
-			d.lanes[l.UID] = l
-			d.order.MarkReady(l)
+			k.lanes[l.UID] = l
+			k.order.MarkReady(l)
 		}
-		flights := d.choose(now)
+		flights := k.choose(now)
 		if len(flights) != c.total {
 			t.Errorf("%d lanes start %d messages, want %d", c.lanes, len(flights), c.total)
 		}
-		for _, l := range d.lanes {
+		for _, l := range k.lanes {
 			if l.InFlight > c.most {
 				t.Errorf("of %d lanes one has %d in flight, want at most %d", c.lanes, l.InFlight, c.most)
 			}
@@ -42,11 +41,11 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 // due is a lane with so many messages due of each class.
 func due(now time.Time, uid int64, perClass ...int) *lane.Lane {
 	l := lane.New(uid, 1, time.Time{})
-	l.SetSender(&carillon.Sender{})
+	l.Set(lane.Settings{})
 	for c, n := range perClass {
-		rows := make([]store.Queued, n)
+		rows := make([]work.Queued, n)
 		for i := range rows {
-			rows[i] = store.Queued{Key: carillon.Seq(c).Message(i), Number: "34600111222", Due: now.Add(-time.Second)}
+			rows[i] = work.Queued{Key: work.Key(carillon.Seq(c).Message(i)), Number: "34600111222", Due: now.Add(-time.Second)}
 		}
 		l.Buffers[c].Fill(rows, false, time.Time{})
 	}

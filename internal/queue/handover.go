@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // handover gives shards to other nodes without making a single outcome unknown: a closing shard starts nothing more, what
@@ -36,7 +36,7 @@ func (h *handover) shed(n int, now time.Time) {
 	for ; len(closing) > n; closing = closing[1:] {
 		h.reopen(closing[0], now)
 	}
-	slices.SortFunc(open, func(a, b *shard) int { return cmp.Or(cmp.Compare(a.inFlight, b.inFlight), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(open, func(a, b *shard) int { return cmp.Or(cmp.Compare(a.inFlight(), b.inFlight()), cmp.Compare(a.id, b.id)) })
 	for _, s := range open[:min(len(open), n-len(closing))] {
 		h.close(s, now.Add(handOverMost))
 	}
@@ -55,32 +55,27 @@ func (h *handover) closeAll() {
 
 func (h *handover) close(s *shard, until time.Time) {
 	s.closing, s.until, h.d.upkeepDue = true, until, true
-	for _, l := range h.d.lanes {
-		if l.Shard == s.id {
-			l.Halted = true
-		}
+	for _, k := range h.d.kinds {
+		k.halt(s.id, true, time.Time{})
 	}
 }
 
 // reopen cancels a hand-over.
 func (h *handover) reopen(s *shard, now time.Time) {
 	s.closing = false
-	for _, l := range h.d.lanes {
-		if l.Shard == s.id {
-			l.Halted = false
-			h.d.attend(l, now)
-		}
+	for _, k := range h.d.kinds {
+		k.halt(s.id, false, now)
 	}
 }
 
 // giveQuiet gives the closing shards back of which nothing is in flight any more.
 func (h *handover) giveQuiet(now time.Time) {
-	var quiet []store.Fence
+	var quiet []work.Fence
 	for _, s := range h.d.shards {
 		switch {
 		case !s.closing:
 		case h.quiet(s):
-			quiet = append(quiet, store.Fence{Shard: s.id, Owner: h.d.q.members.ID(), Epoch: s.epoch})
+			quiet = append(quiet, h.d.fence(s))
 		case !s.until.IsZero() && now.After(s.until):
 			s.keep = now.Add(handOverRest)
 			h.reopen(s, now)
@@ -95,15 +90,26 @@ func (h *handover) giveQuiet(now time.Time) {
 	h.d.q.members.Give(quiet)
 }
 
-// quiet reports whether nothing which this node began in a shard is still to be written.
+// quiet reports whether nothing which this node began in a shard is still to be written. What lasts is written from here
+// wherever the shard is.
 func (h *handover) quiet(s *shard) bool {
-	if s.inFlight > 0 || s.busy || s.audit {
-		return false
-	}
-	for _, o := range h.d.orphans {
-		if shardOf(o.wake.SenderUID) == s.id {
+	for i, w := range s.work {
+		if w.inFlight > 0 || w.busy || w.audit {
 			return false
+		}
+		for _, o := range h.d.kinds[i].orphans {
+			if shardOf(o.wake.SenderUID) == s.id {
+				return false
+			}
 		}
 	}
 	return true
+}
+
+// inFlight is how much of all kinds keeps the shard from being given away.
+func (s *shard) inFlight() (n int) {
+	for _, w := range s.work {
+		n += w.inFlight
+	}
+	return n
 }

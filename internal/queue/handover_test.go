@@ -10,14 +10,15 @@ import (
 
 	"carillon"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // A turn that was under way when the node is stopping still asks for as many shards as its part is.
 func TestALateTurnCancelsNoHandOver(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for _, leaving := range []bool{false, true} {
-		d := idle(t)
+		k := idle(t)
+		d := k.d
 		d.handover.close(d.shards[1], time.Time{})
 		d.leaving = leaving
 		rebalance(0).apply(d, now)
@@ -29,17 +30,18 @@ func TestALateTurnCancelsNoHandOver(t *testing.T) {
 
 func TestAStartThatFailedLeavesItsRecipientsIntervalAsItWas(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	d := idle(t)
-	l := d.laneOf(1, d.shards[1])
-	l.SetSender(&carillon.Sender{PerRecipient: time.Minute})
-	m := store.Queued{Key: 1 << 8, Number: "34600111222", Due: now.Add(-time.Second)}
-	l.Buffers[0].Fill([]store.Queued{m}, false, time.Time{})
-	f := d.next(l, now)
+	k := idle(t)
+	d := k.d
+	l := k.laneOf(1, d.shards[1])
+	l.Set(lane.Settings{PerRecipient: time.Minute})
+	m := work.Queued{Key: 1 << 8, Number: "34600111222", Due: now.Add(-time.Second)}
+	l.Buffers[0].Fill([]work.Queued{m}, false, time.Time{})
+	f := k.next(l, now)
 	if f == nil {
 		t.Fatal("it does not start")
 	}
-	d.inFlight++
-	(&committed{delivery: &store.Delivery{}, flights: []*flight{f}, err: errors.New("no response")}).apply(d, now)
+	k.inFlight++
+	(&committed{kind: k, batch: &work.Batch{}, flights: []*flight{f}, err: errors.New("no response")}).apply(d, now)
 	if at := l.Spacer.Slot(m.Number, m.Due, now.Add(time.Second)); at.After(now.Add(time.Second)) {
 		t.Errorf("it may start %s later", at.Sub(now))
 	}
@@ -48,16 +50,16 @@ func TestAStartThatFailedLeavesItsRecipientsIntervalAsItWas(t *testing.T) {
 // The interval to the next message counts from when one leaves, not from when it was chosen for a commit that took long.
 func TestARecipientsIntervalBeginsWhenAMessageLeaves(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	d := idle(t)
-	l := d.laneOf(1, d.shards[1])
-	l.SetSender(&carillon.Sender{PerRecipient: time.Minute})
-	m := store.Queued{Key: 1 << 8, Number: "34600111222", Due: now}
-	l.Buffers[0].Fill([]store.Queued{m}, false, time.Time{})
-	f := d.next(l, now)
+	k := idle(t)
+	d := k.d
+	l := k.laneOf(1, d.shards[1])
+	l.Set(lane.Settings{PerRecipient: time.Minute})
+	m := work.Queued{Key: 1 << 8, Number: "34600111222", Due: now}
+	l.Buffers[0].Fill([]work.Queued{m}, false, time.Time{})
+	f := k.next(l, now)
 	f.start.Attempt = 1
-	d.q.o.Deliver = func(context.Context, *Job) Done { return Done{} }
 	left := now.Add(3 * time.Second)
-	d.send(f, left)
+	k.start(f, left)
 	if at := l.Spacer.Slot(m.Number, left.Add(time.Second), left.Add(time.Second)); !at.Equal(left.Add(time.Minute)) {
 		t.Errorf("the next may start %s after it left, want a minute", at.Sub(left))
 	}
@@ -65,23 +67,24 @@ func TestARecipientsIntervalBeginsWhenAMessageLeaves(t *testing.T) {
 
 func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 	now := time.Now()
-	d := idle(t)
-	l := d.laneOf(1, d.shards[1])
-	l.Sender = &carillon.Sender{UID: 1, CompanyID: "ours"}
-	d.breakers.record(l, &completion{ // it is canceled then, and gets no response again
-		f:    &flight{lane: l, job: &Job{Queued: store.Queued{Key: 1 << 8}}},
-		done: Done{Result: store.Result{Move: store.MoveRetry}, Pause: true, Fault: carillon.FaultAccount}, at: now,
+	k := idle(t)
+	d := k.d
+	l := k.laneOf(1, d.shards[1])
+	l.Set(lane.Settings{CompanyID: "ours"})
+	k.breakers.record(l, &completion{ // it is canceled then, and gets no response again
+		f:    &flight{kind: k, lane: l, job: &Job{Queued: work.Queued{Key: 1 << 8}}},
+		done: Done{Result: work.Result{Move: work.MoveRetry}, Pause: true, Fault: carillon.FaultAccount}, at: now,
 	}, now)
 	for _, c := range []struct {
 		after time.Duration
 		there bool
 	}{{time.Hour, true}, {2 * lane.BreakerForgets, false}} {
-		d.attend(l, now.Add(c.after))
-		if there := d.lanes[1] != nil; there != c.there {
+		k.attend(l, now.Add(c.after))
+		if there := k.lanes[1] != nil; there != c.there {
 			t.Errorf("%s after its trip it is known: %v", c.after, there)
 		}
 	}
-	d.breakers.writer.wait(time.Minute)
+	k.breakers.writer.wait(time.Minute)
 }
 
 // With a database that does not respond, each write lasts until its own time is over.

@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // maintenance is what a shard needs besides sending: its due index scanned now and then, in case a wake-up was lost; unknown
@@ -23,49 +22,59 @@ const (
 	scanLeast          = 5 * time.Second  // with several nodes wake-ups may be lost, and those of other nodes come
 	scanShare          = 50               // how many times as long as it took a scan rests, at least
 	scanTimeout        = 10 * time.Second
-	reconcileRows      = 500
 	maintenanceAtOnce  = 2
 	maintenanceRetries = 5 * time.Second // after a failure
 )
 
 // reconcileAt has a shard's unknown outcomes reconciled at an instant.
-func (m *maintenance) reconcileAt(id int, at time.Time) {
-	if s := m.d.shards[id]; s != nil && (s.reconcileAt.IsZero() || at.Before(s.reconcileAt)) {
+func (m *maintenance) reconcileAt(k *lanes, id int, at time.Time) {
+	if s := k.in(id); s != nil && (s.reconcileAt.IsZero() || at.Before(s.reconcileAt)) {
 		s.reconcileAt = at
 	}
 }
 
 // start begins the scans and reconciliations that are due, a few at a time.
 func (m *maintenance) start(now time.Time) {
-	busy := 0
+	free := maintenanceAtOnce
 	for _, s := range m.d.shards {
-		if s.busy {
-			busy++
-		}
-	}
-	for _, s := range m.d.shards {
-		if busy >= maintenanceAtOnce {
-			return
-		}
-		switch {
-		case s.busy:
-		case !s.reconcileAt.IsZero() && !s.reconcileAt.After(now):
-			s.busy, s.reconcileAt = true, time.Time{}
-			busy++
-			go m.d.q.reconcile(s.id, now)
-		case s.scanAt.After(now):
-		case s.audit && m.d.committing: // after the commit
-		default:
-			s.busy = true
-			busy++
-			audit := s.audit
-			if audit {
-				s.audit = false
-				m.d.audits++
+		for _, w := range s.work {
+			if w.busy {
+				free--
 			}
-			go m.d.q.scan(store.Fence{Shard: s.id, Owner: m.d.q.members.ID(), Epoch: s.epoch}, audit)
 		}
 	}
+	for _, s := range m.d.shards {
+		for i, w := range s.work {
+			if free <= 0 {
+				return
+			}
+			if m.begin(m.d.kinds[i], s, w, now) {
+				free--
+			}
+		}
+	}
+}
+
+// begin begins what a shard's work of one kind needs now, and reports whether it needed anything.
+func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) bool {
+	switch {
+	case w.busy:
+		return false
+	case !w.reconcileAt.IsZero() && !w.reconcileAt.After(now):
+		w.busy, w.reconcileAt = true, time.Time{}
+		go m.reconcile(k, s.id, now)
+		return true
+	case w.scanAt.After(now), w.audit && k.committing: // the audit comes after the commit
+		return false
+	}
+	w.busy = true
+	audit := w.audit
+	if audit {
+		w.audit = false
+		k.audits++
+	}
+	go m.scan(k, m.d.fence(s), audit)
+	return true
 }
 
 // scanRest is how long a shard's due index is left alone after a scan that took so long. While a snapshot is held, what has
@@ -79,29 +88,30 @@ func (m *maintenance) scanRest(took time.Duration) time.Duration {
 
 // scanned is a scan that ended.
 type scanned struct {
+	kind    *lanes
 	shard   int
 	wakes   []Wake
-	flights []store.Flight
+	flights []work.Flight
 	audit   bool // it looked for starts that were committed but never sent
 	took    time.Duration
 	err     error
 }
 
-func (q *Queue) scan(f store.Fence, audit bool) {
+func (*maintenance) scan(k *lanes, f work.Fence, audit bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
 	defer cancel()
-	e := &scanned{shard: f.Shard, audit: audit}
+	e := &scanned{kind: k, shard: f.Shard, audit: audit}
 	begin := time.Now()
-	lanes, err := q.store.Lanes(ctx, f.Shard)
+	lanes, err := k.Source.Lanes(ctx, f.Shard)
 	e.took = time.Since(begin)
 	for _, l := range lanes {
-		e.wakes = append(e.wakes, Wake{SenderUID: l.SenderUID, Class: l.Class, Due: l.Due})
+		e.wakes = append(e.wakes, Wake{Kind: k.Name, SenderUID: l.SenderUID, Class: l.Class, Due: l.Due})
 	}
 	if err == nil && audit {
-		e.flights, err = q.store.Flights(ctx, f)
+		e.flights, err = k.Source.Flights(ctx, f)
 	}
 	e.err = err
-	q.post(e)
+	k.d.q.post(e)
 }
 
 // apply wakes the lanes that a scan found. Flights that the database knows and this node does not were committed by a
@@ -110,96 +120,73 @@ func (q *Queue) scan(f store.Fence, audit bool) {
 // of this one: its result too may have been written without this node's learning of it, and the message been started again.
 func (e *scanned) apply(d *dispatcher, now time.Time) {
 	d.upkeepDue = true
+	k := e.kind
 	if e.audit {
-		d.audits--
+		k.audits--
 	}
-	s := d.shards[e.shard]
+	s := k.in(e.shard)
 	if s == nil {
 		return
 	}
 	s.busy = false
 	s.scanAt = now.Add(d.maintenance.scanRest(e.took))
 	if e.err != nil {
-		d.q.o.Log.Warn("scan shard", "shard", e.shard, "error", e.err)
+		d.q.o.Log.Warn("scan shard", "kind", k.Name, "shard", e.shard, "error", e.err)
 		s.scanAt, s.audit = now.Add(maintenanceRetries), s.audit || e.audit
 		return
 	}
 	woken(e.wakes).apply(d, now)
 	for _, f := range e.flights {
-		if x := d.flights[f.Key]; x != nil && x.job.Attempt >= f.Attempt || d.orphans[f.Key].attempt >= f.Attempt {
+		if x := k.flights[f.Key]; x != nil && x.job.Attempt >= f.Attempt || k.orphans[f.Key].attempt >= f.Attempt {
 			continue
 		}
-		d.maintenance.takeBack(f, now)
+		k.takeBack(f, now)
 	}
 }
 
-// takeBack has a start taken back of which nothing was sent; then its lane is woken.
-func (m *maintenance) takeBack(f store.Flight, now time.Time) {
+// takeBack has a start taken back of which nothing was done; then its lane is woken.
+func (k *lanes) takeBack(f work.Flight, now time.Time) {
 	const why = "the database did not confirm its start"
-	m.d.q.o.Log.Warn("queue again what was never sent", "message", int64(f.Key), "reason", why)
-	m.d.results = append(m.d.results, store.Result{
-		Key: f.Key, Attempt: f.Attempt, Move: store.MoveUnsent, Due: now, At: now, Detail: "an attempt was not made: " + why,
+	k.d.q.o.Log.Warn("queue again what was never sent", "kind", k.Name, "key", int64(f.Key), "reason", why)
+	k.results = append(k.results, work.Result{
+		Key: f.Key, Attempt: f.Attempt, Move: work.MoveUnsent, Due: now, At: now, Detail: "an attempt was not made: " + why,
 	})
-	m.d.orphans[f.Key] = orphan{f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}}
+	k.orphans[f.Key] = orphan{f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}}
 }
 
 // reconciled are unknown outcomes of a shard that were reconciled.
 type reconciled struct {
+	kind  *lanes
 	shard int
-	wakes []Wake
-	ended []carillon.Seq
-	next  time.Time
+	done  Reconciled
 	err   error
 }
 
-// reconcile ends the wait of a shard's unknown outcomes by their senders' policies.
-func (q *Queue) reconcile(shard int, now time.Time) {
+// reconcile has unknown outcomes of a shard reconciled.
+func (*maintenance) reconcile(k *lanes, shard int, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
 	defer cancel()
-	e := &reconciled{shard: shard}
-	due, next, err := q.store.UnknownOutcomes(ctx, shard, now, reconcileRows)
-	var retry, fail []store.UnknownOutcome
-	for _, x := range due {
-		sender, _, serr := q.o.Sender(ctx, x.SenderUID)
-		if serr != nil {
-			err = serr
-			break
-		}
-		if sender.Unknown.Retry[x.Class] {
-			retry = append(retry, x)
-			e.wakes = append(e.wakes, Wake{SenderUID: x.SenderUID, Class: x.Class, Due: now})
-		} else {
-			fail = append(fail, x)
-			e.ended = append(e.ended, x.Key.Seq())
-		}
-	}
-	if err == nil && len(due) > 0 {
-		err = q.store.Reconcile(ctx, retry, fail, now)
-		if err == nil && q.o.Reconciled != nil {
-			q.o.Reconciled(len(retry), len(fail))
-		}
-	}
-	e.next, e.err = next, err
-	q.post(e)
+	done, err := k.Worker.Reconcile(ctx, shard, now)
+	k.d.q.post(&reconciled{k, shard, done, err})
 }
 
 func (e *reconciled) apply(d *dispatcher, now time.Time) {
 	d.upkeepDue = true
-	if len(e.ended) > 0 && e.err == nil && d.q.o.Closed != nil {
-		d.q.o.Closed(e.ended)
-	}
-	s := d.shards[e.shard]
+	k := e.kind
+	s := k.in(e.shard)
 	if s == nil {
 		return
 	}
 	s.busy = false
 	if e.err != nil {
-		d.q.o.Log.Warn("reconcile unknown outcomes", "shard", e.shard, "error", e.err)
-		d.maintenance.reconcileAt(e.shard, now.Add(maintenanceRetries))
+		d.q.o.Log.Warn("reconcile unknown outcomes", "kind", k.Name, "shard", e.shard, "error", e.err)
+		d.maintenance.reconcileAt(k, e.shard, now.Add(maintenanceRetries))
 		return
 	}
-	if !e.next.IsZero() {
-		d.maintenance.reconcileAt(e.shard, e.next)
+	if !e.done.Next.IsZero() {
+		d.maintenance.reconcileAt(k, e.shard, e.done.Next)
 	}
-	woken(e.wakes).apply(d, now)
+	for _, l := range e.done.Retried {
+		k.wake(Wake{SenderUID: l.SenderUID, Class: l.Class, Due: l.Due}, now)
+	}
 }

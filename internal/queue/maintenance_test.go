@@ -1,31 +1,34 @@
 package queue
 
 import (
+	"context"
 	"testing"
 	"time"
 
-	"carillon"
+	"carillon/internal/queue/lane"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore follows two commits in a row whose answers were
 // lost: the first wrote the result of attempt 1, the second started attempt 2.
 func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	const taken, sent, airborne carillon.MessageKey = 1 << 8, 2 << 8, 3 << 8
-	d := idle(t)
-	l := d.laneOf(1, d.shards[1])
-	of := func(k carillon.MessageKey, attempt int) *flight {
-		return &flight{lane: l, job: &Job{Queued: store.Queued{Key: k}, Attempt: attempt}}
+	const taken, sent, airborne work.Key = 1 << 8, 2 << 8, 3 << 8
+	k := idle(t)
+	d := k.d
+	l := k.laneOf(1, d.shards[1])
+	of := func(key work.Key, attempt int) *flight {
+		return &flight{kind: k, lane: l, job: &Job{Queued: work.Queued{Key: key}, Attempt: attempt}}
 	}
-	d.flights = map[carillon.MessageKey]*flight{sent: of(sent, 1), airborne: of(airborne, 2)}
-	audited := func(attempt int) []store.Result {
-		d.results = nil
-		d.audits++
-		(&scanned{shard: 1, audit: true, flights: []store.Flight{
+	k.flights = map[work.Key]*flight{sent: of(sent, 1), airborne: of(airborne, 2)}
+	audited := func(attempt int) []work.Result {
+		k.results = nil
+		k.audits++
+		(&scanned{kind: k, shard: 1, audit: true, flights: []work.Flight{
 			{Key: taken, SenderUID: 1, Attempt: attempt}, {Key: sent, SenderUID: 1, Attempt: attempt}, {Key: airborne, SenderUID: 1, Attempt: 2},
 		}}).apply(d, now)
-		return d.results
+		return k.results
 	}
 	if rs := audited(1); len(rs) != 1 || rs[0].Key != taken {
 		t.Fatalf("taken back are %v, want what no attempt is known of", rs)
@@ -37,18 +40,18 @@ func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *test
 	if len(second) != 2 || second[0].Key != taken || second[1].Key != sent || second[0].Attempt != 2 || second[1].Attempt != 2 {
 		t.Fatalf("taken back are %v, want the second attempts of both", second)
 	}
-	d.written([]store.Result{{Key: taken, Attempt: 1, Move: store.MoveUnsent}}, now)
-	if d.orphans[taken].attempt != 2 {
+	k.written([]work.Result{{Key: taken, Attempt: 1, Move: work.MoveUnsent}}, now)
+	if k.orphans[taken].attempt != 2 {
 		t.Error("with the first attempt's result the second is forgotten")
 	}
-	d.written(second, now)
-	if len(d.orphans) != 0 {
-		t.Errorf("not forgotten once taken back: %v", d.orphans)
+	k.written(second, now)
+	if len(k.orphans) != 0 {
+		t.Errorf("not forgotten once taken back: %v", k.orphans)
 	}
 }
 
-// idlePump owns shard 1 of an empty database and does nothing by itself.
-func idle(t *testing.T) *dispatcher {
+// idle owns shard 1 of an empty database and does nothing by itself.
+func idle(t *testing.T) *lanes {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -59,29 +62,48 @@ func idle(t *testing.T) *dispatcher {
 			t.Error(err)
 		}
 	})
-	d := newDispatcher(New(s, Options{}))
-	d.reads = readsMost
-	d.shards[1] = &shard{id: 1}
-	return d
+	k := lanesOf(s, Kind{})
+	k.reads = readsMost
+	k.d.shards[1] = &shard{id: 1, work: []*shardWork{{}}}
+	return k
 }
 
 // owning is a dispatcher that owns shard 1 and may start.
-func owning(t interface{ Helper() }) *dispatcher {
+func owning(t interface{ Helper() }) *lanes {
 	t.Helper()
-	q := New(nil, Options{Deliver: nil})
-	d := newDispatcher(q)
-	d.reads = readsMost
-	d.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
-	return d
+	k := lanesOf(nil, Kind{})
+	k.reads = readsMost
+	k.d.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
+	return k
 }
+
+// lanesOf are the lanes of the only kind of work of a dispatcher.
+func lanesOf(s *store.Store, kind Kind) *lanes {
+	q := New(s, Options{})
+	kind.Name, kind.Worker = "test", idler{}
+	q.Handle(kind)
+	k := newDispatcher(q).kinds[0]
+	k.ctx = context.Background()
+	return k
+}
+
+// idler is a worker with nothing to do.
+type idler struct{}
+
+func (idler) Settings(context.Context, int64) (lane.Settings, error)        { return lane.Settings{}, nil }
+func (idler) Do(context.Context, *Job) Done                                 { return Done{} }
+func (idler) Written([]work.Result)                                         {}
+func (idler) Recover(context.Context, []store.Shard) error                  { return nil }
+func (idler) Reconcile(context.Context, int, time.Time) (Reconciled, error) { return Reconciled{}, nil }
 
 // The dispatcher may learn only after it has taken a shard up again that it had been lost before.
 func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
-	d := owning(t)
-	l := d.laneOf(1, d.shards[1])
+	k := owning(t)
+	d := k.d
+	l := k.laneOf(1, d.shards[1])
 	l.Halted = true
 	d.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
-	if d.lanes[1] != nil {
+	if k.lanes[1] != nil {
 		t.Error("a lane goes on as it was")
 	}
 	lost{ID: 1, Epoch: 7}.apply(d, time.Now())

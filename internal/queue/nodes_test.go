@@ -23,7 +23,6 @@ func onPostgres(t *testing.T, address string, o Options) *Queue {
 			t.Error(err)
 		}
 	})
-	o.Sender = func(context.Context, int64) (*carillon.Sender, bool, error) { return &carillon.Sender{}, true, nil }
 	return New(s, o)
 }
 

@@ -1,9 +1,10 @@
-// Package queue starts messages when they are due. The dispatcher reads lanes ahead, decides what starts, commits starts
-// together with the results of the last sends, and has a worker deliver each. It does not know how a message is sent.
+// Package queue starts work when it is due, whatever the work is: messages and calls. The dispatcher reads lanes ahead,
+// decides what starts, commits starts together with the results of the last attempts, and has a worker do each. It does not
+// know how a message is sent or a call is placed (Kind).
 //
-//	accept ── Wake ──▶ lane ── prefetch ──▶ start (one commit with the last results) ──▶ Deliver ──▶ result
-//	                     ▲                                                                  │
-//	                     └────────────── retry, unknown, held, postponed ◀──────────────────┘
+//	accept ── Wake ──▶ lane ── prefetch ──▶ start (one commit with the last results) ──▶ Worker.Do ──▶ result
+//	                     ▲                                                                   │
+//	                     └────────────── retry, unknown, held, postponed ◀───────────────────┘
 //
 // Which shards this node owns is decided by queue/membership; the pure parts of a lane are in queue/lane.
 package queue
@@ -19,85 +20,33 @@ import (
 	"carillon/internal/store"
 )
 
-// Job is one attempt that has been committed as started.
-type Job struct {
-	store.Queued
-	NotificationID string // the public id; Deliver fills it once it has read the notification
-	Sender         *carillon.Sender
-	Class          carillon.Class
-	Shard          int
-	Attempt        int
-	// Forgiven of the attempts count for nothing: the sender's breaker was open or opened by them, or they never left for a
-	// reason on our side.
-	Forgiven int
-	// Probe: the breaker is half open and this message probes whether the fault is over; it does not fail by it.
-	Probe bool
-	// Valid reports whether this node may still start: asked right before the request leaves.
-	Valid func() bool
+// Bus carries word to the other nodes.
+type Bus interface {
+	// PublishWakes carries wake-ups of shards that other nodes own.
+	PublishWakes(ws []Wake)
+	// PublishShards says that this node gave shards back: the others should look at once.
+	PublishShards()
 }
 
-// Done is how a job ended.
-type Done struct {
-	Result store.Result
-	// Pause: the fault concerns the whole sender; its lane rests, for the time given or by backoff when it is 0.
-	Pause    bool
-	PauseFor time.Duration
-	// Answered: the provider was reached and judged the message itself.
-	Answered bool
-	// Ours: a fault on our side postponed the message; the attempt counts for nothing.
-	Ours bool
-	// Fault is what may keep the sender's next message from its end too.
-	Fault carillon.Fault
-}
-
-// Wake says that a lane has a message due at an instant.
-type Wake struct {
-	SenderUID int64
-	Class     carillon.Class
-	Due       time.Time
-	Fresh     *Fresh // the message itself, where it was stored right now; nil: it is read
-}
-
-// Fresh is a message that has just been stored, alone and due at once, and its sender as it was then.
-type Fresh struct {
-	store.Queued
-	Sender *carillon.Sender
-}
-
-// Options wire a queue. Deliver and Sender are required.
+// Options wire a queue; all may be left out.
 type Options struct {
-	Deliver func(ctx context.Context, j *Job) Done
-	// Sender returns a sender, and whether it may send now: its company may be suspended.
-	Sender func(ctx context.Context, uid int64) (s *carillon.Sender, active bool, err error)
-	// Publish carries wakes of shards that other nodes own; nil on one node.
-	Publish func(ws []Wake)
-	// Closed is called with the notifications of which a message ended.
-	Closed func(notifications []carillon.Seq)
-	// Deposed is called when work behind deliveries may have been left undone: this node declared another one dead.
+	Bus Bus // nil on one node
+	// Deposed is called when this node declared another one dead: its background work may have been left undone.
 	Deposed func()
-	// Moved is called when this node gave shards back: the others should look at once. nil on one node.
-	Moved func()
 	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
 	Lapsed func()
-	// Observe is called with how late a message started and how it ended.
-	Observe func(j *Job, late time.Duration, d *Done)
-	// Reconciled is called with what their senders' policies made of messages of unknown outcome.
-	Reconciled func(retried, failed int)
-	Log        *slog.Logger
-	Name       string // of this node, for people
-
-	LaneCap    int           // sends at once of one sender; default 64
-	ProcessCap int           // sends at once in all; default 1024
-	Drain      time.Duration // how long Stop waits for sends in flight; default 20 s
+	Log    *slog.Logger
+	Name   string // of this node, for people
 }
 
 // breakersLeave bounds how long a stop waits for changes of breakers to be written.
 const breakersLeave = 2 * time.Second
 
-// Queue starts what is due. Make it with New, run it with Run.
+// Queue starts what is due. Make it with New, give it its kinds of work with Handle, run it with Run.
 type Queue struct {
 	store   *store.Store
 	o       Options
+	kinds   []Kind
 	members *membership.Membership
 	signal  chan struct{}
 
@@ -107,22 +56,33 @@ type Queue struct {
 
 // New builds a queue.
 func New(s *store.Store, o Options) *Queue {
-	if o.LaneCap == 0 {
-		o.LaneCap = 64
-	}
-	if o.ProcessCap == 0 {
-		o.ProcessCap = 1024
-	}
-	o.LaneCap = min(o.LaneCap, max(1, o.ProcessCap/8)) // a provider that hangs stops no one
-	if o.Drain == 0 {
-		o.Drain = 20 * time.Second
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	q := &Queue{store: s, o: o, signal: make(chan struct{}, 1)}
-	q.members = membership.New(s, q, membership.Options{Name: o.Name, Log: o.Log, Deposed: o.Deposed, Moved: o.Moved, Lapsed: o.Lapsed})
+	m := membership.Options{Name: o.Name, Log: o.Log, Deposed: q.deposed, Lapsed: o.Lapsed}
+	if o.Bus != nil {
+		m.Moved = o.Bus.PublishShards
+	}
+	q.members = membership.New(s, q, m)
 	return q
+}
+
+// Handle adds a kind of work, before Run.
+func (q *Queue) Handle(k Kind) {
+	if k.LaneCap == 0 {
+		k.LaneCap = 64
+	}
+	if k.Cap == 0 {
+		k.Cap = 1024
+	}
+	if !k.Lasting {
+		k.LaneCap = min(k.LaneCap, max(1, k.Cap/8)) // a provider that hangs stops no one
+	}
+	if k.Drain == 0 {
+		k.Drain = 20 * time.Second
+	}
+	q.kinds = append(q.kinds, k)
 }
 
 // ID is this node's id in the nodes' table.
@@ -140,8 +100,8 @@ func (q *Queue) Owns(shard int) bool { return q.members.Owns(shard) }
 // shardOf is the shard that a sender belongs to.
 func shardOf(senderUID int64) int { return int(senderUID % carillon.Shards) }
 
-// Run owns shards and delivers until ctx ends; then it lets the sends in flight finish, writes their results and gives
-// its shards back.
+// Run owns shards and has work done until ctx ends; then it lets what is under way finish, writes the results and gives its
+// shards back.
 func (q *Queue) Run(ctx context.Context) error {
 	if err := q.members.Join(ctx); err != nil {
 		return err
@@ -166,7 +126,9 @@ func (q *Queue) Run(ctx context.Context) error {
 	d.run(runCtx)
 	close(drained)
 	q.members.WaitGiven()
-	d.breakers.writer.wait(breakersLeave)
+	for _, k := range d.kinds {
+		k.breakers.writer.wait(breakersLeave)
+	}
 	keeping.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	endSession()
@@ -187,20 +149,22 @@ func (q *Queue) leave(ctx context.Context) {
 		q.o.Log.WarnContext(ctx, "leave", "error", err)
 		return
 	}
-	if len(late) > 0 && q.o.Publish != nil {
-		q.o.Publish(late)
+	q.publish(late)
+}
+
+func (q *Queue) publish(ws []Wake) {
+	if len(ws) > 0 && q.o.Bus != nil {
+		q.o.Bus.PublishWakes(ws)
 	}
 }
 
-// Wake records that messages are due. Wake-ups of shards that another node owns are published.
+// Wake records that work is due. Wake-ups of shards that another node owns are published.
 func (q *Queue) Wake(ws ...Wake) {
 	mine, foreign := q.divide(ws)
 	if len(mine) > 0 {
 		q.post(woken(mine))
 	}
-	if len(foreign) > 0 && q.o.Publish != nil {
-		q.o.Publish(foreign)
-	}
+	q.publish(foreign)
 }
 
 // divide separates wake-ups by whether this node owns their shards.
@@ -215,9 +179,9 @@ func (q *Queue) divide(ws []Wake) (mine, foreign []Wake) {
 	return mine, foreign
 }
 
-// Heard takes wake-ups that other nodes published; those of shards that this node does not own are for others. nil: some
+// Published takes wake-ups that other nodes published; those of shards that this node does not own are for others. nil: some
 // may have been missed, and every shard is scanned. None at all: shards are free.
-func (q *Queue) Heard(ws []Wake) {
+func (q *Queue) Published(ws []Wake) {
 	if len(ws) == 0 {
 		q.members.LookForShards()
 	}
@@ -226,6 +190,14 @@ func (q *Queue) Heard(ws []Wake) {
 	}
 	if mine, _ := q.divide(ws); len(mine) > 0 {
 		q.post(woken(mine))
+	}
+}
+
+// deposed has what a dead node left under way reconciled.
+func (q *Queue) deposed() {
+	q.post(reconcileAll{})
+	if q.o.Deposed != nil {
+		q.o.Deposed()
 	}
 }
 
@@ -238,39 +210,15 @@ func (q *Queue) Lost(s store.Shard) { q.post(lost(s)) }
 // Rebalance implements membership.Subscriber.
 func (q *Queue) Rebalance(n int) { q.post(rebalance(n)) }
 
-// Recover implements membership.Subscriber: what earlier owners of shards left in flight is of unknown outcome.
+// Recover implements membership.Subscriber.
 func (q *Queue) Recover(ctx context.Context, shards []store.Shard, recovered func(store.Shard)) error {
-	ids := make([]int, len(shards))
-	for i, s := range shards {
-		ids[i] = s.ID
-	}
-	inFlight, err := q.store.InFlight(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, s := range shards {
-		if err := q.recoverShard(ctx, s, inFlight[s.ID]); err != nil {
+	for _, k := range q.kinds {
+		if err := k.Worker.Recover(ctx, shards); err != nil {
 			return err
 		}
+	}
+	for _, s := range shards {
 		recovered(s)
 	}
 	return nil
-}
-
-// recoverShard marks what a shard has in flight, of these senders, as of unknown outcome.
-func (q *Queue) recoverShard(ctx context.Context, s store.Shard, senders []int64) error {
-	if len(senders) == 0 {
-		return nil
-	}
-	n, err := q.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
-		sender, _, err := q.o.Sender(ctx, uid)
-		if err != nil {
-			return carillon.DefaultUnknownPolicy().After
-		}
-		return sender.Unknown.After
-	})
-	if n > 0 {
-		q.o.Log.WarnContext(ctx, "found messages in flight whose outcome is unknown", "shard", s.ID, "messages", n)
-	}
-	return err
 }

@@ -8,22 +8,23 @@ import (
 
 	"carillon"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
-// flight is a message from the choice to start it until its result is committed.
+// flight is a piece of work from the choice to start it until its result is committed.
 type flight struct {
+	kind  *lanes
 	job   *Job
 	lane  *lane.Lane
 	class carillon.Class
-	start *store.Start
-	shard *shard        // as it was when the start was committed
+	start *work.Start
+	shard *shardWork    // as it was when the start was committed; nil once nothing of the flight keeps the shard
 	stamp time.Time     // of the start, for the recipient's interval; zero: there is none
 	wait  time.Duration // before it leaves, for the same
 }
 
 // begin counts the start in its shard, arrive its end: a result that is written, or no start at all.
-func (f *flight) begin(s *shard) {
+func (f *flight) begin(s *shardWork) {
 	if f.shard = s; s != nil {
 		s.inFlight++
 	}
@@ -39,7 +40,7 @@ func (f *flight) arrive() {
 // postponed is a message on its way to a later time. It stays known to its buffer until that is committed: its row
 // would be read again as due.
 type postponed struct {
-	m      store.Queued
+	m      work.Queued
 	lane   *lane.Lane
 	buffer *lane.Buffer
 }
@@ -49,25 +50,25 @@ type postponed struct {
 const turnRows = 8
 
 // choose takes messages from the ready lanes in turn, as long as there is room.
-func (d *dispatcher) choose(now time.Time) []*flight {
+func (k *lanes) choose(now time.Time) []*flight {
 	var flights []*flight
-	for most := d.q.o.ProcessCap - d.inFlight; len(flights) < most; {
-		l := d.order.NextReady()
+	for most := k.Cap - k.inFlight; len(flights) < most; {
+		l := k.order.NextReady()
 		if l == nil {
 			return flights
 		}
-		if started := d.turn(l, min(turnRows, most-len(flights)), now); len(started) > 0 {
+		if started := k.turn(l, min(turnRows, most-len(flights)), now); len(started) > 0 {
 			flights = append(flights, started...)
-			d.order.MarkReady(l)
+			k.order.MarkReady(l)
 		} else {
-			d.attend(l, now)
+			k.attend(l, now)
 		}
 	}
 	return flights
 }
 
 // turn takes what a lane starts in its turn: one message, and its neighbours.
-func (d *dispatcher) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) {
+func (k *lanes) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) {
 	for len(flights) < most {
 		if n := len(flights); n > 0 {
 			last := flights[n-1]
@@ -75,7 +76,7 @@ func (d *dispatcher) turn(l *lane.Lane, most int, now time.Time) (flights []*fli
 				break
 			}
 		}
-		f := d.next(l, now)
+		f := k.next(l, now)
 		if f == nil {
 			break
 		}
@@ -85,34 +86,42 @@ func (d *dispatcher) turn(l *lane.Lane, most int, now time.Time) (flights []*fli
 }
 
 // next takes the next message of a lane that may start now; nil when there is none.
-func (d *dispatcher) next(l *lane.Lane, now time.Time) *flight {
-	for l.Room(now, d.q.o.LaneCap) > 0 {
+func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
+	for l.Room(now, k.LaneCap) > 0 {
 		c, ok := l.Pick(now)
 		if !ok {
 			return nil
 		}
 		b := &l.Buffers[c]
 		m := b.Pop()
-		if d.space(l, b, m, now) {
+		if k.postpone(l, b, m, now) {
 			continue
 		}
-		f := &flight{lane: l, class: carillon.Class(c), start: &store.Start{Key: m.Key, Shard: l.Shard}, stamp: l.Spacer.Started(m.Number, now)}
+		f := &flight{
+			kind: k, lane: l, class: carillon.Class(c), stamp: l.Spacer.Started(m.Number, now),
+			start: &work.Start{Key: m.Key, SenderUID: l.UID, Shard: l.Shard, Limit: l.Settings.MaxConcurrent},
+		}
 		l.Pacer.Take()
 		l.InFlight++
-		if b.RunsLow() && d.reads < readsMost {
-			d.read(l, now)
+		if b.RunsLow() && k.reads < readsMost {
+			k.read(l, now)
 		}
-		f.job = &Job{Queued: m, Sender: l.Sender, Class: f.class, Shard: l.Shard, Valid: d.q.members.Validity(l.Shard, d.epochOf(l.Shard))}
-		f.job.Forgiven, f.job.Probe = d.breakers.allow(l, m.Key, now)
+		f.job = &Job{
+			Queued: m, SenderUID: l.UID, Class: f.class, Shard: l.Shard, Valid: k.d.q.members.Validity(l.Shard, k.d.epochOf(l.Shard)),
+		}
+		f.job.Forgiven, f.job.Probe = k.breakers.allow(l, m.Key, now)
 		return f
 	}
 	return nil
 }
 
-// space postpones a message whose recipient's interval is not over: in memory up to a second, in the database beyond. It
-// returns false where the message may start.
-func (d *dispatcher) space(l *lane.Lane, b *lane.Buffer, m store.Queued, now time.Time) bool {
-	at := l.Spacer.Slot(m.Number, m.Due, now)
+// postpone moves work that may not start yet, because its lane opens later or its recipient's interval is not over, to when
+// it may: in memory up to a second, in the database beyond. It returns false where the work may start.
+func (k *lanes) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.Time) bool {
+	at := l.Settings.OpensAt(now)
+	if !at.After(now) {
+		at = l.Spacer.Slot(m.Number, m.Due, now)
+	}
 	if !at.After(now) {
 		return false
 	}
@@ -120,7 +129,7 @@ func (d *dispatcher) space(l *lane.Lane, b *lane.Buffer, m store.Queued, now tim
 	if at.Sub(now) <= lane.SpacingWait {
 		b.Push(m)
 	} else {
-		d.postponed = append(d.postponed, postponed{m, l, b})
+		k.postponed = append(k.postponed, postponed{m, l, b})
 	}
 	return true
 }
@@ -133,14 +142,14 @@ const (
 
 // setAside postpones what was just read and waits for a recipient's interval, before its turn comes. However many wait for
 // one number, what stands behind them is read at once, and starts with the next commit, not with that of the last of them.
-func (d *dispatcher) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
-	if !l.Spacer.Active() || l.Room(now, d.q.o.LaneCap) <= 0 {
+func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
+	if !l.Spacer.Active() || l.Room(now, k.LaneCap) <= 0 {
 		return
 	}
 	due := b.PopDue(now)
 	left := due[:0]
 	for _, m := range due {
-		if len(d.postponed) >= postponeMost || !d.space(l, b, m, now) {
+		if len(k.postponed) >= postponeMost || !k.postpone(l, b, m, now) {
 			left = append(left, m)
 		}
 	}
@@ -148,8 +157,8 @@ func (d *dispatcher) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 }
 
 // takePostponed removes what the next commit postpones.
-func (d *dispatcher) takePostponed() []postponed {
-	return takeFirst(&d.postponed, min(max(postponeRows, len(d.postponed)/2), postponeMost))
+func takePostponed(all *[]postponed) []postponed {
+	return takeFirst(all, min(max(postponeRows, len(*all)/2), postponeMost))
 }
 
 // takeFirst removes the first n elements, or all.
@@ -163,45 +172,49 @@ func takeFirst[T any](all *[]T, n int) []T {
 	return taken[:n:n]
 }
 
-// commit writes the starts of flights, with the results and the postponed messages that wait.
-func (d *dispatcher) commit(flights []*flight, now time.Time) {
-	x := &store.Delivery{Results: takeFirst(&d.results, resultsMost), Now: now}
-	later := d.takePostponed()
+// commit writes the starts of flights, with the results and the postponed work that wait.
+func (k *lanes) commit(flights []*flight, now time.Time) {
+	x := &work.Batch{Results: takeFirst(&k.results, resultsMost), Now: now}
+	later := takePostponed(&k.postponed)
 	for _, p := range later {
 		x.Later = append(x.Later, p.m)
 	}
 	seen := map[int]bool{}
 	for _, f := range flights {
 		x.Starts = append(x.Starts, f.start)
-		s := d.shards[f.start.Shard]
-		f.begin(s)
-		if s != nil && !seen[s.id] {
-			seen[s.id] = true
-			x.Fences = append(x.Fences, store.Fence{Shard: s.id, Owner: d.q.members.ID(), Epoch: s.epoch})
+		id := f.start.Shard
+		f.begin(k.in(id))
+		if s := k.d.shards[id]; s != nil && !seen[id] {
+			seen[id] = true
+			x.Fences = append(x.Fences, k.d.fence(s))
 		}
 	}
-	slices.SortFunc(x.Fences, func(a, b store.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
-	slices.SortFunc(x.Later, func(a, b store.Queued) int { return cmp.Compare(a.Key, b.Key) })
-	slices.SortFunc(x.Results, func(a, b store.Result) int { return cmp.Compare(a.Key, b.Key) })
-	slices.SortFunc(x.Starts, func(a, b *store.Start) int { return cmp.Compare(a.Key, b.Key) })
-	d.inFlight += len(flights)
-	d.committing = true
+	slices.SortFunc(x.Fences, func(a, b work.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+	slices.SortFunc(x.Later, func(a, b work.Queued) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(x.Results, func(a, b work.Result) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(x.Starts, func(a, b *work.Start) int { return cmp.Compare(a.Key, b.Key) })
+	k.inFlight += len(flights)
+	k.committing = true
 	go func() {
-		err := d.q.store.Deliver(context.Background(), x)
-		d.q.post(&committed{x, flights, later, err})
+		err := k.Source.Commit(context.Background(), x)
+		k.d.q.post(&committed{k, x, flights, later, err})
 	}()
 }
 
-// send has a started message sent, by a goroutine of its own: as many run as may be in flight.
-func (d *dispatcher) send(f *flight, now time.Time) {
+// start has started work done, by a goroutine of its own: as many run as may be in flight. Lasting work keeps its shard from
+// being given away only until here.
+func (k *lanes) start(f *flight, now time.Time) {
 	if !f.stamp.IsZero() {
 		f.wait = f.lane.Spacer.Left(f.job.Number, now)
+	}
+	if k.Lasting {
+		f.arrive()
 	}
 	go func() {
 		if f.wait > 0 {
 			<-time.After(f.wait)
 		}
-		done := d.q.o.Deliver(d.sendCtx, f.job)
-		d.q.post(&completion{f, done, time.Now()})
+		done := k.Worker.Do(k.ctx, f.job)
+		k.d.q.post(&completion{f, done, time.Now()})
 	}()
 }

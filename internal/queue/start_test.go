@@ -7,25 +7,24 @@ import (
 
 	"carillon"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func TestNeighboursStartTogether(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	q := New(nil, Options{})
-	d := newDispatcher(q)
+	k := lanesOf(nil, Kind{})
 	for i := range 2 {
 		l := lane.New(int64(i), 1, time.Time{})
-		l.SetSender(&carillon.Sender{})
-		l.Buffers[0].Fill([]store.Queued{
-			{Key: carillon.Seq(i).Message(0), Due: now}, {Key: carillon.Seq(i).Message(1), Due: now}, {Key: carillon.Seq(i + 2).Message(0), Due: now},
+		l.Set(lane.Settings{})
+		l.Buffers[0].Fill([]work.Queued{
+			{Key: work.Key(carillon.Seq(i).Message(0)), Due: now}, {Key: work.Key(carillon.Seq(i).Message(1)), Due: now}, {Key: work.Key(carillon.Seq(i + 2).Message(0)), Due: now},
 		}, false, time.Time{})
-		d.lanes[l.UID] = l
-		d.order.MarkReady(l)
+		k.lanes[l.UID] = l
+		k.order.MarkReady(l)
 	}
 	var got []carillon.MessageKey
-	for _, f := range d.choose(now) {
-		got = append(got, f.start.Key)
+	for _, f := range k.choose(now) {
+		got = append(got, carillon.MessageKey(f.start.Key))
 	}
 	want := []carillon.MessageKey{
 		carillon.Seq(0).Message(0), carillon.Seq(0).Message(1), carillon.Seq(1).Message(0), carillon.Seq(1).Message(1),

@@ -11,19 +11,25 @@ import (
 
 // Stats is what a node's queue holds at an instant, for metrics.
 type Stats struct {
-	Shards    int                     // owned
-	Lanes     int                     // senders with something waiting or under way
-	Waiting   [carillon.Classes]int   // messages read ahead that are due; a lane reads at most 512 of a class ahead
-	Deep      int                     // lanes that have more due than they have read
-	Oldest    time.Duration           // how long the oldest message that is due has been so, of senders that do not rest
-	Sending   int                     // sends whose answer is awaited
-	Unwritten int                     // results that wait for their commit
-	Breakers  []carillon.Breaker      // not closed, at most BreakersMost
-	Broken    map[BreakerCount]int    // senders by class and state, closed ones left out
-	Changes   map[BreakerCount]uint64 // of breakers, ever: by class and the state they came to
-	Gained    uint64                  // shards, ever
-	Lost      uint64
-	Commits   uint64 // of deliveries, ever
+	Shards   int // owned
+	Kinds    []KindStats
+	Breakers []carillon.Breaker      // not closed, at most BreakersMost
+	Broken   map[BreakerCount]int    // senders by class and state, closed ones left out
+	Changes  map[BreakerCount]uint64 // of breakers, ever: by class and the state they came to
+	Gained   uint64                  // shards, ever
+	Lost     uint64
+}
+
+// KindStats are the figures of one kind of work.
+type KindStats struct {
+	Name      string
+	Lanes     int                   // senders with something waiting or under way
+	Waiting   [carillon.Classes]int // read ahead and due; a lane reads at most 512 of a class ahead
+	Deep      int                   // lanes that have more due than they have read
+	Oldest    time.Duration         // how long the oldest work that is due has been so, of senders that do not rest
+	InFlight  int                   // under way
+	Unwritten int                   // results that wait for their commit
+	Commits   uint64                // of starts and results, ever
 }
 
 // BreakerCount names what is counted about breakers.
@@ -49,8 +55,8 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 
 // counts are what only rises.
 type counts struct {
-	gained, lost, commits uint64
-	changes               map[BreakerCount]uint64
+	gained, lost uint64
+	changes      map[BreakerCount]uint64
 }
 
 func (c *counts) change(b carillon.Breaker) {
@@ -62,28 +68,37 @@ func (c *counts) change(b carillon.Breaker) {
 
 func (d *dispatcher) stats(now time.Time) Stats {
 	s := Stats{
-		Shards: len(d.shards), Lanes: len(d.lanes), Sending: d.inFlight, Unwritten: len(d.results), Gained: d.counts.gained,
-		Lost: d.counts.lost, Commits: d.counts.commits, Broken: map[BreakerCount]int{},
+		Shards: len(d.shards), Gained: d.counts.gained, Lost: d.counts.lost, Broken: map[BreakerCount]int{},
 		Changes: make(map[BreakerCount]uint64, len(d.counts.changes)),
 	}
 	maps.Copy(s.Changes, d.counts.changes)
-	for _, l := range d.lanes {
-		s.add(l, now)
-		if !l.Breaker.Tripped() {
-			continue
-		}
-		b := view(l, l.Breaker, now)
-		s.Broken[BreakerCount{b.Fault, b.State}]++
-		if len(s.Breakers) < BreakersMost {
-			s.Breakers = append(s.Breakers, b)
+	for _, k := range d.kinds {
+		s.Kinds = append(s.Kinds, statsOf(k, now))
+		for _, l := range k.lanes {
+			if !l.Breaker.Tripped() {
+				continue
+			}
+			b := k.breakers.view(l, l.Breaker, now)
+			s.Broken[BreakerCount{b.Fault, b.State}]++
+			if len(s.Breakers) < BreakersMost {
+				s.Breakers = append(s.Breakers, b)
+			}
 		}
 	}
 	return s
 }
 
+func statsOf(k *lanes, now time.Time) KindStats {
+	s := KindStats{Name: k.Name, Lanes: len(k.lanes), InFlight: k.inFlight, Unwritten: len(k.results), Commits: k.commits}
+	for _, l := range k.lanes {
+		s.add(l, now)
+	}
+	return s
+}
+
 // add counts what waits in a lane. Of a suspended sender nothing is late.
-func (s *Stats) add(l *lane.Lane, now time.Time) {
-	if l.Suspended {
+func (s *KindStats) add(l *lane.Lane, now time.Time) {
+	if l.Settings.Suspended {
 		return
 	}
 	deep := false
@@ -91,7 +106,7 @@ func (s *Stats) add(l *lane.Lane, now time.Time) {
 		items, since, more := l.Buffers[c].Overdue(now)
 		s.Waiting[c] += items
 		deep = deep || more
-		if !l.Breaker.Tripped() && !since.IsZero() { // else that its messages wait shows as its breaker's state
+		if !l.Breaker.Tripped() && !since.IsZero() { // else that its work waits shows as its breaker's state
 			s.Oldest = max(s.Oldest, now.Sub(since))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/calls"
 )
 
 // Accept is one notification on its way into the store, with everything that must be decided in the same transaction:
@@ -19,6 +20,7 @@ import (
 type Accept struct {
 	Notification Notification
 	Messages     []NewMessage
+	DialAt       time.Time // of a call: when it may be dialed, if that is not when the notification is due
 	Quota        Quota
 	Idempotency  *Idempotency
 
@@ -378,7 +380,7 @@ func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 	var messages int
 	seq := a.Notification.Seq()
 	err := tx.Row(ctx, []any{&id, &messages}, `SELECT id, (SELECT COUNT(*) FROM message WHERE id BETWEEN $2 AND $3)
-		FROM notification WHERE seq = $1`, int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()))
+		+ (SELECT COUNT(*) FROM call WHERE id BETWEEN $2 AND $3) FROM notification WHERE seq = $1`, int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()))
 	if err == nil && id != a.Notification.ID {
 		err = ErrIDTaken
 	}
@@ -393,11 +395,11 @@ func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
 	return nil
 }
 
-// messages are the rows of a batch: those to be sent, which are nearly all and take the fewest values, and those that are
-// skipped.
-type messages struct{ queued, skipped *db.Bulk }
+// messages are the rows of a batch: messages to be sent, which are nearly all and take the fewest values, those that are
+// skipped, and calls.
+type messages struct{ queued, skipped, calls *db.Bulk }
 
-func (m messages) all() []*db.Bulk { return []*db.Bulk{m.queued, m.skipped} }
+func (m messages) all() []*db.Bulk { return []*db.Bulk{m.queued, m.skipped, m.calls} }
 
 func newMessages() messages {
 	return messages{
@@ -405,13 +407,20 @@ func newMessages() messages {
 			"due_at:bigint", "q=1"),
 		skipped: db.NewBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "rank:bigint", "reason:text", "ended_at:bigint", "q=0"),
+		calls: calls.NewRows(),
 	}
 }
 
 func (a *Accept) addTo(b messages) {
 	n := &a.Notification
-	// Boxed once for all of the rows.
 	seq := n.Seq()
+	if n.Channel == carillon.Voice {
+		for i, m := range a.Messages {
+			calls.Add(b.calls, seq.Message(i), n.CompanyID, n.SenderUID, n.Class, m.Number, a.due(), n.CreatedAt, m.Skip)
+		}
+		return
+	}
+	// Boxed once for all of the rows.
 	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)
 	for i, m := range a.Messages {
 		switch {
@@ -421,6 +430,14 @@ func (a *Accept) addTo(b messages) {
 			b.queued.Add(int64(seq.Message(i)), shard, sender, class, m.Number, due)
 		}
 	}
+}
+
+// due is when the call is dialed: when the notification is due, or at the next calling hours.
+func (a *Accept) due() time.Time {
+	if !a.DialAt.IsZero() {
+		return a.DialAt
+	}
+	return a.Notification.DueAt
 }
 
 func (a *Accept) addSkipped(b messages, i int) {

@@ -213,7 +213,7 @@ func TestBackupUnderLoadHoldsWhatWasConfirmedAndRestoresHeld(t *testing.T) {
 	if at, broken, err := s.RestoredAt(t.Context()); at.IsZero() || broken || err != nil {
 		t.Error(at, broken, err)
 	}
-	if lanes, err := s.Lanes(t.Context(), l.sender.Shard()); len(lanes) > 0 || err != nil {
+	if lanes, err := s.MessageQueue().Lanes(t.Context(), l.sender.Shard()); len(lanes) > 0 || err != nil {
 		t.Errorf("something would be sent: %+v, %v", lanes, err)
 	}
 }

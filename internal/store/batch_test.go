@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // keyed is a request of one recipient under an idempotency key, whose answer is its own id.
@@ -177,19 +178,19 @@ func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
 		if err != nil || len(taken) != 1 {
 			t.Fatal(taken, err)
 		}
-		begin := store.Delivery{Fences: []store.Fence{{Shard: sender.Shard(), Owner: "node", Epoch: taken[0].Epoch}}, Now: a.Notification.DueAt}
-		var results store.Delivery
+		begin := work.Batch{Fences: []work.Fence{{Shard: sender.Shard(), Owner: "node", Epoch: taken[0].Epoch}}, Now: a.Notification.DueAt}
+		var results work.Batch
 		for i := range 5 {
-			k := a.Notification.Seq().Message(i)
-			begin.Starts = append(begin.Starts, &store.Start{Key: k, Shard: sender.Shard()})
-			r := store.Result{Key: k, Attempt: 1, Rank: carillon.RankSent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i), At: time.Now()}
+			k := work.Key(a.Notification.Seq().Message(i))
+			begin.Starts = append(begin.Starts, &work.Start{Key: k, Shard: sender.Shard()})
+			r := work.Result{Key: k, Attempt: 1, At: time.Now(), Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)}}
 			if i == 4 {
-				r = store.Result{Key: k, Attempt: 1, Rank: carillon.RankFailed, Reason: carillon.ReasonProviderRefused, Detail: "no\x00\xff", At: time.Now()}
+				r = work.Result{Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(), Outcome: store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonProviderRefused}}
 			}
 			results.Results = append(results.Results, r)
 		}
-		for _, d := range []*store.Delivery{&begin, &results} {
-			if err := st.Deliver(t.Context(), d); err != nil {
+		for _, d := range []*work.Batch{&begin, &results} {
+			if err := st.MessageQueue().Commit(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -17,10 +17,10 @@ func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
 			}
 			return nil
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO breaker (sender, company_id, state, fault, detail, since, until)
-			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
+		_, err := tx.Exec(ctx, `INSERT INTO breaker (sender, company_id, kind, state, fault, detail, since, until)
+			VALUES ($1, $2, $8, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
 			state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
-			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until))
+			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until), b.Kind)
 		if err != nil {
 			return fmt.Errorf("keep a breaker: %w", err)
 		}
@@ -28,7 +28,7 @@ func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
 	})
 }
 
-const breakerColumns = "sender, company_id, state, fault, detail, since, until"
+const breakerColumns = "sender, company_id, kind, state, fault, detail, since, until"
 
 // Breakers are all that are not closed.
 func (s *Store) Breakers(ctx context.Context) ([]carillon.Breaker, error) {
@@ -50,7 +50,7 @@ func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]cari
 	for rows.Next() {
 		var b carillon.Breaker
 		var since, until int64
-		if err := rows.Scan(&b.SenderUID, &b.CompanyID, &b.State, &b.Fault, &b.Detail, &since, &until); err != nil {
+		if err := rows.Scan(&b.SenderUID, &b.CompanyID, &b.Kind, &b.State, &b.Fault, &b.Detail, &since, &until); err != nil {
 			return nil, fmt.Errorf("read breakers: %w", err)
 		}
 		b.Since, b.Until = db.Instant(since), db.Instant(until)

@@ -11,155 +11,89 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/work"
 )
 
-// Fence proves that a node still owns a shard: a start is committed only with it (engine.md, section 2).
-type Fence struct {
-	Shard int
-	Owner string
-	Epoch int64
-}
-
-// Start is a message that is about to be sent. The store fills Attempt; 0: the row was not ours to start any more.
-type Start struct {
-	Key     carillon.MessageKey
-	Shard   int
-	Attempt int
-}
-
-// Move says what a result does to the message's place in the queue.
-type Move int
-
-// The moves.
-const (
-	MoveDone    Move = iota // ended: Rank says how
-	MoveRetry               // queued again for Due
-	MoveUnknown             // outcome unknown until Due
-	MoveHold                // held back under Hold
-	MoveUnsent              // its start was committed, but nothing left: queued again for Due
-)
-
-// Result is what became of one attempt. It is accepted from anyone, by message and attempt.
-type Result struct {
-	Key        carillon.MessageKey
-	Attempt    int
-	Move       Move
+// Outcome is what a result of a message says besides its move.
+type Outcome struct {
 	Rank       carillon.Rank
-	Due        time.Time
-	Hold       string
+	Hold       string // with work.MoveHold: the name that the message is held under
 	ProviderID string
 	Reason     carillon.Reason
-	Detail     string
-	At         time.Time
 }
 
-// Delivery is one commit of a node's deliveries: the results since the last one and the next starts, each sorted by
-// key.
-type Delivery struct {
-	Fences  []Fence // of the shards of the starts, sorted by shard
-	Starts  []*Start
-	Results []Result
-	Later   []Queued // moved to their Due without an attempt, sorted by key: a recipient's interval
-	Now     time.Time
-	Lost    []int // filled: shards whose fence no longer held; their starts were dropped
+// OutcomeOf returns what a result of a message says besides its move.
+func OutcomeOf(r *work.Result) Outcome {
+	o, _ := r.Outcome.(Outcome)
+	return o
 }
 
-// Deliver commits results and starts together. It is not repeated when the COMMIT got no response: a start would find its
+// MessageQueue is the table of messages as the dispatcher sees it.
+type MessageQueue struct {
+	*work.Table
+	s *Store
+}
+
+// MessageQueue returns the table of messages as the dispatcher sees it.
+func (s *Store) MessageQueue() MessageQueue { return MessageQueue{s.messages, s} }
+
+// Commit stores results and starts together. It is not repeated when the COMMIT got no response: a start would find its
 // rows started and take them for another's.
-func (s *Store) Deliver(ctx context.Context, d *Delivery) error {
-	return s.deliveries.Commit(ctx, s.DB, d)
+func (q MessageQueue) Commit(ctx context.Context, b *work.Batch) error {
+	return q.s.deliveries.Commit(ctx, q.s.DB, b)
 }
 
-func deliveryKind() *db.Kind[*Delivery] {
-	return &db.Kind[*Delivery]{
-		Name: "delivery", Place: placeDelivery, Background: true, Unrepeatable: true, Apply: applyDeliveries, Flush: flushDeliveries,
-		Rows: func(d *Delivery) int { return len(d.Starts) + len(d.Results) + len(d.Later) },
+func deliveryKind(t *work.Table) *db.Kind[*work.Batch] {
+	k := deliveries{t}
+	return &db.Kind[*work.Batch]{
+		Name: "delivery", Place: placeDelivery, Background: true, Unrepeatable: true, Apply: k.apply, Flush: k.flush,
+		Rows: (*work.Batch).Rows,
 	}
 }
 
-func applyDeliveries(ctx context.Context, tx *db.Tx, all []*Delivery, _ bool) error {
-	for _, d := range all {
-		if err := d.apply(ctx, tx); err != nil {
+// deliveries writes the batches of messages.
+type deliveries struct{ table *work.Table }
+
+func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ bool) error {
+	for _, b := range all {
+		epochs, err := b.TakeAll(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := tx.Run(ctx, resultStatements(b.Results, tx.SQLite())...); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+		if err := tx.Run(ctx, k.table.Postpone(b.Later)...); err != nil {
+			return fmt.Errorf("postpone: %w", err)
+		}
+		if err := writeStarts(ctx, tx, b.Startable(epochs), epochs, db.Millis(b.Now)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *Delivery) apply(ctx context.Context, tx *db.Tx) error {
-	d.Lost = d.Lost[:0]
-	epochs := map[int]int64{}
-	for _, f := range d.Fences {
-		held, err := fence(ctx, tx, f)
-		if err != nil {
-			return err
-		}
-		if !held {
-			d.Lost = append(d.Lost, f.Shard)
-			continue
-		}
-		epochs[f.Shard] = f.Epoch
-	}
-	if err := tx.Run(ctx, resultStatements(d.Results, tx.SQLite())...); err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	if err := tx.Run(ctx, postponed(d.Later, tx.SQLite())...); err != nil {
-		return fmt.Errorf("postpone: %w", err)
-	}
-	return writeStarts(ctx, tx, d.startable(epochs), epochs, db.Millis(d.Now))
-}
-
-// startable are the starts of shards whose fence holds, as they were before anything was tried.
-func (d *Delivery) startable(epochs map[int]int64) []*Start {
-	starts := make([]*Start, 0, len(d.Starts))
-	for _, st := range d.Starts {
-		st.Attempt = 0
-		if _, ok := epochs[st.Shard]; ok {
-			starts = append(starts, st)
-		}
-	}
-	return starts
-}
-
-// flushDeliveries returns the statements for the usual case that every fence holds. One that does not divides by zero, and
-// the deliveries are applied.
-func flushDeliveries(_ *db.Tx, all []*Delivery) ([]db.Statement, bool) {
+// flush returns the statements for the usual case that every fence holds. One that does not divides by zero, and the batches
+// are applied.
+func (k deliveries) flush(_ *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
-	for _, d := range all {
-		d.Lost = d.Lost[:0]
-		epochs := make(map[int]int64, len(d.Fences))
-		for _, f := range d.Fences {
+	for _, b := range all {
+		b.Lost = b.Lost[:0]
+		epochs := make(map[int]int64, len(b.Fences))
+		for _, f := range b.Fences {
 			epochs[f.Shard] = f.Epoch
-			statements = append(statements, f.shared())
+			statements = append(statements, f.Share())
 		}
-		statements = append(statements, resultStatements(d.Results, false)...)
-		statements = append(statements, postponed(d.Later, false)...)
-		if starts := d.startable(epochs); len(starts) > 0 {
-			statements = append(statements, startStatement(starts, epochs, db.Millis(d.Now)))
+		statements = append(statements, resultStatements(b.Results, false)...)
+		statements = append(statements, k.table.Postpone(b.Later)...)
+		if starts := b.Startable(epochs); len(starts) > 0 {
+			statements = append(statements, startStatement(starts, epochs, db.Millis(b.Now)))
 		}
 	}
 	return statements, true
 }
 
-// sharedFence locks a shard's row until the commit. Whoever frees or takes the shard updates the row, so that one waits for
-// the other's end and sees what it left. No version of the row is written: while a snapshot is held none can be cleaned
-// away, and each look at the row would pass all of them (docs/adr/0014-share-locks-as-fences.md).
-const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
-
-func (f Fence) shared() db.Statement {
-	return db.Statement{SQL: sharedFence, Args: []any{f.Shard, f.Owner, f.Epoch}}
-}
-
-// fence locks a shard's row against everybody, this node's own deliveries too, and reports whether the node still owns it.
-func fence(ctx context.Context, tx *db.Tx, f Fence) (held bool, err error) {
-	n, err := tx.Exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
-	if err != nil {
-		return false, fmt.Errorf("fence: %w", err)
-	}
-	return n == 1, nil
-}
-
-func writeStarts(ctx context.Context, tx *db.Tx, starts []*Start, epochs map[int]int64, now int64) error {
+func writeStarts(ctx context.Context, tx *db.Tx, starts []*work.Start, epochs map[int]int64, now int64) error {
 	if len(starts) == 0 {
 		return nil
 	}
@@ -171,7 +105,7 @@ func writeStarts(ctx context.Context, tx *db.Tx, starts []*Start, epochs map[int
 
 // startInRuns starts the neighbours among the recipients of a notification with one statement: what a statement costs
 // beside its rows is more than they cost.
-func startInRuns(ctx context.Context, tx *db.Tx, starts []*Start, epochs map[int]int64, now int64) error {
+func startInRuns(ctx context.Context, tx *db.Tx, starts []*work.Start, epochs map[int]int64, now int64) error {
 	for len(starts) > 0 {
 		n := 1
 		for n < len(starts) && follows(starts[n-1], starts[n]) {
@@ -185,7 +119,7 @@ func startInRuns(ctx context.Context, tx *db.Tx, starts []*Start, epochs map[int
 	return nil
 }
 
-func follows(a, b *Start) bool {
+func follows(a, b *work.Start) bool {
 	return b.Key == a.Key+1 && b.Shard == a.Shard
 }
 
@@ -195,7 +129,7 @@ const runShort = 4
 // startRun fills the attempts of those that start, and of no other. Mostly all of a run may: when a look finds that they
 // all do, and were attempted as often as is known, their rows need not be returned one by one. Nothing comes between the
 // look and the start: there is one writer.
-func startRun(ctx context.Context, tx *db.Tx, run []*Start, epoch, now int64) error {
+func startRun(ctx context.Context, tx *db.Tx, run []*work.Start, epoch, now int64) error {
 	first, last := run[0].Key, run[len(run)-1].Key
 	if len(run) >= runShort {
 		var count, least, most int
@@ -221,7 +155,7 @@ func startRun(ctx context.Context, tx *db.Tx, run []*Start, epoch, now int64) er
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var key carillon.MessageKey
+		var key work.Key
 		var attempt int
 		if err := rows.Scan(&key, &attempt); err != nil {
 			return err
@@ -234,8 +168,8 @@ func startRun(ctx context.Context, tx *db.Tx, run []*Start, epoch, now int64) er
 // startStatement starts messages on PostgreSQL and fills the attempts of those that did. Its conditions are written so
 // that no partial index serves them: a planner without fresh statistics takes the due index for empty and reads all that
 // is due, once a batch. By the primary key each row is found.
-func startStatement(starts []*Start, epochs map[int]int64, now int64) db.Statement {
-	byKey := make(map[carillon.MessageKey]*Start, len(starts))
+func startStatement(starts []*work.Start, epochs map[int]int64, now int64) db.Statement {
+	byKey := make(map[work.Key]*work.Start, len(starts))
 	ids, es := make([]int64, len(starts)), make([]int64, len(starts))
 	for i, st := range starts {
 		ids[i], es[i] = int64(st.Key), epochs[st.Shard]
@@ -248,7 +182,7 @@ func startStatement(starts []*Start, epochs map[int]int64, now int64) db.Stateme
 		RETURNING m.id, m.attempt`, Args: []any{ids, es, now},
 		Scan: func(rows db.Rows) error {
 			for rows.Next() {
-				var k carillon.MessageKey
+				var k work.Key
 				var attempt int
 				if err := rows.Scan(&k, &attempt); err != nil {
 					return fmt.Errorf("start: %w", err)
@@ -280,58 +214,60 @@ const (
 )
 
 // resultStatements are the statements of results: on PostgreSQL one for all successes of a batch, the rest one by one.
-func resultStatements(results []Result, sqlite bool) []db.Statement {
+func resultStatements(results []work.Result, sqlite bool) []db.Statement {
 	if !sqlite {
 		return resultsTogether(results)
 	}
 	all := make([]db.Statement, len(results))
 	for i := range results {
-		all[i] = results[i].statement()
+		all[i] = resultStatement(&results[i])
 	}
 	return all
 }
 
-func (r *Result) statement() db.Statement {
+func resultStatement(r *work.Result) db.Statement {
+	o := OutcomeOf(r)
 	switch r.Move {
-	case MoveRetry:
+	case work.MoveRetry:
 		return db.Statement{SQL: resultRetry, Args: []any{int64(r.Key), r.Attempt, db.Millis(r.Due), orNil(r.Detail)}}
-	case MoveUnknown:
+	case work.MoveUnknown:
 		return db.Statement{SQL: resultUnknown, Args: []any{int64(r.Key), r.Attempt, db.Millis(r.Due), orNil(r.Detail)}}
-	case MoveUnsent:
+	case work.MoveUnsent:
 		return db.Statement{SQL: resultUnsent, Args: []any{int64(r.Key), r.Attempt, db.Millis(r.Due), orNil(r.Detail)}}
-	case MoveHold:
-		return db.Statement{SQL: resultHold, Args: []any{int64(r.Key), r.Attempt, r.Hold, orNil(r.Detail)}}
-	case MoveDone:
+	case work.MoveHold:
+		return db.Statement{SQL: resultHold, Args: []any{int64(r.Key), r.Attempt, o.Hold, orNil(r.Detail)}}
+	case work.MoveDone:
 	}
-	sent, ended := doneTimes(r)
+	sent, ended := doneTimes(o.Rank, r.At)
 	return db.Statement{SQL: resultDone, Args: []any{
-		int64(r.Key), int(r.Rank), orNil(string(r.Reason)), orNil(r.Detail),
-		orZero(ended), orNil(r.ProviderID), orZero(sent), r.Attempt,
+		int64(r.Key), int(o.Rank), orNil(string(o.Reason)), orNil(r.Detail),
+		orZero(ended), orNil(o.ProviderID), orZero(sent), r.Attempt,
 	}}
 }
 
-func doneTimes(r *Result) (sent, ended int64) {
-	if r.Rank == carillon.RankSent || r.Rank == carillon.RankDialing {
-		return db.Millis(r.At), 0
+func doneTimes(rank carillon.Rank, at time.Time) (sent, ended int64) {
+	if rank == carillon.RankSent {
+		return db.Millis(at), 0
 	}
-	return 0, db.Millis(r.At)
+	return 0, db.Millis(at)
 }
 
 // resultsTogether are the statements of results on PostgreSQL: one, the same as resultDone, for all successes of a batch
 // when there are several; the rest goes one by one.
-func resultsTogether(results []Result) []db.Statement {
+func resultsTogether(results []work.Result) []db.Statement {
 	var all []db.Statement
 	var providers []string
 	var ids, attempts, ranks, sents []int64
 	for i := range results {
 		r := &results[i]
-		if sent, _ := doneTimes(r); r.Move == MoveDone && sent > 0 && len(results) >= togetherLeast {
-			ids, providers = append(ids, int64(r.Key)), append(providers, storable(r.ProviderID))
+		o := OutcomeOf(r)
+		if sent, _ := doneTimes(o.Rank, r.At); r.Move == work.MoveDone && sent > 0 && len(results) >= togetherLeast {
+			ids, providers = append(ids, int64(r.Key)), append(providers, storable(o.ProviderID))
 			attempts = append(attempts, int64(r.Attempt))
-			ranks, sents = append(ranks, int64(r.Rank)), append(sents, sent)
+			ranks, sents = append(ranks, int64(o.Rank)), append(sents, sent)
 			continue
 		}
-		all = append(all, r.statement())
+		all = append(all, resultStatement(r))
 	}
 	if len(ids) == 0 {
 		return all
@@ -414,26 +350,23 @@ const (
 	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $5)` + receiptWhere + ` AND (rank < $3 OR read_at IS NULL)`
 	receiptFailed    = `UPDATE message SET q = 0, rank = $3, reason = $5, detail = $6, ended_at = $7, provider_id = COALESCE(provider_id, $4)` +
 		receiptWhere + ` AND rank < $3 AND (attempt = $8 OR $8 = 0)`
-	receiptEnded = `UPDATE message SET q = 0, rank = $3, reason = NULL, detail = NULL, ended_at = $5, provider_id = COALESCE(provider_id, $4)` +
-		receiptWhere + ` AND rank < $3`
 )
 
 func receive(ctx context.Context, tx *db.Tx, r *carillon.Receipt) error {
 	id, at := int64(r.Ref.Key()), db.Millis(r.At)
-	rank := int(carillon.RankOf(r.Channel, r.State))
+	rank := int(carillon.RankOf(r.State))
 	provider := orNil(r.ProviderID)
 	var err error
 	switch r.State {
-	case carillon.StateSent, carillon.StateDialing:
+	case carillon.StateSent:
 		_, err = tx.Exec(ctx, receiptSent, id, r.SenderUID, rank, provider, at)
-	case carillon.StateDelivered, carillon.StateInProgress:
+	case carillon.StateDelivered:
 		_, err = tx.Exec(ctx, receiptDelivered, id, r.SenderUID, rank, provider, at)
-	case carillon.StateRead, carillon.StateRinging: // a call is never read: the column holds when it rang
+	case carillon.StateRead:
 		_, err = tx.Exec(ctx, receiptRead, id, r.SenderUID, rank, provider, at)
 	case carillon.StateFailed:
 		_, err = tx.Exec(ctx, receiptFailed, id, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
-	default:
-		_, err = tx.Exec(ctx, receiptEnded, id, r.SenderUID, rank, provider, at)
+	default: // no provider reports it
 	}
 	return err
 }

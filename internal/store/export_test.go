@@ -9,10 +9,11 @@ import (
 	"sync"
 
 	"carillon"
+	"carillon/internal/store/work"
 )
 
 // SharedFence is what a delivery on PostgreSQL begins with.
-const SharedFence = sharedFence
+var SharedFence = work.Fence{}.Share().SQL //nolint:gochecknoglobals // a constant
 
 // AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without a response.
 func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {

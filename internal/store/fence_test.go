@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 // fenced is a store whose node owns shard 1, with ten messages of it that are due, and a session beside the store's.
-func fenced(t *testing.T) (*store.Store, store.Fence, *pgx.Conn) {
+func fenced(t *testing.T) (*store.Store, work.Fence, *pgx.Conn) {
 	t.Helper()
 	dsn := storetest.Postgres(t)
 	s := open(t, store.Options{DatabaseURL: dsn})
@@ -34,12 +34,12 @@ func fenced(t *testing.T) (*store.Store, store.Fence, *pgx.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
-	return s, store.Fence{Shard: 1, Owner: "node", Epoch: taken[0].Epoch}, conn
+	return s, work.Fence{Shard: 1, Owner: "node", Epoch: taken[0].Epoch}, conn
 }
 
-func starting(f store.Fence, n int) *store.Delivery {
-	return &store.Delivery{
-		Fences: []store.Fence{f}, Starts: []*store.Start{{Key: carillon.MessageKey(n), Shard: f.Shard}}, Now: time.Now(),
+func starting(f work.Fence, n int) *work.Batch {
+	return &work.Batch{
+		Fences: []work.Fence{f}, Starts: []*work.Start{{Key: work.Key(n), Shard: f.Shard}}, Now: time.Now(),
 	}
 }
 
@@ -57,7 +57,7 @@ func TestADeliveryWritesNoVersionOfItsShard(t *testing.T) {
 	before := ask[string](t, conn, where)
 	for n := range 10 {
 		d := starting(f, n)
-		if err := s.Deliver(t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
+		if err := s.MessageQueue().Commit(t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
 			t.Fatal(d.Starts[0].Attempt, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, done := starting(f, 0), make(chan error, 1)
-	deliver := func() { done <- s.Deliver(context.WithoutCancel(t.Context()), d) }
+	deliver := func() { done <- s.MessageQueue().Commit(context.WithoutCancel(t.Context()), d) }
 	go deliver()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -123,7 +123,7 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
-		if err := s.Deliver(t.Context(), d); err != nil { // as above
+		if err := s.MessageQueue().Commit(t.Context(), d); err != nil { // as above
 			t.Fatal(err)
 		}
 	}

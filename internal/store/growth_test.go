@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // TestARowCostsNoMoreAmongMany times what a row takes in a commit of 1, of 256 and of 1,024 of them: a
@@ -31,7 +32,7 @@ func TestARowCostsNoMoreAmongMany(t *testing.T) {
 		if err != nil || len(taken) != 1 {
 			t.Fatal(taken, err)
 		}
-		g.fence = store.Fence{Shard: 1, Owner: "node", Epoch: taken[0].Epoch}
+		g.fence = work.Fence{Shard: 1, Owner: "node", Epoch: taken[0].Epoch}
 		const most = 3 // the square of the rows would make it four; less is a figure, and the machine's
 		worst := map[string]float64{}
 		for range 5 {
@@ -54,7 +55,7 @@ func TestARowCostsNoMoreAmongMany(t *testing.T) {
 type growing struct {
 	t     *testing.T
 	st    *store.Store
-	fence store.Fence
+	fence work.Fence
 }
 
 // least is the least that a row took in each statement, of several commits with so many rows.
@@ -70,19 +71,20 @@ func (g *growing) least(rows int) map[string]time.Duration {
 		begin := time.Now()
 		keys := g.accept(rows)
 		note("accept", begin)
-		later := &store.Delivery{Now: time.Now()}
+		later := &work.Batch{Now: time.Now()}
 		for i, k := range keys {
-			later.Later = append(later.Later, store.Queued{Key: k, Number: fmt.Sprint(34600111000 + i%100), Due: begin})
+			later.Later = append(later.Later, work.Queued{Key: k, Number: fmt.Sprint(34600111000 + i%100), Due: begin})
 		}
 		begin = time.Now()
 		g.deliver(later)
 		note("put off", begin)
-		d := &store.Delivery{Fences: []store.Fence{g.fence}, Now: time.Now()}
-		results := &store.Delivery{Now: time.Now()}
+		d := &work.Batch{Fences: []work.Fence{g.fence}, Now: time.Now()}
+		results := &work.Batch{Now: time.Now()}
 		for _, k := range keys {
-			d.Starts = append(d.Starts, &store.Start{Key: k, Shard: 1})
-			results.Results = append(results.Results, store.Result{
-				Key: k, Attempt: 1, Move: store.MoveDone, Rank: carillon.RankSent, ProviderID: "wamid." + fmt.Sprint(k), At: time.Now(),
+			d.Starts = append(d.Starts, &work.Start{Key: k, Shard: 1})
+			results.Results = append(results.Results, work.Result{
+				Key: k, Attempt: 1, Move: work.MoveDone, At: time.Now(),
+				Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "wamid." + fmt.Sprint(k)},
 			})
 		}
 		begin = time.Now()
@@ -101,7 +103,7 @@ func (g *growing) least(rows int) map[string]time.Duration {
 }
 
 // accept stores so many messages, a hundred a notification.
-func (g *growing) accept(rows int) (keys []carillon.MessageKey) {
+func (g *growing) accept(rows int) (keys []work.Key) {
 	g.t.Helper()
 	now := time.Now()
 	var all []*store.Accept
@@ -116,7 +118,7 @@ func (g *growing) accept(rows int) (keys []carillon.MessageKey) {
 		}
 		for i := range n {
 			a.Messages[i].Number = fmt.Sprint(34600111000 + i)
-			keys = append(keys, a.Notification.Seq().Message(i))
+			keys = append(keys, work.Key(a.Notification.Seq().Message(i)))
 		}
 		all = append(all, a)
 	}
@@ -132,9 +134,9 @@ func (g *growing) accept(rows int) (keys []carillon.MessageKey) {
 	return keys
 }
 
-func (g *growing) deliver(d *store.Delivery) {
+func (g *growing) deliver(d *work.Batch) {
 	g.t.Helper()
-	if err := g.st.Deliver(g.t.Context(), d); err != nil {
+	if err := g.st.MessageQueue().Commit(g.t.Context(), d); err != nil {
 		g.t.Fatal(err)
 	}
 }

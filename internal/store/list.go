@@ -112,7 +112,8 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	}
 	if f.Number != "" {
 		// Not EXISTS, which PostgreSQL may turn round: it would read all messages to find those of the number.
-		w.add("(SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND m.number = ?) IS NOT NULL", f.Number)
+		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND m.number = ?) IS NOT NULL OR "+
+			"(SELECT MIN(c.id) FROM call c WHERE c.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND c.number = ?) IS NOT NULL)", f.Number, f.Number)
 	}
 	if f.Class != nil {
 		w.add(p+"class = ?", int(*f.Class))
@@ -183,15 +184,17 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.Query(ctx, `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
-		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127
-		ORDER BY n.seq LIMIT $3`, int64(horizon), int64(carillon.FirstSeq(now.Add(-searchLag))), searchRows)
+	until := carillon.FirstSeq(now.Add(-searchLag))
+	rows, err := s.searchRowsOf(ctx, nil, searchMessages, int64(horizon), int64(until))
+	if err == nil {
+		rows, err = s.searchRowsOf(ctx, rows, searchCalls, int64(horizon.LastMessage()), int64(until.Message(0)))
+	}
 	if err != nil {
 		return false, fmt.Errorf("read for search: %w", err)
 	}
-	found, to, count, err := searchEntries(rows)
-	if err != nil || count == 0 {
-		return false, err
+	found, to := searchEntries(rows)
+	if len(found) == 0 {
+		return false, nil
 	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		b := db.NewBulk("search", "ON CONFLICT (company_id, field, value, seq) DO NOTHING",
@@ -211,29 +214,54 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	return true, nil
 }
 
+// What a step reads: rows of messages and of calls, each in the order of their notifications.
+const (
+	searchMessages = `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
+		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127 ORDER BY n.seq LIMIT $3`
+	searchCalls = `SELECT n.seq, c.number, n.company_id, n.campaign FROM call c CROSS JOIN notification n
+		WHERE c.id > $1 AND c.id < $2 AND n.seq = c.id / 128 ORDER BY c.id LIMIT $3`
+)
+
+type searchRow struct {
+	seq                       carillon.Seq
+	number, company, campaign string
+}
+
+func (s *Store) searchRowsOf(ctx context.Context, all []searchRow, query string, above, below int64) ([]searchRow, error) {
+	rows, err := s.Query(ctx, query, above, below, searchRows)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var x searchRow
+		if err := rows.Scan(&x.seq, &x.number, &x.company, &x.campaign); err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, rows.Err()
+}
+
 type searchEntry struct {
 	company, field, value string
 	seq                   carillon.Seq
 }
 
-// searchEntries reads the rows of a step, sorted for the table. A full step may have cut its last notification short:
-// that one is left to the next step, unless it is alone.
-func searchEntries(rows *sql.Rows) (found []searchEntry, to carillon.Seq, count int, err error) {
-	defer func() { _ = rows.Close() }()
+// searchEntries are the entries of a step's rows, sorted for the table, and the notification up to which they are all there. A
+// full step may have cut its last notification short: that one is left to the next step, unless it is alone.
+func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
+	slices.SortStableFunc(rows, func(a, b searchRow) int { return cmp.Compare(a.seq, b.seq) })
+	rows = rows[:min(len(rows), searchRows)]
 	to = carillon.NoSeq
-	var seq carillon.Seq
-	var number, company, campaign string
-	for rows.Next() {
-		if err := rows.Scan(&seq, &number, &company, &campaign); err != nil {
-			return nil, to, 0, fmt.Errorf("read for search: %w", err)
+	for _, x := range rows {
+		if x.seq != to {
+			found = append(found, searchEntry{x.company, "campaign", x.campaign, x.seq})
 		}
-		if count++; seq != to {
-			found = append(found, searchEntry{company, "campaign", campaign, seq})
-		}
-		found = append(found, searchEntry{company, "number", number, seq})
-		to = seq
+		found = append(found, searchEntry{x.company, "number", x.number, x.seq})
+		to = x.seq
 	}
-	if count == searchRows {
+	if len(rows) == searchRows {
 		first := found[0].seq
 		if cut := slices.IndexFunc(found, func(e searchEntry) bool { return e.seq == to }); first != to {
 			found, to = found[:cut], found[cut-1].seq
@@ -242,5 +270,5 @@ func searchEntries(rows *sql.Rows) (found []searchEntry, to carillon.Seq, count 
 	slices.SortFunc(found, func(a, b searchEntry) int {
 		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value), cmp.Compare(a.seq, b.seq))
 	})
-	return slices.Compact(found), to, count, rows.Err()
+	return slices.Compact(found), to
 }

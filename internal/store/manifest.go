@@ -34,6 +34,7 @@ type Counts struct {
 	Notifications int64 `json:"notifications"`
 	Open          int64 `json:"open_notifications"`
 	Messages      int64 `json:"messages"`
+	Calls         int64 `json:"calls"`
 }
 
 const manifestFormat = 1
@@ -73,6 +74,7 @@ func Inspect(ctx context.Context, file string) (m Manifest, err error) {
 		{"SELECT count(*) FROM notification", &m.Counts.Notifications},
 		{"SELECT count(*) FROM notification WHERE open > 0", &m.Counts.Open},
 		{"SELECT count(*) FROM message", &m.Counts.Messages},
+		{"SELECT count(*) FROM call", &m.Counts.Calls},
 	} {
 		if err := db.QueryRowContext(ctx, q.text).Scan(q.to); err != nil {
 			return m, fmt.Errorf("read the backup: %w", err)

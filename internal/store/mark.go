@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/work"
 )
 
 // Mark makes a restored database safe to start on (engine.md, section 4). Between the backup and now messages may have
@@ -27,8 +28,10 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 			return nil, fmt.Errorf("end what was being sent: %w", err)
 		}
 		failed += n
-		if err := m.holdShard(ctx, shard); err != nil {
-			return nil, fmt.Errorf("hold what is due: %w", err)
+		for _, t := range []*work.Table{s.messages, s.calls.Table} {
+			if err := m.holdShard(ctx, t, shard); err != nil {
+				return nil, fmt.Errorf("hold what is due: %w", err)
+			}
 		}
 	}
 	if err := m.holdHeld(ctx); err != nil {
@@ -90,13 +93,20 @@ func (m *marking) hold(ctx context.Context, query string, args ...any) error {
 }
 
 func (m *marking) endFlights(ctx context.Context, shard int) (int, error) {
-	return m.steps(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
+	calls, err := m.steps(ctx, `UPDATE call SET q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system',
+		detail = 'was under way when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM call
+		WHERE q = 2 AND shard = $1 LIMIT $3) AND q + 0 = 2`, shard, db.Millis(m.now), markRows)
+	if err != nil {
+		return calls, err
+	}
+	messages, err := m.steps(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
 		detail = 'was being sent when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM message
 		WHERE q >= 2 AND shard = $1 LIMIT $3) AND q + 0 >= 2`, shard, db.Millis(m.now), markRows)
+	return calls + messages, err
 }
 
-func (m *marking) holdShard(ctx context.Context, shard int) error {
-	lanes, err := m.s.Lanes(ctx, shard)
+func (m *marking) holdShard(ctx context.Context, t *work.Table, shard int) error {
+	lanes, err := t.Lanes(ctx, shard)
 	if err != nil {
 		return err
 	}
@@ -108,7 +118,7 @@ func (m *marking) holdShard(ctx context.Context, shard int) error {
 		if err != nil {
 			return err
 		}
-		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM message
+		if err := m.hold(ctx, `UPDATE `+t.Name+` SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM `+t.Name+`
 			WHERE q = 1 AND hold = '' AND shard = $3 AND sender = $4 AND class = $5 AND due_at <= $6 LIMIT $7) AND q + 0 = 1 AND hold || '' = ''`,
 			restoredPrefix+company, heldDetail, shard, l.SenderUID, int(l.Class), db.Millis(m.now), markRows); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/calls"
 )
 
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
@@ -165,17 +166,22 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 		if err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
-		if n == 0 {
+		dropped, begun, calling, err := calls.Cancel(ctx, tx.Tx, seq, now)
+		if err != nil {
+			return err
+		}
+		if canceled = int(n) + dropped; canceled == 0 {
 			return carillon.InConflict("Nothing is left to cancel")
 		}
 		if err := tx.Row(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank NOT IN (10, 20)", first, last); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
-		canceled = int(n)
+		sent += begun
 		var open int
 		if err := tx.Row(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
+		open += calling
 		done := int64(0)
 		if open == 0 {
 			done = db.Millis(now)
@@ -212,7 +218,11 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 		if err := tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first, last); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
-		if moved == 0 || moved != all {
+		called, dialable, err := calls.Move(ctx, tx.Tx, seq, due)
+		if err != nil {
+			return err
+		}
+		if moved, all = moved+called, all+dialable; moved == 0 || moved != all {
 			return carillon.InConflict("Delivery has begun")
 		}
 		_, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE seq = $2", db.Millis(due), int64(seq))
@@ -224,8 +234,8 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 	return s.Notification(ctx, companyID, id)
 }
 
-// stillOpen is the condition on a message that keeps its notification open: queued, in flight, or a call that goes on.
-const stillOpen = "(q > 0 OR rank IN (110, 120, 130))"
+// stillOpen is the condition on a message that keeps its notification open: queued or in flight.
+const stillOpen = "q > 0"
 
 // CloseDone marks notifications of which nothing is queued, in flight or in a call any more.
 func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
@@ -282,6 +292,7 @@ const closeTogether = `UPDATE notification AS n SET open = 0, done_at = $1 FROM 
 func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
 	rows, err := s.Query(ctx, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
 		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
+		AND NOT EXISTS (SELECT 1 FROM call WHERE id = notification.seq * 128 AND q > 0)
 		FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
 		ORDER BY company_id, seq LIMIT $4`, companyID, int64(after), now.UnixMilli(), limit)
 	if err != nil {

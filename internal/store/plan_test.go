@@ -40,7 +40,11 @@ func plans(t *testing.T, s *store.Store, q *store.Queries) {
 					continue
 				}
 				found[i] = true
-				if index := m.index[postgres]; !strings.Contains(plan, index) {
+				index := m.index[postgres]
+				if strings.Contains(oneLine(query)+" ", " call ") { // calls wait as messages do
+					index = strings.Replace(index, "message_", "call_", 1)
+				}
+				if !strings.Contains(plan, index) {
 					t.Errorf("%s: not by %s\n%s\n%s", how, index, query, plan)
 				}
 			}
@@ -175,7 +179,7 @@ func young(t *testing.T, s *store.Store, q *store.Queries) {
 			}
 		}
 	}
-	fill(t, s.Pool(), "TRUNCATE message")
+	fill(t, s.Pool(), "TRUNCATE message", "TRUNCATE call")
 }
 
 // by names an index on both engines; a primary key has a name on PostgreSQL alone.
@@ -327,6 +331,11 @@ var filling = []string{
 		SELECT (i / 2)::bigint * 1000000 * 128 + i % 2, (1 + i / 2 % 5000) % 64, 1 + i / 2 % 5000, i / 2 % 3, 34600000000 + i % 5000,
 		CASE WHEN i % 20 = 0 THEN 1 WHEN i % 100 = 1 THEN 1 WHEN i % 100 = 2 THEN 2 WHEN i % 100 = 3 THEN 3 ELSE 0 END, 40,
 		CASE WHEN i % 100 = 1 THEN 'c/' || i % 7 ELSE '' END, i, 1, 1 FROM generate_series(0, 40001) i`,
+	`INSERT INTO call (id, company_id, shard, sender, class, number, q, state, hold, due_at, attempt, epoch, node)
+		SELECT (10000000 + i)::bigint * 1000000 * 128, ` + company + `, (1 + i % 5000) % 64, 1 + i % 5000, i % 3, 34600000000 + i % 5000,
+		CASE WHEN i % 20 = 0 THEN 1 WHEN i % 100 = 1 THEN 1 WHEN i % 100 = 2 THEN 2 ELSE 0 END, 'queued',
+		CASE WHEN i % 100 = 1 THEN 'c/' || i % 7 ELSE '' END, i, 1, 1, 'n' || i % 3 FROM generate_series(0, 20000) i`,
+	`INSERT INTO call_attempt (call, attempt, state, dialed_at) SELECT id, 1, 'completed', 1 FROM call`,
 	`INSERT INTO search (company_id, field, value, seq)
 		SELECT n.company_id, 'number', m.number, n.seq FROM message m JOIN notification n ON n.seq = m.id >> 7 ON CONFLICT DO NOTHING`,
 	`INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', campaign, seq FROM notification`,

@@ -138,15 +138,17 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 		bySeq[all[i].seq] = &all[i]
 		keys = all[i].addKeys(keys)
 	}
-	const query = "SELECT id, number FROM message WHERE id "
+	query := func(where string) string {
+		return "SELECT id, number FROM message WHERE id " + where + " UNION ALL SELECT id, number FROM call WHERE id " + where
+	}
 	if !s.SQLite() {
-		if err := s.recipientsOf(ctx, bySeq, query+"= ANY($1)", keys); err != nil {
+		if err := s.recipientsOf(ctx, bySeq, query("= ANY($1)"), keys); err != nil {
 			return err
 		}
 	} else {
 		for i := range all {
 			seq := all[i].seq
-			if err := s.recipientsOf(ctx, bySeq, query+"BETWEEN $1 AND $2", int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
+			if err := s.recipientsOf(ctx, bySeq, query("BETWEEN $1 AND $2"), int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
 				return err
 			}
 		}
@@ -213,6 +215,11 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 	})
 }
 
+// recipientTables are the tables that hold a notification's recipients, each with the column that their keys are in.
+//
+//nolint:gochecknoglobals // a constant table
+var recipientTables = []string{"message WHERE id", "call_attempt WHERE call", "call WHERE id"}
+
 func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
 	for i := range all {
 		d := &all[i]
@@ -224,11 +231,14 @@ func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 			continue
 		}
 		p.Notifications++
-		messages, err := tx.Exec(ctx, "DELETE FROM message WHERE id BETWEEN ? AND ?", int64(d.seq.Message(0)), int64(d.seq.LastMessage()))
-		if err != nil {
-			return err
+		p.Rows += int(n)
+		for _, table := range recipientTables {
+			rows, err := tx.Exec(ctx, "DELETE FROM "+table+" BETWEEN ? AND ?", int64(d.seq.Message(0)), int64(d.seq.LastMessage()))
+			if err != nil {
+				return err
+			}
+			p.Rows += int(rows)
 		}
-		p.Rows += int(n + messages)
 		if err := unsearch(ctx, tx, p, companyID, "campaign", d.campaign, d.seq); err != nil {
 			return err
 		}
@@ -270,13 +280,17 @@ func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 			fields, values, owners = append(fields, "number"), append(values, number), append(owners, int64(d.seq))
 		}
 	}
-	messages, err := tx.Exec(ctx, "DELETE FROM message WHERE id = ANY($1)", ended)
-	if err != nil {
-		return err
+	var recipients int64
+	for _, table := range recipientTables {
+		n, err := tx.Exec(ctx, "DELETE FROM "+table+" = ANY($1)", ended)
+		if err != nil {
+			return err
+		}
+		recipients += n
 	}
 	entries, err := tx.Exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::bigint[]) AS seq) AS u
 		WHERE s.company_id = $1 AND s.field = u.field AND s.value = u.value AND s.seq = u.seq`, companyID, fields, values, owners)
-	p.Notifications, p.Rows = len(gone), len(gone)+int(messages+entries)
+	p.Notifications, p.Rows = len(gone), len(gone)+int(recipients+entries)
 	return err
 }
 

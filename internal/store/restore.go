@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/work"
 )
 
 // RestoreOptions say what a restore takes and where it puts it.
@@ -214,15 +216,14 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	if r.At, r.Broken, err = s.RestoredAt(ctx); err != nil || r.At.IsZero() {
 		return nil, err
 	}
-	for name := restoredPrefix; ; {
-		if name, err = s.holdAfter(ctx, name); err != nil || name == "" || name >= restoredPast {
+	held := map[string]int{}
+	for _, t := range restoredTables {
+		if err = s.heldIn(ctx, t, held); err != nil {
 			break
 		}
-		h := HeldBack{CompanyID: name[len(restoredPrefix):]}
-		if err = s.Row(ctx, []any{&h.Messages}, "SELECT COUNT(*) FROM message WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
-			break
-		}
-		r.Held = append(r.Held, h)
+	}
+	for _, company := range slices.Sorted(maps.Keys(held)) {
+		r.Held = append(r.Held, HeldBack{company, held[company]})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("count what is held after a restore: %w", err)
@@ -230,26 +231,38 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	return r, nil
 }
 
+// restoredTables are the tables of which rows are held after a restore.
+//
+//nolint:gochecknoglobals // a constant table
+var restoredTables = []string{"message", "call"}
+
+// heldIn counts what is held in a table after a restore, by company.
+func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) error {
+	for name := restoredPrefix; ; {
+		var err error
+		if name, err = s.holdAfter(ctx, table, name); err != nil || name == "" || name >= restoredPast {
+			return err
+		}
+		var n int
+		if err := s.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM "+table+" WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
+			return err
+		}
+		held[name[len(restoredPrefix):]] += n
+	}
+}
+
 // Decide sends or fails up to limit of the messages that are held of a company after a restore. Those decided are told by
 // their notifications, and those to be sent by their lanes, each once.
 func (s *Store) Decide(ctx context.Context, companyID string, send bool, now time.Time, limit int) (d Decided, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		var rows *sql.Rows
 		d = Decided{}
-		if send {
-			rows, err = tx.Query(ctx, `UPDATE message SET hold = '', detail = NULL WHERE id IN (SELECT id FROM message
-				WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1
-				RETURNING id, sender, class`, restoredPrefix+companyID, limit)
-		} else {
-			rows, err = tx.Query(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
-				detail = 'failed by the operator after a restore', ended_at = $3
-				WHERE id IN (SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
-				AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`, restoredPrefix+companyID, limit, db.Millis(now))
-		}
-		if err != nil {
+		if err := d.decide(ctx, tx, &d.Lanes, messageDecisions, companyID, send, now, limit); err != nil {
 			return err
 		}
-		return d.scan(rows)
+		if d.Messages >= limit {
+			return nil
+		}
+		return d.decide(ctx, tx, &d.CallLanes, callDecisions, companyID, send, now, limit-d.Messages)
 	})
 	if err != nil {
 		return Decided{}, fmt.Errorf("decide after a restore: %w", err)
@@ -257,18 +270,50 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 	return d, nil
 }
 
+// decisions are the statements that decide what becomes of held rows of a table.
+type decisions struct{ send, fail string }
+
+//nolint:gochecknoglobals // constant tables
+var (
+	messageDecisions = decisions{
+		send: `UPDATE message SET hold = '', detail = NULL WHERE id IN (SELECT id FROM message
+			WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
+		fail: `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
+			detail = 'failed by the operator after a restore', ended_at = $3
+			WHERE id IN (SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
+			AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
+	}
+	callDecisions = decisions{
+		send: `UPDATE call SET hold = '', detail = '' WHERE id IN (SELECT id FROM call
+			WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
+		fail: `UPDATE call SET q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system',
+			detail = 'failed by the operator after a restore', ended_at = $3
+			WHERE id IN (SELECT id FROM call WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
+			AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
+	}
+)
+
 // Decided is what a step of Decide did.
 type Decided struct {
 	Messages      int
 	Notifications []carillon.Seq
-	Lanes         []Lane // without times
+	Lanes         []work.Lane // of messages, without times
+	CallLanes     []work.Lane // of calls
 }
 
-func (d *Decided) scan(rows *sql.Rows) error {
+func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by decisions, companyID string, send bool, now time.Time, limit int) error {
+	query, args := by.send, []any{restoredPrefix + companyID, limit}
+	if !send {
+		query, args = by.fail, append(args, db.Millis(now))
+	}
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var key carillon.MessageKey
-		var l Lane
+		var l work.Lane
 		if err := rows.Scan(&key, &l.SenderUID, &l.Class); err != nil {
 			return err
 		}
@@ -277,8 +322,8 @@ func (d *Decided) scan(rows *sql.Rows) error {
 		if len(d.Notifications) == 0 || d.Notifications[len(d.Notifications)-1] != id {
 			d.Notifications = append(d.Notifications, id)
 		}
-		if !slices.Contains(d.Lanes, l) {
-			d.Lanes = append(d.Lanes, l)
+		if !slices.Contains(*lanes, l) {
+			*lanes = append(*lanes, l)
 		}
 	}
 	return rows.Err()
@@ -288,7 +333,8 @@ func (d *Decided) scan(rows *sql.Rows) error {
 func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
-			AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
+			AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')
+			AND NOT EXISTS (SELECT 1 FROM call WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
 		ended = n == 1
 		return err
 	})

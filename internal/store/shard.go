@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/work"
 )
 
 // Shards and nodes (engine.md, section 2). `node.beat` is a counter, never a time: who watches it measures with its own
@@ -66,6 +67,7 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 	})
 	if err == nil {
 		s.ids.SetSlot(slot)
+		s.nodeID.Store(id)
 	}
 	return err
 }
@@ -197,8 +199,8 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 }
 
 // Give frees shards that this node owns at these epochs, for other nodes to take. They are sorted by shard.
-func (s *Store) Give(ctx context.Context, fences []Fence) error {
-	slices.SortFunc(fences, func(a, b Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+func (s *Store) Give(ctx context.Context, fences []work.Fence) error {
+	slices.SortFunc(fences, func(a, b work.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, f := range fences {
 			if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE id = $1 AND owner = $2 AND epoch = $3",

@@ -11,16 +11,19 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/calls"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/seal"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
+	"carillon/internal/store/work"
 )
 
 // Options say where the data is. DatabaseURL empty: SQLite in Dir.
@@ -64,13 +67,16 @@ type Store struct {
 	caches     *caches
 	ids        carillon.Sequence
 	accepts    *db.Kind[*Accept]
-	deliveries *db.Kind[*Delivery]
+	messages   *work.Table
+	deliveries *db.Kind[*work.Batch]
 	receipts   *db.Kind[[]carillon.Receipt]
 	reconciles *db.Kind[db.Func] // unknown outcomes
 	closes     *db.Kind[closing]
 	events     *db.Kind[[]*Event]
 	purges     *db.Kind[db.Func] // deletions, on SQLite
 	backups    backups
+	calls      *calls.Store
+	nodeID     atomic.Value // string; empty until the node has joined
 	stop       context.CancelFunc
 	done       sync.WaitGroup
 }
@@ -100,12 +106,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	config := configure.New(d)
 	account := accounts.New(d, sealer, config)
+	messages := &work.Table{DB: d, Name: "message"}
 	s := &Store{
 		DB: d, accountStore: account, templateStore: templates.New(d, config), resourceStore: resources.New(d, sealer, config),
-		suppressionStore: suppressions.New(d, config, account), seal: sealer, config: config, log: o.Logger, caches: newCaches(config), accepts: acceptKind(), deliveries: deliveryKind(), receipts: receiptKind(),
+		suppressionStore: suppressions.New(d, config, account), seal: sealer, config: config, log: o.Logger, caches: newCaches(config), accepts: acceptKind(), messages: messages, deliveries: deliveryKind(messages),
+		receipts:   receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
 		purges: db.Funcs("purge", placeClose),
 	}
+	s.nodeID.Store("")
+	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first failure says what is wrong
 		return nil, err
@@ -117,6 +127,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// Calls are the tables of calls.
+func (s *Store) Calls() *calls.Store { return s.calls }
+
+// node is this node's id, once it has joined the others.
+func (s *Store) node() string { return s.nodeID.Load().(string) }
 
 // Close finishes the writes that wait, then closes the database and releases the folder.
 func (s *Store) Close() error {

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func changing() []sentence {
@@ -94,7 +95,7 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 	f := r.fence(t)
 	for range 30 {
 		a := r.accepted(t, 2)
-		st := []*store.Start{{Key: a.Notification.Seq().Message(0), Shard: f.Shard}, {Key: a.Notification.Seq().Message(1), Shard: f.Shard}}
+		st := []*work.Start{{Key: work.Key(a.Notification.Seq().Message(0)), Shard: f.Shard}, {Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard}}
 		canceled, begin := 0, make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
@@ -103,7 +104,7 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 		})
 		both.Go(func() {
 			<-begin
-			if err := r.Deliver(t.Context(), &store.Delivery{Fences: []store.Fence{f}, Starts: st, Now: r.now}); err != nil {
+			if err := r.MessageQueue().Commit(t.Context(), &work.Batch{Fences: []work.Fence{f}, Starts: st, Now: r.now}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -120,7 +121,7 @@ func closing(t *testing.T, r *rig) {
 	seqs := []carillon.Seq{a.Notification.Seq(), b.Notification.Seq()}
 	done := func(n int, x *store.Accept) {
 		r.start(t, f, x, n)
-		r.result(t, store.Result{Key: x.Notification.Seq().Message(n), Attempt: 1, Rank: carillon.RankSent, At: r.now})
+		r.result(t, work.Result{Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}})
 		if err := r.CloseDone(t.Context(), seqs, r.now); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func openPages(t *testing.T, r *rig) {
 			continue // still queued, due later, closed already
 		}
 		r.start(t, f, a, 0)
-		r.result(t, store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, At: r.now})
+		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}})
 		want = append(want, a.Notification.Seq())
 	}
 	var got []carillon.Seq

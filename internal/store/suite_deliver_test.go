@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func delivering() []sentence {
@@ -34,10 +35,10 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 	}
 	lost := f
 	lost.Epoch++
-	st := &store.Start{Key: a.Notification.Seq().Message(1), Shard: f.Shard}
-	d := &store.Delivery{
-		Fences: []store.Fence{lost}, Starts: []*store.Start{st}, Now: r.now,
-		Results: []store.Result{{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, At: r.now}},
+	st := &work.Start{Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard}
+	d := &work.Batch{
+		Fences: []work.Fence{lost}, Starts: []*work.Start{st}, Now: r.now,
+		Results: []work.Result{{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}}},
 	}
 	r.deliver(t, d)
 	if !slices.Equal(d.Lost, []int{f.Shard}) || st.Attempt != 0 {
@@ -61,7 +62,7 @@ func onlyDueIsStarted(t *testing.T, r *rig) {
 	}
 	r.start(t, f, flying, 0)
 	r.start(t, f, held, 0)
-	r.result(t, store.Result{Key: held.Notification.Seq().Message(0), Attempt: 1, Move: store.MoveHold, Hold: "ours/1"})
+	r.result(t, work.Result{Key: work.Key(held.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: "ours/1"}})
 	for name, tt := range map[string]struct {
 		a    *store.Accept
 		want int
@@ -79,22 +80,22 @@ func onlyDueIsStarted(t *testing.T, r *rig) {
 func startCountsTheAttempt(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 40)
 	for attempt := 1; attempt <= 3; attempt++ {
-		d := &store.Delivery{Fences: []store.Fence{f}, Now: r.now}
+		d := &work.Batch{Fences: []work.Fence{f}, Now: r.now}
 		for n := range 40 {
-			d.Starts = append(d.Starts, &store.Start{Key: a.Notification.Seq().Message(n), Shard: f.Shard})
+			d.Starts = append(d.Starts, &work.Start{Key: work.Key(a.Notification.Seq().Message(n)), Shard: f.Shard})
 		}
 		r.deliver(t, d)
-		var results []store.Result
+		var results []work.Result
 		for _, st := range d.Starts {
 			if st.Attempt != attempt {
-				t.Fatalf("attempt %d of message %d, want %d", st.Attempt, st.Key.N(), attempt)
+				t.Fatalf("attempt %d of message %d, want %d", st.Attempt, carillon.MessageKey(st.Key).N(), attempt)
 			}
-			results = append(results, store.Result{Key: st.Key, Attempt: attempt, Move: store.MoveRetry, Due: r.now})
+			results = append(results, work.Result{Key: st.Key, Attempt: attempt, Move: work.MoveRetry, Due: r.now})
 		}
 		if m := r.message(t, a, 39); m.Q != 2 || m.Attempts != attempt || !m.StartedAt.Equal(r.now) {
 			t.Errorf("%+v", m)
 		}
-		flights, err := r.Flights(t.Context(), f)
+		flights, err := r.MessageQueue().Flights(t.Context(), f)
 		if err != nil || len(flights) != 40 || flights[0].Attempt != attempt || flights[0].SenderUID != r.sender.UID {
 			t.Error(len(flights), err)
 		}
@@ -108,22 +109,22 @@ func neighboursStart(t *testing.T, r *rig) {
 	id := a.Notification.ID
 	r.start(t, f, a, 3) // in flight
 	r.start(t, f, a, 22)
-	r.result(t, store.Result{Key: carillon.SeqOf(id).Message(22), Attempt: 1, Move: store.MoveRetry, Due: r.now}) // tried before
-	d := &store.Delivery{Fences: []store.Fence{f}, Now: r.now}
+	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(22)), Attempt: 1, Move: work.MoveRetry, Due: r.now}) // tried before
+	d := &work.Batch{Fences: []work.Fence{f}, Now: r.now}
 	for n := range 31 {
 		if n != 8 && n != 9 {
-			d.Starts = append(d.Starts, &store.Start{Key: carillon.SeqOf(id).Message(n), Shard: f.Shard})
+			d.Starts = append(d.Starts, &work.Start{Key: work.Key(carillon.SeqOf(id).Message(n)), Shard: f.Shard})
 		}
 	}
 	r.deliver(t, d)
 	for _, st := range d.Starts {
 		want := map[int]int{3: 0, 11: 0, 22: 2, 30: 0}
-		attempt, odd := want[st.Key.N()]
+		attempt, odd := want[carillon.MessageKey(st.Key).N()]
 		if !odd {
 			attempt = 1
 		}
 		if st.Attempt != attempt {
-			t.Errorf("attempt %d of message %d, want %d", st.Attempt, st.Key.N(), attempt)
+			t.Errorf("attempt %d of message %d, want %d", st.Attempt, carillon.MessageKey(st.Key).N(), attempt)
 		}
 	}
 	for n, want := range map[int]store.Message{0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1}} {
@@ -138,7 +139,7 @@ func resultByAttempt(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	id := a.Notification.ID
 	for _, attempt := range []int{0, 2} {
-		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: attempt, Rank: carillon.RankFailed, Reason: carillon.ReasonExpired, At: r.now})
+		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now, Outcome: store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonExpired}})
 	}
 	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != carillon.RankNone {
 		t.Errorf("another attempt's result was taken: %+v", m)
@@ -146,28 +147,28 @@ func resultByAttempt(t *testing.T, r *rig) {
 	if deposed, err := r.Depose(t.Context(), "node", 1); err != nil || !deposed {
 		t.Fatal(deposed, err)
 	}
-	r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Rank: carillon.RankSent, ProviderID: "p", At: r.now})
+	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "p"}})
 	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != carillon.RankSent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
 		t.Errorf("a deposed node's result was not taken: %+v", m)
 	}
 }
 
 // moves are one result of every kind and the message it makes.
-func moves(r *rig) (results []store.Result, want []store.Message) {
+func moves(r *rig) (results []work.Result, want []store.Message) {
 	later := r.now.Add(time.Minute)
-	add := func(x store.Result, m store.Message) {
-		x.Key, x.Attempt, x.At = carillon.MessageKey(len(results)), 1, r.now
+	add := func(x work.Result, m store.Message) {
+		x.Key, x.Attempt, x.At = work.Key(len(results)), 1, r.now
 		m.N, m.Attempts, m.StartedAt = len(want), 1, r.now
 		results, want = append(results, x), append(want, m)
 	}
-	add(store.Result{Rank: carillon.RankSent, ProviderID: "p"}, store.Message{Rank: carillon.RankSent, ProviderID: "p", SentAt: r.now})
-	add(store.Result{Rank: carillon.RankSent}, store.Message{Rank: carillon.RankSent, SentAt: r.now})
-	add(store.Result{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable, Detail: "131026"},
+	add(work.Result{Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "p"}}, store.Message{Rank: carillon.RankSent, ProviderID: "p", SentAt: r.now})
+	add(work.Result{Outcome: store.Outcome{Rank: carillon.RankSent}}, store.Message{Rank: carillon.RankSent, SentAt: r.now})
+	add(work.Result{Detail: "131026", Outcome: store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable}},
 		store.Message{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
-	add(store.Result{Move: store.MoveRetry, Due: later, Detail: "500"}, store.Message{Q: 1, Due: later, Detail: "500"})
-	add(store.Result{Move: store.MoveUnknown, Due: later, Detail: "cut"}, store.Message{Q: 3, Due: later, Detail: "cut"})
-	add(store.Result{Move: store.MoveUnsent, Due: later}, store.Message{Q: 1, Due: later})
-	add(store.Result{Move: store.MoveHold, Hold: "ours/1"}, store.Message{Q: 1, Held: true})
+	add(work.Result{Move: work.MoveRetry, Due: later, Detail: "500"}, store.Message{Q: 1, Due: later, Detail: "500"})
+	add(work.Result{Move: work.MoveUnknown, Due: later, Detail: "cut"}, store.Message{Q: 3, Due: later, Detail: "cut"})
+	add(work.Result{Move: work.MoveUnsent, Due: later}, store.Message{Q: 1, Due: later})
+	add(work.Result{Move: work.MoveHold, Outcome: store.Outcome{Hold: "ours/1"}}, store.Message{Q: 1, Held: true})
 	return results, want
 }
 
@@ -181,11 +182,11 @@ func checkMoves(t *testing.T, r *rig, one bool) {
 	results, want := moves(r)
 	again, more := moves(r)
 	for i := range again {
-		again[i].Key, more[i].N = carillon.MessageKey(i+kinds), i+kinds
+		again[i].Key, more[i].N = work.Key(i+kinds), i+kinds
 	}
 	results, want = append(results, again...), append(want, more...)
 	for i := range results {
-		results[i].Key += a.Notification.Seq().Message(0)
+		results[i].Key += work.Key(a.Notification.Seq().Message(0))
 		if one {
 			r.result(t, results[i])
 		}
@@ -216,15 +217,15 @@ func resultNeverLowers(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 		r.receive(t, r.receipt(a, n, carillon.StateDelivered))
 	}
-	var results []store.Result
+	var results []work.Result
 	for n := range 8 { // enough for one statement, and each of the other moves
-		results = append(results, store.Result{
-			Key: a.Notification.Seq().Message(n), Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
-			Move: []store.Move{store.MoveDone, store.MoveDone, store.MoveDone, store.MoveDone, store.MoveDone, store.MoveRetry, store.MoveUnknown, store.MoveHold}[n],
-			Rank: carillon.RankSent, Hold: "h", ProviderID: "late",
+		results = append(results, work.Result{
+			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
+			Move:    []work.Move{work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveRetry, work.MoveUnknown, work.MoveHold}[n],
+			Outcome: store.Outcome{Rank: carillon.RankSent, Hold: "h", ProviderID: "late"},
 		})
 	}
-	results[4].Rank, results[4].Reason, results[4].Detail = carillon.RankFailed, carillon.ReasonProviderRefused, "x"
+	results[4].Detail, results[4].Outcome = "x", store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonProviderRefused}
 	r.result(t, results...)
 	for n := range 8 {
 		m := r.message(t, a, n)
@@ -236,18 +237,18 @@ func resultNeverLowers(t *testing.T, r *rig) {
 
 func heldUntilReleased(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 5)
-	hold := func(n int, name string) store.Result {
+	hold := func(n int, name string) work.Result {
 		r.start(t, f, a, n)
-		return store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveHold, Hold: name}
+		return work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: name}}
 	}
 	r.result(t, hold(0, "ours/1"), hold(1, "ours/1"), hold(2, "ours/1"), hold(3, "ours/2"))
 	holds, err := r.Holds(t.Context())
 	if err != nil || !slices.Equal(holds, []string{"ours/1", "ours/2"}) {
 		t.Error(holds, err)
 	}
-	lane := store.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
+	lane := work.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
 	window := func() int {
-		all, err := r.Window(t.Context(), f.Shard, lane, time.UnixMilli(0), r.now, 100)
+		all, err := r.MessageQueue().Window(t.Context(), f.Shard, lane, time.UnixMilli(0), r.now, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,10 +274,10 @@ func postponedMovesLater(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 3)
 	r.start(t, f, a, 2)
 	earlier, later := r.now.Add(-time.Hour), r.now.Add(time.Hour)
-	r.deliver(t, &store.Delivery{Now: r.now, Later: []store.Queued{
-		{Key: a.Notification.Seq().Message(0), Due: later},
-		{Key: a.Notification.Seq().Message(1), Due: earlier},
-		{Key: a.Notification.Seq().Message(2), Due: later},
+	r.deliver(t, &work.Batch{Now: r.now, Later: []work.Queued{
+		{Key: work.Key(a.Notification.Seq().Message(0)), Due: later},
+		{Key: work.Key(a.Notification.Seq().Message(1)), Due: earlier},
+		{Key: work.Key(a.Notification.Seq().Message(2)), Due: later},
 	}})
 	for n, want := range []time.Time{later, a.Notification.DueAt, a.Notification.DueAt} {
 		if m := r.message(t, a, n); !m.Due.Equal(want) {

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func listing() []sentence {
@@ -55,7 +56,7 @@ func several(t *testing.T, r *rig) []*store.Accept {
 				t.Fatal(err)
 			}
 		case i%6 == 4 && a.Notification.DueAt.Before(r.now): // completed
-			f := store.Fence{Shard: int(a.Notification.SenderUID % carillon.Shards), Owner: "node"}
+			f := work.Fence{Shard: int(a.Notification.SenderUID % carillon.Shards), Owner: "node"}
 			r.join(t, "node")
 			if _, err := r.Take(t.Context(), []int{f.Shard}, f.Owner); err != nil {
 				t.Fatal(err)
@@ -63,7 +64,7 @@ func several(t *testing.T, r *rig) []*store.Accept {
 			f.Epoch = r.shard(t, f.Shard).Epoch
 			for n := range 2 {
 				r.start(t, f, a, n)
-				r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Rank: carillon.RankSent, At: r.now})
+				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}})
 			}
 			if err := r.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, r.now); err != nil {
 				t.Fatal(err)

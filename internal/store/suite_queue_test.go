@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func queueing() []sentence {
@@ -41,8 +42,8 @@ func lanesOfAShard(t *testing.T, r *rig) {
 		r.accepted(t, 2, change)
 	}
 	r.start(t, f, r.accepted(t, 1), 0) // in flight: no longer in its lane
-	lanes, err := r.Lanes(t.Context(), f.Shard)
-	want := []store.Lane{
+	lanes, err := r.MessageQueue().Lanes(t.Context(), f.Shard)
+	want := []work.Lane{
 		{SenderUID: r.sender.UID, Class: carillon.Transactional, Due: later},
 		{SenderUID: r.sender.UID, Class: carillon.Marketing, Due: soon},
 		{SenderUID: far.UID, Class: carillon.Utility, Due: soon},
@@ -53,7 +54,7 @@ func lanesOfAShard(t *testing.T, r *rig) {
 }
 
 func windowOfALane(t *testing.T, r *rig) {
-	lane := store.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
+	lane := work.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
 	begin := r.now.Add(time.Hour)
 	var ids []string
 	for _, i := range []int{3, 1, 4, 0, 2} {
@@ -61,25 +62,25 @@ func windowOfALane(t *testing.T, r *rig) {
 	}
 	r.accepted(t, 1, at(r.sender, carillon.Marketing, begin))
 	r.accepted(t, 1, at(r.second, carillon.Utility, begin))
-	all, err := r.Window(t.Context(), r.sender.Shard(), lane, begin.Add(time.Second), begin.Add(3*time.Second), 2)
-	want := []store.Queued{
-		{Key: carillon.SeqOf(ids[1]).Message(0), Number: "34600000000", Due: begin.Add(time.Second)}, {Key: carillon.SeqOf(ids[4]).Message(0), Number: "34600000000", Due: begin.Add(2 * time.Second)},
+	all, err := r.MessageQueue().Window(t.Context(), r.sender.Shard(), lane, begin.Add(time.Second), begin.Add(3*time.Second), 2)
+	want := []work.Queued{
+		{Key: work.Key(carillon.SeqOf(ids[1]).Message(0)), Number: "34600000000", Due: begin.Add(time.Second)}, {Key: work.Key(carillon.SeqOf(ids[4]).Message(0)), Number: "34600000000", Due: begin.Add(2 * time.Second)},
 	}
 	if d := cmp.Diff(want, all); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if all, err := r.Window(t.Context(), r.sender.Shard(), lane, begin, begin.Add(3*time.Second), 100); err != nil || len(all) != 4 {
+	if all, err := r.MessageQueue().Window(t.Context(), r.sender.Shard(), lane, begin, begin.Add(3*time.Second), 100); err != nil || len(all) != 4 {
 		t.Error(len(all), err)
 	}
 }
 
 func nextDueOfALane(t *testing.T, r *rig) {
-	lane := store.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
+	lane := work.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
 	soon, later := r.now.Add(time.Minute), r.now.Add(time.Hour)
 	r.accepted(t, 1, at(r.sender, carillon.Utility, later))
 	r.accepted(t, 1, at(r.sender, carillon.Utility, soon))
 	for floor, want := range map[time.Time]time.Time{r.now: soon, soon: soon, soon.Add(time.Millisecond): later, later.Add(time.Millisecond): {}} {
-		if got, err := r.NextDue(t.Context(), r.sender.Shard(), lane, floor); err != nil || !got.Equal(want) {
+		if got, err := r.MessageQueue().NextDue(t.Context(), r.sender.Shard(), lane, floor); err != nil || !got.Equal(want) {
 			t.Errorf("from %s: %s, want %s; %v", floor, got, want, err)
 		}
 	}
@@ -91,7 +92,7 @@ func doubtsComeUp(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 	}
 	for n, wait := range []time.Duration{time.Hour, time.Minute, time.Second} { // 3 and 4 stay in flight, 5 queued
-		r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveUnknown, Due: r.now.Add(wait)})
+		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveUnknown, Due: r.now.Add(wait)})
 	}
 	for _, tt := range []struct {
 		after time.Duration
@@ -129,7 +130,7 @@ func settling(t *testing.T, r *rig) {
 	for n := range 5 {
 		r.start(t, f, a, n)
 		if n < 4 {
-			r.result(t, store.Result{Key: a.Notification.Seq().Message(n), Attempt: 1, Move: store.MoveUnknown, Due: r.now})
+			r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveUnknown, Due: r.now})
 		}
 		doubts = append(doubts, store.UnknownOutcome{Key: a.Notification.Seq().Message(n), SenderUID: r.sender.UID, Attempt: 1})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func receiving() []sentence {
@@ -19,7 +20,6 @@ func receiving() []sentence {
 		{"a failure of an earlier attempt leaves the present one alone", failureOfAnEarlierAttempt},
 		{"another sender's receipt changes nothing", foreignReceipt},
 		{"a message that was never started takes no receipt", receiptOfNothing},
-		{"calls take the words of a call", receiptsOfCalls},
 		{"who asked for no more is found by the sender's own receipt", optOuts},
 	}
 }
@@ -28,7 +28,7 @@ func receiving() []sentence {
 func (r *rig) receipt(a *store.Accept, n int, state carillon.State) carillon.Receipt {
 	x := carillon.Receipt{
 		Channel: a.Notification.Channel, Ref: carillon.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
-		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(carillon.RankOf(carillon.Messaging, state)) * time.Second),
+		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(carillon.RankOf(state)) * time.Second),
 	}
 	if state == carillon.StateFailed {
 		x.Reason, x.Detail = carillon.ReasonUndeliverable, "131026"
@@ -48,7 +48,7 @@ func told(a *store.Accept, states []carillon.State, r *rig) store.Message {
 	m := store.Message{ProviderID: "wamid", Attempts: 1}
 	for _, s := range states {
 		x := r.receipt(a, 0, s)
-		m.Rank = max(m.Rank, carillon.RankOf(carillon.Messaging, s))
+		m.Rank = max(m.Rank, carillon.RankOf(s))
 		switch s {
 		case carillon.StateSent:
 			m.SentAt = x.At
@@ -81,7 +81,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 				all[i] = carillon.StateSent
 				r.receive(t, batch...)
 				batch = nil
-				r.result(t, store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, ProviderID: "wamid", At: r.receipt(a, 0, carillon.StateSent).At})
+				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At, Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "wamid"}})
 				continue
 			}
 			batch = append(batch, r.receipt(a, 0, s))
@@ -106,9 +106,9 @@ func (r *rig) begin(t *testing.T, a *store.Accept, state string) {
 	id := a.Notification.ID
 	switch state {
 	case "unknown", "failed unknown":
-		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Move: store.MoveUnknown, Due: r.now, Detail: "cut"})
+		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, Move: work.MoveUnknown, Due: r.now, Detail: "cut"})
 	case "queued again":
-		r.result(t, store.Result{Key: carillon.SeqOf(id).Message(0), Attempt: 1, Move: store.MoveRetry, Due: r.now, Detail: "500"})
+		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, Move: work.MoveRetry, Due: r.now, Detail: "500"})
 	}
 	if state == "failed unknown" {
 		if err := r.Reconcile(t.Context(), nil, []store.UnknownOutcome{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
@@ -195,31 +195,6 @@ func receiptOfNothing(t *testing.T, r *rig) {
 		}
 		if d := cmp.Diff(before, r.message(t, a, 0)); d != "" {
 			t.Error(d)
-		}
-	}
-}
-
-func receiptsOfCalls(t *testing.T, r *rig) {
-	f := r.fence(t)
-	for _, tt := range []struct {
-		told []carillon.State
-		want carillon.State
-	}{
-		{[]carillon.State{carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted}, carillon.StateCompleted},
-		{[]carillon.State{carillon.StateCompleted, carillon.StateInProgress, carillon.StateRinging, carillon.StateDialing}, carillon.StateCompleted},
-		{[]carillon.State{carillon.StateBusy, carillon.StateRinging}, carillon.StateBusy},
-		{[]carillon.State{carillon.StateRinging, carillon.StateNoAnswer}, carillon.StateNoAnswer},
-		{[]carillon.State{carillon.StateFailed, carillon.StateDialing}, carillon.StateFailed},
-		{[]carillon.State{carillon.StateFailed, carillon.StateCompleted}, carillon.StateCompleted},
-	} {
-		a := r.accepted(t, 1, func(a *store.Accept) { a.Notification.Channel = carillon.Voice })
-		r.start(t, f, a, 0)
-		for _, s := range tt.told {
-			r.receive(t, r.receipt(a, 0, s))
-		}
-		m := r.message(t, a, 0)
-		if m.Rank.State() != tt.want || m.Q != 0 || m.EndedAt.IsZero() || (m.Reason != "") != (tt.want == carillon.StateFailed) || (m.Detail != "") != (m.Reason != "") {
-			t.Errorf("%v: %+v", tt.told, m)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func restoring() []sentence {
@@ -67,9 +68,9 @@ func markHolds(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 	}
 	r.result(t,
-		store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Rank: carillon.RankSent, At: r.now},
-		store.Result{Key: a.Notification.Seq().Message(1), Attempt: 1, Move: store.MoveUnknown, Due: r.now.Add(time.Hour)},
-		store.Result{Key: a.Notification.Seq().Message(2), Attempt: 1, Move: store.MoveRetry, Due: r.now})
+		work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}},
+		work.Result{Key: work.Key(a.Notification.Seq().Message(1)), Attempt: 1, Move: work.MoveUnknown, Due: r.now.Add(time.Hour)},
+		work.Result{Key: work.Key(a.Notification.Seq().Message(2)), Attempt: 1, Move: work.MoveRetry, Due: r.now})
 	x := r.mark(t)
 	want := &store.Restored{At: r.now, Held: []store.HeldBack{{CompanyID: ours, Messages: 2}, {CompanyID: theirs, Messages: 3}}, Failed: 2}
 	if d := cmp.Diff(want, x); d != "" || x.Total() != 5 {
@@ -81,7 +82,7 @@ func markHolds(t *testing.T, r *rig) {
 	if n := r.start(t, f, a, 4); n != 0 {
 		t.Error("a held message was started")
 	}
-	if all, err := r.Lanes(t.Context(), f.Shard); len(all) != 1 || !all[0].Due.Equal(later.Notification.DueAt) || err != nil {
+	if all, err := r.MessageQueue().Lanes(t.Context(), f.Shard); len(all) != 1 || !all[0].Due.Equal(later.Notification.DueAt) || err != nil {
 		t.Errorf("lanes are %+v, %v", all, err)
 	}
 	r.now = later.Notification.DueAt
@@ -107,7 +108,7 @@ func decisions(t *testing.T, r *rig) {
 	b := r.accepted(t, 2, at(r.foreign, carillon.Marketing, r.now))
 	r.mark(t)
 	d := r.decide(t, ours, true, 2)
-	want := store.Decided{Messages: 2, Notifications: []carillon.Seq{a.Notification.Seq()}, Lanes: []store.Lane{{SenderUID: r.sender.UID, Class: carillon.Utility}}}
+	want := store.Decided{Messages: 2, Notifications: []carillon.Seq{a.Notification.Seq()}, Lanes: []work.Lane{{SenderUID: r.sender.UID, Class: carillon.Utility}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
@@ -158,7 +159,7 @@ func receiptsLift(t *testing.T, r *rig) {
 func markHoldsHeld(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 2)
 	r.start(t, f, a, 0)
-	r.result(t, store.Result{Key: a.Notification.Seq().Message(0), Attempt: 1, Move: store.MoveHold, Hold: ours + "/1"})
+	r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: ours + "/1"}})
 	r.mark(t)
 	if n, err := r.Release(t.Context(), ours+"/1", 100); n != 0 || err != nil {
 		t.Error("an approval released what is held after a restore:", n, err)

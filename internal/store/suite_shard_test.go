@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func sharding() []sentence {
@@ -164,8 +165,8 @@ func deposedByBeat(t *testing.T, r *rig) {
 func givingAShard(t *testing.T, r *rig) {
 	r.join(t, "a", "b")
 	epoch := r.take(t, 3, "a")
-	for _, wrong := range []store.Fence{{Shard: 3, Owner: "b", Epoch: epoch}, {Shard: 3, Owner: "a", Epoch: epoch - 1}, {Shard: 4, Owner: "a", Epoch: epoch}} {
-		if err := r.Give(t.Context(), []store.Fence{wrong}); err != nil {
+	for _, wrong := range []work.Fence{{Shard: 3, Owner: "b", Epoch: epoch}, {Shard: 3, Owner: "a", Epoch: epoch - 1}, {Shard: 4, Owner: "a", Epoch: epoch}} {
+		if err := r.Give(t.Context(), []work.Fence{wrong}); err != nil {
 			t.Error(err)
 		}
 		if x := r.shard(t, 3); x.Owner != "a" {
@@ -173,7 +174,7 @@ func givingAShard(t *testing.T, r *rig) {
 		}
 	}
 	other := r.take(t, 1, "a")
-	if err := r.Give(t.Context(), []store.Fence{{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other}}); err != nil {
+	if err := r.Give(t.Context(), []work.Fence{{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other}}); err != nil {
 		t.Error(err)
 	}
 	if taken, err := r.Take(t.Context(), []int{1, 3}, "b"); err != nil || len(taken) != 2 || taken[1].Epoch <= epoch || taken[0].Epoch <= other {
@@ -220,12 +221,12 @@ func recovering(t *testing.T, r *rig) {
 	for n := range 2 {
 		r.start(t, f, a, n)
 	}
-	r.result(t, store.Result{Key: a.Notification.Seq().Message(1), Attempt: 1, Move: store.MoveUnknown, Due: r.now})
-	if err := r.Give(t.Context(), []store.Fence{f}); err != nil {
+	r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(1)), Attempt: 1, Move: work.MoveUnknown, Due: r.now})
+	if err := r.Give(t.Context(), []work.Fence{f}); err != nil {
 		t.Fatal(err)
 	}
 	r.join(t, "next")
-	next := store.Fence{Shard: f.Shard, Owner: "next", Epoch: r.take(t, f.Shard, "next")}
+	next := work.Fence{Shard: f.Shard, Owner: "next", Epoch: r.take(t, f.Shard, "next")}
 	r.start(t, next, a, 2) // its own: not to be recovered
 	later := r.now.Add(time.Hour)
 	waits := func(uid int64) time.Duration {

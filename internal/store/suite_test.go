@@ -10,12 +10,13 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // runSuite is the conformance suite: what the parts above the store rely on, in sentences, the same on every engine. open
 // gives a fresh, empty store that is closed at the end of its test.
 func runSuite(t *testing.T, open func(t testing.TB) *store.Store) {
-	for _, c := range slices.Concat(accepting(), delivering(), receiving(), queueing(), events(), sharding(), changing(), listing(), configuring(), signingIn(), purging(), restoring(), breaking(), keepingResources()) {
+	for _, c := range slices.Concat(accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), changing(), listing(), configuring(), signingIn(), purging(), restoring(), breaking(), keepingResources()) {
 		t.Run(c.name, func(t *testing.T) { c.run(t, newRig(t, open(t))) })
 	}
 }
@@ -127,35 +128,35 @@ func (r *rig) used(t *testing.T, a *store.Accept) int {
 }
 
 // fence makes a node the owner of the shard of our main sender.
-func (r *rig) fence(t *testing.T) store.Fence {
+func (r *rig) fence(t *testing.T) work.Fence {
 	t.Helper()
 	if err := r.Join(t.Context(), "node", "host"); err != nil {
 		t.Fatal(err)
 	}
-	f := store.Fence{Shard: r.sender.Shard(), Owner: "node"}
+	f := work.Fence{Shard: r.sender.Shard(), Owner: "node"}
 	f.Epoch = r.take(t, f.Shard, f.Owner)
 	return f
 }
 
 // start begins the delivery of a message; the attempt is 0 where it must not begin.
-func (r *rig) start(t *testing.T, f store.Fence, a *store.Accept, n int) int {
+func (r *rig) start(t *testing.T, f work.Fence, a *store.Accept, n int) int {
 	t.Helper()
-	st := &store.Start{Key: a.Notification.Seq().Message(n), Shard: f.Shard}
-	r.deliver(t, &store.Delivery{Fences: []store.Fence{f}, Starts: []*store.Start{st}, Now: r.now})
+	st := &work.Start{Key: work.Key(a.Notification.Seq().Message(n)), Shard: f.Shard}
+	r.deliver(t, &work.Batch{Fences: []work.Fence{f}, Starts: []*work.Start{st}, Now: r.now})
 	return st.Attempt
 }
 
-func (r *rig) deliver(t *testing.T, d *store.Delivery) {
+func (r *rig) deliver(t *testing.T, d *work.Batch) {
 	t.Helper()
-	if err := r.Deliver(t.Context(), d); err != nil {
+	if err := r.MessageQueue().Commit(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // result writes what became of an attempt.
-func (r *rig) result(t *testing.T, results ...store.Result) {
+func (r *rig) result(t *testing.T, results ...work.Result) {
 	t.Helper()
-	r.deliver(t, &store.Delivery{Results: results, Now: r.now})
+	r.deliver(t, &work.Batch{Results: results, Now: r.now})
 }
 
 // eventually waits for what happens behind the caller's back.

@@ -14,7 +14,7 @@ func (s *Store) Holds(ctx context.Context) ([]string, error) {
 	var all []string
 	for name := ""; ; {
 		var err error
-		if name, err = s.holdAfter(ctx, name); err != nil || name == "" {
+		if name, err = s.holdAfter(ctx, "message", name); err != nil || name == "" {
 			return all, err
 		}
 		if strings.HasPrefix(name, restoredPrefix) {
@@ -25,9 +25,9 @@ func (s *Store) Holds(ctx context.Context) ([]string, error) {
 	}
 }
 
-// holdAfter is the next name under which messages are held; empty when there is none.
-func (s *Store) holdAfter(ctx context.Context, name string) (next string, err error) {
-	err = s.Row(ctx, []any{&next}, "SELECT hold FROM message WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
+// holdAfter is the next name under which rows of a table are held; empty when there is none.
+func (s *Store) holdAfter(ctx context.Context, table, name string) (next string, err error) {
+	err = s.Row(ctx, []any{&next}, "SELECT hold FROM "+table+" WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/store/work"
 )
 
 const (
@@ -41,14 +42,14 @@ type Breaker struct {
 	wait     time.Duration // how long it was open the last time; the next is twice as long
 	last     [breakerWindow]outcome
 	next     int
-	forgiven map[carillon.MessageKey]int // attempts that count for nothing
-	forgave  time.Time                   // when a message with such attempts was last postponed
+	forgiven map[work.Key]int // attempts that count for nothing
+	forgave  time.Time        // when a message with such attempts was last postponed
 }
 
 // outcome is one response; without a fault it was a good one.
 type outcome struct {
 	fault carillon.Fault
-	key   carillon.MessageKey
+	key   work.Key
 	at    time.Time
 }
 
@@ -81,7 +82,7 @@ func (b *Breaker) Tripped() bool { return b != nil && b.tripped }
 
 // Allow records that a message starts, and reports how many of its attempts are forgiven, whether it probes a half-open
 // breaker, and whether it is the first to do so.
-func (b *Breaker) Allow(k carillon.MessageKey) (forgiven int, probe, first bool) {
+func (b *Breaker) Allow(k work.Key) (forgiven int, probe, first bool) {
 	if b == nil {
 		return 0, false, false
 	}
@@ -104,7 +105,7 @@ func openFor(f carillon.Fault) (first, most time.Duration) {
 
 // RecordFault counts a fault and reports whether the breaker opened by it. whole: it concerns the whole sender. rest is how
 // long the channel itself asks to be left alone, 0 where it does not say.
-func (b *Breaker) RecordFault(k carillon.MessageKey, f carillon.Fault, whole bool, rest time.Duration, now time.Time) bool {
+func (b *Breaker) RecordFault(k work.Key, f carillon.Fault, whole bool, rest time.Duration, now time.Time) bool {
 	switch {
 	case b.Open(now): // the message had started before
 		if until := now.Add(rest); whole && until.After(b.Until) {
@@ -135,8 +136,8 @@ func (b *Breaker) record(o outcome) {
 }
 
 // failing are the different messages that met a fault recently.
-func (b *Breaker) failing(f carillon.Fault, now time.Time) []carillon.MessageKey {
-	var all []carillon.MessageKey
+func (b *Breaker) failing(f carillon.Fault, now time.Time) []work.Key {
+	var all []work.Key
 	for _, o := range b.last {
 		if o.fault != f || now.Sub(o.at) > BreakerWithin {
 			continue
@@ -178,10 +179,10 @@ func (b *Breaker) RecordSuccess(now time.Time) bool {
 }
 
 // Forgive makes an attempt of a message count for nothing.
-func (b *Breaker) Forgive(k carillon.MessageKey, now time.Time) {
+func (b *Breaker) Forgive(k work.Key, now time.Time) {
 	b.forgave = now
 	if b.forgiven == nil {
-		b.forgiven = map[carillon.MessageKey]int{}
+		b.forgiven = map[work.Key]int{}
 	}
 	if _, known := b.forgiven[k]; known || len(b.forgiven) < forgivenMost {
 		b.forgiven[k]++
@@ -189,7 +190,7 @@ func (b *Breaker) Forgive(k carillon.MessageKey, now time.Time) {
 }
 
 // Ended forgets what is known of a message that will not be tried again; one that will be is remembered for a while.
-func (b *Breaker) Ended(k carillon.MessageKey, retry bool, now time.Time) {
+func (b *Breaker) Ended(k work.Key, retry bool, now time.Time) {
 	switch {
 	case !retry:
 		delete(b.forgiven, k)

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/store/work"
 )
 
-func message(i int) carillon.MessageKey { return carillon.MessageKey(i) }
+func message(i int) work.Key { return work.Key(i) }
 
 func TestBreakerOpensByDifferentMessagesAlone(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

@@ -5,22 +5,21 @@ import (
 	"slices"
 	"time"
 
-	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Buffer is the prefetch buffer of one class: the earliest messages of a lane, read ahead.
 type Buffer struct {
-	Items   []store.Queued // by due time
-	Reading bool           // a read is under way
+	Items   []work.Queued // by due time
+	Reading bool          // a read is under way
 
-	known  map[carillon.MessageKey]int64 // due times of those in Items or on their way to a commit
-	next   time.Time                     // when the earliest message not in Items is due; zero: none known
-	more   bool                          // there is more from tail on, to be read when Items run low
+	known  map[work.Key]int64 // due times of those in Items or on their way to a commit
+	next   time.Time          // when the earliest message not in Items is due; zero: none known
+	more   bool               // there is more from tail on, to be read when Items run low
 	tail   time.Time
-	missed time.Time             // the lowest due time of which a wake-up came during the read; zero: none came
-	gone   []carillon.MessageKey // forgotten during the read, which may still show them as they were
-	resume time.Time             // nothing is read before: the last read failed
+	missed time.Time  // the lowest due time of which a wake-up came during the read; zero: none came
+	gone   []work.Key // forgotten during the read, which may still show them as they were
+	resume time.Time  // nothing is read before: the last read failed
 }
 
 const (
@@ -72,7 +71,7 @@ func (b *Buffer) ReadFrom() time.Time {
 }
 
 // Fill ends a read with what it found and when the next message is due; full: the read hit its limit, so there is more from the last row on.
-func (b *Buffer) Fill(rows []store.Queued, full bool, next time.Time) {
+func (b *Buffer) Fill(rows []work.Queued, full bool, next time.Time) {
 	b.Reading = false
 	b.more = full
 	b.next = next
@@ -84,7 +83,7 @@ func (b *Buffer) Fill(rows []store.Queued, full bool, next time.Time) {
 }
 
 // Add adds what was read to the items, but for those that are known already.
-func (b *Buffer) Add(rows []store.Queued) {
+func (b *Buffer) Add(rows []work.Queued) {
 	b.Items = slices.Grow(b.Items, len(rows))
 	for _, m := range rows {
 		k := m.Key
@@ -95,7 +94,7 @@ func (b *Buffer) Add(rows []store.Queued) {
 			continue
 		}
 		if b.known == nil {
-			b.known = make(map[carillon.MessageKey]int64, len(rows))
+			b.known = make(map[work.Key]int64, len(rows))
 		}
 		b.known[k] = m.Due.UnixMilli()
 		b.Items = append(b.Items, m)
@@ -124,7 +123,7 @@ func (b *Buffer) finishRead() {
 
 // retime follows a message that was moved after it had been read ahead. One that is on its way to a commit is not among
 // the items: its start finds the new time and is refused.
-func (b *Buffer) retime(k carillon.MessageKey, due time.Time) {
+func (b *Buffer) retime(k work.Key, due time.Time) {
 	for i := range b.Items {
 		if b.Items[i].Key == k {
 			b.Items[i].Due = due
@@ -134,10 +133,10 @@ func (b *Buffer) retime(k carillon.MessageKey, due time.Time) {
 	}
 }
 
-func byDue(x, y store.Queued) int { return cmp.Compare(x.Due.UnixMilli(), y.Due.UnixMilli()) }
+func byDue(x, y work.Queued) int { return cmp.Compare(x.Due.UnixMilli(), y.Due.UnixMilli()) }
 
 // Push puts an item back at its due time.
-func (b *Buffer) Push(m store.Queued) {
+func (b *Buffer) Push(m work.Queued) {
 	at, _ := slices.BinarySearchFunc(b.Items, m, byDue)
 	for at < len(b.Items) && byDue(b.Items[at], m) == 0 {
 		at++
@@ -146,15 +145,15 @@ func (b *Buffer) Push(m store.Queued) {
 }
 
 // Pop removes the first item.
-func (b *Buffer) Pop() store.Queued {
+func (b *Buffer) Pop() work.Queued {
 	m := b.Items[0]
 	b.Items = b.Items[1:]
 	return m
 }
 
 // PopDue removes and returns all items that are due.
-func (b *Buffer) PopDue(now time.Time) []store.Queued {
-	n, _ := slices.BinarySearchFunc(b.Items, now, func(m store.Queued, now time.Time) int {
+func (b *Buffer) PopDue(now time.Time) []work.Queued {
+	n, _ := slices.BinarySearchFunc(b.Items, now, func(m work.Queued, now time.Time) int {
 		if m.Due.After(now) {
 			return 1
 		}
@@ -187,7 +186,7 @@ func (b *Buffer) Overdue(now time.Time) (items int, since time.Time, deep bool) 
 }
 
 // Forget lets a message be read again, by a read that begins from now on.
-func (b *Buffer) Forget(k carillon.MessageKey) {
+func (b *Buffer) Forget(k work.Key) {
 	if b.Reading {
 		b.gone = append(b.gone, k)
 		return

@@ -7,27 +7,47 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Lane is one sender's queue in the memory of its shard's owner.
 type Lane struct {
-	UID       int64
-	Shard     int
-	Sender    *carillon.Sender
-	Buffers   [carillon.Classes]Buffer
-	InFlight  int // from the start's commit to the response
-	Pacer     Pacer
-	Spacer    Spacer
-	Breaker   *Breaker // nil: closed, and nothing to count
-	Suspended bool     // the sender's company is suspended
-	Halted    bool     // its shard is being handed over
-	credit    [carillon.Classes]int
+	UID      int64
+	Shard    int
+	Settings Settings
+	Buffers  [carillon.Classes]Buffer
+	InFlight int // from the start's commit to the response
+	Pacer    Pacer
+	Spacer   Spacer
+	Breaker  *Breaker  // nil: closed, and nothing to count
+	Halted   bool      // its shard is being handed over
+	Full     time.Time // as many are under way as may be, on all nodes: nothing starts before
+	known    bool      // the settings have been read
+	credit   [carillon.Classes]int
 
 	ready   bool // it is among the ready
 	waiting bool // it waits for a reader
 	wakeAt  time.Time
 	index   int // among the sleeping; -1: it is not
+}
+
+// Settings are how a lane is paced and bounded.
+type Settings struct {
+	CompanyID     string
+	Suspended     bool // nothing may start
+	PerSecond     int  // 0: not paced
+	PerRecipient  time.Duration
+	MaxConcurrent int // 0: no bound of its own
+	// Opens returns when work that is due at an instant may start: at that instant or later. nil: always at that instant.
+	Opens func(at time.Time) time.Time
+}
+
+// OpensAt returns when work that is due at an instant may start.
+func (x *Settings) OpensAt(at time.Time) time.Time {
+	if x.Opens == nil {
+		return at
+	}
+	return x.Opens(at)
 }
 
 // New returns the lane of a sender, which starts nothing before an instant: the last owner's requests are unknown to it.
@@ -43,20 +63,20 @@ var weights = [carillon.Classes]int{8, 3, 1}
 // Take puts a message that has just been stored into its buffer, so that it need not be read. It returns false where the
 // message is found by the next read, behind what is there already. One that is stored during a read may be among what was
 // read too, and is known by then.
-func (l *Lane) Take(c carillon.Class, sender *carillon.Sender, m store.Queued) bool {
+func (l *Lane) Take(c carillon.Class, x Settings, m work.Queued) bool {
 	w := &l.Buffers[c]
-	if l.Suspended || w.more || len(w.Items) >= RefillBelow {
+	if l.Settings.Suspended || w.more || len(w.Items) >= RefillBelow {
 		return false
 	}
-	l.SetSender(sender)
-	w.Add([]store.Queued{m})
+	l.Set(x)
+	w.Add([]work.Queued{m})
 	return true
 }
 
-// SetSender sets the lane's sender as it is now.
-func (l *Lane) SetSender(s *carillon.Sender) {
-	l.Sender, l.Pacer.Rate = s, s.PerSecond
-	l.Spacer.SetInterval(s.PerRecipient)
+// Set sets the lane's settings as they are now.
+func (l *Lane) Set(x Settings) {
+	l.Settings, l.known, l.Pacer.Rate = x, true, x.PerSecond
+	l.Spacer.SetInterval(x.PerRecipient)
 }
 
 // Pick chooses the class whose turn it is among those with a message due.
@@ -92,12 +112,12 @@ func (l *Lane) Room(now time.Time, laneCap int) int {
 
 // limit is how many requests the lane may have in flight now.
 func (l *Lane) limit(now time.Time, laneCap int) int {
-	if l.Sender == nil || l.Suspended || l.Halted || l.Breaker.Open(now) {
+	if !l.known || l.Settings.Suspended || l.Halted || l.Breaker.Open(now) || now.Before(l.Full) {
 		return 0
 	}
 	limit := laneCap
-	if l.Sender.MaxConcurrent > 0 {
-		limit = min(limit, l.Sender.MaxConcurrent)
+	if l.Settings.MaxConcurrent > 0 {
+		limit = min(limit, l.Settings.MaxConcurrent)
 	}
 	if l.Breaker.Tripped() {
 		limit = 1
@@ -134,6 +154,8 @@ func (l *Lane) Attention(now time.Time) time.Time {
 	}
 	if waiting && l.Breaker.Open(now) {
 		sooner(l.Breaker.Until)
+	} else if waiting && now.Before(l.Full) {
+		sooner(l.Full)
 	} else if waiting && l.Pacer.Free(now) == 0 {
 		sooner(l.Pacer.Next(now))
 	}

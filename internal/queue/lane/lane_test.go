@@ -7,17 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // due is a lane with so many messages due of each class.
 func due(now time.Time, perClass ...int) *Lane {
 	l := New(1, 1, time.Time{})
-	l.SetSender(&carillon.Sender{})
+	l.Set(Settings{})
 	for c, n := range perClass {
-		rows := make([]store.Queued, n)
+		rows := make([]work.Queued, n)
 		for i := range rows {
-			rows[i] = store.Queued{Key: carillon.Seq(c).Message(i), Number: "34600111222", Due: now.Add(-time.Second)}
+			rows[i] = work.Queued{Key: work.Key(carillon.Seq(c).Message(i)), Number: "34600111222", Due: now.Add(-time.Second)}
 		}
 		l.Buffers[c].Fill(rows, false, time.Time{})
 	}
@@ -93,12 +93,12 @@ func TestReadThatFailedIsRepeatedFromWhereItBegan(t *testing.T) {
 func TestSuspendedSenderStartsNothingOfWhatWasReadAhead(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	l := New(1, 1, time.Time{})
-	l.SetSender(&carillon.Sender{})
-	l.Buffers[0].Fill([]store.Queued{{Key: 1, Due: now}}, false, time.Time{})
+	l.Set(Settings{})
+	l.Buffers[0].Fill([]work.Queued{{Key: 1, Due: now}}, false, time.Time{})
 	if l.Room(now, 64) == 0 {
 		t.Fatal("no room before")
 	}
-	l.Suspended = true
+	l.Settings.Suspended = true
 	if n := l.Room(now.Add(time.Hour), 64); n != 0 {
 		t.Errorf("it may start %d messages", n)
 	}
@@ -106,57 +106,57 @@ func TestSuspendedSenderStartsNothingOfWhatWasReadAhead(t *testing.T) {
 
 func TestReadThatBeganBeforeAMessageMovedDoesNotBringItBack(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	moved := store.Queued{Key: 1, Due: now}
+	moved := work.Queued{Key: 1, Due: now}
 	var w Buffer
-	w.Fill([]store.Queued{moved}, false, time.Time{})
+	w.Fill([]work.Queued{moved}, false, time.Time{})
 	w.Items = nil // on its way to a later time
 	w.Reading = true
 	w.Forget(1) // the later time is committed
 	w.Wake(now.Add(time.Minute))
-	w.Fill([]store.Queued{moved}, false, time.Time{})
+	w.Fill([]work.Queued{moved}, false, time.Time{})
 	if len(w.Items) > 0 {
 		t.Error("it is in the queue with its old time")
 	}
 	w.Reading = true
 	moved.Due = now.Add(time.Minute)
-	w.Fill([]store.Queued{moved}, false, time.Time{})
+	w.Fill([]work.Queued{moved}, false, time.Time{})
 	if len(w.Items) != 1 {
 		t.Error("the next read does not find it")
 	}
 }
 
-func queued(key carillon.MessageKey, now time.Time) store.Queued {
-	return store.Queued{Key: key, Number: "34600111222", Due: now}
+func queued(key work.Key, now time.Time) work.Queued {
+	return work.Queued{Key: key, Number: "34600111222", Due: now}
 }
 
 func TestAMessageJustStoredNeedNotBeRead(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	l, sender := New(1, 1, time.Time{}), &carillon.Sender{PerSecond: 7}
-	if !l.Take(0, sender, queued(1000, now)) || !l.Buffers[0].HasDue(now) || l.Buffers[0].WantsRead(now) || l.Room(now, 64) != 7 {
-		t.Fatal("it does not stand ready with its sender")
+	l, set := New(1, 1, time.Time{}), Settings{PerSecond: 7}
+	if !l.Take(0, set, queued(1000, now)) || !l.Buffers[0].HasDue(now) || l.Buffers[0].WantsRead(now) || l.Room(now, 64) != 7 {
+		t.Fatal("it does not stand ready with its set")
 	}
 	w := &l.Buffers[0]
 	w.Reading = true
-	l.Take(0, sender, queued(1001, now))
+	l.Take(0, set, queued(1001, now))
 	w.Items = w.Items[1:] // the first one starts
 	w.Forget(1000)
-	w.Fill([]store.Queued{queued(1000, now), queued(1001, now)}, false, time.Time{})
+	w.Fill([]work.Queued{queued(1000, now), queued(1001, now)}, false, time.Time{})
 	if len(w.Items) != 1 || w.Items[0].Key != 1001 {
 		t.Errorf("a read that began before shows them once more: %v", w.Items)
 	}
-	l.Suspended = true
-	if l.Take(0, sender, queued(1002, now)) {
-		t.Error("taken for a sender that may not send: it would not be looked at again when it may")
+	l.Settings.Suspended = true
+	if l.Take(0, set, queued(1002, now)) {
+		t.Error("taken for a set that may not send: it would not be looked at again when it may")
 	}
-	l.Suspended, w.more = false, true
-	if l.Take(0, sender, queued(1002, now)) {
+	l.Settings.Suspended, w.more = false, true
+	if l.Take(0, set, queued(1002, now)) {
 		t.Error("taken before what waits in the database")
 	}
 	w.more = false
 	for i := len(w.Items); i < RefillBelow; i++ {
-		l.Take(0, sender, queued(carillon.MessageKey(i), now))
+		l.Take(0, set, queued(work.Key(i), now))
 	}
-	if l.Take(0, sender, queued(1002, now)) || len(w.Items) != RefillBelow {
+	if l.Take(0, set, queued(1002, now)) || len(w.Items) != RefillBelow {
 		t.Errorf("%d are held in memory", len(w.Items))
 	}
 }

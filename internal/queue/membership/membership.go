@@ -19,6 +19,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 const (
@@ -194,7 +195,7 @@ func (m *Membership) hold(ctx context.Context, shards []store.Shard) error {
 
 // Give hands shards back to the database, in the background. Until that is done, and the shards have been looked at after
 // it, they are nobody's to this node.
-func (m *Membership) Give(fences []store.Fence) {
+func (m *Membership) Give(fences []work.Fence) {
 	m.mu.Lock()
 	for _, f := range fences {
 		delete(m.owned, f.Shard)

@@ -205,6 +205,7 @@ CREATE TABLE shard (
 CREATE TABLE breaker (
   sender     BIGINT PRIMARY KEY REFERENCES sender (uid) ON DELETE CASCADE,
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  kind       TEXT NOT NULL,
   state      TEXT NOT NULL CHECK (state IN ('open', 'half_open')),
   fault      TEXT NOT NULL,
   detail     TEXT NOT NULL,
@@ -293,6 +294,53 @@ CREATE TABLE message (
 CREATE INDEX message_due ON message (shard, sender, class, due_at) WHERE q = 1 AND hold = '';
 CREATE INDEX message_flight ON message (shard, due_at) WHERE q >= 2;
 CREATE INDEX message_held ON message (hold) WHERE q = 1 AND hold <> '';
+
+-- One call of a notification, or of its own; the id is made as a message's. q is 0 once it has ended, 1 while it is queued,
+-- 2 from dialing to its end, on the node that dials. attempt counts starts, dials those that reached the network.
+CREATE TABLE call (
+  id          {integer_key},
+  company_id  TEXT NOT NULL,
+  shard       INTEGER NOT NULL,
+  sender      BIGINT NOT NULL,
+  class       INTEGER NOT NULL,
+  number      TEXT NOT NULL,
+  q           INTEGER NOT NULL CHECK (q BETWEEN 0 AND 2),
+  hold        TEXT NOT NULL DEFAULT '',
+  due_at      BIGINT NOT NULL,
+  attempt     INTEGER NOT NULL DEFAULT 0,
+  dials       INTEGER NOT NULL DEFAULT 0,
+  epoch       BIGINT NOT NULL DEFAULT 0,
+  node        TEXT NOT NULL DEFAULT '',
+  hang_up     BOOLEAN NOT NULL DEFAULT FALSE,
+  state       TEXT NOT NULL,
+  reason      TEXT NOT NULL DEFAULT '',
+  detail      TEXT NOT NULL DEFAULT '',
+  cause       TEXT NOT NULL DEFAULT '',
+  ended_by    TEXT NOT NULL DEFAULT '',
+  answered_by TEXT NOT NULL DEFAULT '',
+  dialed_at   BIGINT NOT NULL DEFAULT 0,
+  ringing_at  BIGINT NOT NULL DEFAULT 0,
+  answered_at BIGINT NOT NULL DEFAULT 0,
+  ended_at    BIGINT NOT NULL DEFAULT 0
+){hot};
+CREATE INDEX call_due ON call (shard, sender, class, due_at) WHERE q = 1 AND hold = '';
+CREATE INDEX call_flight ON call (shard, sender) WHERE q = 2;
+CREATE INDEX call_node ON call (node) WHERE q = 2;
+CREATE INDEX call_held ON call (hold) WHERE q = 1 AND hold <> '';
+
+CREATE TABLE call_attempt (
+  call        BIGINT NOT NULL,
+  attempt     INTEGER NOT NULL,
+  state       TEXT NOT NULL,
+  reason      TEXT NOT NULL DEFAULT '',
+  detail      TEXT NOT NULL DEFAULT '',
+  cause       TEXT NOT NULL DEFAULT '',
+  dialed_at   BIGINT NOT NULL,
+  ringing_at  BIGINT NOT NULL DEFAULT 0,
+  answered_at BIGINT NOT NULL DEFAULT 0,
+  ended_at    BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (call, attempt)
+){without_rowid};
 
 -- Filled behind, in sorted chunks: finds notifications by a recipient's number or by campaign.
 CREATE TABLE search (

@@ -1,0 +1,392 @@
+package call_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	_ "time/tzdata"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/call"
+	"carillon/internal/call/dial"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+	"carillon/internal/store/storetest"
+)
+
+// phone places calls for tests: it counts them, and decides by a function how each ends.
+type phone struct {
+	mu      sync.Mutex
+	now     int
+	most    int
+	placed  []placed
+	lasts   time.Duration
+	outcome func(c *dial.Call) dial.Ending // nil: completed
+}
+
+type placed struct {
+	number string
+	at     time.Time
+}
+
+func (p *phone) Place(ctx context.Context, _ *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
+	p.mu.Lock()
+	p.now++
+	p.most = max(p.most, p.now)
+	p.placed = append(p.placed, placed{c.Number, time.Now()})
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.now--
+		p.mu.Unlock()
+	}()
+	progress.Ringing(time.Now())
+	if p.outcome != nil {
+		if e := p.outcome(c); e.State != "" || e.Fault != "" {
+			return e
+		}
+	}
+	progress.Answered(time.Now())
+	select {
+	case <-ctx.Done():
+		return dial.Ending{State: carillon.StateCompleted, EndedBy: "system", AnsweredBy: "human", At: time.Now()}
+	case <-time.After(p.lasts):
+		return dial.Ending{State: carillon.StateCompleted, EndedBy: "callee", AnsweredBy: "human", Cause: "200 OK", At: time.Now()}
+	}
+}
+
+func (p *phone) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.placed)
+}
+
+const agentID = "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11"
+
+// node is a store, a queue, a Notify and a Calls as app wires them.
+type node struct {
+	t       *testing.T
+	store   *store.Store
+	queue   *queue.Queue
+	calls   *call.Calls
+	company *carillon.Company
+	line    *carillon.Sender
+}
+
+func newNode(t *testing.T, o store.Options, p *phone) *node {
+	t.Helper()
+	s, err := store.Open(context.WithoutCancel(t.Context()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{t: t, store: s}
+	n.queue = queue.New(s, queue.Options{Log: slog.New(slog.DiscardHandler)})
+	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute})
+	return n
+}
+
+// setUp makes the company, its line and its agent; change may alter the company and the line before.
+func (n *node) setUp(change func(c *carillon.Company, line *carillon.Sender)) {
+	n.t.Helper()
+	c := carillon.NewCompany("Acme")
+	c.ID = carillon.NewID(time.Now())
+	line := &carillon.Sender{
+		CompanyID: c.ID, ID: "line", Number: "15555550101", Channel: carillon.Voice, Provider: "sandbox", Default: true, MediaCheck: "full",
+		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
+	}
+	if change != nil {
+		change(&c, line)
+	}
+	now := time.Now()
+	err := n.store.Configure(n.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.PutCompany(ctx, &c, now); err != nil {
+			return err
+		}
+		return tx.PutSender(ctx, line, now)
+	})
+	if err == nil {
+		_, err = n.store.PutResource(n.t.Context(), c.ID, agent.Kind(), &agent.Agent{ID: agentID, Name: "Recepción", Language: "es"})
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.company, n.line = &c, line
+}
+
+// start runs the node; the returned function stops it and closes its store.
+func (n *node) start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(n.t.Context()))
+	var running sync.WaitGroup
+	for _, run := range []func(context.Context) error{n.queue.Run, n.calls.Run} {
+		running.Go(func() { _ = run(ctx) })
+	}
+	<-n.queue.Ready()
+	return func() {
+		cancel()
+		running.Wait()
+		if err := n.store.Close(); err != nil {
+			n.t.Error(err)
+		}
+	}
+}
+
+// call accepts a call as a request does, and wakes its lane.
+func (n *node) call(number string, change ...func(a *store.Accept)) string {
+	n.t.Helper()
+	now := time.Now()
+	a := &store.Accept{
+		Notification: store.Notification{
+			ID: n.store.NewNotificationID(now), CompanyID: n.company.ID, Channel: carillon.Voice, SenderUID: n.line.UID, Total: 1, Open: 1,
+			CreatedAt: now, DueAt: now, Body: fmt.Sprintf(
+				`{"contact":{"number":%q,"name":"Ana"},"recipient_id":"line","agent_id":%q,"notification_type":"transactional","campaign_name":"c"}`, number, agentID),
+		},
+		Messages: []store.NewMessage{{Number: number}}, Quota: store.Quota{Day: now.Format(time.DateOnly), Charge: 1},
+	}
+	for _, c := range change {
+		c(a)
+	}
+	if err := n.store.Accept(context.WithoutCancel(n.t.Context()), a); err != nil {
+		n.t.Fatal(err)
+	}
+	due := a.Notification.DueAt
+	if !a.DialAt.IsZero() {
+		due = a.DialAt
+	}
+	n.queue.Wake(queue.Wake{Kind: queue.Calls, SenderUID: n.line.UID, Class: a.Notification.Class, Due: due})
+	return a.Notification.ID
+}
+
+// record is a call with its attempts.
+type record struct {
+	*calls.Call
+	outcomes []calls.Attempt
+}
+
+func (n *node) record(id string) record {
+	n.t.Helper()
+	ctx, key := context.WithoutCancel(n.t.Context()), carillon.SeqOf(id).Message(0)
+	c, err := n.store.Calls().Find(ctx, key)
+	if err != nil || c == nil {
+		n.t.Fatal(c, err)
+	}
+	attempts, err := n.store.Calls().Attempts(ctx, key)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return record{c, attempts}
+}
+
+func await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: t.TempDir()}) })
+	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
+}
+
+// ended reports whether every call has ended as wanted.
+func (n *node) ended(ids []string, want carillon.State) func() bool {
+	return func() bool {
+		for _, id := range ids {
+			if n.record(id).State != want {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func TestALineNeverPassesItsBound(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		nodes := 1
+		if o.DatabaseURL != "" {
+			nodes = 2
+		}
+		p := &phone{lasts: 60 * time.Millisecond}
+		var all []*node
+		for i := range nodes {
+			n := newNode(t, o, p)
+			if i == 0 {
+				n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 10 })
+			} else {
+				n.company, n.line = all[0].company, all[0].line
+			}
+			all = append(all, n)
+			defer n.start()()
+		}
+		var ids []string
+		for i := range 40 {
+			ids = append(ids, all[i%nodes].call(fmt.Sprint(34600111000+i)))
+		}
+		await(t, "forty calls", all[0].ended(ids, carillon.StateCompleted))
+		if p.most != 10 || p.count() != 40 {
+			t.Errorf("%d at once of %d, want 10 of 40", p.most, p.count())
+		}
+	})
+}
+
+func TestABusyNumberIsDialedAgainByPolicy(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		p := &phone{outcome: func(c *dial.Call) dial.Ending {
+			switch {
+			case c.Number == "34600111001", c.Attempt == 1 && c.Number == "34600111002":
+				return dial.Ending{State: carillon.StateBusy, Cause: "486 Busy Here", EndedBy: "callee", At: time.Now()}
+			case c.Number == "34600111003":
+				return dial.Ending{State: carillon.StateRejected, Cause: "603 Decline", EndedBy: "callee", At: time.Now()}
+			}
+			return dial.Ending{}
+		}}
+		n := newNode(t, o, p)
+		n.setUp(func(c *carillon.Company, _ *carillon.Sender) {
+			c.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy}, Attempts: 2, After: 50 * time.Millisecond}
+		})
+		defer n.start()()
+		always, once, rejected := n.call("34600111001"), n.call("34600111002"), n.call("34600111003")
+		await(t, "the end of all", func() bool {
+			return n.record(always).State == carillon.StateBusy && n.record(once).State == carillon.StateCompleted && n.record(rejected).State == carillon.StateRejected
+		})
+		for id, want := range map[string]int{always: 3, once: 2, rejected: 1} {
+			if v := n.record(id); v.Dials != want || len(v.outcomes) != want || v.Queued {
+				t.Errorf("%+v, want %d attempts", v.Call, want)
+			}
+		}
+		if v := n.record(once); v.outcomes[0].State != carillon.StateBusy || v.outcomes[0].Cause != "486 Busy Here" || v.EndedBy != "callee" || v.AnsweredBy != "human" {
+			t.Errorf("%+v", v.Call)
+		}
+		await(t, "their notifications' end", func() bool {
+			x, err := n.store.LoadNotification(t.Context(), carillon.SeqOf(always))
+			return err == nil && x.Open == 0 && !x.DoneAt.IsZero()
+		})
+	})
+}
+
+func TestAFaultyLineUsesUpNoAttempt(t *testing.T) {
+	p := &phone{outcome: func(c *dial.Call) dial.Ending {
+		if c.Attempt == 1 {
+			return dial.Ending{State: carillon.StateFailed, Fault: carillon.FaultProvider, At: time.Now().Add(-4900 * time.Millisecond)}
+		}
+		return dial.Ending{}
+	}}
+	n := newNode(t, store.Options{Dir: t.TempDir()}, p)
+	n.setUp(nil)
+	defer n.start()()
+	id := n.call("34600111001")
+	await(t, "its end", n.ended([]string{id}, carillon.StateCompleted))
+	if v := n.record(id); v.Dials != 1 || p.count() != 2 {
+		t.Errorf("%d attempts count of %d", v.Dials, p.count())
+	}
+}
+
+func TestALineThatCannotBeDialedFailsItsCalls(t *testing.T) {
+	n := newNode(t, store.Options{Dir: t.TempDir()}, &phone{})
+	n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.Provider = "sip" })
+	defer n.start()()
+	id := n.call("34600111001")
+	await(t, "its end", n.ended([]string{id}, carillon.StateFailed))
+	if v := n.record(id); v.Reason != carillon.ReasonLineUnavailable || v.Dials != 0 {
+		t.Errorf("%+v, reason %s", v.Call, v.Reason)
+	}
+}
+
+func TestACallIsHungUp(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		p := &phone{lasts: time.Hour}
+		n := newNode(t, o, p)
+		n.setUp(nil)
+		defer n.start()()
+		id := n.call("34600111001")
+		await(t, "the answer", n.ended([]string{id}, carillon.StateInProgress))
+		if state, err := n.calls.HangUp(t.Context(), carillon.NewID(time.Now()), id); !carillon.IsCode(err, carillon.NotFound) {
+			t.Errorf("another company hangs up: %s, %v", state, err)
+		}
+		if _, _, err := n.store.Cancel(t.Context(), n.company.ID, id, time.Now()); !carillon.IsCode(err, carillon.Conflict) {
+			t.Errorf("canceled without being hung up: %v", err)
+		}
+		state, err := n.calls.HangUp(t.Context(), n.company.ID, id)
+		if state != carillon.StateInProgress || err != nil {
+			t.Fatal(state, err)
+		}
+		await(t, "its end", n.ended([]string{id}, carillon.StateCompleted))
+		if v := n.record(id); v.EndedBy != "system" {
+			t.Errorf("%+v", v.Call)
+		}
+		if state, err := n.calls.HangUp(t.Context(), n.company.ID, id); state != "" || err != nil {
+			t.Errorf("hung up twice: %s, %v", state, err)
+		}
+	})
+}
+
+func TestACanceledCallIsNotPlaced(t *testing.T) {
+	p := &phone{lasts: 100 * time.Millisecond}
+	n := newNode(t, store.Options{Dir: t.TempDir()}, p)
+	n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 1 })
+	defer n.start()()
+	first, second := n.call("34600111001"), n.call("34600111002")
+	if canceled, _, err := n.store.Cancel(t.Context(), n.company.ID, second, time.Now()); err != nil || canceled != 1 {
+		t.Fatal(canceled, err)
+	}
+	await(t, "the first", n.ended([]string{first}, carillon.StateCompleted))
+	if v := n.record(second); v.State != carillon.StateCanceled || v.Reason != carillon.ReasonCanceled || p.count() != 1 {
+		t.Errorf("%+v, %d placed", v, p.count())
+	}
+}
+
+// Hours from ten in the evening until six, of nights that begin from Friday to Sunday, over the night in which clocks change.
+func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
+	madrid, err := time.LoadLocation("Europe/Madrid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		local := func(day, hour, minute int) time.Time { return time.Date(2026, 3, day, hour, minute, 0, 0, madrid) }
+		time.Sleep(time.Until(local(28, 12, 0))) // a Saturday; on Sunday, the 29th, two o'clock is three
+		p := &phone{outcome: func(c *dial.Call) dial.Ending {
+			if c.Attempt == 1 && c.Number == "34600111003" {
+				return dial.Ending{State: carillon.StateBusy, At: time.Now()}
+			}
+			return dial.Ending{}
+		}}
+		n := newNode(t, store.Options{Dir: dir}, p)
+		n.setUp(func(c *carillon.Company, _ *carillon.Sender) {
+			c.CallingHours = &carillon.CallingHours{Timezone: "Europe/Madrid", From: "22:00", To: "06:00", Days: []string{"fri", "sat", "sun"}}
+			c.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy}, Attempts: 1, After: 20 * time.Minute}
+		})
+		stop := n.start()
+		defer stop()
+		at := func(when time.Time) func(a *store.Accept) {
+			return func(a *store.Accept) { a.Notification.DueAt = when }
+		}
+		n.call("34600111001")                       // now: it waits for the evening
+		n.call("34600111002", at(local(29, 1, 30))) // at night, before the change
+		n.call("34600111003", at(local(29, 5, 50))) // busy, and its next time is past the end of the night
+		n.call("34600111004", at(local(30, 5, 59))) // the night of Sunday
+		n.call("34600111005", at(local(30, 6, 0)))  // the night is over: it waits for Friday
+		time.Sleep(time.Until(local(30, 7, 0)))
+		want := []placed{
+			{"34600111001", local(28, 22, 0)}, {"34600111002", local(29, 1, 30)}, {"34600111003", local(29, 5, 50)},
+			{"34600111003", local(29, 22, 0)}, {"34600111004", local(30, 5, 59)},
+		}
+		if len(p.placed) != len(want) {
+			t.Fatalf("placed %v", p.placed)
+		}
+		for i, w := range want {
+			if got := p.placed[i]; got.number != w.number || got.at.Sub(w.at).Abs() > time.Second {
+				t.Errorf("%s is dialed at %s, want %s at %s", got.number, got.at.In(madrid), w.number, w.at)
+			}
+		}
+	})
+}

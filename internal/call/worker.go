@@ -1,0 +1,291 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/call/dial"
+	"carillon/internal/call/hours"
+	"carillon/internal/queue"
+	"carillon/internal/queue/lane"
+	"carillon/internal/request"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+	"carillon/internal/store/work"
+)
+
+const (
+	timeToLive    = 24 * time.Hour  // a call that a faulty line kept back for so long has expired
+	ourWait       = 5 * time.Second // after a fault on our side, or while the company is suspended
+	faultWait     = 5 * time.Second // after the line's first fault; twice as long each time
+	faultWaitMost = 2 * time.Minute
+	readTimeout   = 5 * time.Second
+	progressWait  = 5 * time.Second
+)
+
+// worker places calls for the queue.
+type worker struct{ *Calls }
+
+// Settings implements queue.Worker: a line rests while its company is suspended, and opens with the calling hours.
+func (c *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
+	line, err := c.store.Sender(ctx, senderUID)
+	if err != nil {
+		return lane.Settings{}, err
+	}
+	company, err := c.store.Company(ctx, line.CompanyID)
+	if err != nil {
+		return lane.Settings{}, err
+	}
+	return lane.Settings{
+		CompanyID: line.CompanyID, Suspended: company.Suspended, PerSecond: line.PerSecond, PerRecipient: line.PerRecipient,
+		MaxConcurrent: line.MaxConcurrent, Opens: func(at time.Time) time.Time { return hours.Next(company.CallingHours, at) },
+	}, nil
+}
+
+// attempt is one attempt at a call.
+type attempt struct {
+	*queue.Job
+	key      carillon.MessageKey
+	line     *carillon.Sender
+	company  *carillon.Company
+	call     *calls.Call
+	out      dial.Call
+	ringing  time.Time
+	answered time.Time
+	first    time.Time // when the call was dialed first
+}
+
+// faults is how many earlier attempts met a fault of the line.
+func (a *attempt) faults() int { return max(0, a.call.Attempts-a.call.Dials-1) }
+
+// Do implements queue.Worker: it places a call and decides what follows from how it ended.
+func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
+	begin := time.Now()
+	a := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
+	if done, stop := c.prepare(a); stop {
+		return done
+	}
+	dialer := c.o.Dialers[a.line.Provider]
+	if dialer == nil {
+		return c.ended(a, begin, dial.Ending{
+			State: carillon.StateFailed, Reason: carillon.ReasonLineUnavailable, EndedBy: "system", At: begin,
+			Detail: "this version places no calls by the provider " + a.line.Provider,
+		})
+	}
+	if !job.Valid() {
+		// The shard may be another node's by now. Nothing has been dialed.
+		return a.later(time.Now(), "the node may not dial")
+	}
+	placed, end := c.under(ctx, a.key)
+	defer end()
+	e := dialer.Place(placed, a.line, &a.out, &progress{c, a})
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	switch why := context.Cause(placed); {
+	case e.State == "" || why == nil:
+	case e.State == carillon.StateCanceled && why == errLapsed: //nolint:errorlint // it is set by this package
+		e.State, e.Reason, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, why.Error()
+	case e.State == carillon.StateCanceled && why == errHungUp: //nolint:errorlint // as above
+		e.Reason, e.Detail = carillon.ReasonCanceled, why.Error()
+	case e.State == carillon.StateCanceled: // the program stops: it rang, and nobody answered yet
+		e.Detail = "the program stopped while it rang"
+		return a.done(hours.Next(a.company.CallingHours, e.At.Add(time.Minute)), work.MoveRetry, e, false)
+	}
+	return c.ended(a, begin, e)
+}
+
+// prepare reads what the call needs, and ends one that must not be placed.
+func (c *worker) prepare(a *attempt) (queue.Done, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	now := time.Now()
+	if err := c.read(ctx, a); err != nil {
+		c.o.Log.WarnContext(ctx, "postpone a call", "call", int64(a.key), "error", err)
+		return a.later(now, "postponed by a fault on our side"), true
+	}
+	switch {
+	case a.company.Suspended: // since it was read ahead: the lane reads no more until the company may call again
+		return a.later(now, "the company is suspended"), true
+	case a.faults() > 0 && now.Sub(a.first) > timeToLive:
+		return a.done(now, work.MoveDone, dial.Ending{
+			State: carillon.StateFailed, Reason: carillon.ReasonExpired, EndedBy: "system", At: now, Detail: "could not be placed within its time to live",
+		}, false), true
+	}
+	if !a.company.Suppresses {
+		return queue.Done{}, false
+	}
+	hit, err := c.store.Suppressed(ctx, a.company.ID, []string{a.Number})
+	if err != nil {
+		return a.later(now, "postponed by a fault on our side"), true
+	}
+	if !hit[a.Number] {
+		return queue.Done{}, false
+	}
+	return a.done(now, work.MoveDone, dial.Ending{State: carillon.StateSkipped, Reason: carillon.ReasonSuppressed, At: now}, false), true
+}
+
+func (c *worker) read(ctx context.Context, a *attempt) (err error) {
+	if a.line, err = c.store.Sender(ctx, a.SenderUID); err != nil {
+		return fmt.Errorf("read the line: %w", err)
+	}
+	if a.company, err = c.store.Company(ctx, a.line.CompanyID); err != nil {
+		return fmt.Errorf("read the company: %w", err)
+	}
+	if a.call, err = c.calls.Find(ctx, a.key); err != nil {
+		return err
+	}
+	if a.call == nil {
+		return carillon.Absent("Call")
+	}
+	if a.faults() > 0 {
+		attempts, err := c.calls.Attempts(ctx, a.key)
+		if err != nil {
+			return err
+		}
+		if a.first = time.Now(); len(attempts) > 0 {
+			a.first = attempts[0].DialedAt
+		}
+	}
+	n, err := c.store.LoadNotification(ctx, a.key.Seq())
+	if err != nil {
+		return err
+	}
+	req, err := request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
+	if err != nil {
+		return err
+	}
+	a.out = dial.Call{
+		ID: n.ID, Number: a.Number, Attempt: a.Attempt, AgentID: req.AgentID, Contact: req.Contacts[a.key.N()].Fields(),
+	}
+	return nil
+}
+
+// ended decides what follows from an attempt: the line's fault is waited for, an outcome that the company's policy names is
+// dialed again within the calling hours, all else ends the call.
+func (c *worker) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
+	if c.o.Observer != nil {
+		x := Ended{State: e.State, Reason: e.Reason, Late: begin.Sub(a.Due)}
+		if !a.answered.IsZero() {
+			x.Talked = e.At.Sub(a.answered)
+		}
+		c.o.Observer.CallEnded(x)
+	}
+	if e.Fault != "" {
+		wait := min(faultWait<<min(a.faults(), 10), faultWaitMost)
+		d := a.done(e.At.Add(min(max(wait, e.RetryAfter), faultWaitMost)), work.MoveRetry, e, false)
+		d.Fault, d.Answered, d.PauseFor = e.Fault, false, e.RetryAfter
+		d.Pause = e.Fault == carillon.FaultUnreachable || e.Fault == carillon.FaultAccount
+		return d
+	}
+	policy, reached := a.company.Redial, e.Reason != carillon.ReasonLineUnavailable
+	if slices.Contains(policy.Outcomes, e.State) && a.call.Dials+1 <= policy.Attempts {
+		return a.done(hours.Next(a.company.CallingHours, e.At.Add(policy.After)), work.MoveRetry, e, true)
+	}
+	return a.done(e.At, work.MoveDone, e, reached)
+}
+
+// done is the result of an attempt; counts: it reached the network.
+func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool) queue.Done {
+	return queue.Done{
+		Answered: true,
+		Result: work.Result{
+			Key: a.Key, Attempt: a.Attempt, Move: move, Due: due, At: e.At, Detail: e.Detail,
+			Outcome: calls.Outcome{
+				State: e.State, Reason: e.Reason, Cause: e.Cause, EndedBy: e.EndedBy, AnsweredBy: e.AnsweredBy, Counts: counts,
+				RingingAt: a.ringing, AnsweredAt: a.answered,
+			},
+		},
+	}
+}
+
+// later queues a call again of which nothing was dialed.
+func (a *attempt) later(now time.Time, why string) queue.Done {
+	return queue.Done{Ours: true, Result: work.Result{
+		Key: a.Key, Attempt: a.Attempt, Move: work.MoveRetry, Due: now.Add(ourWait), At: now, Detail: why,
+	}}
+}
+
+// progress records that a call rings and is answered. What cannot be written now comes with the call's end.
+type progress struct {
+	c *worker
+	a *attempt
+}
+
+// Ringing implements dial.Progress.
+func (p *progress) Ringing(at time.Time) {
+	p.a.ringing = at
+	p.write(carillon.StateRinging, at)
+}
+
+// Answered implements dial.Progress.
+func (p *progress) Answered(at time.Time) {
+	p.a.answered = at
+	p.write(carillon.StateInProgress, at)
+}
+
+func (p *progress) write(state carillon.State, at time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), progressWait)
+	defer cancel()
+	if err := p.c.calls.Progress(ctx, p.a.key, p.a.Attempt, state, at); err != nil {
+		p.c.o.Log.WarnContext(ctx, "record the progress of a call", "call", p.a.out.ID, "state", string(state), "error", err)
+	}
+}
+
+// Written implements queue.Worker.
+func (c *worker) Written([]work.Result) {}
+
+// Recover implements queue.Worker: calls are under way on the node that dialed them, whoever owns the shard (Reconcile).
+func (c *worker) Recover(context.Context, []store.Shard) error { return nil }
+
+const foreignLook = 2 * time.Second
+
+// Reconcile implements queue.Worker: it ends the calls of a shard whose node is gone. While other nodes have some under way it
+// looks again soon.
+func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
+	all, err := c.calls.Foreign(ctx, shard)
+	if err != nil || len(all) == 0 {
+		return queue.Reconciled{}, err
+	}
+	var over []calls.Foreign
+	for _, f := range all {
+		if c.over(f, now) {
+			over = append(over, f)
+		}
+	}
+	r := queue.Reconciled{Next: now.Add(foreignLook)}
+	if len(over) == 0 {
+		return r, nil
+	}
+	if err := c.calls.Interrupt(ctx, over, now); err != nil {
+		return r, err
+	}
+	c.o.Log.WarnContext(ctx, "calls ended with their node", "shard", shard, "calls", len(over))
+	if c.o.Observer != nil {
+		for range over {
+			c.o.Observer.CallEnded(Ended{State: carillon.StateFailed, Reason: carillon.ReasonInterrupted})
+		}
+	}
+	return r, nil
+}
+
+// over reports whether a call on another node has ended with it. On one machine the database itself shows that there is no
+// other process.
+func (c *worker) over(f calls.Foreign, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch since, known := c.gone[f.Node]; {
+	case !f.Gone:
+		delete(c.gone, f.Node)
+		return false
+	case c.store.SQLite():
+		return true
+	case known:
+		return now.Sub(since) >= goneGrace
+	}
+	c.gone[f.Node] = now
+	return false
+}

@@ -1,0 +1,213 @@
+package notify
+
+import (
+	"context"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+)
+
+// CallView is what a call's recipient shows besides; keys that do not apply are left out.
+type CallView struct {
+	CallID       string        `json:"call_id"`
+	Attempts     int           `json:"attempts"`
+	NextAttempt  string        `json:"next_attempt_at,omitempty"`
+	RingingAt    string        `json:"ringing_at,omitempty"`
+	AnsweredAt   string        `json:"answered_at,omitempty"`
+	EndedAt      string        `json:"ended_at,omitempty"`
+	DurationS    *int          `json:"duration_s,omitempty"`
+	Cause        string        `json:"cause,omitempty"`
+	EndedBy      string        `json:"ended_by,omitempty"`
+	AnsweredBy   string        `json:"answered_by,omitempty"`
+	HasRecording bool          `json:"has_recording"`
+	Outcomes     []AttemptView `json:"outcomes,omitempty"` // of the attempts that ended
+}
+
+// AttemptView is how one attempt at a call ended.
+type AttemptView struct {
+	State    carillon.State  `json:"state"`
+	Reason   carillon.Reason `json:"reason,omitempty"`
+	Cause    string          `json:"cause,omitempty"`
+	DialedAt string          `json:"dialed_at"`
+	EndedAt  string          `json:"ended_at"`
+}
+
+// CallDetail is a call as `GET calls/{call_id}` shows it.
+type CallDetail struct {
+	*CallView
+	NotificationID string          `json:"notification_id"`
+	RecipientID    string          `json:"recipient_id"` // the line, as the request named it
+	Number         string          `json:"number"`
+	AgentID        string          `json:"agent_id"`
+	State          carillon.State  `json:"state"`
+	Reason         carillon.Reason `json:"reason,omitempty"`
+	Turns          []struct{}      `json:"turns"` // none: no line of this version carries speech
+}
+
+// Call reads a call of a company. Errors: not_found.
+func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
+	x, err := n.store.Notification(ctx, companyID, id)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return nil, carillon.Absent("Call")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := n.callOf(ctx, x)
+	if err == nil && c == nil {
+		err = carillon.Absent("Call")
+	}
+	if err != nil {
+		return nil, err
+	}
+	req, err := requestOf(x)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := n.store.Calls().Attempts(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &CallDetail{
+		CallView: viewCall(x.ID, c, attempts), NotificationID: x.ID, RecipientID: req.RecipientID, Number: c.Number, AgentID: req.AgentID,
+		State: callState(x, c, time.Now()), Reason: c.Reason, Turns: []struct{}{},
+	}, nil
+}
+
+// viewCall is a call as its recipient and `GET calls/{call_id}` show it; the id is its notification's.
+func viewCall(id string, c *calls.Call, attempts []calls.Attempt) *CallView {
+	v := &CallView{
+		CallID: id, Attempts: c.Dials, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy,
+	}
+	if c.Queued && c.Attempts > 0 {
+		v.NextAttempt = instant(c.Due)
+	}
+	if c.UnderWay {
+		v.Attempts++
+	}
+	if !c.AnsweredAt.IsZero() && !c.EndedAt.IsZero() {
+		s := int(c.EndedAt.Sub(c.AnsweredAt).Round(time.Second) / time.Second)
+		v.DurationS = &s
+	}
+	for _, a := range attempts {
+		if !a.EndedAt.IsZero() {
+			v.Outcomes = append(v.Outcomes, AttemptView{a.State, a.Reason, a.Cause, instant(a.DialedAt), instant(a.EndedAt)})
+		}
+	}
+	return v
+}
+
+// HungUp is the answer to a cancel that hangs up a call, by the state that the call was in: one that nobody had answered is
+// canceled.
+func HungUp(id string, state carillon.State) *Canceled {
+	if state == carillon.StateInProgress {
+		return &Canceled{ID: id, Sent: 1, HungUp: 1}
+	}
+	return &Canceled{ID: id, Canceled: 1, HungUp: 1}
+}
+
+const millis = "2006-01-02T15:04:05.000Z"
+
+func instant(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(millis)
+}
+
+// callState is where a call stands.
+func callState(x *store.Notification, c *calls.Call, now time.Time) carillon.State {
+	if c.Queued && x.Scheduled && c.Attempts == 0 && now.Before(x.DueAt) {
+		return carillon.StateScheduled
+	}
+	return c.State
+}
+
+// callStanding counts a call as messages are counted.
+func callStanding(c *calls.Call) store.Standing {
+	q := 0
+	switch {
+	case c.Queued:
+		q = 1
+	case c.UnderWay:
+		q = 2
+	}
+	return store.Standing{Q: q, Attempted: c.Attempts > 0, Count: 1}
+}
+
+func recipientOfCall(x *store.Notification, c *calls.Call, attempts []calls.Attempt, now time.Time) RecipientView {
+	v := RecipientView{
+		MessageID: x.ID + ".0", Number: c.Number, State: callState(x, c, now), Reason: c.Reason, Attempts: c.Dials, Times: carillon.Details{},
+	}
+	if c.UnderWay {
+		v.Attempts++
+	}
+	add := func(s carillon.State, at time.Time) {
+		if !at.IsZero() {
+			v.Times = append(v.Times, carillon.Detail{Key: string(s) + "_at", Value: instant(at)})
+		}
+	}
+	switch {
+	case c.State == carillon.StateSkipped && c.Attempts == 0:
+	case x.Scheduled:
+		add(carillon.StateScheduled, x.CreatedAt)
+		if c.Attempts > 0 || c.Queued && !now.Before(x.DueAt) {
+			add(carillon.StateQueued, x.DueAt)
+		}
+	default:
+		add(carillon.StateQueued, x.CreatedAt)
+	}
+	add(carillon.StateDialing, c.DialedAt)
+	add(carillon.StateRinging, c.RingingAt)
+	add(carillon.StateInProgress, c.AnsweredAt)
+	if !c.EndedAt.IsZero() {
+		add(c.State, c.EndedAt)
+	}
+	if c.State != carillon.StateSkipped {
+		v.Call = viewCall(x.ID, c, attempts)
+	}
+	return v
+}
+
+// callOf reads the call of a notification; nil of one that sends messages.
+func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call, error) {
+	if x.Channel != carillon.Voice {
+		return nil, nil
+	}
+	return n.store.Calls().Find(ctx, x.Seq().Message(0))
+}
+
+// callEvents are the lines of a timeline that a call adds.
+func callEvents(x *store.Notification, c *calls.Call, attempts []calls.Attempt, at func(time.Time, string) Event) (events []Event) {
+	for _, a := range attempts {
+		events = append(events, at(a.DialedAt, "dialed"))
+		if !a.RingingAt.IsZero() {
+			events = append(events, at(a.RingingAt, "rang"))
+		}
+		if !a.AnsweredAt.IsZero() {
+			events = append(events, at(a.AnsweredAt, "answered"))
+		}
+		if a.EndedAt.IsZero() {
+			continue
+		}
+		what := "ended: " + string(a.State)
+		if a.Reason != "" {
+			what += ", " + string(a.Reason)
+		}
+		if a.Cause != "" {
+			what += " (" + a.Cause + ")"
+		}
+		events = append(events, at(a.EndedAt, what))
+	}
+	switch {
+	case !c.Queued:
+	case c.Attempts > 0:
+		events = append(events, at(c.Due, "will be dialed again"))
+	case c.Due.After(x.DueAt):
+		events = append(events, at(c.Due, "will be dialed: calling hours begin"))
+	}
+	return events
+}

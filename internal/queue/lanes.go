@@ -1,0 +1,192 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"carillon"
+	"carillon/internal/queue/lane"
+	"carillon/internal/store/work"
+)
+
+// lanes are the lanes of one kind of work on this node, with what of it is under way. They belong to the dispatcher.
+type lanes struct {
+	Kind
+	d       *dispatcher
+	index   int // of the kind
+	lanes   map[int64]*lane.Lane
+	order   lane.Schedule
+	flights map[work.Key]*flight // started, result not yet committed
+	orphans map[work.Key]orphan  // starts that are to be taken back
+
+	inFlight   int // under way, and starts on their way to a commit
+	results    []work.Result
+	postponed  []postponed
+	reads      int // under way
+	committing bool
+	commitAt   time.Time // after a failed commit: not before
+	backoff    time.Duration
+	audits     int // under way: nothing starts meanwhile, or they would take a fresh start for a lost one
+	breakers   breakers
+	commits    uint64 // ever
+
+	ctx      context.Context //nolint:containedctx // the work's own, canceled when draining takes too long
+	cancel   context.CancelFunc
+	deadline time.Time // of draining
+}
+
+func newLanes(d *dispatcher, k Kind, index int) *lanes {
+	x := &lanes{
+		Kind: k, d: d, index: index, lanes: map[int64]*lane.Lane{}, flights: map[work.Key]*flight{}, orphans: map[work.Key]orphan{},
+	}
+	x.breakers = breakers{lanes: x, writer: breakerWriter{write: d.q.store.KeepBreaker, log: d.q.o.Log}}
+	return x
+}
+
+// in is the kind's part of a shard; nil where this node does not own it.
+func (k *lanes) in(shard int) *shardWork {
+	if s := k.d.shards[shard]; s != nil {
+		return s.work[k.index]
+	}
+	return nil
+}
+
+func (k *lanes) drained(now time.Time) bool {
+	if now.After(k.deadline) {
+		k.cancel()
+	}
+	return k.inFlight == 0 && !k.committing && len(k.results) == 0 || now.After(k.deadline.Add(drainGrace))
+}
+
+// sleep is how long nothing of the kind needs doing.
+func (k *lanes) sleep(now time.Time) time.Duration {
+	wait := longestSleep
+	if k.order.AnyReady() && !k.d.q.members.Valid() {
+		wait = invalidWait
+	}
+	if at := k.order.WakeAt(); !at.IsZero() {
+		wait = min(wait, at.Sub(now))
+	}
+	if !k.committing && (len(k.results) > 0 || len(k.postponed) > 0) {
+		wait = min(wait, k.commitAt.Sub(now))
+	}
+	return wait
+}
+
+// wakeSleeping looks at the lanes whose instant has come.
+func (k *lanes) wakeSleeping(now time.Time) {
+	for l := k.order.Wake(now); l != nil; l = k.order.Wake(now) {
+		k.attend(l, now)
+	}
+}
+
+// step starts what may start, in one commit with the results that wait.
+func (k *lanes) step(now time.Time) {
+	if k.committing || now.Before(k.commitAt) {
+		return
+	}
+	var flights []*flight
+	if !k.d.leaving && k.audits == 0 && k.d.q.members.Valid() {
+		flights = k.choose(now)
+	}
+	if len(flights)+len(k.results)+len(k.postponed) > 0 {
+		k.commit(flights, now)
+	}
+}
+
+// forget forgets the lanes of a shard.
+func (k *lanes) forget(shard int) {
+	k.order.Remove(shard)
+	for uid, l := range k.lanes {
+		if l.Shard == shard {
+			delete(k.lanes, uid)
+		}
+	}
+}
+
+func (k *lanes) wake(w Wake, now time.Time) {
+	s := k.d.shards[shardOf(w.SenderUID)]
+	if s == nil {
+		return
+	}
+	l := k.laneOf(w.SenderUID, s)
+	if w.Fresh == nil || !l.Take(w.Class, w.Fresh.Settings, w.Fresh.Queued) {
+		l.Buffers[w.Class].Wake(w.Due)
+	}
+	k.attend(l, now)
+}
+
+// wakeAnywhere is wake for work whose shard may have gone to another node meanwhile.
+func (k *lanes) wakeAnywhere(w Wake, now time.Time) {
+	w.Kind = k.Name
+	if k.d.shards[shardOf(w.SenderUID)] == nil {
+		k.d.q.Wake(w)
+		return
+	}
+	k.wake(w, now)
+}
+
+func (k *lanes) laneOf(uid int64, s *shard) *lane.Lane {
+	l := k.lanes[uid]
+	if l == nil {
+		l = lane.New(uid, s.id, s.since.Add(pacingRest))
+		l.Halted = s.closing
+		k.lanes[uid] = l
+	}
+	return l
+}
+
+// halt stops the lanes of a shard, or has them start again.
+func (k *lanes) halt(shard int, halted bool, now time.Time) {
+	for _, l := range k.lanes {
+		if l.Shard != shard {
+			continue
+		}
+		l.Halted = halted
+		if !halted {
+			k.attend(l, now)
+		}
+	}
+}
+
+// attend starts the reads that a lane wants, and finds its place among the ready, the sleeping or those that wait for a
+// reader. A lane that is not in use any more is left alone.
+func (k *lanes) attend(l *lane.Lane, now time.Time) {
+	if k.lanes[l.UID] != l {
+		return
+	}
+	if k.reads < readsMost && !k.order.AnyReader() {
+		k.read(l, now)
+	}
+	k.place(l, now)
+}
+
+// place finds a lane's place. One that has nothing to do, and of which nothing needs remembering, is forgotten.
+func (k *lanes) place(l *lane.Lane, now time.Time) {
+	wantsRead, runnable := false, false
+	for c := range l.Buffers {
+		wantsRead = wantsRead || l.Buffers[c].WantsRead(now)
+		runnable = runnable || l.Buffers[c].HasDue(now)
+	}
+	if runnable && l.Room(now, k.LaneCap) > 0 {
+		k.order.MarkReady(l)
+		return
+	}
+	at := l.Attention(now)
+	switch {
+	case at.IsZero() && l.Empty() && l.Idle(now):
+		if l.Breaker.Tripped() { // of a sender that has had nothing to try since
+			k.breakers.changed(l, carillon.BreakerClosed, now)
+		}
+		k.order.Unsleep(l)
+		delete(k.lanes, l.UID)
+	case at.IsZero() && l.Empty():
+		k.order.Sleep(l, l.IdleAt(now))
+	case at.IsZero():
+		k.order.Unsleep(l)
+	case wantsRead && !at.After(now):
+		k.order.AwaitReader(l)
+	default:
+		k.order.Sleep(l, at)
+	}
+}

@@ -1,0 +1,179 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/store/work"
+)
+
+// Commit stores starts and results together; work.Source's.
+func (s *Store) Commit(ctx context.Context, b *work.Batch) error {
+	return s.batches.Commit(ctx, s.DB, b)
+}
+
+func (s *Store) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ bool) error {
+	for _, b := range all {
+		epochs, err := b.TakeAll(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for i := range b.Results {
+			if err := write(ctx, tx, &b.Results[i]); err != nil {
+				return fmt.Errorf("write result: %w", err)
+			}
+		}
+		if err := tx.Run(ctx, s.Postpone(b.Later)...); err != nil {
+			return fmt.Errorf("postpone: %w", err)
+		}
+		for _, st := range b.Startable(epochs) {
+			if err := s.start(ctx, tx, st, epochs[st.Shard], db.Millis(b.Now)); err != nil {
+				return fmt.Errorf("start: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// start starts a call, unless its line has as many under way as it may. The shard is locked: no other node starts one.
+func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now int64) error {
+	if st.Limit > 0 {
+		var n int
+		if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2", st.Shard, st.SenderUID); err != nil {
+			return err
+		}
+		if n >= st.Limit {
+			st.Full = true
+			return nil
+		}
+	}
+	err := tx.Row(ctx, []any{&st.Attempt}, `UPDATE call SET q = 2, attempt = attempt + 1, epoch = $1, node = $2, state = 'dialing', dialed_at = $3,
+		ringing_at = 0, answered_at = 0, hang_up = FALSE, detail = ''
+		WHERE id = $4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3 RETURNING attempt`, epoch, s.node(), now, int64(st.Key))
+	if errors.Is(err, sql.ErrNoRows) {
+		st.Attempt = 0
+		return nil
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)", int64(st.Key), st.Attempt, now)
+	}
+	return err
+}
+
+// write writes what became of an attempt: the call is queued again, or it and its notification end.
+func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
+	o, _ := r.Outcome.(Outcome)
+	key, seq := int64(r.Key), carillon.MessageKey(r.Key).Seq()
+	if r.Move == work.MoveUnsent || o.State == "" { // nothing was dialed
+		n, err := tx.Exec(ctx, "UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4 WHERE id = $1 AND attempt = $2 AND q + 0 = 2",
+			key, r.Attempt, db.Millis(r.Due), r.Detail)
+		if err == nil && n > 0 {
+			_, err = tx.Exec(ctx, "DELETE FROM call_attempt WHERE call = $1 AND attempt = $2", key, r.Attempt)
+		}
+		return err
+	}
+	counts := 0
+	if o.Counts {
+		counts = 1
+	}
+	if r.Move == work.MoveRetry {
+		if _, err := tx.Exec(ctx, `UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4, cause = $5, dials = dials + $6
+			WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, key, r.Attempt, db.Millis(r.Due), r.Detail, o.Cause, counts); err != nil {
+			return err
+		}
+	} else {
+		// The notification first: a cancel locks it before the call.
+		if _, err := tx.Exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
+			AND EXISTS (SELECT 1 FROM call WHERE id = $3 AND attempt = $4 AND q + 0 = 2)`, db.Millis(r.At), int64(seq), key, r.Attempt); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE call SET q = 0, state = $3, reason = $4, detail = $5, cause = $6, ended_by = $7, answered_by = $8,
+			dials = dials + $9, ringing_at = CASE WHEN ringing_at = 0 THEN $10 ELSE ringing_at END,
+			answered_at = CASE WHEN answered_at = 0 THEN $11 ELSE answered_at END, ended_at = $12
+			WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, key, r.Attempt, string(o.State), string(o.Reason), r.Detail, o.Cause, o.EndedBy,
+			o.AnsweredBy, counts, db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At)); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, `UPDATE call_attempt SET state = $3, reason = $4, detail = $5, cause = $6,
+		ringing_at = CASE WHEN ringing_at = 0 THEN $7 ELSE ringing_at END,
+		answered_at = CASE WHEN answered_at = 0 THEN $8 ELSE answered_at END, ended_at = $9
+		WHERE call = $1 AND attempt = $2 AND ended_at = 0`, key, r.Attempt, string(o.State), string(o.Reason), r.Detail, o.Cause,
+		db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At))
+	return err
+}
+
+// Progress records that a call under way rings, or was answered.
+func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt int, state carillon.State, at time.Time) error {
+	column, before := "ringing_at", "state = 'dialing'"
+	if state == carillon.StateInProgress {
+		column, before = "answered_at", "state IN ('dialing', 'ringing')"
+	}
+	err := s.progress.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE call SET state = $1, "+column+" = $2 WHERE id = $3 AND attempt = $4 AND q + 0 = 2 AND "+before,
+			string(state), db.Millis(at), int64(key), attempt)
+		if err == nil && n > 0 {
+			_, err = tx.Exec(ctx, "UPDATE call_attempt SET state = $1, "+column+" = $2 WHERE call = $3 AND attempt = $4",
+				string(state), db.Millis(at), int64(key), attempt)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("record the progress of a call: %w", err)
+	}
+	return nil
+}
+
+// Foreign is a call under way on another node.
+type Foreign struct {
+	Key     carillon.MessageKey
+	Attempt int
+	Node    string
+	Gone    bool // the node is not among the nodes
+}
+
+// Foreign reads the calls of a shard that are under way on other nodes.
+func (s *Store) Foreign(ctx context.Context, shard int) (all []Foreign, err error) {
+	rows, err := s.DB.Query(ctx, `SELECT id, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
+		WHERE q = 2 AND shard = $1 AND node <> $2`, shard, s.node())
+	if err != nil {
+		return nil, fmt.Errorf("read calls on other nodes: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var f Foreign
+		if err := rows.Scan(&f.Key, &f.Attempt, &f.Node, &f.Gone); err != nil {
+			return nil, fmt.Errorf("read calls on other nodes: %w", err)
+		}
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // the order of locks
+	return all, rows.Err()
+}
+
+// Interrupt ends calls whose node is gone. They are never dialed again by themselves: what was said is not known.
+func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) error {
+	err := s.progress.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
+		for _, f := range all {
+			err := write(ctx, tx, &work.Result{
+				Key: work.Key(f.Key), Attempt: f.Attempt, Move: work.MoveDone, At: now, Detail: "the node that had the call under way is gone",
+				Outcome: Outcome{State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", Counts: true},
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("interrupt calls: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+// Package calls holds the SQL of calls: each waits in a lane until it is dialed, is under way on one node from dialing to its
+// end, and may be dialed again. What a line has under way is counted in the database, so that no take-over lets it pass its
+// bound.
+package calls
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/store/work"
+)
+
+// Call is a call as it stands.
+type Call struct {
+	Key        carillon.MessageKey
+	CompanyID  string
+	SenderUID  int64
+	Number     string
+	Queued     bool
+	UnderWay   bool
+	Held       bool
+	Due        time.Time // queued: when it is dialed next
+	Attempts   int       // starts
+	Dials      int       // attempts that reached the network
+	Node       string    // under way: where
+	State      carillon.State
+	Reason     carillon.Reason
+	Detail     string
+	Cause      string // what the network said
+	EndedBy    string // agent, callee, caller, system
+	AnsweredBy string // human, machine, unknown
+	Times
+}
+
+// Times are when a call, or an attempt at it, came so far; zero where it did not.
+type Times struct {
+	DialedAt, RingingAt, AnsweredAt, EndedAt time.Time
+}
+
+// Attempt is one time that a call was dialed.
+type Attempt struct {
+	N      int
+	State  carillon.State
+	Reason carillon.Reason
+	Detail string
+	Cause  string
+	Times
+}
+
+// Outcome is what a result of a call says besides its move: how the attempt ended, and with work.MoveDone the call.
+type Outcome struct {
+	State      carillon.State
+	Reason     carillon.Reason
+	Cause      string
+	EndedBy    string
+	AnsweredBy string
+	Counts     bool // the attempt reached the network
+	RingingAt  time.Time
+	AnsweredAt time.Time
+}
+
+// Store is the tables of calls. Make it with New.
+type Store struct {
+	*work.Table
+	batches  *db.Kind[*work.Batch]
+	progress *db.Kind[db.Func]
+	node     func() string
+}
+
+// New returns the tables of calls. Batches of starts and results, and what happens to calls under way, have their places in
+// the order of locks; node is this node's id.
+func New(d *db.DB, batches, progress db.Place, node func() string) *Store {
+	s := &Store{Table: &work.Table{DB: d, Name: "call"}, progress: db.Funcs("call", progress), node: node}
+	s.batches = &db.Kind[*work.Batch]{
+		Name: "calls", Place: batches, Background: true, Unrepeatable: true, Apply: s.apply, Rows: (*work.Batch).Rows,
+	}
+	return s
+}
+
+const columns = `id, company_id, sender, number, q, hold, due_at, attempt, dials, node, state, reason, detail, cause, ended_by, answered_by,
+	dialed_at, ringing_at, answered_at, ended_at`
+
+func scan(row func(...any) error) (*Call, error) {
+	var c Call
+	var q int
+	var hold string
+	var due, dialed, ringing, answered, ended int64
+	err := row(&c.Key, &c.CompanyID, &c.SenderUID, &c.Number, &q, &hold, &due, &c.Attempts, &c.Dials, &c.Node, &c.State, &c.Reason, &c.Detail,
+		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended)
+	c.Queued, c.UnderWay, c.Held, c.Due = q == 1, q == 2, hold != "", db.Instant(due)
+	c.Times = times(dialed, ringing, answered, ended)
+	return &c, err
+}
+
+func times(dialed, ringing, answered, ended int64) Times {
+	return Times{db.Instant(dialed), db.Instant(ringing), db.Instant(answered), db.Instant(ended)}
+}
+
+// Find reads a call by its key; nil when there is none.
+func (s *Store) Find(ctx context.Context, key carillon.MessageKey) (*Call, error) {
+	all, err := s.read(ctx, "SELECT "+columns+" FROM call WHERE id = $1", int64(key))
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// Of reads the calls of notifications.
+func (s *Store) Of(ctx context.Context, seqs []carillon.Seq) (map[carillon.Seq]*Call, error) {
+	found := make(map[carillon.Seq]*Call, len(seqs))
+	if len(seqs) == 0 {
+		return found, nil
+	}
+	keys := make([]string, len(seqs))
+	for i, seq := range seqs {
+		keys[i] = strconv.FormatInt(int64(seq.Message(0)), 10)
+	}
+	all, err := s.read(ctx, "SELECT "+columns+" FROM call WHERE id IN ("+strings.Join(keys, ",")+")")
+	for _, c := range all {
+		found[c.Key.Seq()] = c
+	}
+	return found, err
+}
+
+func (s *Store) read(ctx context.Context, query string, args ...any) ([]*Call, error) {
+	rows, err := s.DB.Query(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read calls: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []*Call
+	for rows.Next() {
+		c, err := scan(rows.Scan)
+		if err != nil {
+			return nil, fmt.Errorf("read calls: %w", err)
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// Attempts reads how often a call was dialed, and how each ended.
+func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attempt, error) {
+	rows, err := s.DB.Query(ctx, `SELECT attempt, state, reason, detail, cause, dialed_at, ringing_at, answered_at, ended_at
+		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
+	if err != nil {
+		return nil, fmt.Errorf("read attempts: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Attempt
+	for rows.Next() {
+		var a Attempt
+		var dialed, ringing, answered, ended int64
+		if err := rows.Scan(&a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &dialed, &ringing, &answered, &ended); err != nil {
+			return nil, fmt.Errorf("read attempts: %w", err)
+		}
+		a.Times = times(dialed, ringing, answered, ended)
+		all = append(all, a)
+	}
+	return all, rows.Err()
+}
+
+// UnderWay counts what a line has under way on all nodes.
+func (s *Store) UnderWay(ctx context.Context, senderUID int64) (n int, err error) {
+	err = s.DB.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2", senderUID%carillon.Shards, senderUID)
+	if err != nil {
+		return 0, fmt.Errorf("count calls: %w", err)
+	}
+	return n, nil
+}
+
+// NewRows gathers calls that are accepted. Add them with Add.
+func NewRows() *db.Bulk {
+	return db.NewBulk("call", "", "id:bigint", "company_id:text", "shard:bigint", "sender:bigint", "class:bigint", "number:text", "due_at:bigint",
+		"q:bigint", "state:text", "reason:text", "ended_at:bigint")
+}
+
+// Add adds a call that is to be placed at an instant; skip: it ends at once, for this reason.
+func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due, now time.Time, skip carillon.Reason) {
+	q, state, ended := 1, carillon.StateQueued, int64(0)
+	if skip != "" {
+		q, state, ended = 0, carillon.StateSkipped, db.Millis(now)
+	}
+	b.Add(int64(key), companyID, senderUID%carillon.Shards, senderUID, int64(class), number, db.Millis(due), int64(q), string(state), string(skip), ended)
+}
+
+// Cancel ends the queued call of a notification. It reports how many calls it ended, and how many there are that had begun.
+func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (canceled, begun, open int, err error) {
+	key := int64(seq.Message(0))
+	n, err := tx.Exec(ctx, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id = $4 AND q + 0 = 1",
+		string(carillon.StateCanceled), string(carillon.ReasonCanceled), db.Millis(now), key)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	err = tx.Row(ctx, []any{&begun, &open}, `SELECT COUNT(CASE WHEN state NOT IN ('canceled', 'skipped') THEN 1 END),
+		COUNT(CASE WHEN q > 0 THEN 1 END) FROM call WHERE id = $1`, key)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	return int(n), begun, open, nil
+}
+
+// Move gives the queued call of a notification another time, unless it was dialed before. It reports how many it moved, and
+// how many there are.
+func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (moved, all int64, err error) {
+	key := int64(seq.Message(0))
+	if moved, err = tx.Exec(ctx, "UPDATE call SET due_at = $1 WHERE id = $2 AND q + 0 = 1 AND attempt = 0", db.Millis(due), key); err != nil {
+		return 0, 0, fmt.Errorf("move: %w", err)
+	}
+	err = tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM call WHERE id = $1 AND state <> 'skipped'", key)
+	if err != nil {
+		return 0, 0, fmt.Errorf("move: %w", err)
+	}
+	return moved, all, nil
+}
+
+// HangUp asks for the end of a call that is under way, on whatever node it is; the state is the one it was in. None: it is not
+// under way.
+func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.MessageKey) (state carillon.State, node string, err error) {
+	err = s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		state, node = "", ""
+		err := tx.Row(ctx, []any{&state, &node}, `UPDATE call SET hang_up = TRUE WHERE id = $1 AND company_id = $2 AND q + 0 = 2
+			RETURNING state, node`, int64(key), companyID)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("hang up: %w", err)
+	}
+	return state, node, nil
+}
+
+// ToHangUp reads the calls under way on this node that somebody asked to end.
+func (s *Store) ToHangUp(ctx context.Context) (keys []carillon.MessageKey, err error) {
+	rows, err := s.DB.Query(ctx, "SELECT id FROM call WHERE q = 2 AND hang_up AND node = $1", s.node())
+	if err != nil {
+		return nil, fmt.Errorf("read calls to hang up: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var key carillon.MessageKey
+		if err := rows.Scan(&key); err != nil {
+			return nil, fmt.Errorf("read calls to hang up: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, rows.Err()
+}

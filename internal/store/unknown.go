@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// UnknownOutcome is a message whose outcome stayed unknown past its wait.
+type UnknownOutcome struct {
+	Key       carillon.MessageKey
+	SenderUID int64
+	Class     carillon.Class
+	Attempt   int
+}
+
+// UnknownOutcomes reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
+func (s *Store) UnknownOutcomes(ctx context.Context, shard int, now time.Time, limit int) (due []UnknownOutcome, next time.Time, err error) {
+	rows, err := s.Query(ctx, `SELECT id, sender, class, attempt, due_at FROM message
+		WHERE q >= 2 AND q = 3 AND shard = $1 ORDER BY shard, due_at LIMIT $2`, shard, limit)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var d UnknownOutcome
+		var at int64
+		if err := rows.Scan(&d.Key, &d.SenderUID, &d.Class, &d.Attempt, &at); err != nil {
+			return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
+		}
+		if at > now.UnixMilli() {
+			return due, db.Instant(at), rows.Err()
+		}
+		due = append(due, d)
+	}
+	if len(due) == limit {
+		next = now
+	}
+	return due, next, rows.Err()
+}
+
+// Reconcile ends the wait of unknown outcomes by the sender's policy: queued again, or failed with outcome_unknown. A
+// receipt that came meanwhile has decided the message, and it stays as the receipt left it.
+func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now time.Time) error {
+	return s.reconciles.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
+		for _, d := range retry {
+			if _, err := tx.Exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
+				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now)); err != nil {
+				return fmt.Errorf("reconcile: %w", err)
+			}
+		}
+		for _, d := range fail {
+			if _, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
+				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now),
+				int(carillon.RankFailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
+				return fmt.Errorf("reconcile: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Release gives messages that were held under a name back to their lanes, at most limit, and tells how many.
+func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		n, err = tx.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
+			SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("release held messages: %w", err)
+	}
+	return n, nil
+}
