@@ -192,15 +192,15 @@ func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	var answer struct {
+	var response struct {
 		ID       string `json:"notification_id"`
 		Canceled int    `json:"canceled"`
 		Sent     int    `json:"already_sent"`
 	}
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), ByKey: true, Out: &answer,
+		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), ByKey: true, Out: &response,
 	}); err != nil {
 		return err
 	}
-	return done(env, x.JSON, answer, fmt.Sprintf("%d canceled, %d already sent", answer.Canceled, answer.Sent))
+	return done(env, x.JSON, response, fmt.Sprintf("%d canceled, %d already sent", response.Canceled, response.Sent))
 }

@@ -113,18 +113,18 @@ func (c *restoredDecision) decide(ctx context.Context, env *environment, decisio
 		body["company"] = c.Company
 	}
 	for more := h.At != nil; more; {
-		var answer struct {
+		var response struct {
 			Decided int `json:"decided"`
 			Held    int `json:"held"`
 		}
 		call := c.panel(http.MethodPost, "restored")
-		call.Body, call.Out = body, &answer
+		call.Body, call.Out = body, &response
 		if _, err := to.Do(ctx, call); err != nil {
 			bar.clear()
 			return err
 		}
-		total += answer.Decided
-		more = answer.Held > 0
+		total += response.Decided
+		more = response.Held > 0
 		bar.at(min(total, bar.total), 0)
 	}
 	return done(env, c.JSON, map[string]int{"decided": total}, fmt.Sprintf("%d messages %s", total, what))

@@ -37,19 +37,19 @@ func (s *sendersList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	var answer struct {
+	var response struct {
 		Data []senderState `json:"data"`
 	}
 	call := s.panel(http.MethodGet, "senders")
-	call.Out = &answer
+	call.Out = &response
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
 	if s.JSON {
-		return writeJSON(env.Stdout, answer.Data)
+		return writeJSON(env.Stdout, response.Data)
 	}
 	rows := [][]string{{"ID", "NUMBER", "CHANNEL", "PROVIDER", "BREAKER", "CLASS", "SINCE", "UNTIL", "DETAIL"}}
-	for _, x := range answer.Data {
+	for _, x := range response.Data {
 		b := x.Breaker
 		rows = append(rows, []string{
 			x.ID, x.Number, x.Channel, x.Provider, b.State, text(b.Class, "-"), text(b.Since, "-"), text(b.Until, "-"), oneLine(text(b.Detail, ""), 60),

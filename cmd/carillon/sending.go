@@ -138,22 +138,22 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 		fields[i] = contacts[i].fields
 	}
 	body["contacts"] = fields
-	var answer struct {
+	var response struct {
 		ID        string `json:"notification_id"`
 		Scheduled string `json:"scheduled_time"`
 	}
 	reply, err := r.client.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify", ByKey: true, Body: body, Out: &answer, Idempotency: idempotency,
+		Method: http.MethodPost, Path: client.Prefix + "notify", ByKey: true, Body: body, Out: &response, Idempotency: idempotency,
 	})
 	if err != nil {
 		return err
 	}
 	r.outcome.Accepted += len(contacts)
-	r.outcome.Notifications = append(r.outcome.Notifications, accepted{answer.ID, len(contacts), answer.Scheduled, reply.Replayed})
+	r.outcome.Notifications = append(r.outcome.Notifications, accepted{response.ID, len(contacts), response.Scheduled, reply.Replayed})
 	r.done += len(contacts)
 	if !r.asJSON {
 		r.bar.clear()
-		_, _ = fmt.Fprintln(r.env.Stdout, answer.ID)
+		_, _ = fmt.Fprintln(r.env.Stdout, response.ID)
 	}
 	r.bar.at(r.done, r.outcome.Failed)
 	return nil
