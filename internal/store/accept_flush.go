@@ -9,8 +9,8 @@ import (
 	"carillon/internal/db"
 )
 
-// How accepts are stored on PostgreSQL: a batch is one round trip. Between statements that wait for each other's responses
-// the round trips take longer than the work, and the company's quota stays locked meanwhile.
+// On PostgreSQL a batch of accepts is stored in one round trip. With a round trip for each statement, waiting would take longer
+// than the work, and the company's quota would stay locked meanwhile.
 
 type quotaSum struct {
 	quotaKey
@@ -22,11 +22,10 @@ const (
 	quotaSpan = 15 * time.Second // after which a committer counts in another row
 )
 
-// charged is the statement that charges a company, and divides by zero where its quota would be passed.
+// charged returns the statement that charges a company. It divides by zero where the quota would be exceeded.
 //
-// A company without a quota is only counted, each quarter of a minute and by each committer in a row of its own: none waits
-// for another's commit, and no row has many versions. Those of one row that has as many as there were commits cannot be
-// cleaned away while a snapshot is held, and each look at it passes all of them.
+// A company without a quota is only counted, in one row a committer and quarter of a minute: no commit waits for another, and no
+// row gets many versions, which could not be cleaned up under a held snapshot (docs/adr/0014).
 func (q *quotaSum) charged(slot int) db.Statement {
 	if q.limit == math.MaxInt {
 		at := q.at.UTC()
@@ -45,7 +44,7 @@ func (q *quotaSum) charged(slot int) db.Statement {
 	}
 }
 
-// quotaSums adds up what a batch charges; ok is false when it cannot fit.
+// quotaSums adds up the charges of a batch; ok is false when a quota cannot suffice.
 func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 	for _, a := range accepts {
 		k, limit := a.quotaKey(), a.Quota.Limit
@@ -66,11 +65,11 @@ func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 	return sums, true
 }
 
-// flushAccepts returns the statements of a batch. A quota that is passed and a key that is taken divide by zero: nothing is
-// decided on the way, the statements are written for the rule that every request is new and fits in its quota. Then nothing is
-// stored, and the batch is applied (applyAccepts). Locked are, in this order: idempotency keys, sorted; the new rows, which
-// nobody else knows; quotas, sorted, last, so that they are held for little more than the commit. applyAccepts takes the
-// quotas before the new rows: it must know who is admitted.
+// flushAccepts returns the statements of a batch for the usual case, in which every request is new and fits its quota. An exceeded
+// quota or a used idempotency key divides by zero; then nothing is stored, and the batch is applied statement by statement
+// (applyAccepts). Locks are acquired in this order: idempotency keys, sorted; the new rows; quotas, sorted, last, so that they
+// are held for little more than the commit. applyAccepts locks quotas before the new rows, because it must decide first
+// which requests fit.
 func flushAccepts(tx *db.Tx, accepts []*Accept) ([]db.Statement, bool) {
 	quotas, ok := quotaSums(accepts)
 	if !ok {
@@ -99,7 +98,7 @@ func flushAccepts(tx *db.Tx, accepts []*Accept) ([]db.Statement, bool) {
 	return all, true
 }
 
-// keysOf gathers the batch's idempotency keys, sorted. $8 is the time after which one that is there has not expired.
+// keysOf returns the batch's idempotency keys, sorted. $8 is the time after which a stored key has not expired.
 func keysOf(accepts []*Accept) *db.Bulk {
 	b := db.NewBulk("idempotency", `ON CONFLICT (company_id, route, key) DO UPDATE SET hash = excluded.hash,
 		notification_id = excluded.notification_id, answer = excluded.answer,
@@ -112,7 +111,7 @@ func keysOf(accepts []*Accept) *db.Bulk {
 	return b
 }
 
-// earliest is when the first of a batch came.
+// earliest returns when the first request of a batch arrived.
 func earliest(accepts []*Accept) int64 {
 	now := int64(math.MaxInt64)
 	for _, a := range accepts {

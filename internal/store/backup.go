@@ -19,23 +19,22 @@ import (
 	"carillon/internal/db"
 )
 
-// A backup of SQLite is copied page by page by the connection that writes: what it writes meanwhile reaches the pages
-// already copied too, so the copy is the database as of its last step. No read is held from one step to the next, so the
-// write-ahead log does not grow; a copy from another connection would hold one from its begin to its end, or begin anew
-// with every commit.
+// The writer's connection copies SQLite's pages: its own writes also reach the pages already copied, so the copy is the
+// database as of its last step. No read stays open between steps, so the write-ahead log does not grow. A copy over another
+// connection would keep a read open, or start over with every commit (docs/adr/0011).
 
-// Progress hears how many pages of how many are copied or verified.
+// Progress is called with how many pages of how many are copied or verified.
 type Progress func(done, total int)
 
-// ErrBackupRunning says that a backup is being made already.
+// ErrBackupRunning means that a backup is being made already.
 var ErrBackupRunning = errors.New("a backup is being made already")
 
-// ErrNotSQLite says that the database is backed up and restored with PostgreSQL's own tools.
+// ErrNotSQLite means that the database is backed up and restored with PostgreSQL's own tools.
 var ErrNotSQLite = errors.New("this database is PostgreSQL: use pg_dump or continuous archiving (docs/guides/backup.md)")
 
-// Backup copies the database of a running store into the file `to`, which must not exist, beside all else that goes on.
-// The file is on disk when it returns; it has not been verified.
-func (s *Store) Backup(ctx context.Context, to string, told Progress) error {
+// Backup copies the database of a running store into the file `to`, which must not exist. The file is on disk when it
+// returns; it has not been verified.
+func (s *Store) Backup(ctx context.Context, to string, progress Progress) error {
 	if !s.SQLite() {
 		return ErrNotSQLite
 	}
@@ -49,26 +48,26 @@ func (s *Store) Backup(ctx context.Context, to string, told Progress) error {
 	if err := makeNew(to); err != nil {
 		return err
 	}
-	if err := s.copyTo(ctx, to, told); err != nil {
+	if err := s.copyTo(ctx, to, progress); err != nil {
 		return errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(to))
 	}
 	return nil
 }
 
-// backups is the backup that may be under way.
+// backups is the backup in progress, if any.
 type backups struct {
 	running  sync.Mutex  // held while a backup is made
 	stopping atomic.Bool // no more backups: the store closes
 }
 
-// end makes a running backup stop and waits for it: its handle must be gone before the writer's connection is.
+// end stops a running backup and waits for it, because its handle must be closed before the writer's connection.
 func (b *backups) end() {
 	b.stopping.Store(true)
 	b.running.Lock()
 	defer b.running.Unlock()
 }
 
-func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
+func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error {
 	var b *sqlite.Backup
 	err := s.OnWriter(ctx, func(_ context.Context, conn *sql.Conn) (err error) {
 		b, err = beginCopy(conn, to)
@@ -95,11 +94,11 @@ func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 			return err
 		})
 		if err == nil {
-			told(b.PageCount()-b.Remaining(), b.PageCount())
+			progress(b.PageCount()-b.Remaining(), b.PageCount())
 			err = p.rest(ctx, took)
 		}
 	}
-	// Whatever happened, the handle is given back by the writer.
+	// The writer closes the handle in every case.
 	err = errors.Join(err, s.OnWriter(context.WithoutCancel(ctx), func(context.Context, *sql.Conn) error { return b.Finish() }))
 	if ferr == nil {
 		err = errors.Join(err, file.Sync(), file.Close())
@@ -107,7 +106,7 @@ func (s *Store) copyTo(ctx context.Context, to string, told Progress) error {
 	return err
 }
 
-// beginCopy opens the file for the copy. It is synced once, at the end, and one that is not whole is deleted.
+// beginCopy opens the file for the copy. It is synced once, at the end, and deleted when it is incomplete.
 func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
 	err = conn.Raw(func(c any) error {
 		from, ok := c.(interface {
@@ -122,8 +121,8 @@ func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
 	return b, err
 }
 
-// copyPace keeps the steps of a copy short and rests as long after each. What is written goes to disk a little at a time:
-// much of it at once would make the commits beside it wait.
+// copyPace keeps the steps of a copy short and pauses as long after each. Written pages are synced a little at a time, because
+// syncing many at once would delay other commits.
 type copyPace struct {
 	pages    int32
 	file     *os.File
@@ -134,7 +133,7 @@ const (
 	copyBegin  = 64
 	copyLeast  = 16
 	copyMost   = 512
-	copyAtOnce = 4096 // where nobody else writes
+	copyAtOnce = 4096 // without other writes
 	copySync   = 512
 	copyTarget = 2 * time.Millisecond
 )
@@ -160,9 +159,9 @@ func (p *copyPace) rest(ctx context.Context, took time.Duration) error {
 	return nil
 }
 
-// BackupFolder copies the database of a data folder that no program has into the file `to`. It changes nothing: the
-// schema stays as it is. Errors: ErrFolderInUse.
-func BackupFolder(ctx context.Context, dir, to string, told Progress) (err error) {
+// BackupFolder copies the database of a data folder that no program uses into the file `to`. It does not migrate the
+// schema. Errors: ErrFolderInUse.
+func BackupFolder(ctx context.Context, dir, to string, progress Progress) (err error) {
 	name := filepath.Join(dir, db.FileName)
 	if _, err := os.Stat(name); err != nil {
 		return fmt.Errorf("there is no database in %s: %w", dir, err)
@@ -185,20 +184,20 @@ func BackupFolder(ctx context.Context, dir, to string, told Progress) (err error
 	if err := makeNew(to); err != nil {
 		return err
 	}
-	if err := copyWhole(ctx, conn, to, told); err != nil {
+	if err := copyWhole(ctx, conn, to, progress); err != nil {
 		return errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(to))
 	}
 	return nil
 }
 
-func copyWhole(ctx context.Context, conn *sql.Conn, to string, told Progress) error {
+func copyWhole(ctx context.Context, conn *sql.Conn, to string, progress Progress) error {
 	b, err := beginCopy(conn, to)
 	if err != nil {
 		return err
 	}
 	for more := true; more && err == nil; {
 		if more, err = b.Step(copyAtOnce); err == nil {
-			told(b.PageCount()-b.Remaining(), b.PageCount())
+			progress(b.PageCount()-b.Remaining(), b.PageCount())
 			err = ctx.Err()
 		}
 	}
@@ -208,19 +207,17 @@ func copyWhole(ctx context.Context, conn *sql.Conn, to string, told Progress) er
 	return syncFile(to)
 }
 
-// db.FileName is the name of SQLite's database in the data folder.
-
-// fileURI names a file to SQLite, whatever characters its path has.
+// fileURI returns the URI of a file for SQLite, with its path escaped.
 func fileURI(name, options string) string {
 	path := (&url.URL{Path: name}).EscapedPath()
 	return "file:" + strings.ReplaceAll(path, ";", "%3B") + "?" + options
 }
 
-// makeNew makes a file for its owner alone; one that is there is refused.
+// makeNew creates a file that only its owner can read. An existing file is an error.
 func makeNew(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the file
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: another backup is being written there, or one broke off; in that case delete it", err)
+		return fmt.Errorf("%w: another backup is being written there, or one was interrupted; in that case delete it", err)
 	}
 	if err != nil {
 		return err
@@ -236,7 +233,7 @@ func syncFile(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// syncFolder makes the names in a folder as durable as its files.
+// syncFolder makes the file names of a folder durable.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir) //nolint:gosec // the operator names the folder
 	if err != nil {

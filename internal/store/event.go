@@ -11,8 +11,8 @@ import (
 	"carillon/internal/db"
 )
 
-// Event is something that happened, for those who follow its topic. Seq is given in the commit: 1, 2, 3, … within the
-// topic of a company. Payload is JSON.
+// Event is a state change that subscribers of its topic get. Seq is assigned in the commit: 1, 2, 3, … within a company's
+// topic. Payload is JSON.
 type Event struct {
 	CompanyID string
 	Topic     string
@@ -33,7 +33,7 @@ func eventKind() *db.Kind[[]*Event] {
 	}
 }
 
-// AppendEvents stores events in the transaction of what they report, and sets their Seq. Topics are locked in one order.
+// AppendEvents stores events in the transaction of the state change and sets their Seq. Topics are locked in one order.
 func AppendEvents(ctx context.Context, tx *db.Tx, events ...*Event) error {
 	slices.SortStableFunc(events, func(a, b *Event) int {
 		return cmp.Or(cmp.Compare(a.CompanyID, b.CompanyID), cmp.Compare(a.Topic, b.Topic))
@@ -68,12 +68,12 @@ func appendToTopic(ctx context.Context, tx *db.Tx, events []*Event) error {
 	return nil
 }
 
-// AddEvents stores events that belong to no other operation, and sets their Seq.
+// AddEvents stores events without another operation and sets their Seq.
 func (s *Store) AddEvents(ctx context.Context, events ...*Event) error {
 	return s.events.Commit(ctx, s.DB, events)
 }
 
-// LastEvent is the Seq of a topic's newest event; 0 when there was none.
+// LastEvent returns the Seq of a topic's newest event, 0 when there was none.
 func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (seq int64, err error) {
 	err = s.Row(ctx, []any{&seq}, "SELECT COALESCE(MAX(seq), 0) FROM event_topic WHERE company_id = $1 AND topic = $2", companyID, topic)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (seq int
 	return seq, nil
 }
 
-// EventsAfter reads a topic's events after one, at most `most` of them, in their order.
+// EventsAfter returns a topic's events after seq, at most `most` of them, in their order.
 func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]Event, error) {
 	rows, err := s.Query(ctx, `SELECT seq, kind, subject, payload, created_at FROM event
 		WHERE company_id = $1 AND topic = $2 AND seq > $3 ORDER BY seq LIMIT $4`, companyID, topic, seq, most)
@@ -102,7 +102,7 @@ func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq in
 	return all, rows.Err()
 }
 
-// DropEvents deletes events from before an instant, at most `most` of them.
+// DropEvents deletes events that are older than an instant, at most `most` of them.
 func (s *Store) DropEvents(ctx context.Context, before time.Time, most int) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM event WHERE (company_id, topic, seq) IN (

@@ -7,7 +7,7 @@ import (
 	"carillon"
 )
 
-// LoadNotification is a notification by its number alone, for the delivery, which owns the message it came from.
+// LoadNotification reads a notification by its number only, for the delivery of one of its messages.
 func (s *Store) LoadNotification(ctx context.Context, seq carillon.Seq) (*Notification, error) {
 	all, err := s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE seq = $1", int64(seq))
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"hash/fnv"
 )
 
-// nodeLocks is the class of the advisory locks that say which nodes' processes live.
+// nodeLocks is the class of the advisory locks by which the processes of nodes are known to run.
 const nodeLocks = 0x6361_726c
 
-// sessionKey is a node's number among those locks. Two nodes may share one: the lock is a shared one.
+// sessionKey returns a node's key among those locks. Two nodes may have the same one, because the locks are shared.
 func sessionKey(id string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
 	return int32(h.Sum32())
 }
 
-// KeepSession holds a session of its own open, under a lock that names the node, until it breaks or ctx ends. When the
-// process dies the database notices at once that the session is gone, and so do the other nodes (Cluster).
+// KeepSession keeps a session open that holds the node's lock, until it breaks or ctx ends. When the process dies, the database
+// ends the session at once and the other nodes notice (Cluster; docs/adr/0007).
 func (s *Store) KeepSession(ctx context.Context, id string) error {
 	c, err := s.Connect(ctx)
 	if err != nil {
@@ -27,11 +27,11 @@ func (s *Store) KeepSession(ctx context.Context, id string) error {
 	if _, err := c.Exec(ctx, "SELECT pg_advisory_lock_shared($1, $2)", nodeLocks, sessionKey(id)); err != nil {
 		return fmt.Errorf("lock the session: %w", err)
 	}
-	_, err = c.WaitForNotification(ctx) // nothing is listened to: it returns when the connection breaks
+	_, err = c.WaitForNotification(ctx) // there are no notifications: it returns when the connection breaks
 	return fmt.Errorf("hold the session: %w", err)
 }
 
-// sessions are the keys of the nodes whose process holds its session; none on SQLite.
+// sessions returns the keys of the nodes that hold their session; none on SQLite.
 func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
 	if s.SQLite() {
 		return map[int32]bool{}, nil

@@ -10,11 +10,11 @@ import (
 	"carillon/internal/db"
 )
 
-// longRun is from how many recipients on SQLite writes a notification's messages by statements of their own, which bind
-// what the messages share once, and of each no more than its number.
+// longRun is the number of recipients from which SQLite writes a notification's messages with statements that bind the shared
+// values once and only the number of each message.
 const longRun = 8
 
-// runInserts are those statements, by how many messages they write: of 64, 32 … down to one.
+// runInserts are those statements by the number of messages they write: 64, 32 … 1.
 //
 //nolint:gochecknoglobals // a constant table
 var runInserts = func() map[int]string {
@@ -32,7 +32,7 @@ var runInserts = func() map[int]string {
 
 const runShares = 5 // parameters that all messages of a statement share
 
-// insertRuns writes a notification's messages that are to be sent, and adds those that are skipped to b.
+// insertRuns writes a notification's messages that will be sent, and adds the skipped ones to b.
 func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	n := &a.Notification
 	args := make([]driver.NamedValue, runShares, runShares+db.MostRows)
@@ -59,7 +59,7 @@ func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	return nil
 }
 
-// run is how many messages from the one at a place on one statement writes; 0: this one is skipped.
+// run returns how many messages, beginning with the one at an index, one statement writes; 0 when that message is skipped.
 func (a *Accept) run(at int) int {
 	n := 0
 	for n < db.MostRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {

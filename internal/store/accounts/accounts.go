@@ -1,5 +1,5 @@
-// Package accounts is the SQL of who may do what: companies, accounts and their roles, sessions, signing keys and access
-// keys. Companies and access keys are read through caches.
+// Package accounts is the SQL of companies, accounts and their roles, sessions, signing keys and access keys. Companies and
+// access keys are read through caches.
 package accounts
 
 import (
@@ -19,7 +19,7 @@ type Store struct {
 	config    *configure.Configuration
 	companies *cache.Cache[*carillon.Company]
 	keys      *cache.Cache[*AccessKey] // by digest, and by id
-	unknown   *cache.Cache[struct{}]   // keys that nobody has
+	unknown   *cache.Cache[struct{}]   // keys that do not exist
 }
 
 // New returns the store of a database.
@@ -36,7 +36,7 @@ type Tx struct {
 	s  *Store
 }
 
-// On returns what writes inside a transaction.
+// On returns a Tx for a transaction.
 func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }
 
 // Configure runs fn in a transaction that changes configuration.

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/db"
 )
 
-// Company is a company by id, from the cache. Errors: not_found.
+// Company returns a company by id, from the cache. Errors: not_found.
 func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, error) {
 	return s.companies.Get(ctx, id, func(ctx context.Context) (*carillon.Company, string, error) {
 		var suppresses bool
@@ -49,8 +49,7 @@ func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	return c, nil
 }
 
-// FindCompany reads a company by its id or else its name, inside the transaction; nil when there is none. Either may be
-// empty.
+// FindCompany reads a company by id or else by name, either of which may be empty; nil when there is none.
 func (t *Tx) FindCompany(ctx context.Context, id, name string) (*carillon.Company, error) {
 	for _, by := range []struct{ column, value string }{{"id", id}, {"name", name}} {
 		if by.value == "" {

@@ -37,8 +37,8 @@ func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 
 func signingRow(kid string) string { return "signing_key/" + kid }
 
-// AddSigningKey stores a key unless another one signs from a time after last on: of nodes that turn over at once, one
-// does.
+// AddSigningKey stores a key unless a key that signs later than last exists: of nodes that rotate at the same time, one
+// succeeds.
 func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('signing-keys', 1)

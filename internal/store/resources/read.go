@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Agent is a company's active voice agent, from the cache. Errors: agent_not_found, whose suggestion names one there is.
+// Agent returns a company's active voice agent, from the cache. Errors: agent_not_found, which suggests an existing one.
 func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
 	a, err := s.agents.Get(ctx, configure.OwnedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
 		a, err := s.agent(ctx, companyID, id)
@@ -34,7 +34,7 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agen
 	}}
 }
 
-// agent reads an agent; one that is not there is an inactive one without a name.
+// agent reads an agent. A missing one is returned as inactive and without a name.
 func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
 	a := &carillon.Agent{ID: id, CompanyID: companyID}
 	err := s.d.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
@@ -47,7 +47,7 @@ func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agen
 	return a, nil
 }
 
-// FlowKnown reports whether a flow of the company is started by the event, from the cache.
+// FlowKnown reports whether the event starts a flow of the company, from the cache.
 func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
 	return s.flows.Get(ctx, configure.OwnedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
 		events, err := db.Collect(ctx, s.d, "flows", func(scan db.Scan) (string, error) {
@@ -67,7 +67,7 @@ func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, e
 	})
 }
 
-// Resource reads a company's resource, its secret included. Errors: not_found.
+// Resource reads a company's resource with its secret. Errors: not_found.
 func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind, id string) (resource.Resource, error) {
 	var row resourceRow
 	err := s.d.Row(ctx, []any{&row.name, &row.doc, &row.secret}, "SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
@@ -78,7 +78,7 @@ func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind,
 	return s.readResource(companyID, k, id, row)
 }
 
-// Resources lists a company's resources of a kind, by id, after the one of the id after, with their secrets.
+// Resources reads a company's resources of a kind after an id, by id, with their secrets.
 func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind, after string, limit int) ([]resource.Resource, error) {
 	return db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (resource.Resource, error) {
 		var id string
@@ -91,7 +91,7 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 		companyID, k.Name, after, limit)
 }
 
-// readResource makes a resource of its row, whose secret is sealed.
+// readResource makes a resource from its row and opens its secret.
 func (s *Store) readResource(companyID string, k resource.Kind, id string, row resourceRow) (resource.Resource, error) {
 	x := k.New()
 	if err := json.Unmarshal([]byte(row.doc), x); err != nil {
@@ -109,13 +109,13 @@ func (s *Store) readResource(companyID string, k resource.Kind, id string, row r
 	return x, nil
 }
 
-// resourceRow is a stored resource; found is false for one that is not there. Putting a resource makes it active.
+// resourceRow is a stored resource; found is false when it is missing. Putting a resource makes it active.
 type resourceRow struct {
 	found, active     bool
 	name, doc, secret string
 }
 
-// findResource reads a row inside the transaction, its secret opened.
+// findResource reads a row and opens its secret.
 func (t *Tx) findResource(ctx context.Context, companyID, kind, id string) (row resourceRow, err error) {
 	err = t.tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)

@@ -1,5 +1,5 @@
-// Package resources is the SQL of agents, knowledge, flows, widgets and webhooks: documents in one table, whose types their
-// areas own.
+// Package resources is the SQL of agents, knowledge, flows, widgets and webhooks: documents in one table, whose types belong
+// to their areas.
 package resources
 
 import (
@@ -30,5 +30,5 @@ type Tx struct {
 	s  *Store
 }
 
-// On returns what writes inside a transaction.
+// On returns a Tx for a transaction.
 func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }

@@ -18,15 +18,15 @@ import (
 	"syscall"
 )
 
-// cluster is a running PostgreSQL that listens on a socket in its own folder alone, so that any number of them run side
-// by side without choosing ports.
+// cluster is a running PostgreSQL that listens only on a socket in its own folder, so that several can run without choosing
+// ports.
 type cluster struct {
 	dsn   string
-	alive io.WriteCloser // held open: its end tells the keeper that this process is gone
+	alive io.WriteCloser // kept open: the keeper stops when it is closed
 }
 
-// keeper is the shell that makes, starts and ends a cluster. It lives in a process group of its own and waits for the
-// end of its standard input, which comes when the test process ends, in whatever way: nothing outlives the run.
+// keeper is the shell script that creates, starts and stops a cluster. It has its own process group and waits for the end of
+// its standard input, which is closed when the test process ends in any way.
 const keeper = `
 bin=$1 dir=$2 data=$2/data
 end() { "$bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1; cd / && rm -rf "$dir"; }
@@ -47,14 +47,14 @@ cat >/dev/null
 `
 
 const (
-	// throwAway is for tests: nothing of it needs to outlive a power cut.
+	// throwAway is for tests: nothing needs to survive a power failure.
 	throwAway = "fsync = off\nfull_page_writes = off\nshared_buffers = 64MB\nwal_level = minimal\nmax_wal_senders = 0"
-	// durable is for measuring: what a commit costs is part of the figure.
+	// durable is for benchmarks, which include the cost of commits.
 	durable = "fsync = on\nsynchronous_commit = on\nfull_page_writes = on\nshared_buffers = 256MB\nmax_wal_size = 2GB"
 )
 
-// Durable starts a cluster of its own that keeps what it confirms, for benchmarks, and gives the address of its empty
-// database. stop ends it and removes its folder; it ends with this process too.
+// Durable starts a cluster with durable commits, for benchmarks, and returns the address of its empty database. stop ends it
+// and removes its folder; it also ends with this process.
 func Durable() (dsn string, stop func() error, err error) {
 	c, err := startCluster(durable)
 	if err != nil {
@@ -63,8 +63,8 @@ func Durable() (dsn string, stop func() error, err error) {
 	return c.dsn, c.alive.Close, nil
 }
 
-// startCluster makes a cluster in a temporary folder, with further lines of configuration. PostgreSQL refuses to run as
-// root: then it runs as the user postgres, or as nobody.
+// startCluster creates and starts a cluster in a temporary folder, with more lines of configuration. For root it runs as the
+// user postgres or nobody, because PostgreSQL refuses to run as root.
 func startCluster(conf string) (*cluster, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -96,7 +96,7 @@ func startCluster(conf string) (*cluster, error) {
 	return &cluster{dsn: "postgres://carillon@/postgres?sslmode=disable&host=" + url.QueryEscape(dir), alive: alive}, nil
 }
 
-// awaitReady reads the keeper's word: ready, or why not.
+// awaitReady reads from the keeper whether the cluster is ready, or why not.
 func awaitReady(said io.Reader) error {
 	var lines []string
 	scan := bufio.NewScanner(said)
@@ -109,8 +109,8 @@ func awaitReady(said io.Reader) error {
 	return fmt.Errorf("PostgreSQL did not start:\n%s", strings.Join(lines, "\n"))
 }
 
-// clusterFolder makes the folder, owned by the user who runs the cluster. A socket's path may have 107 bytes and every
-// folder above it must be open to that user, which a run's own TMPDIR need not be: hence /tmp.
+// clusterFolder creates the folder for the user who runs the cluster. It is in /tmp, because a socket's path is limited to 107
+// bytes and that user needs access to all parent folders.
 func clusterFolder() (string, *syscall.Credential, error) {
 	dir, err := os.MkdirTemp("/tmp", "carillon-pg-")
 	if err != nil {
@@ -145,8 +145,8 @@ func unprivileged() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// binaries is the folder with initdb and pg_ctl: what PATH leads to, else the newest of the distribution's folders,
-// which Debian keeps out of PATH.
+// binaries returns the folder with initdb and pg_ctl: from PATH, else the newest of the distribution's folders, which Debian does
+// not add to PATH.
 func binaries() (string, error) {
 	if found, err := exec.LookPath("initdb"); err == nil {
 		if found, err = filepath.EvalSymlinks(found); err == nil {

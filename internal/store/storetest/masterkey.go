@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// MasterKey is a file with a master key for a program on PostgreSQL, where the setting is required.
+// MasterKey returns a file with a master key for a program on PostgreSQL, where the setting is required.
 func MasterKey(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "master.key")

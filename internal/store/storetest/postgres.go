@@ -1,7 +1,6 @@
 //go:build unix
 
-// Package storetest holds what tests of the store need: databases of both engines and, beside them, the one conformance
-// suite that both must pass.
+// Package storetest provides fresh databases of both engines for tests.
 package storetest
 
 import (
@@ -24,17 +23,16 @@ import (
 // PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.
 const PostgresEnv = "CARILLON_TEST_POSTGRES"
 
-// errNoPostgres says that there is no PostgreSQL to test with.
+// errNoPostgres means that there is no PostgreSQL to test with.
 var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgresql, or name a server in " + PostgresEnv)
 
-// server is the server of this test process, started at the first call (one a process, so that packages tested side by
-// side never meet) and gone with the process. It is kept whole: were the pipe to its keeper garbage, its closing would
-// end the cluster.
+// server is the server of this test process, so that packages tested in parallel do not share one. It starts at the first call
+// and ends with the process. The variable keeps the pipe to its keeper open.
 var server = sync.OnceValues(startServer)
 
-// Postgres gives the address of a fresh, empty database, dropped at the end of the test. The server is the one that
-// CARILLON_TEST_POSTGRES names, else a throw-away cluster made from the installed binaries. Where there is neither the
-// test is skipped, or fails when CI is set.
+// Postgres returns the address of a fresh, empty database, dropped at the end of the test. The server is that of
+// CARILLON_TEST_POSTGRES, else a throw-away cluster of the installed binaries. Without either the test is skipped, or fails
+// when CI is set.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	c, err := server()
@@ -61,7 +59,7 @@ func Postgres(t testing.TB) string {
 	return dsn
 }
 
-// startServer gives the server on which databases can be created.
+// startServer returns the server on which databases can be created.
 func startServer() (*cluster, error) {
 	if dsn := os.Getenv(PostgresEnv); dsn != "" {
 		return &cluster{dsn: dsn}, nil
@@ -69,7 +67,7 @@ func startServer() (*cluster, error) {
 	return startCluster(throwAway)
 }
 
-// execute runs one statement on its own connection. Each has three minutes: creating a database waits for a checkpoint.
+// execute runs one statement on its own connection, within three minutes, because creating a database waits for a checkpoint.
 func execute(dsn, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -86,8 +84,8 @@ func execute(dsn, statement string) error {
 	return err
 }
 
-// Exec runs one statement on the database of a program under test, an address of PostgreSQL or a file of SQLite: to bring
-// about what no request can.
+// Exec runs one statement on the database of a program under test, an address of PostgreSQL or a file of SQLite, for states that
+// no request can produce.
 func Exec(t testing.TB, database, statement string) {
 	t.Helper()
 	if err := execute(database, statement); err != nil {
@@ -95,7 +93,7 @@ func Exec(t testing.TB, database, statement string) {
 	}
 }
 
-// withDatabase is the same address with another database.
+// withDatabase returns the address with another database.
 func withDatabase(dsn, name string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme == "" {

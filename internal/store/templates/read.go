@@ -14,11 +14,11 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Record is a template as stored, with what only its lifecycle needs. ClaimedUntil is set while a request to the channel
-// about it is under way; its value identifies the claim, for a new claim ends later than the one before.
+// Record is a stored template with the fields of its life cycle. ClaimedUntil is set during a request to the channel; its value
+// identifies the claim, because a new claim ends later than the one before.
 type Record struct {
 	carillon.Template
-	PollAt       time.Time // when to ask the channel next; zero: never
+	PollAt       time.Time // when to poll the channel next; zero: never
 	ClaimedUntil time.Time
 }
 
@@ -51,7 +51,7 @@ func scanRecord(scan db.Scan) (*Record, error) {
 	}
 	r.PollAt, r.ClaimedUntil = db.Instant(poll), db.Instant(claimed)
 	r.CreatedAt, r.UpdatedAt = db.Instant(created), db.Instant(updated)
-	// One that does not compile keeps a nil Shape: it fails where it is used and leaves the others alone.
+	// A template that does not compile keeps a nil Shape and fails where it is used.
 	_ = content.Compile(&r.Template)
 	return &r, nil
 }
@@ -60,8 +60,8 @@ func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*Re
 	return db.Collect(ctx, s.d, "templates", scanRecord, query, args...)
 }
 
-// Templates are a sender's templates of every status, compiled, by name and language, from the cache. They are shared:
-// they must not be changed.
+// Templates returns a sender's templates of every status, compiled, by name and language, from the cache. They are shared and
+// must not be changed.
 func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
 	return s.bySender.Get(ctx, configure.UIDKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
 		records, err := s.templates(ctx, templateList, senderUID)
@@ -77,7 +77,7 @@ func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Tem
 	})
 }
 
-// Template is one template of a company, by our id or the channel's, as the database has it now. Errors: not_found.
+// Template reads a company's template by our id or the channel's, from the database. Errors: not_found.
 func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*Record, error) {
 	found, err := s.templates(ctx, templateByID, companyID, idOrProviderID)
 	if err == nil && len(found) == 0 && idOrProviderID != "" {
@@ -92,8 +92,8 @@ func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) 
 	return found[0], nil
 }
 
-// ReportedTemplate is the one template of a sender that a channel's report is about: the one with the channel's id, or the
-// one of that name and language that has no channel's id yet. Nil when there is none.
+// ReportedTemplate reads the sender's template that a report of the channel concerns: the one with the channel's id, or with the
+// name and language while its channel's id is unknown. Nil when there is none.
 func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*Record, error) {
 	if providerID != "" {
 		found, err := s.templates(ctx, templateOfProvider, senderUID, providerID)
@@ -111,8 +111,8 @@ func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerI
 	return found[0], nil
 }
 
-// TemplatePolls are the templates to ask the channel about now, the longest due first, and when the next one is due
-// (zero: none waits). Limit bounds the answer.
+// TemplatePolls reads at most limit templates that are due for a poll, the longest due first, and when the next one is due
+// (zero: none).
 func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*Record, next time.Time, err error) {
 	due, err = s.templates(ctx, templatePolls, db.Millis(now), limit)
 	if err != nil {

@@ -23,5 +23,5 @@ func New(d *db.DB, c *configure.Configuration) *Store {
 // Tx writes inside a transaction.
 type Tx struct{ tx *configure.Tx }
 
-// On returns what writes inside a transaction.
+// On returns a Tx for a transaction.
 func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx} }
