@@ -1,0 +1,161 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon/internal/store/storetest"
+)
+
+const callsProvision = `companies:
+  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01
+    name: Calls
+    limits: {sends_per_minute: 0, daily_recipients: 0}
+    keys: [{key: ` + accessKey + `, label: faults, scopes: ["*"]}]
+    senders: [{id: line, number: "15555550101", channel: voice, provider: sandbox, default: true, max_concurrent: 10}]
+    agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Agent, language: en}]
+`
+
+// TestCallsOfALineStayWithinItsBoundOverAKill places forty calls on a line that carries ten, and kills the node that has them
+// under way. On PostgreSQL another node has joined meanwhile: the line's shard may have moved to it, the calls have not.
+func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, name := range []string{"a", "b"} {
+				if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			provision := filepath.Join(dir, "provision.yaml")
+			if err := os.WriteFile(provision, []byte(callsProvision), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			flags := []string{"--provision=" + provision, "--call-drain=30s", "--password-memory=8", "--password-passes=1"}
+			driver, source := "sqlite", "file:"+filepath.Join(dir, "a", "carillon.db")+"?mode=ro&_pragma=busy_timeout(5000)"
+			if engine == "postgres" {
+				driver, source = "pgx", storetest.Postgres(t)
+				flags = append(flags, "--database-url="+source, "--master-key-file="+storetest.MasterKey(t))
+			}
+			a := newNode(t, filepath.Join(dir, "a"), flags...)
+			a.start()
+			db, err := sql.Open(driver, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			w := watchCalls(t, db)
+			var first string // the node's id
+			if err := db.QueryRow("SELECT DISTINCT owner FROM shard").Scan(&first); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 40 {
+				w.place(a, fmt.Sprint(34600111000+i))
+			}
+			w.await(20*time.Second, "ten calls under way", func() bool { return w.underWay() == 10 })
+			killed, survivor := a, a
+			if engine == "postgres" {
+				survivor = newNode(t, filepath.Join(dir, "b"), flags...)
+				survivor.start()
+				pause(t.Context(), 2*time.Second)
+				if w.count("q = 2 AND node = '"+first+"'") < w.underWay()/2 {
+					killed, survivor = survivor, killed
+				}
+			}
+			killed.kill()
+			if survivor == killed {
+				survivor.start()
+			}
+			w.await(2*time.Minute, "the end of all calls", func() bool { return w.count("q > 0") == 0 })
+			interrupted, completed := w.count("state = 'failed' AND reason = 'interrupted'"), w.count("state = 'completed'")
+			t.Logf("%d interrupted, %d completed, at most %d at once", interrupted, completed, w.most.Load())
+			if interrupted < 1 || interrupted > 10 || interrupted+completed != 40 {
+				t.Errorf("%d interrupted and %d completed of 40", interrupted, completed)
+			}
+			if most := w.most.Load(); most != 10 {
+				t.Errorf("at most %d at once, want 10", most)
+			}
+			if n := w.count("q = 0 AND attempt > 1"); n != 0 {
+				t.Errorf("%d calls were dialed again", n)
+			}
+			if code := survivor.stop(time.Minute); code != 0 {
+				t.Errorf("it stopped with %d", code)
+			}
+		})
+	}
+}
+
+// watch looks at the calls in the database.
+type watch struct {
+	t    *testing.T
+	db   *sql.DB
+	most atomic.Int64
+}
+
+// watchCalls counts calls under way every few milliseconds until the test ends.
+func watchCalls(t *testing.T, db *sql.DB) *watch {
+	w := &watch{t: t, db: db}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if n := int64(w.underWay()); n > w.most.Load() {
+				w.most.Store(n)
+			}
+			pause(ctx, 20*time.Millisecond)
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	return w
+}
+
+func (w *watch) underWay() int { return w.count("q = 2") }
+
+// count counts calls; a database that is busy is asked again.
+func (w *watch) count(where string) (n int) {
+	for range 50 {
+		err := w.db.QueryRow("SELECT COUNT(*) FROM call WHERE " + where).Scan(&n)
+		if err == nil {
+			return n
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return -1
+}
+
+func (w *watch) await(within time.Duration, what string, cond func() bool) {
+	w.t.Helper()
+	if !await(w.t.Context(), within, cond) {
+		w.t.Fatalf("not in time: %s", what)
+	}
+}
+
+func (w *watch) place(n *node, number string) {
+	w.t.Helper()
+	body, _ := json.Marshal(map[string]any{
+		"contact": map[string]string{"number": number, "name": "Ana"}, "recipient_id": "line", "agent_id": "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11",
+		"notification_type": "transactional", "campaign_name": "calls",
+	})
+	resp, err := http.Post("http://"+n.addr+"/functions/v1/notify/voice?access_key="+accessKey, "application/json", bytes.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("status %d", resp.StatusCode)
+	}
+}
