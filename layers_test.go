@@ -67,6 +67,7 @@ var layers = map[string]float64{
 	"internal/store/calls":        6,
 	"internal/store/work":         6.5,
 	"internal/store/seal":         8,
+	"internal/store/rank":         8,
 
 	"internal/egress": 6,
 	"internal/httpio": 6,

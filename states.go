@@ -25,59 +25,6 @@ const (
 	StateVoicemail  State = "voicemail"
 )
 
-// Rank orders what is known of a message; it only increases. A failure because the outcome stayed unknown ranks below
-// sent, so that a late receipt can replace it; a failure that the provider reports ranks below delivered, because some
-// channels report both.
-type Rank int
-
-// The ranks as stored. The values never change; the gaps are for new ones.
-const (
-	RankNone          Rank = 0
-	RankSkipped       Rank = 10
-	RankCanceled      Rank = 20
-	RankFailedUnknown Rank = 30
-	RankSent          Rank = 40
-	RankFailed        Rank = 50
-	RankDelivered     Rank = 60
-	RankRead          Rank = 70
-)
-
-// State returns the state of a rank; queued for RankNone.
-func (r Rank) State() State {
-	switch r {
-	case RankSkipped:
-		return StateSkipped
-	case RankCanceled:
-		return StateCanceled
-	case RankFailedUnknown, RankFailed:
-		return StateFailed
-	case RankSent:
-		return StateSent
-	case RankDelivered:
-		return StateDelivered
-	case RankRead:
-		return StateRead
-	default:
-		return StateQueued
-	}
-}
-
-// RankOf returns the rank of a message for which a provider reports a state; RankNone for states that no provider reports.
-func RankOf(s State) Rank {
-	switch s {
-	case StateSent:
-		return RankSent
-	case StateDelivered:
-		return RankDelivered
-	case StateRead:
-		return RankRead
-	case StateFailed:
-		return RankFailed
-	default:
-		return RankNone
-	}
-}
-
 // Reason says why a message ended without being delivered; the list is closed (docs/states.md).
 type Reason string
 
@@ -98,15 +45,6 @@ const (
 	ReasonLineUnavailable   Reason = "line_unavailable"    // this version cannot place calls on the line's provider
 	ReasonInterrupted       Reason = "interrupted"         // the node that had the call under way died
 )
-
-// Reasons lists every reason, for documents and tests.
-func Reasons() []Reason {
-	return []Reason{
-		ReasonDuplicate, ReasonSuppressed, ReasonCanceled, ReasonOutcomeUnknown, ReasonMediaRejected, ReasonProviderRefused,
-		ReasonUndeliverable, ReasonRecipientOptedOut, ReasonChannelLimited, ReasonTemplateRejected, ReasonExpired, ReasonAttemptsExhausted,
-		ReasonLineUnavailable, ReasonInterrupted,
-	}
-}
 
 // TemplateStatus is the status of a template, in lower case as in errors and provisioning; lists show it in upper case.
 type TemplateStatus string

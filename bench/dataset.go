@@ -15,8 +15,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
 
-	"carillon"
 	"carillon/bench/load"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 )
 
@@ -128,7 +128,7 @@ func (b *bench) rewritten(ctx context.Context, e engine, messages int, k kind) *
 		return d
 	}
 	b.change(ctx, d,
-		fmt.Sprintf("UPDATE message SET q = 0, rank = %d, due_at = %d, sent_at = %d, attempt = 1", carillon.RankSent, past, past),
+		fmt.Sprintf("UPDATE message SET q = 0, rank = %d, due_at = %d, sent_at = %d, attempt = 1", rank.Sent, past, past),
 		fmt.Sprintf("UPDATE notification SET open = 0, due_at = %d, created_at = %d, done_at = %d", past, past, past))
 	return d
 }

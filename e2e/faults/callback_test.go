@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/store/rank"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -144,19 +145,19 @@ func (y *channelCallbacks) check(l *ledger) {
 			if !posted {
 				continue
 			}
-			want, attempts := carillon.RankDelivered, 1
+			want, attempts := rank.Delivered, 1
 			switch how {
 			case lost:
-				want = carillon.RankSent
+				want = rank.Sent
 			case doubled:
-				want = carillon.RankRead
+				want = rank.Read
 			case afterPolicy:
 				if x.from.policy == "retry" {
 					attempts = 2
 				}
 			case beforeFinish, late, whileUnknown, timings:
 			}
-			if carillon.Rank(x.rank) != want || x.attempts != attempts {
+			if rank.Rank(x.rank) != want || x.attempts != attempts {
 				l.fault("%s.%d, timing %d, policy %s: rank %d after %d attempts, want %d after %d", e.id, x.n, how, x.from.policy, x.rank, x.attempts, want, attempts)
 			}
 		}
@@ -192,7 +193,7 @@ func TestFaultsCallbacksFindNobodyOverACrash(t *testing.T) {
 			for _, e := range l.entries {
 				for i := range e.rows {
 					x := &e.rows[i]
-					if p, posted := x.byAttempt[1]; posted && p.took && (x.attempts > 1 || carillon.Rank(x.rank) < carillon.RankDelivered) {
+					if p, posted := x.byAttempt[1]; posted && p.took && (x.attempts > 1 || rank.Rank(x.rank) < rank.Delivered) {
 						l.fault("%s.%d was accepted, and reported again after the crash: rank %d after %d attempts", e.id, x.n, x.rank, x.attempts)
 					}
 				}

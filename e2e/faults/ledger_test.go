@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/store/rank"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
@@ -42,7 +43,7 @@ func sqliteFile(dir string) string {
 // open returns how many messages have not ended or, unless the providers are mute, were sent and not reported delivered.
 // The receipts of messages sent before back, when an older state of the database was restored, may be lost.
 func (b *books) open(ctx context.Context, mute bool, back time.Time) (n int, err error) {
-	unreported := carillon.RankSent
+	unreported := rank.Sent
 	if mute {
 		unreported = -1
 	}
@@ -264,7 +265,7 @@ func (l *ledger) compare(a *ask, stored []*entry, r rules) {
 		if len(stored[0].rows) != a.size {
 			l.fault("%s: %d of %d messages are there", a.id, len(stored[0].rows), a.size)
 		}
-		if n := stored[0].count(carillon.RankCanceled); n != a.canceled && !a.cancel {
+		if n := stored[0].count(rank.Canceled); n != a.canceled && !a.cancel {
 			l.fault("%s: %d messages are canceled, nobody did", a.id, n)
 		}
 	case a.lost:
@@ -281,7 +282,7 @@ func (l *ledger) compare(a *ask, stored []*entry, r rules) {
 	}
 }
 
-func (e *entry) count(rank carillon.Rank) (n int) {
+func (e *entry) count(rank rank.Rank) (n int) {
 	for _, x := range e.rows {
 		if x.rank == int(rank) {
 			n++
@@ -309,31 +310,31 @@ func (e *entry) check(l *ledger, r rules) int {
 	if (e.doneAt == 0) != (e.open > 0) {
 		l.fault("%s: open is %d, done at %d", e.id, e.open, e.doneAt)
 	}
-	return len(e.rows) - e.count(carillon.RankSkipped)
+	return len(e.rows) - e.count(rank.Skipped)
 }
 
 // check counts one message and holds it to once.
 func (x *row) check(l *ledger, id string, r rules) {
 	l.messages++
 	unknown := x.attempts > 1 && !r.retries || x.reason == string(carillon.ReasonOutcomeUnknown) || strings.Contains(x.detail, "stayed unknown")
-	switch carillon.Rank(x.rank) {
-	case carillon.RankRead:
+	switch rank.Rank(x.rank) {
+	case rank.Read:
 		l.read++
-	case carillon.RankDelivered:
+	case rank.Delivered:
 		l.delivered++
-	case carillon.RankSent:
+	case rank.Sent:
 		l.sent++
-	case carillon.RankFailed, carillon.RankFailedUnknown:
+	case rank.Failed, rank.FailedUnknown:
 		l.failed[x.reason]++
 		if x.reason == "" {
 			l.fault("%s.%d failed without a reason", id, x.n)
 		}
-	case carillon.RankCanceled:
+	case rank.Canceled:
 		l.canceled++
 		if x.posts > 0 && !unknown && !r.retries {
 			l.fault("%s.%d is canceled and was posted %d times", id, x.n, x.posts)
 		}
-	case carillon.RankSkipped:
+	case rank.Skipped:
 		l.skipped++
 		if x.posts > 0 {
 			l.fault("%s.%d is skipped and was posted", id, x.n)
@@ -355,8 +356,8 @@ func (x *row) check(l *ledger, id string, r rules) {
 		l.fault("%s.%d was posted %d times in %d attempts", id, x.n, x.posts, x.attempts)
 	}
 	x.checkPosts(l, id, r)
-	if x.posts == 0 && x.rank >= int(carillon.RankSent) && x.rank != int(carillon.RankFailed) {
-		l.fault("%s.%d is %s and was never posted", id, x.n, carillon.Rank(x.rank).State())
+	if x.posts == 0 && x.rank >= int(rank.Sent) && x.rank != int(rank.Failed) {
+		l.fault("%s.%d is %s and was never posted", id, x.n, rank.Rank(x.rank).State())
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/httpio"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -159,7 +160,7 @@ func (m *metrics) reconciled(retried, failed int) {
 
 func outcomeOf(move work.Move, o store.Outcome) string {
 	switch {
-	case move == work.MoveDone && o.Rank == carillon.RankSkipped:
+	case move == work.MoveDone && o.Rank == rank.Skipped:
 		return "skipped"
 	case move == work.MoveDone && o.Reason != "":
 		return "failed"

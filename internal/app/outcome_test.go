@@ -5,6 +5,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -13,9 +14,9 @@ func TestASkippedMessageIsNoFailure(t *testing.T) {
 		move work.Move
 		o    store.Outcome
 	}{
-		"sent":    {work.MoveDone, store.Outcome{Rank: carillon.RankSent}},
-		"failed":  {work.MoveDone, store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable}},
-		"skipped": {work.MoveDone, store.Outcome{Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed}},
+		"sent":    {work.MoveDone, store.Outcome{Rank: rank.Sent}},
+		"failed":  {work.MoveDone, store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
+		"skipped": {work.MoveDone, store.Outcome{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed}},
 		"retry":   {move: work.MoveRetry},
 		"unknown": {move: work.MoveUnknown},
 		"held":    {move: work.MoveHold},

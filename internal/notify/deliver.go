@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -119,7 +120,7 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 		return queue.Done{}, false
 	}
 	r := result(j, work.MoveDone, now)
-	r.Outcome = store.Outcome{Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed}
+	r.Outcome = store.Outcome{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed}
 	return queue.Done{Result: r}, true
 }
 
@@ -195,7 +196,7 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o carillon.Out
 	switch o.Verdict {
 	case carillon.Sent:
 		r := result(j, work.MoveDone, now)
-		r.Outcome = store.Outcome{Rank: carillon.RankSent, ProviderID: o.ProviderID}
+		r.Outcome = store.Outcome{Rank: rank.Sent, ProviderID: o.ProviderID}
 		return queue.Done{Result: r, Answered: true}
 	case carillon.Refused:
 		d := ended(j, o.Reason, o.Detail, now)
@@ -274,7 +275,7 @@ func result(j *attempt, m work.Move, due time.Time) work.Result {
 // ended is a message that fails for good.
 func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveDone, now)
-	r.Detail, r.Outcome = detail, store.Outcome{Rank: carillon.RankFailed, Reason: reason}
+	r.Detail, r.Outcome = detail, store.Outcome{Rank: rank.Failed, Reason: reason}
 	return queue.Done{Result: r}
 }
 

@@ -13,6 +13,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
@@ -321,7 +322,7 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 			Shard: r.sender.Shard(), Attempt: c.attempt, Valid: func() bool { return true },
 		})
 		o := store.OutcomeOf(&d.Result)
-		if expired := o.Reason == carillon.ReasonExpired; expired != c.expires || expired == (o.Rank == carillon.RankSent) {
+		if expired := o.Reason == carillon.ReasonExpired; expired != c.expires || expired == (o.Rank == rank.Sent) {
 			t.Errorf("%s: %+v", name, d.Result)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/rank"
 )
 
 // View is a notification as `GET notify/{id}` shows it; keys that do not apply are left out (decisions.md, section 3).
@@ -42,10 +43,10 @@ type RecipientView struct {
 }
 
 // stateOf is where a message stands.
-func stateOf(n *store.Notification, q int, rank carillon.Rank, attempted bool, now time.Time) carillon.State {
+func stateOf(n *store.Notification, q int, known rank.Rank, attempted bool, now time.Time) carillon.State {
 	switch {
-	case rank != carillon.RankNone:
-		return rank.State()
+	case known != rank.None:
+		return known.State()
 	case q >= 2:
 		return carillon.StateSending
 	case n.Scheduled && !attempted && now.Before(n.DueAt):
@@ -198,10 +199,10 @@ func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.De
 		}
 	}
 	switch {
-	case m.Rank == carillon.RankSkipped && m.Attempts == 0:
+	case m.Rank == rank.Skipped && m.Attempts == 0:
 	case x.Scheduled:
 		add(carillon.StateScheduled, x.CreatedAt)
-		if m.Attempts > 0 || m.Rank == carillon.RankNone && !now.Before(x.DueAt) {
+		if m.Attempts > 0 || m.Rank == rank.None && !now.Before(x.DueAt) {
 			add(carillon.StateQueued, x.DueAt)
 		}
 	default:

@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/purge"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
@@ -150,7 +151,7 @@ func (w *world) deliver(ctx context.Context, a *store.Accept, ended time.Time) e
 	}
 	r := &work.Batch{Now: d.Now}
 	for n := range a.Messages {
-		r.Results = append(r.Results, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: store.Outcome{Rank: carillon.RankSent}})
+		r.Results = append(r.Results, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: store.Outcome{Rank: rank.Sent}})
 	}
 	if err := w.MessageQueue().Commit(ctx, r); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/rank"
 )
 
 // Accept is one notification on its way into the store, with everything that must be decided in the same transaction:
@@ -443,7 +444,7 @@ func (a *Accept) due() time.Time {
 func (a *Accept) addSkipped(b messages, i int) {
 	n, m := &a.Notification, a.Messages[i]
 	b.skipped.Add(int64(n.Seq().Message(i)), n.SenderUID%carillon.Shards, n.SenderUID, int64(n.Class), m.Number, db.Millis(n.DueAt),
-		int64(carillon.RankSkipped), string(m.Skip), db.Millis(n.CreatedAt))
+		int64(rank.Skipped), string(m.Skip), db.Millis(n.CreatedAt))
 }
 
 func insertMessages(ctx context.Context, tx *db.Tx, accepts []*Accept) error {

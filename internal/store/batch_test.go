@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -183,9 +184,9 @@ func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
 		for i := range 5 {
 			k := work.Key(a.Notification.Seq().Message(i))
 			begin.Starts = append(begin.Starts, &work.Start{Key: k, Shard: sender.Shard()})
-			r := work.Result{Key: k, Attempt: 1, At: time.Now(), Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)}}
+			r := work.Result{Key: k, Attempt: 1, At: time.Now(), Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)}}
 			if i == 4 {
-				r = work.Result{Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(), Outcome: store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonProviderRefused}}
+				r = work.Result{Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(), Outcome: store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}}
 			}
 			results.Results = append(results.Results, r)
 		}

@@ -11,12 +11,13 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
 // Outcome is what a result of a message says besides its move.
 type Outcome struct {
-	Rank       carillon.Rank
+	Rank       rank.Rank
 	Hold       string // with work.MoveHold: the name that the message is held under
 	ProviderID string
 	Reason     carillon.Reason
@@ -245,8 +246,8 @@ func resultStatement(r *work.Result) db.Statement {
 	}}
 }
 
-func doneTimes(rank carillon.Rank, at time.Time) (sent, ended int64) {
-	if rank == carillon.RankSent {
+func doneTimes(r rank.Rank, at time.Time) (sent, ended int64) {
+	if r == rank.Sent {
 		return db.Millis(at), 0
 	}
 	return 0, db.Millis(at)
@@ -354,18 +355,18 @@ const (
 
 func receive(ctx context.Context, tx *db.Tx, r *carillon.Receipt) error {
 	id, at := int64(r.Ref.Key()), db.Millis(r.At)
-	rank := int(carillon.RankOf(r.State))
+	to := int(rank.Of(r.State))
 	provider := orNil(r.ProviderID)
 	var err error
 	switch r.State {
 	case carillon.StateSent:
-		_, err = tx.Exec(ctx, receiptSent, id, r.SenderUID, rank, provider, at)
+		_, err = tx.Exec(ctx, receiptSent, id, r.SenderUID, to, provider, at)
 	case carillon.StateDelivered:
-		_, err = tx.Exec(ctx, receiptDelivered, id, r.SenderUID, rank, provider, at)
+		_, err = tx.Exec(ctx, receiptDelivered, id, r.SenderUID, to, provider, at)
 	case carillon.StateRead:
-		_, err = tx.Exec(ctx, receiptRead, id, r.SenderUID, rank, provider, at)
+		_, err = tx.Exec(ctx, receiptRead, id, r.SenderUID, to, provider, at)
 	case carillon.StateFailed:
-		_, err = tx.Exec(ctx, receiptFailed, id, r.SenderUID, rank, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
+		_, err = tx.Exec(ctx, receiptFailed, id, r.SenderUID, to, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
 	default: // no provider reports it
 	}
 	return err

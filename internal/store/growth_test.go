@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -84,7 +85,7 @@ func (g *growing) least(rows int) map[string]time.Duration {
 			d.Starts = append(d.Starts, &work.Start{Key: k, Shard: 1})
 			results.Results = append(results.Results, work.Result{
 				Key: k, Attempt: 1, Move: work.MoveDone, At: time.Now(),
-				Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "wamid." + fmt.Sprint(k)},
+				Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid." + fmt.Sprint(k)},
 			})
 		}
 		begin = time.Now()

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/rank"
 )
 
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
@@ -38,7 +39,7 @@ type Message struct {
 	N           int
 	Number      string
 	Q           int
-	Rank        carillon.Rank
+	Rank        rank.Rank
 	Held        bool
 	Due         time.Time
 	Attempts    int
@@ -82,7 +83,7 @@ func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([
 // Standing counts a notification's messages that stand alike.
 type Standing struct {
 	Q         int
-	Rank      carillon.Rank
+	Rank      rank.Rank
 	Attempted bool
 	Count     int
 }
@@ -162,7 +163,7 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 			return err
 		}
 		n, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
-			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(carillon.RankCanceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
+			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
 		if err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}

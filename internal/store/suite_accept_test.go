@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 )
 
 func accepting() []sentence {
@@ -52,7 +53,7 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 	messages, err := r.Messages(t.Context(), n.Seq(), 0, 100)
 	if d := cmp.Diff([]store.Message{
 		{N: 0, Number: "34600000001", Q: 1, Due: n.DueAt},
-		{N: 1, Number: "34600000002", Rank: carillon.RankSkipped, Reason: carillon.ReasonSuppressed, Due: n.DueAt, EndedAt: n.CreatedAt},
+		{N: 1, Number: "34600000002", Rank: rank.Skipped, Reason: carillon.ReasonSuppressed, Due: n.DueAt, EndedAt: n.CreatedAt},
 	}, messages); err != nil || d != "" {
 		t.Error(err, d)
 	}
@@ -111,7 +112,7 @@ func messagesAreCounted(t *testing.T, r *rig) {
 		seq := a.Notification.Seq()
 		seqs, want[seq] = append(seqs, seq), []store.Standing{{Q: 1, Count: queued}}
 		if queued < 3 {
-			want[seq] = append(want[seq], store.Standing{Rank: carillon.RankSkipped, Count: 3 - queued})
+			want[seq] = append(want[seq], store.Standing{Rank: rank.Skipped, Count: 3 - queued})
 		}
 	}
 	for _, size := range []int{0, 1, 2, 25, 26, 30} {

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -30,7 +31,7 @@ func canceling(t *testing.T, r *rig) {
 	if canceled != 2 || sent != 1 || err != nil {
 		t.Error(canceled, sent, err)
 	}
-	for n, want := range []carillon.Rank{carillon.RankNone, carillon.RankCanceled, carillon.RankCanceled, carillon.RankSkipped} {
+	for n, want := range []rank.Rank{rank.None, rank.Canceled, rank.Canceled, rank.Skipped} {
 		if m := r.message(t, a, n); m.Rank != want || (n > 0) != (m.Q == 0) {
 			t.Errorf("%+v", m)
 		}
@@ -121,7 +122,7 @@ func closing(t *testing.T, r *rig) {
 	seqs := []carillon.Seq{a.Notification.Seq(), b.Notification.Seq()}
 	done := func(n int, x *store.Accept) {
 		r.start(t, f, x, n)
-		r.result(t, work.Result{Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}})
+		r.result(t, work.Result{Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}})
 		if err := r.CloseDone(t.Context(), seqs, r.now); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func openPages(t *testing.T, r *rig) {
 			continue // still queued, due later, closed already
 		}
 		r.start(t, f, a, 0)
-		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}})
+		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}})
 		want = append(want, a.Notification.Seq())
 	}
 	var got []carillon.Seq

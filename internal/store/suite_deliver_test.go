@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -38,7 +39,7 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 	st := &work.Start{Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard}
 	d := &work.Batch{
 		Fences: []work.Fence{lost}, Starts: []*work.Start{st}, Now: r.now,
-		Results: []work.Result{{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}}},
+		Results: []work.Result{{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}}},
 	}
 	r.deliver(t, d)
 	if !slices.Equal(d.Lost, []int{f.Shard}) || st.Attempt != 0 {
@@ -47,7 +48,7 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 	if m := r.message(t, a, 1); m.Q != 1 || m.Attempts != 0 {
 		t.Errorf("started without a fence: %+v", m)
 	}
-	if m := r.message(t, a, 0); m.Rank != carillon.RankSent {
+	if m := r.message(t, a, 0); m.Rank != rank.Sent {
 		t.Errorf("the result was dropped: %+v", m)
 	}
 }
@@ -139,16 +140,16 @@ func resultByAttempt(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	id := a.Notification.ID
 	for _, attempt := range []int{0, 2} {
-		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now, Outcome: store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonExpired}})
+		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now, Outcome: store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonExpired}})
 	}
-	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != carillon.RankNone {
+	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != rank.None {
 		t.Errorf("another attempt's result was taken: %+v", m)
 	}
 	if deposed, err := r.Depose(t.Context(), "node", 1); err != nil || !deposed {
 		t.Fatal(deposed, err)
 	}
-	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "p"}})
-	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != carillon.RankSent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
+	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "p"}})
+	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != rank.Sent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
 		t.Errorf("a deposed node's result was not taken: %+v", m)
 	}
 }
@@ -161,10 +162,10 @@ func moves(r *rig) (results []work.Result, want []store.Message) {
 		m.N, m.Attempts, m.StartedAt = len(want), 1, r.now
 		results, want = append(results, x), append(want, m)
 	}
-	add(work.Result{Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "p"}}, store.Message{Rank: carillon.RankSent, ProviderID: "p", SentAt: r.now})
-	add(work.Result{Outcome: store.Outcome{Rank: carillon.RankSent}}, store.Message{Rank: carillon.RankSent, SentAt: r.now})
-	add(work.Result{Detail: "131026", Outcome: store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable}},
-		store.Message{Rank: carillon.RankFailed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
+	add(work.Result{Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "p"}}, store.Message{Rank: rank.Sent, ProviderID: "p", SentAt: r.now})
+	add(work.Result{Outcome: store.Outcome{Rank: rank.Sent}}, store.Message{Rank: rank.Sent, SentAt: r.now})
+	add(work.Result{Detail: "131026", Outcome: store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
+		store.Message{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
 	add(work.Result{Move: work.MoveRetry, Due: later, Detail: "500"}, store.Message{Q: 1, Due: later, Detail: "500"})
 	add(work.Result{Move: work.MoveUnknown, Due: later, Detail: "cut"}, store.Message{Q: 3, Due: later, Detail: "cut"})
 	add(work.Result{Move: work.MoveUnsent, Due: later}, store.Message{Q: 1, Due: later})
@@ -222,14 +223,14 @@ func resultNeverLowers(t *testing.T, r *rig) {
 		results = append(results, work.Result{
 			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
 			Move:    []work.Move{work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveRetry, work.MoveUnknown, work.MoveHold}[n],
-			Outcome: store.Outcome{Rank: carillon.RankSent, Hold: "h", ProviderID: "late"},
+			Outcome: store.Outcome{Rank: rank.Sent, Hold: "h", ProviderID: "late"},
 		})
 	}
-	results[4].Detail, results[4].Outcome = "x", store.Outcome{Rank: carillon.RankFailed, Reason: carillon.ReasonProviderRefused}
+	results[4].Detail, results[4].Outcome = "x", store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}
 	r.result(t, results...)
 	for n := range 8 {
 		m := r.message(t, a, n)
-		if m.Q != 0 || m.Held || m.Rank != carillon.RankDelivered || m.Reason != "" || m.Detail != "" || m.ProviderID != "wamid" {
+		if m.Q != 0 || m.Held || m.Rank != rank.Delivered || m.Reason != "" || m.Detail != "" || m.ProviderID != "wamid" {
 			t.Errorf("%d: %+v", n, m)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -28,7 +29,7 @@ func receiving() []sentence {
 func (r *rig) receipt(a *store.Accept, n int, state carillon.State) carillon.Receipt {
 	x := carillon.Receipt{
 		Channel: a.Notification.Channel, Ref: carillon.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
-		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(carillon.RankOf(state)) * time.Second),
+		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(rank.Of(state)) * time.Second),
 	}
 	if state == carillon.StateFailed {
 		x.Reason, x.Detail = carillon.ReasonUndeliverable, "131026"
@@ -48,7 +49,7 @@ func told(a *store.Accept, states []carillon.State, r *rig) store.Message {
 	m := store.Message{ProviderID: "wamid", Attempts: 1}
 	for _, s := range states {
 		x := r.receipt(a, 0, s)
-		m.Rank = max(m.Rank, carillon.RankOf(s))
+		m.Rank = max(m.Rank, rank.Of(s))
 		switch s {
 		case carillon.StateSent:
 			m.SentAt = x.At
@@ -58,7 +59,7 @@ func told(a *store.Accept, states []carillon.State, r *rig) store.Message {
 			m.ReadAt = x.At
 		}
 	}
-	if m.Rank == carillon.RankFailed {
+	if m.Rank == rank.Failed {
 		x := r.receipt(a, 0, carillon.StateFailed)
 		m.Reason, m.Detail, m.EndedAt = x.Reason, x.Detail, x.At
 	}
@@ -81,7 +82,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 				all[i] = carillon.StateSent
 				r.receive(t, batch...)
 				batch = nil
-				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At, Outcome: store.Outcome{Rank: carillon.RankSent, ProviderID: "wamid"}})
+				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At, Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid"}})
 				continue
 			}
 			batch = append(batch, r.receipt(a, 0, s))
@@ -123,7 +124,7 @@ func receiptLiftsUnknown(t *testing.T, r *rig) {
 		a := r.accepted(t, 1)
 		r.start(t, f, a, 0)
 		r.begin(t, a, "failed unknown")
-		if m := r.message(t, a, 0); m.Rank != carillon.RankFailedUnknown || m.Reason != carillon.ReasonOutcomeUnknown || m.EndedAt.IsZero() || m.Q != 0 {
+		if m := r.message(t, a, 0); m.Rank != rank.FailedUnknown || m.Reason != carillon.ReasonOutcomeUnknown || m.EndedAt.IsZero() || m.Q != 0 {
 			t.Errorf("settled: %+v", m)
 		}
 		r.receive(t, r.receipt(a, 0, s))
@@ -151,13 +152,13 @@ func failureOfAnEarlierAttempt(t *testing.T, r *rig) {
 		t.Fatal(n)
 	}
 	r.receive(t, r.receipt(a, 0, carillon.StateFailed))
-	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != carillon.RankNone {
+	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != rank.None {
 		t.Errorf("the second attempt was ended by the first's failure: %+v", m)
 	}
 	any := r.receipt(a, 0, carillon.StateFailed)
 	any.Ref.Attempt = 0
 	r.receive(t, any)
-	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != carillon.RankFailed {
+	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != rank.Failed {
 		t.Errorf("a failure of whichever attempt: %+v", m)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
@@ -68,7 +69,7 @@ func markHolds(t *testing.T, r *rig) {
 		r.start(t, f, a, n)
 	}
 	r.result(t,
-		work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: carillon.RankSent}},
+		work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}},
 		work.Result{Key: work.Key(a.Notification.Seq().Message(1)), Attempt: 1, Move: work.MoveUnknown, Due: r.now.Add(time.Hour)},
 		work.Result{Key: work.Key(a.Notification.Seq().Message(2)), Attempt: 1, Move: work.MoveRetry, Due: r.now})
 	x := r.mark(t)

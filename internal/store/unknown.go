@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/rank"
 )
 
 // UnknownOutcome is a message whose outcome stayed unknown past its wait.
@@ -55,7 +56,7 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 		for _, d := range fail {
 			if _, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
 				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now),
-				int(carillon.RankFailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
+				int(rank.FailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
 				return fmt.Errorf("reconcile: %w", err)
 			}
 		}

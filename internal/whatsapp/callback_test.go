@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/store/rank"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -330,7 +331,7 @@ func FuzzParseCallback(f *testing.F) {
 		}
 		for _, r := range cb.Receipts {
 			again, err := carillon.ParseRef(r.Ref.String())
-			if err != nil || again != r.Ref || r.At.IsZero() || r.SenderUID != 7 || carillon.RankOf(r.State) == carillon.RankNone {
+			if err != nil || again != r.Ref || r.At.IsZero() || r.SenderUID != 7 || rank.Of(r.State) == rank.None {
 				t.Fatalf("receipt %+v", r)
 			}
 			if (r.State == carillon.StateFailed) != (r.Reason != "") || r.OptOut != (r.Reason == carillon.ReasonRecipientOptedOut) {
