@@ -69,7 +69,7 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 	}
 }
 
-func writeAccepted(w http.ResponseWriter, a notify.Answer) error {
+func writeAccepted(w http.ResponseWriter, a notify.Response) error {
 	if a.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}

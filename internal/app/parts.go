@@ -13,9 +13,9 @@ import (
 	"carillon/internal/whatsapp"
 )
 
-// What joins two parts that must not know each other.
+// Adapters between parts that do not import each other.
 
-// sandboxReceipts hands the sandbox's receipts on, which are all of one sender.
+// sandboxReceipts passes the sandbox's receipts to notify. They are all of one sender.
 func (a *App) sandboxReceipts(ctx context.Context, rs []carillon.Receipt) error {
 	if len(rs) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (a *App) release(ctx context.Context, t *carillon.Template) error {
 // media checks the files of headers.
 type media struct{ *egress.Prober }
 
-// CheckMedia implements notify.Media: it distinguishes a file that is at fault from a network that is.
+// CheckMedia implements notify.Media: it distinguishes a rejected file from a failure of the network.
 func (m media) CheckMedia(ctx context.Context, format, url string) (rejected bool, err error) {
 	kind, ok := egress.KindOf(format)
 	if !ok {
@@ -49,7 +49,7 @@ func (m media) CheckMedia(ctx context.Context, format, url string) (rejected boo
 	return errors.As(err, &bad), err
 }
 
-// callbacks wires each provider's own reading of its callbacks.
+// callbacks returns the functions that read the callbacks of each provider.
 func callbacks() map[string]api.Callback {
 	return map[string]api.Callback{"whatsapp": {
 		Handshake: whatsapp.Handshake,

@@ -4,9 +4,9 @@
 //	                    ▲                                                          │
 //	                    └──────────── redial by the company's policy ◀─────────────┘
 //
-// A call holds its slot of the line from dialing to its end; the database counts the slots, over all nodes. A call under way
-// stays on its node, whoever owns the line's shard meanwhile. What a dead node had under way ends as failed, interrupted, and
-// is never dialed again by itself.
+// A call holds its slot of the line from dialing to its end; the database counts the slots over all nodes. A call in progress
+// stays on its node even when the line's shard moves. The calls of a dead node end as failed, interrupted, and are not dialed
+// again.
 package call
 
 import (
@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	// Drain is how long a stop lets calls go on, unless the settings say otherwise.
+	// Drain is how long calls may continue after a stop, unless the settings say otherwise.
 	Drain = 5 * time.Minute
 
-	lineCap = 2000 // calls of a line at once on this node, where the line has no bound of its own
-	allCap  = 4000 // calls at once on this node
+	lineCap = 2000 // concurrent calls of a line on this node, where the line has no limit
+	allCap  = 4000 // concurrent calls on this node
 )
 
 // Dialer places calls on the lines of a provider.
@@ -46,14 +46,14 @@ type Observer interface {
 type Ended struct {
 	State  carillon.State
 	Reason carillon.Reason
-	Late   time.Duration // from when it was due until it was dialed
-	Talked time.Duration // from the answer to the end
+	Late   time.Duration // between its due time and dialing
+	Talked time.Duration // between the answer and the end
 }
 
-// Options wire a Calls.
+// Options configure a Calls.
 type Options struct {
 	Dialers  map[string]Dialer // by provider
-	Observer Observer          // nil: nobody
+	Observer Observer          // nil: none
 	Drain    time.Duration     // 0: Drain
 	Log      *slog.Logger
 }
@@ -67,10 +67,10 @@ type Calls struct {
 
 	mu      sync.Mutex
 	running map[carillon.MessageKey]context.CancelCauseFunc
-	gone    map[string]time.Time // nodes that are not among the nodes, since when this node has known
+	gone    map[string]time.Time // dead nodes and when this node noticed
 }
 
-// New builds a Calls, which places what the queue starts.
+// New builds a Calls, which places the calls that the queue starts.
 func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -87,21 +87,21 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	return c
 }
 
-// What ends a call besides the two who talk.
+// Why the program ends a call.
 var (
 	errHungUp = fmt.Errorf("hung up through the interface")
-	errLapsed = fmt.Errorf("this node could not show the others that it is alive")
+	errLapsed = fmt.Errorf("this node's lease has lapsed")
 )
 
 const (
 	lookEvery = time.Second
-	// A node that cannot show the others that it is alive hangs up lapseGrace later; others take its calls for ended goneGrace
-	// after they found it dead, which is later still. So a line's bound holds even while the nodes cannot see each other.
+	// A node whose lease has lapsed hangs up after lapseGrace. The others consider its calls ended goneGrace after they declared
+	// it dead, which is later. So a line's limit holds even while nodes are disconnected from the database.
 	lapseGrace = 15 * time.Second
 	goneGrace  = 20 * time.Second
 )
 
-// Run hangs up calls that somebody asked to end, and all of them once this node may be dead to the others, until ctx ends.
+// Run hangs up calls on request, and all calls when this node may have been declared dead, until ctx ends.
 func (c *Calls) Run(ctx context.Context) error {
 	lapsed := time.Time{}
 	tick := time.NewTicker(lookEvery)
@@ -159,8 +159,8 @@ func (c *Calls) hangUpAll(why error) {
 	}
 }
 
-// HangUp ends a call of a company that is under way, on whatever node it is. It reports the state that the call was in; empty:
-// it is not under way. Errors: not_found.
+// HangUp ends a company's call on whichever node it is in progress, and returns the state that it was in, "" when it is not in
+// progress. Errors: not_found.
 func (c *Calls) HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error) {
 	n, err := c.store.Notification(ctx, companyID, notificationID)
 	if err != nil || n.Channel != carillon.Voice {
@@ -174,14 +174,14 @@ func (c *Calls) HangUp(ctx context.Context, companyID, notificationID string) (c
 	return state, err
 }
 
-// UnderWay counts the calls under way on this node.
+// UnderWay returns the number of calls in progress on this node.
 func (c *Calls) UnderWay() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.running)
 }
 
-// under has a call hung up when somebody asks for it.
+// under returns a context that ends when the call shall be hung up.
 func (c *Calls) under(ctx context.Context, key carillon.MessageKey) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	timeToLive    = 24 * time.Hour  // a call that a faulty line kept back for so long has expired
-	ourWait       = 5 * time.Second // after a fault on our side, or while the company is suspended
+	timeToLive    = 24 * time.Hour  // a call that a faulty line delays for longer expires
+	ourWait       = 5 * time.Second // after our own fault, or while the company is suspended
 	faultWait     = 5 * time.Second // after the line's first fault; twice as long each time
 	faultWaitMost = 2 * time.Minute
 	readTimeout   = 5 * time.Second
@@ -29,7 +29,7 @@ const (
 // worker places calls for the queue.
 type worker struct{ *Calls }
 
-// Settings implements queue.Worker: a line rests while its company is suspended, and opens with the calling hours.
+// Settings implements queue.Worker: a line pauses while its company is suspended and outside its calling hours.
 func (c *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	line, err := c.store.Sender(ctx, senderUID)
 	if err != nil {
@@ -58,10 +58,10 @@ type attempt struct {
 	first    time.Time // when the call was dialed first
 }
 
-// faults is how many earlier attempts met a fault of the line.
+// faults returns how many earlier attempts failed by a fault of the line.
 func (a *attempt) faults() int { return max(0, a.call.Attempts-a.call.Dials-1) }
 
-// Do implements queue.Worker: it places a call and decides what follows from how it ended.
+// Do implements queue.Worker: it places a call and decides what follows from its ending.
 func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	begin := time.Now()
 	a := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
@@ -76,7 +76,7 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 		})
 	}
 	if !job.Valid() {
-		// The shard may be another node's by now. Nothing has been dialed.
+		// Another node may own the shard by now. Nothing has been dialed.
 		return a.later(time.Now(), "the node may not dial")
 	}
 	placed, end := c.under(ctx, a.key)
@@ -91,14 +91,14 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 		e.State, e.Reason, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, why.Error()
 	case e.State == carillon.StateCanceled && why == errHungUp: //nolint:errorlint // as above
 		e.Reason, e.Detail = carillon.ReasonCanceled, why.Error()
-	case e.State == carillon.StateCanceled: // the program stops: it rang, and nobody answered yet
+	case e.State == carillon.StateCanceled: // the program stops while it rings
 		e.Detail = "the program stopped while it rang"
 		return a.done(hours.Next(a.company.CallingHours, e.At.Add(time.Minute)), work.MoveRetry, e, false)
 	}
 	return c.ended(a, begin, e)
 }
 
-// prepare reads what the call needs, and ends one that must not be placed.
+// prepare reads what the call needs, and ends a call that must not be placed.
 func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
@@ -108,7 +108,7 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 		return a.later(now, "postponed by a fault on our side"), true
 	}
 	switch {
-	case a.company.Suspended: // since it was read ahead: the lane reads no more until the company may call again
+	case a.company.Suspended: // since it was prefetched; the lane pauses now
 		return a.later(now, "the company is suspended"), true
 	case a.faults() > 0 && now.Sub(a.first) > timeToLive:
 		return a.done(now, work.MoveDone, dial.Ending{
@@ -164,8 +164,8 @@ func (c *worker) read(ctx context.Context, a *attempt) (err error) {
 	return nil
 }
 
-// ended decides what follows from an attempt: the line's fault is waited for, an outcome that the company's policy names is
-// dialed again within the calling hours, all else ends the call.
+// ended decides what follows from an attempt: after a fault of the line it is tried again later, after an outcome of the
+// company's policy it is redialed within the calling hours, and otherwise the call ends.
 func (c *worker) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 	if c.o.Observer != nil {
 		x := Ended{State: e.State, Reason: e.Reason, Late: begin.Sub(a.Due)}
@@ -188,7 +188,7 @@ func (c *worker) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 	return a.done(e.At, work.MoveDone, e, reached)
 }
 
-// done is the result of an attempt; counts: it reached the network.
+// done returns the result of an attempt; counts says that it reached the network.
 func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool) queue.Done {
 	return queue.Done{
 		Answered: true,
@@ -202,14 +202,14 @@ func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool
 	}
 }
 
-// later queues a call again of which nothing was dialed.
+// later queues a call again that was not dialed.
 func (a *attempt) later(now time.Time, why string) queue.Done {
 	return queue.Done{Ours: true, Result: work.Result{
 		Key: a.Key, Attempt: a.Attempt, Move: work.MoveRetry, Due: now.Add(ourWait), At: now, Detail: why,
 	}}
 }
 
-// progress records that a call rings and is answered. What cannot be written now comes with the call's end.
+// progress records that a call rings and is answered. What cannot be written now is written with the call's end.
 type progress struct {
 	c *worker
 	a *attempt
@@ -238,13 +238,13 @@ func (p *progress) write(state carillon.State, at time.Time) {
 // Written implements queue.Worker.
 func (c *worker) Written([]work.Result) {}
 
-// Recover implements queue.Worker: calls are under way on the node that dialed them, whoever owns the shard (Reconcile).
+// Recover implements queue.Worker. Calls stay on the node that dialed them, whichever owns the shard (Reconcile).
 func (c *worker) Recover(context.Context, []store.Shard) error { return nil }
 
 const foreignLook = 2 * time.Second
 
-// Reconcile implements queue.Worker: it ends the calls of a shard whose node is gone. While other nodes have some under way it
-// looks again soon.
+// Reconcile implements queue.Worker: it ends the shard's calls whose node is dead. While other nodes have calls in progress it
+// runs again soon.
 func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
 	all, err := c.calls.Foreign(ctx, shard)
 	if err != nil || len(all) == 0 {
@@ -272,8 +272,8 @@ func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 	return r, nil
 }
 
-// over reports whether a call on another node has ended with it. On one machine the database itself shows that there is no
-// other process.
+// over reports whether a call has ended with its node. On SQLite the lock of the data folder proves that there is no other
+// process.
 func (c *worker) over(f calls.Foreign, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

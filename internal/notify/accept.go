@@ -15,41 +15,41 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Submission is a request to send, its credential, scope and rate checked.
+// Submission is a request to send whose credential, scope and rate have been checked.
 type Submission struct {
 	Company *carillon.Company
 	Channel carillon.Channel
 	Body    []byte
 	Flat    bool
-	// Route and IdempotencyKey name the repeat, Hash its content; an empty key means none was given.
+	// Route and IdempotencyKey identify repeats, Hash their content. The key is empty when there is none.
 	Route, IdempotencyKey, Hash string
 }
 
-// Answer is what the caller gets: the exact bytes, kept for repeats.
-type Answer struct {
+// Response is the body for the caller; repeats get the same bytes.
+type Response struct {
 	JSON     []byte
 	Replayed bool
 }
 
-// keepAnswers is how long an idempotency key is remembered (decisions.md, section 3).
+// keepAnswers is how long an idempotency key is stored (docs/reference/sending.md).
 const keepAnswers = 24 * time.Hour
 
-// Accept checks a submission from its body on and stores it. After a nil error it is durable and will be delivered.
-// Errors: every code of interface.md's table from validation_failed to quota_exceeded, service_unavailable.
-func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
+// Accept checks a submission's body and stores it. After a nil error it is durable and will be delivered. Errors: those of
+// docs/reference/errors.md from validation_failed to quota_exceeded, and service_unavailable.
+func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	release, err := n.store.Admit(ctx, len(s.Body))
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer release()
 	now := time.Now()
 	req, err := request.Parse(s.Channel, s.Body, s.Flat, now)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	sender, err := n.pickSender(ctx, s.Company, s.Channel, req.RecipientID)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	a := &store.Accept{Notification: store.Notification{
 		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
@@ -63,44 +63,43 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Answer, error) {
 	}
 	repeats, err := n.checkContent(ctx, s.Company, sender, req, &a.Notification)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	if err := n.addMessages(ctx, s.Company, req, repeats, a); err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	if s.IdempotencyKey != "" {
 		a.Idempotency = &store.Idempotency{
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(keepAnswers),
 		}
 	}
-	// A caller that leaves is still stored: its lane must hear of it, and its key stay reserved until then.
+	// The request is stored even when its caller disconnects: its lane must be woken, and its key stay reserved until then.
 	body, err := n.keep(context.WithoutCancel(ctx), a)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	if a.Replay != "" {
-		return Answer{JSON: []byte(a.Replay), Replayed: true}, nil
+		return Response{JSON: []byte(a.Replay), Replayed: true}, nil
 	}
 	if n.o.Observer != nil {
 		n.o.Observer.Accepted(ctx, &a.Notification, now)
 	}
 	if a.Notification.Open > 0 {
 		if !req.Scheduled {
-			n.entries.offer(a.Notification, req)
+			n.entries.add(a.Notification, req)
 		}
 		n.queue.Wake(wakeOf(a, sender))
 	}
-	return Answer{JSON: body}, nil
+	return Response{JSON: body}, nil
 }
 
-// idTries is how many ids a notification is given, one after the other. Where two nodes have one slot, for a moment or
-// because there are more nodes than slots, a number may be taken.
+// idTries is how many ids are tried for a notification. Numbers can collide while two nodes have the same slot.
 const idTries = 5
 
-// keep stores a notification and gives its answer.
+// keep stores a notification and returns the response's body.
 func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err error) {
 	for range idTries {
-		body = answerJSON(&a.Notification)
+		body = responseJSON(&a.Notification)
 		if a.Idempotency != nil {
 			a.Idempotency.Answer = string(body)
 		}
@@ -112,7 +111,7 @@ func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err er
 	return body, err
 }
 
-// kindOf is the kind of work that delivers what is sent on a channel.
+// kindOf returns the kind of work that delivers on a channel.
 func kindOf(ch carillon.Channel) string {
 	if ch == carillon.Voice {
 		return queue.Calls
@@ -120,12 +119,12 @@ func kindOf(ch carillon.Channel) string {
 	return queue.Messages
 }
 
-// single tells of one message that is due at once.
+// single reports whether it is one message that is due now.
 func single(a *store.Accept) bool {
 	return len(a.Messages) == 1 && a.Notification.Open == 1 && !a.Notification.Scheduled
 }
 
-// wakeOf is the wake-up of the lane of what was stored; where that is a single message due now, it carries the message itself.
+// wakeOf returns the wake-up of the sender's lane; it contains the message when that is a single one due now.
 func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
 	x := &a.Notification
 	w := queue.Wake{Kind: kindOf(x.Channel), SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
@@ -134,14 +133,14 @@ func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
 	}
 	if single(a) {
 		w.Fresh = &queue.Fresh{Settings: settingsOf(sender, false), Queued: work.Queued{
-			Key: work.Key(x.Seq().Message(0)), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as it is stored
+			Key: work.Key(x.Seq().Message(0)), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as stored
 		}}
 	}
 	return w
 }
 
-// answerJSON has the key order of decisions.md, section 1; every value is ours, so that nothing needs escaping.
-func answerJSON(n *store.Notification) []byte {
+// responseJSON returns the response's body. Clients rely on the order of its keys; no value needs escaping.
+func responseJSON(n *store.Notification) []byte {
 	b := make([]byte, 0, 160)
 	b = append(b, `{"success":true,"message":"Notification queued successfully","notification_id":"`...)
 	b = append(b, n.ID...)
@@ -153,7 +152,7 @@ func answerJSON(n *store.Notification) []byte {
 }
 
 // pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
-// (decisions.md, section 3).
+// (docs/reference/sending.md).
 func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (*carillon.Sender, error) {
 	named, err := n.store.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
@@ -184,7 +183,7 @@ func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillo
 	return standard, err
 }
 
-// checkContent holds the request against its template or agent, and tells which recipients repeat another one.
+// checkContent checks the request against its template or agent, and returns which recipients repeat another one.
 func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *store.Notification) ([]bool, error) {
 	if req.Event != "" {
 		known, err := n.store.FlowKnown(ctx, c.ID, req.Event)
@@ -214,7 +213,7 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 	return req.Duplicates(t), nil
 }
 
-// addMessages makes a row for each recipient; repeats and suppressed numbers are skipped and charge nothing.
+// addMessages adds a message for each recipient. Repeats and suppressed numbers are skipped and not charged.
 func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *store.Accept) error {
 	var suppressed map[string]bool
 	if c.Suppresses {
@@ -250,7 +249,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 	return nil
 }
 
-// Usage is what a company has used of its day.
+// Usage is a company's use of its daily quota.
 type Usage struct {
 	Date      string          `json:"date"`
 	Quota     int             `json:"quota"`
@@ -276,7 +275,7 @@ func requestOf(n *store.Notification) (*request.Request, error) {
 	return request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
 }
 
-// notesOf are the lines a timeline tells beside the states.
+// notesOf returns the notes of a timeline.
 func notesOf(n *store.Notification) []string {
 	if n.Notes == "" {
 		return nil

@@ -31,8 +31,7 @@ func sentOf(v *notify.View) int {
 	return 0
 }
 
-// A channel that has a fault of its own answers each attempt with "once more", which without a breaker a message hears
-// three times at most.
+// A channel with a fault asks to repeat each attempt; without a breaker a message is tried three times at most.
 func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 	for _, fault := range carillon.Faults() {
 		if fault == carillon.FaultUnknown {
@@ -150,8 +149,8 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 	})
 }
 
-// The next owner of a shard goes on from the breaker that the last one left: a restart does not ask a channel anew that
-// wants ten minutes of rest.
+// The next owner of a shard continues with the stored breaker: after a restart nothing is sent to a channel that asked for ten
+// minutes of pause.
 func TestBreakerOutlivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	tries      = 10             // attempts that met a passing fault, then attempts_exhausted
-	timeToLive = 24 * time.Hour // a message that was tried and could not be sent for so long has expired
-	ourWait    = time.Minute    // the longest wait after a fault of our own side
+	tries      = 10             // temporary failures before attempts_exhausted
+	timeToLive = 24 * time.Hour // a message that was tried expires when it is that late
+	ourWait    = time.Minute    // longest wait after our own fault
 
-	// A header's file that cannot be reached, be it by a fault of our own side, is asked for so often and for so long.
+	// A header's file that cannot be reached, even by our own fault, is tried at least this often and for this long.
 	mediaTries    = 3
 	mediaPatience = 10 * time.Minute
 )
 
-// backoffs are the waits after the first attempts that met a passing fault (facts of the channel: 1 s,
-// 4 s, 16 s …): ten attempts take about three hours.
+// backoffs are the waits after the first temporary failures, as the channel recommends (1 s, 4 s, 16 s …): ten attempts take
+// about three hours.
 //
 //nolint:gochecknoglobals // a constant table
 var backoffs = []time.Duration{
 	time.Second, 4 * time.Second, 16 * time.Second, 64 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
-// backoff is the wait after an attempt, with jitter of a quarter so that many do not come back together.
+// backoff returns the wait after an attempt, with a jitter of a quarter.
 func backoff(attempt int) time.Duration {
 	d := backoffs[min(max(attempt, 1), len(backoffs))-1]
 	return d + rand.N(d/4) //nolint:gosec // no secret
@@ -70,7 +70,7 @@ func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 		return n.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
 	}
 	if !j.Valid() {
-		// The shard may be another node's by now. The request has not left, so this is known not to be sent.
+		// Another node may own the shard by now. The request has not left, so the message is known to be unsent.
 		return queue.Done{Result: result(j, work.MoveRetry, now), Ours: true}
 	}
 	ctx, cancel := within(ctx, j.sender)
@@ -78,11 +78,11 @@ func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	return n.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
 }
 
-// longestRequest is as long as any channel's client waits for an answer.
+// longestRequest is the longest time-out of any channel's client.
 const longestRequest = 30 * time.Second
 
-// within ends a request well before the wait for its unknown outcome can be over at another node that took the shard: a
-// request that still ran when the message was sent again would double it. Most senders wait longer than any request.
+// within ends a request well before another node that acquired the shard can stop waiting for its unknown outcome: a request
+// still in flight when the message is sent again would send it twice. Most senders wait longer than any request.
 func within(ctx context.Context, s *carillon.Sender) (context.Context, context.CancelFunc) {
 	if most := s.Unknown.After * 4 / 5; most < longestRequest {
 		return context.WithTimeout(ctx, most)
@@ -91,18 +91,18 @@ func within(ctx context.Context, s *carillon.Sender) (context.Context, context.C
 }
 
 const (
-	suspendedWait = 5 * time.Second // then a message of a suspended company is looked at again
-	lookMost      = 5 * time.Second // a look into the database may take before a send
+	suspendedWait = 5 * time.Second // before a message of a suspended company is tried again
+	lookMost      = 5 * time.Second // of a query before a send
 )
 
-// unwanted ends a message whose recipient was suppressed after it had been accepted, and puts off one whose company was
+// unwanted ends a message whose recipient was suppressed after it was accepted, and postpones one whose company was
 // suspended.
 func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
 	c, err := n.store.Company(ctx, e.n.CompanyID)
 	if err != nil {
 		return n.later(j, err, now), true
 	}
-	if c.Suspended { // since the message was read ahead: the lane reads no more until the company may send again
+	if c.Suspended { // since the message was prefetched; the lane pauses now
 		r := result(j, work.MoveRetry, now.Add(suspendedWait))
 		r.Detail = "the company is suspended"
 		return queue.Done{Result: r, Ours: true}, true
@@ -124,7 +124,7 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	return queue.Done{Result: r}, true
 }
 
-// expired ends a message that was tried and could not be sent in its time, which began at an instant.
+// expired ends a message that was tried and is too late, counted from since.
 func expired(j *attempt, since, now time.Time) (queue.Done, bool) {
 	if j.Attempt-j.Forgiven <= 1 || now.Sub(since) <= timeToLive {
 		return queue.Done{}, false
@@ -132,7 +132,7 @@ func expired(j *attempt, since, now time.Time) (queue.Done, bool) {
 	return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
 }
 
-// compose fills the template's places, or the call's fields, and checks media.
+// compose fills the template and checks media.
 func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
 	m := &carillon.Outgoing{
 		Ref:    carillon.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
@@ -144,7 +144,7 @@ func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	}
 	since := e.n.DueAt
 	if t.UpdatedAt.After(since) {
-		since = t.UpdatedAt // it may have been held for the template until then
+		since = t.UpdatedAt // the message may have been held until then
 	}
 	if done, over := expired(j, since, now); over {
 		return nil, done, true
@@ -165,7 +165,7 @@ func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	return m, queue.Done{}, false
 }
 
-// template is the message's template as it stands now: approved, or the message is held or ends.
+// template returns the message's template when it is approved; otherwise the message is held or ends.
 func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
 	list, err := n.store.Templates(ctx, e.n.SenderUID)
 	if err != nil {
@@ -190,7 +190,7 @@ func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Ti
 	return nil, ended(j, carillon.ReasonTemplateRejected, "the template is gone", now), true
 }
 
-// judge turns a verdict into what the database shall say.
+// judge turns an outcome into a result for the database.
 func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o carillon.Outcome) queue.Done {
 	now := time.Now()
 	switch o.Verdict {
@@ -256,8 +256,7 @@ func retried(j *attempt, o carillon.Outcome, now time.Time) queue.Done {
 	return d
 }
 
-// faultOf is the class of a fault that concerns more than the message; what the provider's part does not class goes by
-// its verdict.
+// faultOf returns the class of a fault that concerns more than the message, by the verdict where the provider gives none.
 func faultOf(o carillon.Outcome) carillon.Fault {
 	switch {
 	case o.Fault != "":
@@ -272,25 +271,24 @@ func result(j *attempt, m work.Move, due time.Time) work.Result {
 	return work.Result{Key: j.Key, Attempt: j.Attempt, Move: m, Due: due, At: due}
 }
 
-// ended is a message that fails for good.
+// ended returns the result of a message that fails permanently.
 func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveDone, now)
 	r.Detail, r.Outcome = detail, store.Outcome{Rank: rank.Failed, Reason: reason}
 	return queue.Done{Result: r}
 }
 
-// later is a message that a fault of our own side keeps back: the database, a missing provider, the network. The attempt
-// counts for nothing.
+// later postpones a message after our own fault: the database, a missing provider, the network. The attempt does not count.
 func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
-		n.o.Log.Warn("put off message", "message", int64(j.key), "notification", j.id, "error", err)
+		n.o.Log.Warn("postpone message", "message", int64(j.key), "notification", j.id, "error", err)
 	}
 	r := result(j, work.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
 	r.Detail = "put off by a fault on our side"
 	return queue.Done{Result: r, Ours: true}
 }
 
-// held keeps a message out of the due index until its template is approved again.
+// held returns the result that keeps a message out of the due index until its template is approved.
 func held(j *attempt, t *carillon.Template, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveHold, now)
 	r.Detail, r.Outcome = detail, store.Outcome{Hold: holdName(t)}

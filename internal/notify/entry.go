@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store"
 )
 
-// entry is a notification with its body read again, shared by the recipients of a bulk send.
+// entry is a notification with its parsed body, shared by the recipients of a bulk send.
 type entry struct {
 	n   *store.Notification
 	req *request.Request
@@ -32,16 +32,16 @@ func (e *entry) fits(t *carillon.Template) bool {
 	return e.checked == t
 }
 
-// entryCache keeps the last bulk notifications: their recipients are delivered one after the other, many at once, and
-// the first of them reads it for all.
+// entryCache caches the last bulk notifications, whose recipients are delivered shortly after each other; the first one reads
+// the notification for all.
 type entryCache struct {
 	mu      sync.Mutex
 	m       map[carillon.Seq]*entry
 	order   []carillon.Seq
 	reading map[carillon.Seq]*reading
 
-	fresh map[carillon.Seq]*entry // just accepted, of one recipient, due now: each is asked for once
-	ring  [freshMax]carillon.Seq  // their numbers
+	fresh map[carillon.Seq]*entry // just accepted, with one recipient, due now; each is used once
+	ring  [freshMax]carillon.Seq  // their numbers, oldest first from next
 	at    int
 }
 
@@ -55,10 +55,10 @@ type reading struct {
 const (
 	entriesMax = 64
 	freshMax   = 256
-	freshBody  = 8 << 10 // bytes of a body worth keeping for one recipient
+	freshBody  = 8 << 10 // largest body that is cached for one recipient
 )
 
-// find gives a notification that is kept, or the reading under way, or a new one for the caller to lead.
+// find returns a cached notification, or the reading in progress, or a new reading that the caller must do.
 func (c *entryCache) find(seq carillon.Seq) (e *entry, r *reading, lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +80,8 @@ func (c *entryCache) find(seq carillon.Seq) (e *entry, r *reading, lead bool) {
 	return nil, r, true
 }
 
-// end tells those who wait what was read, and keeps it where it will be asked for again. What was dropped meanwhile is
-// for those who asked before.
+// end publishes what was read to all waiting callers and caches it where it will be used again, unless it was dropped
+// meanwhile.
 func (c *entryCache) end(seq carillon.Seq, r *reading) {
 	c.mu.Lock()
 	if c.reading[seq] == r {
@@ -109,12 +109,12 @@ func (c *entryCache) keep(seq carillon.Seq, e *entry) {
 	c.order = append(c.order, seq)
 }
 
-// offer spares the delivery of what was just accepted, and is due now, the reading of what is at hand.
-func (c *entryCache) offer(n store.Notification, req *request.Request) {
+// add caches a notification that was just accepted and is due now, so that its delivery need not read it.
+func (c *entryCache) add(n store.Notification, req *request.Request) {
 	if n.Total == 1 && len(n.Body) > freshBody {
 		return
 	}
-	n.CreatedAt, n.DueAt = n.CreatedAt.Truncate(time.Millisecond), n.DueAt.Truncate(time.Millisecond) // as they are stored
+	n.CreatedAt, n.DueAt = n.CreatedAt.Truncate(time.Millisecond), n.DueAt.Truncate(time.Millisecond) // as stored
 	e := &entry{n: &n, req: req}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ func (n *Notify) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
 		return nil, ctx.Err()
 	}
 	if r.err != nil {
-		return n.read(ctx, seq) // the fault may have been the leader's alone
+		return n.read(ctx, seq) // the error may be the other caller's own
 	}
 	return r.e, nil
 }

@@ -78,7 +78,7 @@ func TestWhatWasJustAcceptedIsNotReadAgain(t *testing.T) {
 	ids := make([]string, 2*freshMax)
 	for i := range ids {
 		ids[i] = made.Next(at)
-		c.offer(store.Notification{ID: ids[i], Total: 1, CreatedAt: at, DueAt: at}, &request.Request{})
+		c.add(store.Notification{ID: ids[i], Total: 1, CreatedAt: at, DueAt: at}, &request.Request{})
 	}
 	if len(c.fresh) != freshMax {
 		t.Errorf("%d are kept", len(c.fresh))
@@ -95,18 +95,18 @@ func TestWhatWasJustAcceptedIsNotReadAgain(t *testing.T) {
 		t.Error("an old one is kept")
 	}
 	long := made.Next(at)
-	c.offer(store.Notification{ID: long, Total: 1, Body: strings.Repeat("x", freshBody+1)}, &request.Request{})
+	c.add(store.Notification{ID: long, Total: 1, Body: strings.Repeat("x", freshBody+1)}, &request.Request{})
 	if _, _, lead := c.find(carillon.SeqOf(long)); !lead {
 		t.Error("a long one is kept")
 	}
 	bulk := made.Next(at)
-	c.offer(store.Notification{ID: bulk, Total: 2}, &request.Request{})
+	c.add(store.Notification{ID: bulk, Total: 2}, &request.Request{})
 	c.find(carillon.SeqOf(bulk))
 	if e, _, _ := c.find(carillon.SeqOf(bulk)); e == nil {
 		t.Error("one of several recipients is not kept")
 	}
 	changed := made.Next(at)
-	c.offer(store.Notification{ID: changed, Total: 1}, &request.Request{})
+	c.add(store.Notification{ID: changed, Total: 1}, &request.Request{})
 	c.drop(carillon.SeqOf(changed))
 	if _, _, lead := c.find(carillon.SeqOf(changed)); !lead {
 		t.Error("what was accepted before the change is kept")

@@ -45,7 +45,7 @@ func TestManySendersCostLittleMoreThanOne(t *testing.T) {
 	}
 }
 
-// drained accepts notifications to five, spread over the senders, and tells what delivering them took.
+// drained accepts notifications to five, spread over the senders, and returns how long their delivery took.
 func drained(t *testing.T, o store.Options, notifications, senders int) time.Duration {
 	t.Helper()
 	r := newRig(t, o, nil)

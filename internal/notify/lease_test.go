@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// channel tells what it was given.
+// channel records what was sent.
 type channel struct {
 	sent     int
 	deadline time.Time

@@ -119,7 +119,7 @@ func (r *rig) owned() map[string]int {
 
 func (r *rig) owns(n int) func() bool { return func() bool { return r.owned()[r.queue.ID()] == n } }
 
-// doubts fails a test when a node tells of unknown outcomes.
+// doubts fails a test when a node logs unknown outcomes.
 type doubts struct {
 	slog.Handler
 	t *testing.T
@@ -182,7 +182,7 @@ func (r *rig) once(ids []string) {
 	}
 }
 
-func TestShardsChangeHandsWithNothingUnknown(t *testing.T) {
+func TestShardsMoveWithoutUnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	o := store.Options{DatabaseURL: storetest.Postgres(t)}
 	first := newRig(t, o, nil)
@@ -288,7 +288,7 @@ func TestNodeWhoseProcessDiedIsSucceeded(t *testing.T) {
 	}
 }
 
-func TestSenderIsPacedExactlyWhileItsShardChangesHands(t *testing.T) {
+func TestSenderIsPacedExactlyWhileItsShardMoves(t *testing.T) {
 	t.Parallel()
 	const rate, messages = 40, 100
 	o := store.Options{DatabaseURL: storetest.Postgres(t)}

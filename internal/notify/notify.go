@@ -1,8 +1,8 @@
-// Package notify accepts notifications, delivers them and takes the receipts that come back.
+// Package notify accepts notifications, delivers them and stores their receipts.
 //
 //	Accept: body and fields → sender → template or agent → variables → quota, all stored in one shared commit
 //	Deliver: load → may it still be sent? → media → Sender.Send → verdict → result
-//	Receive: forward only, unordered, repeated
+//	Receive: receipts, unordered and repeated; a message only moves forward
 //
 // It does not decide when a message is sent (queue) nor how (whatsapp, sandbox).
 package notify
@@ -21,15 +21,15 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Sender sends one message or places one call and judges the provider's answer. It is called with a message whose start
-// has been committed and must not repeat a request by itself.
+// Sender sends one message and judges the provider's response. The message's start has been committed; Send must not repeat a
+// request.
 type Sender interface {
 	Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome
 }
 
 // Media checks the files of headers before a send.
 type Media interface {
-	// CheckMedia reports whether a file is itself at fault, or why it could not be checked.
+	// CheckMedia reports whether a file is rejected, or why it could not be checked.
 	CheckMedia(ctx context.Context, format, url string) (rejected bool, err error)
 }
 
@@ -38,14 +38,14 @@ type Templates interface {
 	Pause(ctx context.Context, senderUID int64, templateID, reason string) error
 }
 
-// Observer is called about what happened, for metrics and traces.
+// Observer is notified for metrics and traces.
 type Observer interface {
 	// Accepted: a notification has been stored; begin is when its request came.
 	Accepted(ctx context.Context, n *store.Notification, begin time.Time)
 	Delivered(d Delivered)
 	// Received: receipts have been stored.
 	Received(ctx context.Context, rs []carillon.Receipt)
-	// Reconciled: what their senders' policies made of messages of unknown outcome.
+	// Reconciled: the senders' policies decided about messages of unknown outcome.
 	Reconciled(retried, failed int)
 }
 
@@ -58,17 +58,17 @@ type Delivered struct {
 	Outcome    store.Outcome
 }
 
-// Options wire a Notify. Senders is required.
+// Options configure a Notify. Senders is required.
 type Options struct {
 	Senders   map[string]Sender // by provider
 	Media     Media             // nil: nothing is checked
 	Templates Templates         // nil: no template is paused
-	Observer  Observer          // nil: nobody
+	Observer  Observer          // nil: none
 	Drain     time.Duration     // how long a stop waits for sends in flight
 	Log       *slog.Logger
 }
 
-// Notify accepts and delivers. Make it with New, run its work behind with Run.
+// Notify accepts and delivers. Make it with New; Run does its background work.
 type Notify struct {
 	store   *store.Store
 	queue   *queue.Queue
@@ -77,12 +77,12 @@ type Notify struct {
 	running keys // idempotency keys being worked on by this node
 
 	mu     sync.Mutex
-	closed map[carillon.Seq]bool // notifications of which a message ended
+	closed map[carillon.Seq]bool // notifications with a message that ended
 	signal chan struct{}
 	sweep  chan struct{}
 }
 
-// New builds a Notify, which delivers what the queue starts.
+// New builds a Notify, which delivers the messages that the queue starts.
 func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,14 +95,14 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 const (
 	closeEvery  = 100 * time.Millisecond
 	closeAgain  = time.Second // after a failure
-	closeLast   = time.Second // at the end; nobody waits longer for what the next start finds
-	closeAtOnce = 64          // a transaction: requests to be stored wait for it
+	closeLast   = time.Second // at the end; the next start finds the rest
+	closeAtOnce = 64          // per transaction, for which requests wait
 	sweepEvery  = 10 * time.Minute
 	purges      = time.Minute
 )
 
-// Run does the work behind until ctx ends: marking notifications that are done, releasing what is held without need,
-// filling the search table.
+// Run does the background work until ctx ends: it closes completed notifications, releases messages that need not be held and
+// fills the search table (docs/adr/0004).
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
 	done.Go(func() { n.sweeps(ctx) })
@@ -124,12 +124,12 @@ func (n *Notify) Run(ctx context.Context) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLast)
 	defer cancel()
-	_ = n.closeDone(last) // logged; the sweep at the next start finds the rest
+	_ = n.closeDone(last) // logged; the sweep of the next start finds the rest
 	done.Wait()
 	return nil
 }
 
-// Closed records notifications of which a message ended: they may be complete.
+// Closed records notifications with a message that ended: they may be complete.
 func (n *Notify) Closed(seqs []carillon.Seq) {
 	if len(seqs) == 0 {
 		return
@@ -145,10 +145,10 @@ func (n *Notify) Closed(seqs []carillon.Seq) {
 	}
 }
 
-// closeDone marks what Closed heard of. What could not be marked is kept for the next time.
+// closeDone closes the notifications that Closed recorded, and keeps those that fail for the next time.
 func (n *Notify) closeDone(ctx context.Context) error {
 	n.mu.Lock()
-	all := slices.Sorted(maps.Keys(n.closed)) // in the order of locks
+	all := slices.Sorted(maps.Keys(n.closed)) // in the lock order
 	n.closed = map[carillon.Seq]bool{}
 	n.mu.Unlock()
 	for len(all) > 0 {
@@ -163,8 +163,8 @@ func (n *Notify) closeDone(ctx context.Context) error {
 	return nil
 }
 
-// Sweep asks for a look through all open notifications soon: another node may have died between a message's end and
-// its notification's.
+// Sweep requests a sweep of all open notifications: another node may have died between the end of a message and the closing of
+// its notification.
 func (n *Notify) Sweep() {
 	select {
 	case n.sweep <- struct{}{}:
@@ -172,7 +172,7 @@ func (n *Notify) Sweep() {
 	}
 }
 
-// sweeps looks at the start, when asked, and now and then: whatever was missed is closed late and not never.
+// sweeps sweeps open notifications at the start, on request, and periodically.
 func (n *Notify) sweeps(ctx context.Context) {
 	for ctx.Err() == nil {
 		n.sweepOpen(ctx)
@@ -184,8 +184,7 @@ func (n *Notify) sweeps(ctx context.Context) {
 	}
 }
 
-// sweepOpen looks once through all open notifications: a crash may have come between a message's end and its
-// notification's.
+// sweepOpen closes completed notifications among all open ones, after a crash before their closing.
 func (n *Notify) sweepOpen(ctx context.Context) {
 	company, seq := "", carillon.NoSeq
 	for ctx.Err() == nil {
@@ -207,20 +206,20 @@ func (n *Notify) sweepOpen(ctx context.Context) {
 	}
 }
 
-// The search table is filled calmly: on SQLite each step takes the writer's turn. A node under load gives it a fifth of
-// the time, until it has lagged for so long that searches would look through too much that is not in it yet.
+// The search table is filled in short steps, because on SQLite they occupy the writer. A node under load gives it a fifth of the
+// time, unless it lags so far that searches would have to read too many notifications.
 const (
 	searchIdle   = 2 * time.Second
 	searchPause  = 2 * time.Millisecond
-	searchCalm   = 100 * time.Millisecond // it waits so long at most for a moment in which no request waits
-	searchShare  = 4                      // pauses are so many times as long as steps
+	searchCalm   = 100 * time.Millisecond // longest wait for a moment without waiting requests
+	searchShare  = 4                      // pauses in steps
 	searchMaxLag = 2 * time.Minute
 )
 
 func (n *Notify) fillSearch(ctx context.Context) {
 	caughtUp, came := time.Now(), n.store.Operations()
 	for ctx.Err() == nil {
-		if !n.queue.Owns(0) { // one node of all fills the table
+		if !n.queue.Owns(0) { // one of all nodes fills the table
 			caughtUp = time.Now()
 			select {
 			case <-ctx.Done():
@@ -251,13 +250,13 @@ func (n *Notify) fillSearch(ctx context.Context) {
 	}
 }
 
-// searchWait is the pause behind a step that took so long, after having lagged for so long; beside says that the node had
-// other things to store meanwhile.
-func searchWait(took, lag time.Duration, beside bool) time.Duration {
+// searchWait returns the pause after a step by its duration and the lag; busy says that the node stored other things
+// meanwhile.
+func searchWait(took, lag time.Duration, busy bool) time.Duration {
 	if lag > searchMaxLag {
 		return searchPause
 	}
-	if !beside {
+	if !busy {
 		return min(max(took, searchPause), searchIdle)
 	}
 	return min(max(searchShare*took, searchPause), searchIdle)

@@ -57,8 +57,8 @@ func (r *rig) acceptSoon(in time.Duration, numbers ...string) string {
 	}
 }
 
-// raceAgainstDelivery cancels or moves each notification around the moment it is due, and then holds what the callers
-// were told against what the provider saw.
+// raceAgainstDelivery cancels or moves each notification around the moment it is due, and then compares the responses with
+// what the provider got.
 func raceAgainstDelivery(t *testing.T, r *rig, rng *rand.Rand, ids []string) {
 	t.Helper()
 	type told struct {
@@ -132,7 +132,7 @@ func TestRepeatsOfOneKeyGiveOneNotificationAndOneAnswer(t *testing.T) {
 				all.Go(func() {
 					b := body("", fmt.Sprintf("346%09d", seed))
 					for {
-						var a notify.Answer
+						var a notify.Response
 						a, errs[i] = repeatOnce(r, key, b)
 						answers[i] = string(a.JSON)
 						if !carillon.IsCode(errs[i], carillon.IdempotencyInProgress) {
@@ -161,7 +161,7 @@ func TestRepeatsOfOneKeyGiveOneNotificationAndOneAnswer(t *testing.T) {
 
 // repeatOnce is one request with an idempotency key, as the endpoint makes it. Half of them skip the look-up, as
 // requests to another node at the same moment would.
-func repeatOnce(r *rig, key string, b []byte) (notify.Answer, error) {
+func repeatOnce(r *rig, key string, b []byte) (notify.Response, error) {
 	ctx := context.Background()
 	sub := &notify.Submission{
 		Company: r.company, Channel: carillon.Messaging, Body: b, Route: "notify", IdempotencyKey: key, Hash: string(b[:40]),

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store"
 )
 
-// Receive writes what a provider told later about messages of one sender. After a nil error it is durable.
+// Receive stores receipts of one sender's messages. After a nil error they are durable.
 func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.Receipt) error {
 	if len(rs) == 0 {
 		return nil
@@ -32,12 +32,12 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.
 	return nil
 }
 
-// holdName names what messages of a template are held under.
+// holdName returns the name under which messages of a template are held.
 func holdName(t *carillon.Template) string { return t.CompanyID + "/" + t.ID }
 
 const releaseAtOnce = 1000
 
-// Release gives the messages that were held for a template back to their lane, in chunks.
+// Release returns the messages that are held for a template to their lane, in chunks.
 func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 	for {
 		released, err := n.store.Release(ctx, holdName(t), releaseAtOnce)
@@ -55,8 +55,8 @@ func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 	}
 }
 
-// releaseNeedless looks at every hold there is: a template may have been approved while a message was on its way into
-// the hold, or a crash may have come before the release.
+// releaseNeedless releases messages of approved templates: a template may have been approved while a message was being held,
+// or a crash may have prevented the release.
 func (n *Notify) releaseNeedless(ctx context.Context) error {
 	holds, err := n.store.Holds(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (n *Notify) releaseNeedless(ctx context.Context) error {
 		company, id, _ := strings.Cut(hold, "/")
 		t, err := n.store.Template(ctx, company, id)
 		if carillon.IsCode(err, carillon.NotFound) {
-			// The delivery finds the template gone and ends the messages.
+			// The template is gone: the delivery ends the messages.
 			for {
 				released, err := n.store.Release(ctx, hold, releaseAtOnce)
 				if err != nil {

@@ -8,16 +8,16 @@ import (
 	"carillon"
 )
 
-// keys are the idempotency keys this node is working on: a repeat that comes meanwhile is told so (409). Between nodes
-// the store's transaction decides.
+// keys are the idempotency keys of requests in progress on this node, whose repeats get a 409. Between nodes the store's
+// transaction decides.
 type keys struct {
 	mu sync.Mutex
 	m  map[string]bool
 }
 
-// Repeat finds the answer of an earlier request under the same key, and reserves the key while it is worked on: call
-// done when the answer is out. Errors: idempotency_in_progress, idempotency_key_reused.
-func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string) (a Answer, done func(), err error) {
+// Repeat returns the response of an earlier request with the same key, or reserves the key until done is called. Errors:
+// idempotency_in_progress, idempotency_key_reused.
+func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string) (a Response, done func(), err error) {
 	name := companyID + " " + route + " " + key
 	n.running.mu.Lock()
 	busy := n.running.m[name]
@@ -29,7 +29,7 @@ func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string)
 	}
 	n.running.mu.Unlock()
 	if busy {
-		return Answer{}, nil, &carillon.Error{
+		return Response{}, nil, &carillon.Error{
 			Code: carillon.IdempotencyInProgress, Message: "A request with this idempotency key is still running", RetryAfter: 1,
 			Details: carillon.Details{{Key: "field", Value: "Idempotency-Key"}, {Key: "reason", Value: "Wait for the first request to end, then repeat"}},
 		}
@@ -42,11 +42,11 @@ func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string)
 	answer, err := n.store.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
 	if err != nil {
 		done()
-		return Answer{}, nil, err
+		return Response{}, nil, err
 	}
 	if answer != "" {
 		done()
-		return Answer{JSON: []byte(answer), Replayed: true}, func() {}, nil
+		return Response{JSON: []byte(answer), Replayed: true}, func() {}, nil
 	}
-	return Answer{}, done, nil
+	return Response{}, done, nil
 }

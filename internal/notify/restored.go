@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	decideAtOnce = 500             // messages a transaction
-	decideFor    = 5 * time.Second // of one request; its caller asks again for the rest
+	decideAtOnce = 500             // messages per transaction
+	decideFor    = 5 * time.Second // per request; its caller repeats it for the rest
 )
 
-// DecideRestored sends or fails what is held of a company after a restore, for some seconds, and tells how many messages it
-// decided and whether that was all. A restored message that is sent goes back to its lane at once.
+// DecideRestored sends or fails a company's messages that are held after a restore, for some seconds, and returns how many and
+// whether that was all. Messages to send return to their lane at once.
 func (n *Notify) DecideRestored(ctx context.Context, companyID string, send bool) (decided int, all bool, err error) {
 	for end := time.Now().Add(decideFor); time.Now().Before(end); {
 		d, err := n.store.Decide(ctx, companyID, send, time.Now(), decideAtOnce)

@@ -76,7 +76,7 @@ type rig struct {
 	sender   *carillon.Sender
 	template *carillon.Template
 	media    mediaFunc
-	accepted func(id string) // hears of a notification that was stored
+	accepted func(id string) // called for each stored notification
 	bus      *realtime.Bus   // carries wake-ups to other nodes; nil but in nodes_test.go
 }
 
@@ -210,7 +210,7 @@ func (r *rig) accept(b []byte) string {
 }
 
 // notificationIn is the id that an answer gives.
-func notificationIn(t *testing.T, a notify.Answer) string {
+func notificationIn(t *testing.T, a notify.Response) string {
 	t.Helper()
 	var v struct {
 		ID string `json:"notification_id"`

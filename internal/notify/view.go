@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// View is a notification as `GET notify/{id}` shows it; keys that do not apply are left out (decisions.md, section 3).
+// View is a notification in `GET notify/{id}`; keys that do not apply are left out (docs/reference/sending.md).
 type View struct {
 	ID           string           `json:"notification_id"`
 	Channel      carillon.Channel `json:"channel"`
@@ -42,7 +42,7 @@ type RecipientView struct {
 	Call       *CallView        `json:"call,omitempty"`
 }
 
-// stateOf is where a message stands.
+// stateOf returns the state of a message.
 func stateOf(n *store.Notification, q int, known rank.Rank, attempted bool, now time.Time) carillon.State {
 	switch {
 	case known != rank.None:
@@ -56,7 +56,7 @@ func stateOf(n *store.Notification, q int, known rank.Rank, attempted bool, now 
 	}
 }
 
-// order is how counts list the states.
+// order is the order of states in counts.
 //
 //nolint:gochecknoglobals // a constant table
 var order = []carillon.State{
@@ -65,7 +65,7 @@ var order = []carillon.State{
 	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped,
 }
 
-// viewsOf are notifications without their recipients.
+// viewsOf returns views of notifications without their recipients.
 func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now time.Time) ([]*View, error) {
 	var seqs, voice []carillon.Seq
 	for _, x := range all {
@@ -125,7 +125,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 	return v, nil
 }
 
-// summary is the notification's own state: scheduled, in_progress, completed or canceled.
+// summary returns the notification's own state: scheduled, in_progress, completed or canceled.
 func summary(x *store.Notification, tallies []store.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
@@ -144,8 +144,8 @@ func summary(x *store.Notification, tallies []store.Standing, now time.Time) car
 	}
 }
 
-// Find reads a notification with a page of its recipients, from index first on. next is the index to go on at, 0 when
-// there are no more. Errors: not_found.
+// Find reads a notification with a page of its recipients, from index first on. next is the index of the next page, 0 after the
+// last. Errors: not_found.
 func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
 	x, err := n.store.Notification(ctx, companyID, id)
@@ -190,7 +190,7 @@ func recipientOf(x *store.Notification, m *store.Message, now time.Time) Recipie
 	}
 }
 
-// timesOf lists when a message entered each state it was in.
+// timesOf returns when a message entered each of its states.
 func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.Details {
 	times := carillon.Details{}
 	add := func(s carillon.State, at time.Time) {
@@ -218,7 +218,7 @@ func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.De
 	return times
 }
 
-// List lists a company's notifications, newest first; next is the cursor to go on at, empty when there are no more.
+// List returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
 func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
 	now := time.Now()
 	limit := f.Limit
@@ -235,7 +235,7 @@ func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (vi
 	return views, next, err
 }
 
-// Canceled is the answer to a cancel.
+// Canceled is the response to a cancel.
 type Canceled struct {
 	ID       string `json:"notification_id"`
 	Canceled int    `json:"canceled"`
@@ -243,7 +243,7 @@ type Canceled struct {
 	HungUp   int    `json:"hung_up,omitempty"`
 }
 
-// Cancel takes what has not begun out of the queue. Errors: not_found, conflict.
+// Cancel cancels what has not been started. Errors: not_found, conflict.
 func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, error) {
 	canceled, sent, err := n.store.Cancel(ctx, companyID, id, time.Now())
 	if err != nil {
@@ -252,13 +252,13 @@ func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, e
 	return &Canceled{ID: id, Canceled: canceled, Sent: sent}, nil
 }
 
-// Moved is the answer to a move.
+// Moved is the response to a move.
 type Moved struct {
 	ID        string `json:"notification_id"`
 	Scheduled string `json:"scheduled_time"`
 }
 
-// Move gives a notification another time. Errors: not_found, conflict once delivery began.
+// Move changes a notification's time. Errors: not_found, conflict once delivery began.
 func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) (*Moved, error) {
 	x, err := n.store.Move(ctx, companyID, id, due)
 	if err != nil {
@@ -275,7 +275,7 @@ type Event struct {
 	What string `json:"what"`
 }
 
-// Timeline tells what happened to a notification as a whole. Errors: not_found.
+// Timeline returns the events of a notification as a whole. Errors: not_found.
 func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, error) {
 	x, err := n.store.Notification(ctx, companyID, id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store/calls"
 )
 
-// CallView is what a call's recipient shows besides; keys that do not apply are left out.
+// CallView is the part of a call's recipient about the call; keys that do not apply are left out.
 type CallView struct {
 	CallID       string        `json:"call_id"`
 	Attempts     int           `json:"attempts"`
@@ -22,10 +22,10 @@ type CallView struct {
 	EndedBy      string        `json:"ended_by,omitempty"`
 	AnsweredBy   string        `json:"answered_by,omitempty"`
 	HasRecording bool          `json:"has_recording"`
-	Outcomes     []AttemptView `json:"outcomes,omitempty"` // of the attempts that ended
+	Outcomes     []AttemptView `json:"outcomes,omitempty"` // of ended attempts
 }
 
-// AttemptView is how one attempt at a call ended.
+// AttemptView is one ended attempt at a call.
 type AttemptView struct {
 	State    carillon.State  `json:"state"`
 	Reason   carillon.Reason `json:"reason,omitempty"`
@@ -34,7 +34,7 @@ type AttemptView struct {
 	EndedAt  string          `json:"ended_at"`
 }
 
-// CallDetail is a call as `GET calls/{call_id}` shows it.
+// CallDetail is a call in `GET calls/{call_id}`.
 type CallDetail struct {
 	*CallView
 	NotificationID string          `json:"notification_id"`
@@ -43,7 +43,7 @@ type CallDetail struct {
 	AgentID        string          `json:"agent_id"`
 	State          carillon.State  `json:"state"`
 	Reason         carillon.Reason `json:"reason,omitempty"`
-	Turns          []struct{}      `json:"turns"` // none: no line of this version carries speech
+	Turns          []struct{}      `json:"turns"` // none: lines of this version carry no speech
 }
 
 // Call reads a call of a company. Errors: not_found.
@@ -76,7 +76,7 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	}, nil
 }
 
-// viewCall is a call as its recipient and `GET calls/{call_id}` show it; the id is its notification's.
+// viewCall returns the view of a call for its recipient and `GET calls/{call_id}`; id is its notification's.
 func viewCall(id string, c *calls.Call, attempts []calls.Attempt) *CallView {
 	v := &CallView{
 		CallID: id, Attempts: c.Dials, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
@@ -100,7 +100,7 @@ func viewCall(id string, c *calls.Call, attempts []calls.Attempt) *CallView {
 	return v
 }
 
-// HungUp is the answer to a cancel that hangs up a call, by the state that the call was in: one that nobody had answered is
+// HungUp returns the response to a cancel that hangs up a call, by the state that the call was in: an unanswered call is
 // canceled.
 func HungUp(id string, state carillon.State) *Canceled {
 	if state == carillon.StateInProgress {
@@ -118,7 +118,7 @@ func instant(at time.Time) string {
 	return at.UTC().Format(millis)
 }
 
-// callState is where a call stands.
+// callState returns the state of a call.
 func callState(x *store.Notification, c *calls.Call, now time.Time) carillon.State {
 	if c.Queued && x.Scheduled && c.Attempts == 0 && now.Before(x.DueAt) {
 		return carillon.StateScheduled
@@ -126,7 +126,7 @@ func callState(x *store.Notification, c *calls.Call, now time.Time) carillon.Sta
 	return c.State
 }
 
-// callStanding counts a call as messages are counted.
+// callStanding returns a call's state for the counts.
 func callStanding(c *calls.Call) store.Standing {
 	q := 0
 	switch {
@@ -172,7 +172,7 @@ func recipientOfCall(x *store.Notification, c *calls.Call, attempts []calls.Atte
 	return v
 }
 
-// callOf reads the call of a notification; nil of one that sends messages.
+// callOf reads the call of a notification, nil for one with messages.
 func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call, error) {
 	if x.Channel != carillon.Voice {
 		return nil, nil
@@ -180,7 +180,7 @@ func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call
 	return n.store.Calls().Find(ctx, x.Seq().Message(0))
 }
 
-// callEvents are the lines of a timeline that a call adds.
+// callEvents returns the events of a call for its timeline.
 func callEvents(x *store.Notification, c *calls.Call, attempts []calls.Attempt, at func(time.Time, string) Event) (events []Event) {
 	for _, a := range attempts {
 		events = append(events, at(a.DialedAt, "dialed"))

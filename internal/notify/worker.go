@@ -15,14 +15,14 @@ import (
 // worker delivers messages for the queue.
 type worker struct{ *Notify }
 
-// settingsOf is how a sender's lane is paced and bounded.
+// settingsOf returns the settings of a sender's lane.
 func settingsOf(s *carillon.Sender, suspended bool) lane.Settings {
 	return lane.Settings{
 		CompanyID: s.CompanyID, Suspended: suspended, PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
 	}
 }
 
-// Settings implements queue.Worker. The lane of a suspended company rests.
+// Settings implements queue.Worker. The lane of a suspended company pauses.
 func (n *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	s, err := n.store.Sender(ctx, senderUID)
 	if err != nil {
@@ -60,7 +60,7 @@ func (n *worker) Written(results []work.Result) {
 	n.Closed(ended)
 }
 
-// Recover implements queue.Worker: what earlier owners of shards left in flight is of unknown outcome.
+// Recover implements queue.Worker: messages that earlier owners of the shards had in flight become unknown outcomes.
 func (n *worker) Recover(ctx context.Context, shards []store.Shard) error {
 	ids := make([]int, len(shards))
 	for i, s := range shards {
