@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Mark makes a restored database safe to start on (engine.md, section 4). Between the backup and now messages may have
+// Mark makes a restored database safe to start on. Between the backup and now messages may have
 // been sent that this database does not know of. So what is due by now is held, until the operator says what becomes of it;
 // what was being sent when the backup was taken ends as failed with outcome_unknown and is never sent again. A receipt
 // lifts either. What is due later goes on as usual. No program may run on the database meanwhile. Marking again, after it

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/db"
 )
 
-// What has lived its time is deleted in steps (engine.md, section 4). What goes is looked up beside the writer; a step on
+// What has lived its time is deleted in steps. What goes is looked up beside the writer; a step on
 // the writer only deletes by keys, and tells how long it took, so that its caller keeps the steps short.
 
 // Purged is what one step deleted.

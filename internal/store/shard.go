@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Shards and nodes (engine.md, section 2). `node.beat` is a counter, never a time: who watches it measures with its own
+// Shards and nodes. `node.beat` is a counter, never a time: who watches it measures with its own
 // clock how long it stood still.
 
 // Node is one row of the nodes' table.
