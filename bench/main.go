@@ -44,8 +44,8 @@ type group struct {
 
 func groups() []group {
 	return []group{
-		{"disk", (*bench).measureDisk},
 		{"accept", (*bench).measureAccept},
+		{"committer", (*bench).measureCommitter},
 		{"drain", (*bench).measureDrain},
 		{"idle", onEngines((*bench).measureIdle)},
 		{"million", onEngines((*bench).measureMillion)},

@@ -70,11 +70,9 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) *node {
 	check(b.launch(n, env))
 	for deadline := time.Now().Add(time.Minute); ; {
 		if text, err := os.ReadFile(ready); err == nil {
-			var file struct {
-				BaseURL string `json:"base_url"`
-			}
+			var file map[string]string
 			check(json.Unmarshal(text, &file))
-			n.addr = strings.TrimPrefix(file.BaseURL, "http://")
+			n.addr = strings.TrimPrefix(file["base_url"], "http://")
 			return n
 		}
 		select {
@@ -148,22 +146,15 @@ func never() time.Time { return time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC) }
 
 // sendRequest is a request to n recipients whose numbers count from first. A zero due time is now.
 func sendRequest(key string, n, first int, due time.Time) []byte {
-	var b strings.Builder
-	contact := func(i int) {
-		fmt.Fprintf(&b, `{"number":"34%09d","name":"Ana García","email":"ana@example.com","city":"Madrid"}`, first+i)
+	contacts := make([]string, n)
+	for i := range contacts {
+		contacts[i] = fmt.Sprintf(`{"number":"34%09d","name":"Ana García","email":"ana@example.com","city":"Madrid"}`, first+i)
 	}
+	var b strings.Builder
 	if n == 1 {
-		b.WriteString(`{"contact":`)
-		contact(0)
+		b.WriteString(`{"contact":` + contacts[0])
 	} else {
-		b.WriteString(`{"contacts":[`)
-		for i := range n {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			contact(i)
-		}
-		b.WriteByte(']')
+		b.WriteString(`{"contacts":[` + strings.Join(contacts, ",") + "]")
 	}
 	b.WriteString(`,"recipient_id":"main","name_template":"order_update","language_template":"es_ES","notification_type":"transactional",` +
 		`"campaign_name":"orders of today"`)

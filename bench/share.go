@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon/bench/load"
@@ -84,15 +85,11 @@ func (b *bench) measureSignIn(ctx context.Context, _ *provider, e engine) {
 	n := b.serveEmpty(ctx, e, noProvider)
 	defer b.discard(n)
 	capacity := must(closedLoop(ctx, n.addr, acceptOne(), 2*time.Second))
-	rate := b.table.add(row{figure: "Sign-in, 64 connections, " + e.name, unit: "sign-ins/s", yardstick: "K"})
 	routes := b.table.add(row{
 		figure: "Other routes while 64 sign in, " + e.name, unit: "ms, p99 at 30 % of the capacity",
 		yardstick: "without:", floor: ratioAtMost(5),
 	})
 	for range b.rounds {
-		yardstick := hashRate(2 * time.Second)
-		alone := must(closedLoop(ctx, n.addr, signInRequest(), 2*time.Second))
-		rate.add(alone, yardstick)
 		n.waitIdle(ctx)
 		without := must(openLoop(ctx, n.addr, companyRoutes(), 0.3*capacity, 3*time.Second))
 		during := must(duringSignIns(ctx, n, 0.3*capacity, 3*time.Second))
@@ -116,11 +113,6 @@ func duringSignIns(ctx context.Context, n *node, rate float64, d time.Duration) 
 
 // companyRoutes are the requests of a company's application: sends and, one in ten, a list.
 func companyRoutes() func(conn, k int) []byte {
-	send, list := acceptOne(), listRequest("limit=20")
-	return func(_, k int) []byte {
-		if k%10 == 4 {
-			return list
-		}
-		return send
-	}
+	requests := append(slices.Repeat([][]byte{acceptOne()}, 9), listRequest("limit=20"))
+	return func(_, k int) []byte { return requests[k%10] }
 }

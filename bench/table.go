@@ -31,12 +31,10 @@ type floor struct {
 	set     bool
 }
 
-func ratioAtLeast(limit float64) floor {
-	return floor{limit: limit, atLeast: true, ratio: true, set: true}
-}
-func ratioAtMost(limit float64) floor { return floor{limit: limit, ratio: true, set: true} }
-func atLeast(limit float64) floor     { return floor{limit: limit, atLeast: true, set: true} }
-func atMost(limit float64) floor      { return floor{limit: limit, set: true} }
+func ratioAtLeast(limit float64) floor { return floor{limit, true, true, false, true} }
+func ratioAtMost(limit float64) floor  { return floor{limit: limit, ratio: true, set: true} }
+func atLeast(limit float64) floor      { return floor{limit: limit, atLeast: true, set: true} }
+func atMost(limit float64) floor       { return floor{limit: limit, set: true} }
 
 // tolerance is how far beyond its floor a figure on a noisy machine still holds.
 const tolerance = 0.1

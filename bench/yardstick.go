@@ -21,8 +21,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/crypto/argon2"
-
 	"carillon/bench/load"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -75,32 +73,7 @@ func (b *bench) fdatasync(n int) float64 {
 	return milliseconds(took[n/2])
 }
 
-// measureDisk shows yardstick F itself.
-func (b *bench) measureDisk(context.Context) {
-	r := b.table.add(row{figure: "Yardstick F: fdatasync of 4 KiB appended", unit: "ms, median of 500"})
-	for range b.rounds {
-		r.add(b.fdatasync(500), 0)
-	}
-}
-
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// hashRate is yardstick K: password hashes a second on every core, with the program's default parameters.
-func hashRate(d time.Duration) float64 {
-	var count atomic.Int64
-	begin := time.Now()
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for time.Since(begin) < d {
-				argon2.IDKey([]byte("correct-horse-battery"), []byte("0123456789abcdef"), 2, 19*1024, 1, 32)
-				count.Add(1)
-			}
-		})
-	}
-	workers.Wait()
-	return float64(count.Load()) / time.Since(begin).Seconds()
-}
 
 // clientRate is yardstick C: messages a second that a bare client posts to the provider.
 func clientRate(p *provider, messages, workers int) float64 {
