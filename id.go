@@ -4,9 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -52,39 +50,4 @@ func ValidUUID(s string) bool {
 		}
 	}
 	return true
-}
-
-// String returns the reference as it is sent to a channel and back: `<notification>.<n>.<attempt>`, at most 56 characters.
-func (r Ref) String() string {
-	b := make([]byte, 0, 64)
-	b = append(b, r.NotificationID...)
-	b = append(b, '.')
-	b = strconv.AppendInt(b, int64(r.N), 10)
-	b = append(b, '.')
-	b = strconv.AppendInt(b, int64(r.Attempt), 10)
-	return string(b)
-}
-
-var errRef = errors.New("not a message reference")
-
-// ParseRef reads the form that String writes. It accepts nothing else, because the text comes from outside.
-func ParseRef(s string) (Ref, error) {
-	id, rest, _ := strings.Cut(s, ".")
-	n, attempt, _ := strings.Cut(rest, ".")
-	r := Ref{NotificationID: id}
-	var ok1, ok2 bool
-	r.N, ok1 = smallInt(n)
-	r.Attempt, ok2 = smallInt(attempt)
-	if !ValidUUID(id) || !ok1 || !ok2 {
-		return Ref{}, errRef
-	}
-	return r, nil
-}
-
-// smallInt reads a decimal of one to nine digits without a leading zero.
-func smallInt(s string) (int, bool) {
-	if s == "" || len(s) > 9 || s[0] == '0' && len(s) > 1 {
-		return 0, false
-	}
-	return digits(s, len(s))
 }

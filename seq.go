@@ -21,6 +21,7 @@ const (
 	slotBits  = 6
 	lowBits   = 16 // for the counter and the slot
 	indexBits = 7  // for a message's index: a notification has at most 100 messages
+	lastIndex = 1<<indexBits - 1
 
 	// NodeSlots is how many nodes can number notifications without collisions.
 	NodeSlots = 1 << slotBits
@@ -69,20 +70,19 @@ func seqAt(ms int64) Seq {
 	return Seq(max(min(ms, seqSpan-1), -seqSpan)) << lowBits
 }
 
-// Message returns the key of the notification's n-th message, counted from 0.
-func (s Seq) Message(n int) MessageKey { return MessageKey(s)<<indexBits | MessageKey(n) }
+// Message returns the key of the notification's n-th message, counted from 0; LastMessage for an n that no message has.
+func (s Seq) Message(n int) MessageKey {
+	return MessageKey(s)<<indexBits | MessageKey(min(n, lastIndex))
+}
 
 // LastMessage returns the greatest key that a message of the notification can have.
-func (s Seq) LastMessage() MessageKey { return s.Message(1<<indexBits - 1) }
+func (s Seq) LastMessage() MessageKey { return s.Message(lastIndex) }
 
 // Seq returns the number of the message's notification.
 func (k MessageKey) Seq() Seq { return Seq(k >> indexBits) }
 
 // N returns the message's index among the recipients, counted from 0.
-func (k MessageKey) N() int { return int(k & (1<<indexBits - 1)) }
-
-// Key returns the key of the message that a reference names.
-func (r Ref) Key() MessageKey { return SeqOf(r.NotificationID).Message(min(r.N, 1<<indexBits-1)) }
+func (k MessageKey) N() int { return int(k & lastIndex) }
 
 // Sequence generates the ids of the notifications that a node accepts. Their numbers increase and never repeat within a
 // process, even if its clock is set back; another process repeats one only with the same slot in the same millisecond.

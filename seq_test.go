@@ -49,9 +49,6 @@ func TestNumbersKeepTheOrderOfIDsFarBackAndAhead(t *testing.T) {
 			if k := seq.Message(n); k.Seq() != seq || k.N() != n || k < seq.Message(0) || k > seq.LastMessage() {
 				t.Errorf("message %d of %d has the key %d", n, seq, k)
 			}
-			if k := (Ref{NotificationID: id, N: n}).Key(); k != seq.Message(n) {
-				t.Errorf("a reference to message %d of %d has the key %d", n, seq, k)
-			}
 		}
 	}
 }

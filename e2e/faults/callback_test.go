@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/rank"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -36,8 +36,8 @@ type channelCallbacks struct {
 }
 
 // post draws the timing of a message's callbacks and starts them.
-func (y *channelCallbacks) post(p *provider, d dice, x graphtest.Post) *graphtest.Failure {
-	ref, err := carillon.ParseRef(x.Ref)
+func (y *channelCallbacks) post(p *channelAccount, d dice, x graphtest.Post) *graphtest.Failure {
+	ref, err := provider.ParseRef(x.Ref)
 	if err != nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (y *channelCallbacks) post(p *provider, d dice, x graphtest.Post) *graphtes
 	return nil
 }
 
-func (y *channelCallbacks) later(p *provider, x graphtest.Post, wait time.Duration, states ...string) {
+func (y *channelCallbacks) later(p *channelAccount, x graphtest.Post, wait time.Duration, states ...string) {
 	y.under.Go(func() {
 		pause(y.s.t.Context(), wait)
 		y.deliver(p, x, states...)
@@ -83,7 +83,7 @@ func (y *channelCallbacks) later(p *provider, x graphtest.Post, wait time.Durati
 }
 
 // deliver posts a callback for each state until it is accepted.
-func (y *channelCallbacks) deliver(p *provider, x graphtest.Post, states ...string) {
+func (y *channelCallbacks) deliver(p *channelAccount, x graphtest.Post, states ...string) {
 	ctx := y.s.t.Context()
 	for _, state := range states {
 		for ctx.Err() == nil {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // The machine's clock is everybody's, so the program gets one of its own: it is built from its unchanged source with a
@@ -179,7 +180,7 @@ func (s *site) posted(name, number string) time.Time {
 	p := s.providers[0]
 	a := s.bulk(name, p.id, "hello_utility", "utility", 1, func(int) string { return number })
 	s.ask(a)
-	ref := carillon.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
+	ref := provider.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
 	if !await(s.t.Context(), 30*time.Second, func() bool { return p.graph.Count(ref) > 0 }) {
 		s.t.Error("not posted within 30 s")
 	}

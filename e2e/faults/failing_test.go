@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -38,7 +38,7 @@ func TestFaultsProviderFails(t *testing.T) {
 		name: "provider fails in ten ways", rules: rules{retries: true}, setup: func(s *site) {
 			for _, p := range s.providers {
 				p.graph.FailBy(slowly(s.t, s.d.child(), 60*time.Millisecond, func(d dice, x graphtest.Post) *graphtest.Failure {
-					if ref, err := carillon.ParseRef(x.Ref); err != nil || ref.Attempt > 2 || !d.chance(35) {
+					if ref, err := provider.ParseRef(x.Ref); err != nil || ref.Attempt > 2 || !d.chance(35) {
 						return nil
 					}
 					f := ways[names[d.IntN(len(names))]]

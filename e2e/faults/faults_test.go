@@ -17,7 +17,7 @@ type site struct {
 	url       string // of PostgreSQL; empty: SQLite
 	dir       string
 	front     *front
-	providers []*provider
+	providers []*channelAccount
 	books     *books
 	wire      *tripwire
 	numbers   atomic.Int64

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/rank"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -66,7 +67,7 @@ type row struct {
 	reason, detail       string
 	posts                int
 	byAttempt            map[int]post
-	from                 *provider
+	from                 *channelAccount
 }
 
 // post is what the provider saw of one attempt.
@@ -176,7 +177,7 @@ type rules struct {
 }
 
 // balance holds the asks against the database and the provider.
-func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*ask, ps []*provider, r rules) *ledger {
+func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*ask, ps []*channelAccount, r rules) *ledger {
 	t.Helper()
 	stored, used, err := b.read(ctx)
 	if err != nil {
@@ -206,7 +207,7 @@ func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*a
 }
 
 // countPosts writes what came to the provider into the rows.
-func countPosts(l *ledger, stored map[string][]*entry, ps []*provider, r rules) {
+func countPosts(l *ledger, stored map[string][]*entry, ps []*channelAccount, r rules) {
 	byID := map[string]*entry{}
 	for _, entries := range stored {
 		for _, e := range entries {
@@ -217,7 +218,7 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*provider, r rules) 
 		counts := map[string]int{}
 		p.graph.Each(func(ref string, posts, _ int) { counts[ref] = posts })
 		for text, count := range counts {
-			ref, err := carillon.ParseRef(text)
+			ref, err := provider.ParseRef(text)
 			e := byID[ref.NotificationID]
 			if err != nil || e == nil || ref.N >= len(e.rows) {
 				if !r.losses {

@@ -40,7 +40,7 @@ type ask struct {
 }
 
 // newAsk draws a request. One in ten recipients of a bulk comes twice.
-func newAsk(d dice, token string, number func() string, senders []*provider) *ask {
+func newAsk(d dice, token string, number func() string, senders []*channelAccount) *ask {
 	a := &ask{token: token}
 	if d.chance(85) {
 		a.key = "key-" + token

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -102,7 +103,7 @@ func readAhead(s *site) {
 	s.mute = true
 	p := s.providers[1]
 	p.first, p.perSecond = true, 1000
-	s.providers = []*provider{p}
+	s.providers = []*channelAccount{p}
 	p.begin(s.t, s.front, false)
 	p.graph.FailBy(slowly(s.t, s.d.child(), 300*time.Millisecond, func(dice, graphtest.Post) *graphtest.Failure {
 		s.wire.post()
@@ -145,7 +146,7 @@ func TestFaultsManyToOneNumber(t *testing.T) {
 			a := s.bulk(name+" other", sender.id, "hello_utility", "utility", 1, s.nextNumber)
 			begin := time.Now()
 			s.ask(a)
-			ref := carillon.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
+			ref := provider.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
 			if !await(s.t.Context(), 30*time.Second, func() bool { return sender.graph.Count(ref) > 0 }) {
 				s.t.Errorf("the other was not posted (%d posts)", sender.graph.Total()-posts)
 			}
@@ -196,7 +197,7 @@ func TestFaultsPausedTemplate(t *testing.T) {
 			other := s.bulk(name+" other", p.id, "hello_utility", "utility", 1, s.nextNumber)
 			begin := time.Now()
 			s.ask(other)
-			ref := carillon.Ref{NotificationID: other.id, N: 0, Attempt: 1}.String()
+			ref := provider.Ref{NotificationID: other.id, N: 0, Attempt: 1}.String()
 			if !await(s.t.Context(), 30*time.Second, func() bool { return p.graph.Count(ref) > 0 }) {
 				s.t.Error("another template waits")
 			}
@@ -220,7 +221,7 @@ func (s *site) holds(a *ask) {
 }
 
 // reinstate has the channel report that a template may be used again.
-func (s *site) reinstate(p *provider, template string) {
+func (s *site) reinstate(p *channelAccount, template string) {
 	s.t.Helper()
 	var status int
 	ok := await(s.t.Context(), 30*time.Second, func() bool {
@@ -252,7 +253,7 @@ func TestFaultsProviderIsSilentForAMinute(t *testing.T) {
 				a := s.bulk(fmt.Sprintf("%s other %d", name, s.numbers.Load()), healthy.id, "hello_utility", "utility", 1, s.nextNumber)
 				begin := time.Now()
 				s.ask(a)
-				ref := carillon.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
+				ref := provider.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
 				if !await(s.t.Context(), 30*time.Second, func() bool { return healthy.graph.Count(ref) > 0 }) {
 					s.t.Error("a healthy account waits for a silent one")
 				}
@@ -265,17 +266,17 @@ func TestFaultsProviderIsSilentForAMinute(t *testing.T) {
 }
 
 // silent are accounts that fail so, after one that does not.
-func silent(s *site, wait time.Duration) []*provider {
-	var all []*provider
+func silent(s *site, wait time.Duration) []*channelAccount {
+	var all []*channelAccount
 	for i := range max(*rounds, 3) + 1 {
-		p := &provider{
+		p := &channelAccount{
 			id: fmt.Sprintf("silent%d", i), number: fmt.Sprintf("1555555%04d", i), phone: fmt.Sprintf("%d", 1000001+i),
 			first: i == 0, perSecond: 100, policy: []string{"retry", "fail"}[i%2], after: wait,
 		}
 		p.begin(s.t, s.front, i%3 != 2)
 		if i > 0 {
 			p.graph.FailBy(func(x graphtest.Post) *graphtest.Failure {
-				if ref, err := carillon.ParseRef(x.Ref); err != nil || ref.Attempt > 1 {
+				if ref, err := provider.ParseRef(x.Ref); err != nil || ref.Attempt > 1 {
 					return nil
 				}
 				s.made.Add(1)

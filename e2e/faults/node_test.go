@@ -152,7 +152,7 @@ func (n *node) tail() {
 	n.t.Logf("log of %s:\n%s…\n%s", n.addr, bytes.Join(errs[max(0, len(errs)-20):], nil), end)
 }
 
-func provisionFile(t *testing.T, dir string, senders ...*provider) string {
+func provisionFile(t *testing.T, dir string, senders ...*channelAccount) string {
 	t.Helper()
 	text := "companies:\n  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01\n    name: Faults\n" +
 		"    limits: {sends_per_minute: 0, template_lists_per_minute: 0, daily_recipients: 0}\n" +

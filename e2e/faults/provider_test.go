@@ -16,8 +16,8 @@ import (
 // unknownAfter is how long an unknown outcome waits for a callback.
 const unknownAfter = 3 * time.Second
 
-// provider is one sender's account at the channel.
-type provider struct {
+// channelAccount is one sender's account at the channel.
+type channelAccount struct {
 	id, number, phone string
 	first             bool
 	perSecond         int
@@ -91,9 +91,9 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // newProviders are three accounts: one whose unknown outcomes are sent again, one whose fail, and one that reports
 // deliveries only after an unknown outcome was sent again.
-func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *tripwire) []*provider {
+func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *tripwire) []*channelAccount {
 	t.Helper()
-	all := []*provider{
+	all := []*channelAccount{
 		{id: "again", number: "15555550100", phone: "1000001", first: true, policy: "retry"},
 		{id: "once", number: "15555550200", phone: "1000002", policy: "fail"},
 		{id: "late", number: "15555550300", phone: "1000003", policy: "retry", callbacks: graphtest.Callbacks{Statuses: []string{"delivered"}, Delay: late}},
@@ -113,7 +113,7 @@ func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *trip
 }
 
 // begin opens the account. With reports it posts its callbacks by itself.
-func (p *provider) begin(t *testing.T, f *front, reports bool) {
+func (p *channelAccount) begin(t *testing.T, f *front, reports bool) {
 	t.Helper()
 	c := p.callbacks
 	if c.Delay == 0 {

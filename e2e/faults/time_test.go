@@ -3,7 +3,7 @@ package faults
 import (
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 )
 
 // startedWithin holds each message that was posted once to its due time: never before it, and not later than this. Asks
@@ -21,7 +21,7 @@ func (l *ledger) startedWithin(s *site, most time.Duration) {
 		var refs []string
 		p.graph.Each(func(text string, _, _ int) { refs = append(refs, text) })
 		for _, text := range refs {
-			ref, err := carillon.ParseRef(text)
+			ref, err := provider.ParseRef(text)
 			at, known := due[ref.NotificationID]
 			if err != nil || !known || ref.Attempt != 1 {
 				continue

@@ -19,6 +19,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
@@ -46,8 +47,8 @@ type Callback struct {
 
 // CallbackEvents are the events of one sender in a callback.
 type CallbackEvents struct {
-	Receipts  []carillon.Receipt
-	Templates []carillon.TemplateEvent
+	Receipts  []provider.Receipt
+	Templates []provider.TemplateEvent
 	Ignored   int // events of other numbers
 }
 

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/catalog"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
@@ -167,7 +168,7 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 }
 
 // suppressOptOuts suppresses the recipients who opted out at the channel.
-func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []carillon.Receipt) error {
+func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []provider.Receipt) error {
 	numbers, err := s.store.OptOuts(ctx, x.UID, receipts)
 	if err != nil || len(numbers) == 0 {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
 	"carillon/internal/whatsapp/graphtest"
@@ -76,7 +77,7 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 }
 
 // accepted stores a message to a number and marks it in flight, as the delivery does.
-func (r *channelRig) accepted(number string) carillon.Ref {
+func (r *channelRig) accepted(number string) provider.Ref {
 	r.t.Helper()
 	now := time.Now()
 	id := carillon.NewID(now)
@@ -108,7 +109,7 @@ func (r *channelRig) accepted(number string) carillon.Ref {
 	if err := r.store.MessageQueue().Commit(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
 		r.t.Fatal(err, d.Starts[0].Attempt)
 	}
-	return carillon.Ref{NotificationID: id, Attempt: 1}
+	return provider.Ref{NotificationID: id, Attempt: 1}
 }
 
 func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {

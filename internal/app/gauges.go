@@ -8,7 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
+	"carillon/internal/store/work"
 )
 
 // gauges are the metrics that are read when Prometheus scrapes.
@@ -108,17 +110,17 @@ func (g *gauges) ofQueue(gauge, count emit) {
 		gauge(unwrittenDesc, float64(k.Unwritten), k.Name)
 		count(commitsDesc, float64(k.Commits), k.Name)
 	}
-	for _, f := range carillon.Faults() {
-		for _, state := range []carillon.BreakerState{carillon.BreakerOpen, carillon.BreakerHalfOpen, carillon.BreakerClosed} {
+	for _, f := range provider.Faults() {
+		for _, state := range []work.BreakerState{work.BreakerOpen, work.BreakerHalfOpen, work.BreakerClosed} {
 			k := queue.BreakerCount{Fault: f, State: state}
 			count(changesDesc, float64(s.Changes[k]), string(f), string(state))
-			if state != carillon.BreakerClosed {
+			if state != work.BreakerClosed {
 				gauge(brokenDesc, float64(s.Broken[k]), string(f), string(state))
 			}
 		}
 	}
 	for _, b := range s.Breakers {
-		gauge(breakerDesc, 1+oneIf(b.State == carillon.BreakerOpen), strconv.FormatInt(b.SenderUID, 10), string(b.Fault))
+		gauge(breakerDesc, 1+oneIf(b.State == work.BreakerOpen), strconv.FormatInt(b.SenderUID, 10), string(b.Fault))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/call"
 	"carillon/internal/config"
 	"carillon/internal/httpio"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -136,7 +137,7 @@ func (m *metrics) stored(n *store.Notification) {
 	m.messages.WithLabelValues(string(n.Channel)).Add(float64(n.Total))
 }
 
-func (m *metrics) received(rs []carillon.Receipt) {
+func (m *metrics) received(rs []provider.Receipt) {
 	for i := range rs {
 		m.receipts.WithLabelValues(string(rs[i].State), string(rs[i].Reason)).Inc()
 	}

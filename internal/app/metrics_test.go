@@ -17,6 +17,7 @@ import (
 	"carillon"
 	"carillon/internal/config"
 	"carillon/internal/httpio"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
@@ -99,7 +100,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1})
 	a.observe(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
 	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
-	a.metrics.received([]carillon.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
+	a.metrics.received([]provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
 	a.metrics.delivered("failed", carillon.ReasonProviderRefused, 0)
 	families, err := a.metrics.registry.Gather()
 	if err != nil {

@@ -10,13 +10,14 @@ import (
 	"carillon"
 	"carillon/internal/api"
 	"carillon/internal/egress"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp"
 )
 
 // Adapters between parts that do not import each other.
 
 // sandboxReceipts passes the sandbox's receipts to notify. They are all of one sender.
-func (a *App) sandboxReceipts(ctx context.Context, rs []carillon.Receipt) error {
+func (a *App) sandboxReceipts(ctx context.Context, rs []provider.Receipt) error {
 	if len(rs) == 0 {
 		return nil
 	}
@@ -27,8 +28,8 @@ func (a *App) sandboxReceipts(ctx context.Context, rs []carillon.Receipt) error 
 	return a.notify.Receive(ctx, s, rs)
 }
 
-func (a *App) catalogEvent(ctx context.Context, e carillon.TemplateEvent) error {
-	return a.catalog.Apply(ctx, []carillon.TemplateEvent{e})
+func (a *App) catalogEvent(ctx context.Context, e provider.TemplateEvent) error {
+	return a.catalog.Apply(ctx, []provider.TemplateEvent{e})
 }
 
 func (a *App) release(ctx context.Context, t *carillon.Template) error {

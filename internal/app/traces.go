@@ -7,6 +7,7 @@ import (
 	"carillon"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/tracing"
 )
@@ -33,7 +34,7 @@ func (o observer) Accepted(ctx context.Context, n *store.Notification, begin tim
 }
 
 // Received implements notify.Observer.
-func (o observer) Received(ctx context.Context, rs []carillon.Receipt) {
+func (o observer) Received(ctx context.Context, rs []provider.Receipt) {
 	o.metrics.received(rs)
 	o.tracing.Received(ctx, rs)
 }
@@ -68,7 +69,7 @@ type tracedSender struct {
 }
 
 // Send implements notify.Sender.
-func (t tracedSender) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+func (t tracedSender) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	begin := time.Now()
 	o := t.Sender.Send(ctx, s, m)
 	t.tracing.Sent(m.Ref, t.provider, begin, o)

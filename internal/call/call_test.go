@@ -15,6 +15,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/call"
 	"carillon/internal/call/dial"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
@@ -276,7 +277,7 @@ func TestABusyNumberIsDialedAgainByPolicy(t *testing.T) {
 func TestAFaultyLineUsesUpNoAttempt(t *testing.T) {
 	p := &phone{outcome: func(c *dial.Call) dial.Ending {
 		if c.Attempt == 1 {
-			return dial.Ending{State: carillon.StateFailed, Fault: carillon.FaultProvider, At: time.Now().Add(-4900 * time.Millisecond)}
+			return dial.Ending{State: carillon.StateFailed, Fault: provider.FaultProvider, At: time.Now().Add(-4900 * time.Millisecond)}
 		}
 		return dial.Ending{}
 	}}

@@ -9,6 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/call/dial"
 	"carillon/internal/call/hours"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
 	"carillon/internal/request"
@@ -178,7 +179,7 @@ func (c *worker) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 		wait := min(faultWait<<min(a.faults(), 10), faultWaitMost)
 		d := a.done(e.At.Add(min(max(wait, e.RetryAfter), faultWaitMost)), work.MoveRetry, e, false)
 		d.Fault, d.Answered, d.PauseFor = e.Fault, false, e.RetryAfter
-		d.Pause = e.Fault == carillon.FaultUnreachable || e.Fault == carillon.FaultAccount
+		d.Pause = e.Fault == provider.FaultUnreachable || e.Fault == provider.FaultAccount
 		return d
 	}
 	policy, reached := a.company.Redial, e.Reason != carillon.ReasonLineUnavailable

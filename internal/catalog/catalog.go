@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
@@ -30,7 +31,7 @@ type Reviewer interface {
 	// the same content is adopted, so that a submission whose response was lost can be repeated.
 	Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (providerID string, status carillon.TemplateStatus, err error)
 	// Status reads a template's status.
-	Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error)
+	Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error)
 	// Withdraw deletes a template at the channel; one that does not exist counts as withdrawn.
 	Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error
 }

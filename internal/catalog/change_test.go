@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
@@ -176,8 +177,8 @@ func TestAReportDuringTheSubmissionCounts(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		made := w.create("made")
 		w.desk.during = func() {
-			e := carillon.TemplateEvent{SenderUID: w.main.UID, Name: "made", Language: "es_ES", ProviderID: "900000001", Status: carillon.TemplateApproved}
-			if err := w.Apply(t.Context(), []carillon.TemplateEvent{e}); err != nil {
+			e := provider.TemplateEvent{SenderUID: w.main.UID, Name: "made", Language: "es_ES", ProviderID: "900000001", Status: carillon.TemplateApproved}
+			if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -356,8 +357,8 @@ func TestFindNamedPrefersWhatCanBeSent(t *testing.T) {
 	if _, err := w.Create(t.Context(), w.ours, w.main, x, true); err != nil {
 		t.Fatal(err)
 	}
-	e := carillon.TemplateEvent{SenderUID: w.main.UID, Name: "made", Language: "pt_PT", Status: carillon.TemplateApproved}
-	if err := w.Apply(t.Context(), []carillon.TemplateEvent{e}); err != nil {
+	e := provider.TemplateEvent{SenderUID: w.main.UID, Name: "made", Language: "pt_PT", Status: carillon.TemplateApproved}
+	if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/templates"
@@ -19,7 +20,7 @@ import (
 type desk struct {
 	mu     sync.Mutex
 	last   int
-	known  map[string]*carillon.TemplateEvent // by provider id
+	known  map[string]*provider.TemplateEvent // by provider id
 	down   error                              // what every call answers instead
 	during func()                             // runs while a submission is at the channel
 	asked  []time.Time
@@ -47,23 +48,23 @@ func (d *desk) Submit(_ context.Context, s *carillon.Sender, t *carillon.Templat
 		d.last++
 		id = strconv.Itoa(900_000_000 + d.last)
 	}
-	d.known[id] = &carillon.TemplateEvent{SenderUID: s.UID, ProviderID: id, Name: t.Name, Language: t.Language, Status: carillon.TemplatePending}
+	d.known[id] = &provider.TemplateEvent{SenderUID: s.UID, ProviderID: id, Name: t.Name, Language: t.Language, Status: carillon.TemplatePending}
 	return id, carillon.TemplatePending, nil
 }
 
-func (d *desk) Status(_ context.Context, _ *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error) {
+func (d *desk) Status(_ context.Context, _ *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asked = append(d.asked, time.Now())
 	if d.down != nil {
-		return carillon.TemplateEvent{}, d.down
+		return provider.TemplateEvent{}, d.down
 	}
 	for id, e := range d.known {
 		if id == t.ProviderID || t.ProviderID == "" && e.Name == t.Name && e.Language == t.Language {
 			return *e, nil
 		}
 	}
-	return carillon.TemplateEvent{}, carillon.Absent("Template")
+	return provider.TemplateEvent{}, carillon.Absent("Template")
 }
 
 func (d *desk) Withdraw(_ context.Context, _ *carillon.Sender, t *carillon.Template) error {
@@ -110,7 +111,7 @@ func newWorld(t *testing.T, o store.Options) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, desk: &desk{known: map[string]*carillon.TemplateEvent{}}}
+	w := &world{t: t, desk: &desk{known: map[string]*provider.TemplateEvent{}}}
 	w.Catalog = New(st, map[string]Reviewer{"desk": w.desk}, Options{OnApproved: func(_ context.Context, x *carillon.Template) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/templates"
 
 	"golang.org/x/sync/errgroup"
@@ -113,7 +114,7 @@ func (c *Catalog) refresh(ctx context.Context, r *templates.Record) error {
 		return fmt.Errorf("read status: %w", err)
 	}
 	e.SenderUID, e.Name, e.Language = r.SenderUID, r.Name, r.Language
-	return c.Apply(ctx, []carillon.TemplateEvent{e})
+	return c.Apply(ctx, []provider.TemplateEvent{e})
 }
 
 // notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/templates"
 )
 
@@ -37,7 +38,7 @@ func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 
 // Apply applies a channel's reports, which may be unordered and repeated. A report concerns the sender's own template only: by
 // the channel's id, or by name and language while its id is unknown. It returns when all are stored and OnApproved was called.
-func (c *Catalog) Apply(ctx context.Context, events []carillon.TemplateEvent) error {
+func (c *Catalog) Apply(ctx context.Context, events []provider.TemplateEvent) error {
 	for i := range events {
 		if err := c.apply(ctx, &events[i]); err != nil {
 			return fmt.Errorf("apply the channel's report: %w", err)
@@ -51,7 +52,7 @@ const maxSwaps = 10
 
 var errRaced = errors.New("the template kept changing")
 
-func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
+func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) error {
 	for range maxSwaps {
 		r, err := c.store.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 		if err != nil || r == nil {
@@ -78,7 +79,7 @@ func (c *Catalog) apply(ctx context.Context, e *carillon.TemplateEvent) error {
 }
 
 // report applies the channel's report to a copy of a record.
-func report(r *templates.Record, e *carillon.TemplateEvent) (next *templates.Record, changed bool) {
+func report(r *templates.Record, e *provider.TemplateEvent) (next *templates.Record, changed bool) {
 	n := *r
 	if r.Status == carillon.TemplateDraft {
 		return &n, false // the channel does not have it, or not as it is now

@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/templates"
 )
@@ -31,11 +32,11 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 				if slices.Contains(moves[from], to) {
 					want = to
 				}
-				e := carillon.TemplateEvent{
+				e := provider.TemplateEvent{
 					SenderUID: w.main.UID, ProviderID: made.ProviderID, Name: made.Name, Language: made.Language, Status: to, Reason: "because",
 				}
 				for range 2 { // repeats change nothing more
-					if err := w.Apply(t.Context(), []carillon.TemplateEvent{e}); err != nil {
+					if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -58,19 +59,19 @@ func TestAReportIsOfThatVeryTemplateOfThatVerySender(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		known, declared := w.submitted("known"), w.create("other")
 		w.declare(1)
-		event := carillon.TemplateEvent{ProviderID: known.ProviderID, Name: "known", Language: "es_ES", Status: carillon.TemplateApproved}
+		event := provider.TemplateEvent{ProviderID: known.ProviderID, Name: "known", Language: "es_ES", Status: carillon.TemplateApproved}
 		elsewhere, unknown, otherID := event, event, event
 		elsewhere.SenderUID, unknown.SenderUID, otherID.SenderUID = w.foreign.UID, w.second.UID, w.main.UID
 		otherID.ProviderID = "900009999" // of a template that was there before under this name
-		if err := w.Apply(t.Context(), []carillon.TemplateEvent{elsewhere, unknown, otherID}); err != nil {
+		if err := w.Apply(t.Context(), []provider.TemplateEvent{elsewhere, unknown, otherID}); err != nil {
 			t.Fatal(err)
 		}
 		if w.status(known.ID) != carillon.TemplatePending || w.status(declared.ID) != carillon.TemplateDraft {
 			t.Error(w.status(known.ID), w.status(declared.ID))
 		}
 		// A declared one is found by its name, and known by its id from then on.
-		learn := carillon.TemplateEvent{SenderUID: w.main.UID, ProviderID: "900000777", Name: "declared_0", Language: "es_ES", Status: carillon.TemplatePaused}
-		if err := w.Apply(t.Context(), []carillon.TemplateEvent{learn}); err != nil {
+		learn := provider.TemplateEvent{SenderUID: w.main.UID, ProviderID: "900000777", Name: "declared_0", Language: "es_ES", Status: carillon.TemplatePaused}
+		if err := w.Apply(t.Context(), []provider.TemplateEvent{learn}); err != nil {
 			t.Fatal(err)
 		}
 		if r := w.record("900000777"); r.Name != "declared_0" || r.Status != carillon.TemplatePaused {
@@ -88,8 +89,8 @@ func TestTheChannelMayChangeTheCategory(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: t.TempDir()})
 	made := w.submitted("made")
 	for _, tc := range []struct{ reported, want string }{{"MARKETING", "MARKETING"}, {"NONSENSE", "MARKETING"}} {
-		e := carillon.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Category: tc.reported}
-		if err := w.Apply(t.Context(), []carillon.TemplateEvent{e}); err != nil || w.record(made.ID).Category != tc.want {
+		e := provider.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Category: tc.reported}
+		if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil || w.record(made.ID).Category != tc.want {
 			t.Error(err, w.record(made.ID).Category)
 		}
 	}
@@ -104,7 +105,7 @@ func TestOnApprovedIsRepeatedAfterAnError(t *testing.T) {
 	onApproved := func(context.Context, *carillon.Template) error { return failed }
 	w.o.OnApproved = func(ctx context.Context, x *carillon.Template) error { return onApproved(ctx, x) }
 	made := w.standing("made", carillon.TemplatePaused)
-	e := []carillon.TemplateEvent{{SenderUID: w.main.UID, ProviderID: made.ProviderID, Status: carillon.TemplateApproved}}
+	e := []provider.TemplateEvent{{SenderUID: w.main.UID, ProviderID: made.ProviderID, Status: carillon.TemplateApproved}}
 	if err := w.Apply(t.Context(), e); !errors.Is(err, failed) {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestASubmissionThatBrokeOffIsCleanedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		arrived, lost := w.broken("arrived"), w.broken("lost")
-		w.desk.known["900000042"] = &carillon.TemplateEvent{ProviderID: "900000042", Name: "arrived", Language: "es_ES", Status: carillon.TemplateApproved}
+		w.desk.known["900000042"] = &provider.TemplateEvent{ProviderID: "900000042", Name: "arrived", Language: "es_ES", Status: carillon.TemplateApproved}
 		if _, err := w.Edit(t.Context(), "ours", lost, same); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("the claim holds: %v", err)
 		}
@@ -272,8 +273,8 @@ func TestTheListHasTheContractsKeysAndOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := carillon.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Status: carillon.TemplateApproved}
-			if err := w.Apply(t.Context(), []carillon.TemplateEvent{e}); err != nil {
+			e := provider.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Status: carillon.TemplateApproved}
+			if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
 				t.Fatal(err)
 			}
 		}

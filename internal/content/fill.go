@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // MaxRecipients is how many recipients one request can have.
@@ -51,31 +52,31 @@ func Check(t *carillon.Template, src *Source) error {
 
 // Fill returns the content for one recipient. The template may have changed since Check: a source that no longer fits
 // gets the same 422.
-func Fill(t *carillon.Template, src *Source, recipient int) (carillon.Content, error) {
+func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, error) {
 	s, err := shapeOf(t)
 	if err != nil {
-		return carillon.Content{}, err
+		return provider.Content{}, err
 	}
 	if recipient < 0 || recipient >= src.Recipients {
-		return carillon.Content{}, errRecipient
+		return provider.Content{}, errRecipient
 	}
 	c := resolver{src: src, shape: s, first: recipient, end: recipient + 1, fill: true}
-	content := carillon.Content{Body: make([]string, len(s.Markers))}
+	content := provider.Content{Body: make([]string, len(s.Markers))}
 	for k := range src.Components {
 		if comp := &src.Components[k]; c.place(comp) {
 			setPlace(&content, s, comp, c.resolve(comp))
 		}
 	}
 	if c.mismatched() {
-		return carillon.Content{}, c.mismatch()
+		return provider.Content{}, c.mismatch()
 	}
-	slices.SortFunc(content.Buttons, func(a, b carillon.ButtonValue) int { return a.Index - b.Index })
+	slices.SortFunc(content.Buttons, func(a, b provider.ButtonValue) int { return a.Index - b.Index })
 	return content, nil
 }
 
 var errRecipient = errors.New("the request has no such recipient")
 
-func setPlace(c *carillon.Content, s *carillon.Shape, comp *Component, value string) {
+func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value string) {
 	switch comp.place {
 	case headerText:
 		c.HeaderText = value
@@ -85,9 +86,9 @@ func setPlace(c *carillon.Content, s *carillon.Shape, comp *Component, value str
 		c.Body[comp.n] = value
 	case buttonURL:
 		value, _ = urlSuffix(&s.Buttons[comp.n], value)
-		c.Buttons = append(c.Buttons, carillon.ButtonValue{Index: comp.n, Kind: "url", Value: value})
+		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "url", Value: value})
 	case buttonPayload:
-		c.Buttons = append(c.Buttons, carillon.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
+		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
 	case nowhere:
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
@@ -46,9 +47,9 @@ func TestACrashMakesUnknownWhatIsInFlightAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		silent := make(chan struct{})
-		r.provider.decide = func(m *carillon.Outgoing) carillon.Outcome {
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
 			<-silent
-			return carillon.Outcome{Verdict: carillon.Sent, ProviderID: m.Ref.String()}
+			return provider.Outcome{Verdict: provider.Sent, ProviderID: m.Ref.String()}
 		}
 		defer r.start()()
 		ids := r.queued(1000)
@@ -67,11 +68,11 @@ func TestAProviderThatFallsSilentLeavesNoMoreStartedThanTwiceTheSlots(t *testing
 		const quick = 700
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		silent := make(chan struct{})
-		r.provider.decide = func(m *carillon.Outgoing) carillon.Outcome {
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
 			if r.provider.count() > quick {
 				<-silent
 			}
-			return carillon.Outcome{Verdict: carillon.Sent, ProviderID: m.Ref.String()}
+			return provider.Outcome{Verdict: provider.Sent, ProviderID: m.Ref.String()}
 		}
 		defer r.start()()
 		ids := r.queued(2000)

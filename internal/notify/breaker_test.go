@@ -9,11 +9,13 @@ import (
 
 	"carillon"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // breakers are those that the database knows of the rig's company.
-func (r *rig) breakers() []carillon.Breaker {
+func (r *rig) breakers() []work.Breaker {
 	r.t.Helper()
 	all, err := r.store.CompanyBreakers(context.Background(), r.company.ID)
 	if err != nil {
@@ -33,8 +35,8 @@ func sentOf(v *notify.View) int {
 
 // A channel with a fault asks to repeat each attempt; without a breaker a message is tried three times at most.
 func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
-	for _, fault := range carillon.Faults() {
-		if fault == carillon.FaultUnknown {
+	for _, fault := range provider.Faults() {
+		if fault == provider.FaultUnknown {
 			continue // the outcome of those decides what becomes of the message, not the breaker
 		}
 		t.Run(string(fault), func(t *testing.T) {
@@ -42,13 +44,13 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, store.Options{Dir: dir}, nil)
 				begin := time.Now()
-				r.provider.decide = func(*carillon.Outgoing) carillon.Outcome {
+				r.provider.decide = func(*provider.Outgoing) provider.Outcome {
 					if time.Since(begin) < 20*time.Minute {
-						return carillon.Outcome{
-							Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted, Detail: "an outage", MaxTries: 3, Fault: fault,
+						return provider.Outcome{
+							Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted, Detail: "an outage", MaxTries: 3, Fault: fault,
 						}
 					}
-					return carillon.Outcome{Verdict: carillon.Sent}
+					return provider.Outcome{Verdict: provider.Sent}
 				}
 				defer r.start()()
 				numbers := make([]string, 100)
@@ -59,7 +61,7 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 				time.Sleep(15 * time.Minute)
 				synctest.Wait()
 				open := r.breakers()
-				if len(open) != 1 || open[0].State == carillon.BreakerClosed || open[0].Fault != fault || open[0].Detail != "an outage" ||
+				if len(open) != 1 || open[0].State == work.BreakerClosed || open[0].Fault != fault || open[0].Detail != "an outage" ||
 					open[0].SenderUID != r.sender.UID || open[0].Since.Sub(begin) > time.Minute {
 					t.Errorf("the database tells of %+v", open)
 				}
@@ -86,11 +88,11 @@ func TestChannelThatDoesNotAnswerLeavesFewOutcomesUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, func(r *rig) { r.sender.PerSecond = 10 })
 		begin := time.Now()
-		r.provider.decide = func(*carillon.Outgoing) carillon.Outcome {
+		r.provider.decide = func(*provider.Outgoing) provider.Outcome {
 			if time.Since(begin) < 5*time.Minute {
-				return carillon.Outcome{Verdict: carillon.Unknown, Detail: "answer 502 without the channel's JSON"}
+				return provider.Outcome{Verdict: provider.Unknown, Detail: "answer 502 without the channel's JSON"}
 			}
-			return carillon.Outcome{Verdict: carillon.Sent}
+			return provider.Outcome{Verdict: provider.Sent}
 		}
 		defer r.start()()
 		numbers := make([]string, 100)
@@ -128,11 +130,11 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.provider.decide = func(m *carillon.Outgoing) carillon.Outcome {
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
 			if m.Template.SenderUID == r.sender.UID {
-				return carillon.Outcome{Verdict: carillon.PauseSender, Detail: "190 token expired"}
+				return provider.Outcome{Verdict: provider.PauseSender, Detail: "190 token expired"}
 			}
-			return carillon.Outcome{Verdict: carillon.Sent}
+			return provider.Outcome{Verdict: provider.Sent}
 		}
 		defer r.start()()
 		r.accept(body("", "34600111222"))
@@ -143,7 +145,7 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 		if v := r.view(id); sentOf(v) != 1 {
 			t.Errorf("the other sender's message stands at %s: %v", v.State, v.Counts)
 		}
-		if open := r.breakers(); len(open) != 1 || open[0].SenderUID != r.sender.UID || open[0].State != carillon.BreakerOpen {
+		if open := r.breakers(); len(open) != 1 || open[0].SenderUID != r.sender.UID || open[0].State != work.BreakerOpen {
 			t.Errorf("the database tells of %+v", open)
 		}
 	})
@@ -155,7 +157,7 @@ func TestBreakerOutlivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
-		r.provider.always(carillon.Outcome{Verdict: carillon.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: carillon.FaultThrottled})
+		r.provider.always(provider.Outcome{Verdict: provider.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: provider.FaultThrottled})
 		stop := r.start()
 		r.accept(body("", "34600111222"))
 		time.Sleep(time.Second)

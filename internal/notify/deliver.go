@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
@@ -133,9 +134,9 @@ func expired(j *attempt, since, now time.Time) (queue.Done, bool) {
 }
 
 // compose fills the template and checks media.
-func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Outgoing, queue.Done, bool) {
-	m := &carillon.Outgoing{
-		Ref:    carillon.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
+func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
+	m := &provider.Outgoing{
+		Ref:    provider.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
 		Number: j.Number, Class: j.Class,
 	}
 	t, done, stop := n.template(ctx, j, e, now)
@@ -191,22 +192,22 @@ func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Ti
 }
 
 // judge turns an outcome into a result for the database.
-func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o carillon.Outcome) queue.Done {
+func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Outcome) queue.Done {
 	now := time.Now()
 	switch o.Verdict {
-	case carillon.Sent:
+	case provider.Sent:
 		r := result(j, work.MoveDone, now)
 		r.Outcome = store.Outcome{Rank: rank.Sent, ProviderID: o.ProviderID}
 		return queue.Done{Result: r, Answered: true}
-	case carillon.Refused:
+	case provider.Refused:
 		d := ended(j, o.Reason, o.Detail, now)
 		d.Answered = true
 		return d
-	case carillon.PauseSender:
+	case provider.PauseSender:
 		r := result(j, work.MoveRetry, now)
 		r.Detail = o.Detail
 		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter, Fault: faultOf(o)}
-	case carillon.PauseTemplate:
+	case provider.PauseTemplate:
 		t, d, stop := n.template(ctx, j, e, now)
 		if stop {
 			return d
@@ -219,17 +220,17 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o carillon.Out
 		d = held(j, t, o.Detail, now)
 		d.Answered = true
 		return d
-	case carillon.Unknown:
+	case provider.Unknown:
 		r := result(j, work.MoveUnknown, now.Add(j.sender.Unknown.After))
 		r.Detail = o.Detail
 		return queue.Done{Result: r, Fault: faultOf(o)}
-	case carillon.RetryLater:
+	case provider.RetryLater:
 		return retried(j, o, now)
 	}
 	return n.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
 }
 
-func retried(j *attempt, o carillon.Outcome, now time.Time) queue.Done {
+func retried(j *attempt, o provider.Outcome, now time.Time) queue.Done {
 	limit := tries
 	if o.MaxTries > 0 {
 		limit = min(limit, o.MaxTries)
@@ -250,21 +251,21 @@ func retried(j *attempt, o carillon.Outcome, now time.Time) queue.Done {
 	}
 	r.Detail = o.Detail
 	d := queue.Done{Result: r, Fault: o.Fault}
-	if o.Fault == carillon.FaultThrottled {
+	if o.Fault == provider.FaultThrottled {
 		d.PauseFor = o.RetryAfter
 	}
 	return d
 }
 
 // faultOf returns the class of a fault that concerns more than the message, by the verdict where the provider gives none.
-func faultOf(o carillon.Outcome) carillon.Fault {
+func faultOf(o provider.Outcome) provider.Fault {
 	switch {
 	case o.Fault != "":
 		return o.Fault
-	case o.Verdict == carillon.PauseSender:
-		return carillon.FaultAccount
+	case o.Verdict == provider.PauseSender:
+		return provider.FaultAccount
 	}
-	return carillon.FaultUnknown
+	return provider.FaultUnknown
 }
 
 func result(j *attempt, m work.Move, due time.Time) work.Result {

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
@@ -63,7 +64,7 @@ func TestPassingFaultsAreRetriedWithBackoffAndThenGivenUp(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
-		r.provider.always(carillon.Outcome{Verdict: carillon.RetryLater, Detail: "131016 service unavailable"})
+		r.provider.always(provider.Outcome{Verdict: provider.RetryLater, Detail: "131016 service unavailable"})
 		defer r.start()()
 		id := r.accept(body("", "34600111222"))
 		time.Sleep(5 * time.Hour)
@@ -85,8 +86,8 @@ func TestUnknownOutcomeWaitsForItsReceipt(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
-		r.provider.decide = func(m *carillon.Outgoing) carillon.Outcome {
-			return carillon.Outcome{Verdict: carillon.Unknown, Detail: "no answer"}
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
+			return provider.Outcome{Verdict: provider.Unknown, Detail: "no answer"}
 		}
 		defer r.start()()
 		id := r.accept(body("", "34600111222"))
@@ -95,7 +96,7 @@ func TestUnknownOutcomeWaitsForItsReceipt(t *testing.T) {
 			t.Fatalf("while its outcome is unknown it stands at %s", x.State)
 		}
 		ref := r.provider.all()[0].Ref
-		err := r.notify.Receive(t.Context(), r.sender, []carillon.Receipt{
+		err := r.notify.Receive(t.Context(), r.sender, []provider.Receipt{
 			{Ref: ref, State: carillon.StateDelivered, At: time.Now(), ProviderID: "w"},
 			{Ref: ref, State: carillon.StateSent, At: time.Now(), ProviderID: "w"},
 			{Ref: ref, State: carillon.StateDelivered, At: time.Now(), ProviderID: "w"},
@@ -122,11 +123,11 @@ func TestUnknownOutcomeEndsByPolicy(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, store.Options{Dir: dir}, nil)
-				r.provider.decide = func(m *carillon.Outgoing) carillon.Outcome {
+				r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
 					if m.Ref.Attempt == 1 {
-						return carillon.Outcome{Verdict: carillon.Unknown}
+						return provider.Outcome{Verdict: provider.Unknown}
 					}
-					return carillon.Outcome{Verdict: carillon.Sent}
+					return provider.Outcome{Verdict: provider.Sent}
 				}
 				defer r.start()()
 				b := body("", "34600111222")
@@ -143,7 +144,7 @@ func TestUnknownOutcomeEndsByPolicy(t *testing.T) {
 				if x.Reason != carillon.ReasonOutcomeUnknown {
 					t.Errorf("failed for %s", x.Reason)
 				}
-				late := []carillon.Receipt{{Ref: r.provider.all()[0].Ref, State: carillon.StateRead, At: time.Now()}}
+				late := []provider.Receipt{{Ref: r.provider.all()[0].Ref, State: carillon.StateRead, At: time.Now()}}
 				if err := r.notify.Receive(t.Context(), r.sender, late); err != nil {
 					t.Fatal(err)
 				}
@@ -159,9 +160,9 @@ func TestPacedSenderNeverPassesItsRate(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, func(r *rig) { r.sender.PerSecond = 20 })
-		r.provider.decide = func(*carillon.Outgoing) carillon.Outcome {
+		r.provider.decide = func(*provider.Outgoing) provider.Outcome {
 			time.Sleep(30 * time.Millisecond)
-			return carillon.Outcome{Verdict: carillon.Sent}
+			return provider.Outcome{Verdict: provider.Sent}
 		}
 		defer r.start()()
 		for i := range 5 {
@@ -224,11 +225,11 @@ func TestRefusedSenderRestsAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		healed := time.Now().Add(10 * time.Minute)
-		r.provider.decide = func(*carillon.Outgoing) carillon.Outcome {
+		r.provider.decide = func(*provider.Outgoing) provider.Outcome {
 			if time.Now().Before(healed) {
-				return carillon.Outcome{Verdict: carillon.PauseSender, Detail: "190 token expired"}
+				return provider.Outcome{Verdict: provider.PauseSender, Detail: "190 token expired"}
 			}
-			return carillon.Outcome{Verdict: carillon.Sent}
+			return provider.Outcome{Verdict: provider.Sent}
 		}
 		defer r.start()()
 		numbers := make([]string, 100)

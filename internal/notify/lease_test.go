@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store/work"
 )
@@ -20,10 +21,10 @@ type channel struct {
 }
 
 // Send implements notify.Sender.
-func (c *channel) Send(ctx context.Context, _ *carillon.Sender, _ *carillon.Outgoing) carillon.Outcome {
+func (c *channel) Send(ctx context.Context, _ *carillon.Sender, _ *provider.Outgoing) provider.Outcome {
 	c.sent++
 	c.deadline, c.bounded = ctx.Deadline()
-	return carillon.Outcome{Verdict: carillon.Sent, ProviderID: "p"}
+	return provider.Outcome{Verdict: provider.Sent, ProviderID: "p"}
 }
 
 // attempt delivers a message by itself, as a node whose lease holds or not.

@@ -14,6 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/store"
@@ -160,10 +161,10 @@ type gate struct {
 
 func newGate() *gate { return &gate{make(chan struct{}, 1000), make(chan struct{})} }
 
-func (g *gate) decide(m *carillon.Outgoing) carillon.Outcome {
+func (g *gate) decide(m *provider.Outgoing) provider.Outcome {
 	g.waiting <- struct{}{}
 	<-g.open
-	return carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid." + m.Ref.String()}
+	return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 }
 
 // once holds that every message was sent once and that none became unknown.

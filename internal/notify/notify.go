@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
@@ -24,7 +25,7 @@ import (
 // Sender sends one message and judges the provider's response. The message's start has been committed; Send must not repeat a
 // request.
 type Sender interface {
-	Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome
+	Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome
 }
 
 // Media checks the files of headers before a send.
@@ -44,14 +45,14 @@ type Observer interface {
 	Accepted(ctx context.Context, n *store.Notification, begin time.Time)
 	Delivered(d Delivered)
 	// Received: receipts have been stored.
-	Received(ctx context.Context, rs []carillon.Receipt)
+	Received(ctx context.Context, rs []provider.Receipt)
 	// Reconciled: the senders' policies decided about messages of unknown outcome.
 	Reconciled(retried, failed int)
 }
 
 // Delivered is an attempt that ended now.
 type Delivered struct {
-	Ref        carillon.Ref // without a notification's id where it could not be read
+	Ref        provider.Ref // without a notification's id where it could not be read
 	SenderUID  int64
 	Due, Begin time.Time
 	Move       work.Move

@@ -9,22 +9,23 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 )
 
 // deferred takes a message at its attempt after so many that met a passing fault of its own. It is asked by one goroutine
 // at a time for each message.
-func deferred(times int) func(m *carillon.Outgoing) carillon.Outcome {
+func deferred(times int) func(m *provider.Outgoing) provider.Outcome {
 	asked := make(chan map[string]int, 1)
 	asked <- map[string]int{}
-	return func(m *carillon.Outgoing) carillon.Outcome {
+	return func(m *provider.Outgoing) provider.Outcome {
 		all := <-asked
 		defer func() { asked <- all }()
 		all[m.Number]++
 		if all[m.Number] <= times {
-			return carillon.Outcome{Verdict: carillon.RetryLater}
+			return provider.Outcome{Verdict: provider.RetryLater}
 		}
-		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid." + m.Ref.String()}
+		return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 	}
 }
 

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
 )
 
 // Receive stores receipts of one sender's messages. After a nil error they are durable.
-func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []carillon.Receipt) error {
+func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []provider.Receipt) error {
 	if len(rs) == 0 {
 		return nil
 	}

@@ -14,27 +14,28 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
 
-// provider is a channel whose answers a test decides. It remembers every send.
-type provider struct {
+// fakeProvider is a channel whose answers a test decides. It remembers every send.
+type fakeProvider struct {
 	mu     sync.Mutex
 	sent   []sending
 	quiet  bool // it only counts
 	n      int
-	decide func(m *carillon.Outgoing) carillon.Outcome
+	decide func(m *provider.Outgoing) provider.Outcome
 }
 
 type sending struct {
-	carillon.Outgoing
+	provider.Outgoing
 	at time.Time
 }
 
-func (p *provider) Send(_ context.Context, _ *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+func (p *fakeProvider) Send(_ context.Context, _ *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	p.mu.Lock()
 	p.n++
 	if !p.quiet {
@@ -43,23 +44,23 @@ func (p *provider) Send(_ context.Context, _ *carillon.Sender, m *carillon.Outgo
 	decide := p.decide
 	p.mu.Unlock()
 	if decide == nil {
-		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid." + m.Ref.String()}
+		return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 	}
 	return decide(m)
 }
 
 // always answers every send alike.
-func (p *provider) always(o carillon.Outcome) {
-	p.decide = func(*carillon.Outgoing) carillon.Outcome { return o }
+func (p *fakeProvider) always(o provider.Outcome) {
+	p.decide = func(*provider.Outgoing) provider.Outcome { return o }
 }
 
-func (p *provider) count() int {
+func (p *fakeProvider) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.n
 }
 
-func (p *provider) all() []sending {
+func (p *fakeProvider) all() []sending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]sending(nil), p.sent...)
@@ -71,7 +72,7 @@ type rig struct {
 	store    *store.Store
 	notify   *notify.Notify
 	queue    *queue.Queue
-	provider *provider
+	provider *fakeProvider
 	company  *carillon.Company
 	sender   *carillon.Sender
 	template *carillon.Template
@@ -95,7 +96,7 @@ func (o observer) Accepted(_ context.Context, x *store.Notification, _ time.Time
 	}
 }
 func (observer) Delivered(notify.Delivered)                   {}
-func (observer) Received(context.Context, []carillon.Receipt) {}
+func (observer) Received(context.Context, []provider.Receipt) {}
 func (observer) Reconciled(int, int)                          {}
 
 func sqlite(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} }
@@ -117,7 +118,7 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{
-		t: t, store: s, provider: &provider{},
+		t: t, store: s, provider: &fakeProvider{},
 		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"},
 		sender: &carillon.Sender{
 			ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store"
@@ -42,7 +43,7 @@ func (n *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	done := n.deliver(ctx, j)
 	if n.o.Observer != nil {
 		n.o.Observer.Delivered(Delivered{
-			Ref:       carillon.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
+			Ref:       provider.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
 			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: store.OutcomeOf(&done.Result),
 		})
 	}

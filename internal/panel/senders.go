@@ -6,6 +6,8 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/provider"
+	"carillon/internal/store/work"
 )
 
 // senderRow is a sender with the state of its circuit breaker. Its settings are left out: they contain secrets.
@@ -20,11 +22,11 @@ type senderRow struct {
 
 // breakerRow is the state of a sender's circuit breaker. Class and the fields after it are null while it is closed.
 type breakerRow struct {
-	State  carillon.BreakerState `json:"state"`
-	Class  *carillon.Fault       `json:"class"`
-	Detail *string               `json:"detail"`
-	Since  *string               `json:"since"`
-	Until  *string               `json:"until"`
+	State  work.BreakerState `json:"state"`
+	Class  *provider.Fault   `json:"class"`
+	Detail *string           `json:"detail"`
+	Since  *string           `json:"since"`
+	Until  *string           `json:"until"`
 }
 
 // listSenders responds with the company's senders. There are no pages: a company has few.
@@ -37,7 +39,7 @@ func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by member) e
 	if err != nil {
 		return err
 	}
-	open := make(map[int64]carillon.Breaker, len(breakers))
+	open := make(map[int64]work.Breaker, len(breakers))
 	for _, b := range breakers {
 		open[b.SenderUID] = b
 	}
@@ -51,12 +53,12 @@ func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by member) e
 	return httpio.JSON(w, http.StatusOK, rows)
 }
 
-func breakerOf(b carillon.Breaker, now time.Time) breakerRow {
+func breakerOf(b work.Breaker, now time.Time) breakerRow {
 	if b.State == "" {
-		return breakerRow{State: carillon.BreakerClosed}
+		return breakerRow{State: work.BreakerClosed}
 	}
-	if b.State == carillon.BreakerOpen && !b.Until.After(now) {
-		b.State = carillon.BreakerHalfOpen // no message was due since then that would have probed it
+	if b.State == work.BreakerOpen && !b.Until.After(now) {
+		b.State = work.BreakerHalfOpen // no message was due since then that would have probed it
 	}
 	return breakerRow{State: b.State, Class: &b.Fault, Detail: &b.Detail, Since: timeOrNull(b.Since), Until: timeOrNull(b.Until)}
 }

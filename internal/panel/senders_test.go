@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
@@ -33,8 +35,8 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 	}
 	now := time.Now()
 	for s, until := range map[*carillon.Sender]time.Time{ill: now.Add(time.Hour), late: now.Add(-time.Minute), foreign: now.Add(time.Hour)} {
-		b := carillon.Breaker{
-			SenderUID: s.UID, CompanyID: s.CompanyID, State: carillon.BreakerOpen, Fault: carillon.FaultAccount, Detail: "190 access token expired",
+		b := work.Breaker{
+			SenderUID: s.UID, CompanyID: s.CompanyID, State: work.BreakerOpen, Fault: provider.FaultAccount, Detail: "190 access token expired",
 			Since: now.Add(-time.Hour), Until: until,
 		}
 		if err := w.store.KeepBreaker(t.Context(), b); err != nil {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store/work"
 )
@@ -22,7 +22,7 @@ type breakers struct {
 func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int, probe bool) {
 	forgiven, probe, first := l.Breaker.Allow(k)
 	if first {
-		b.changed(l, carillon.BreakerHalfOpen, now)
+		b.changed(l, work.BreakerHalfOpen, now)
 	}
 	return forgiven, probe
 }
@@ -32,7 +32,7 @@ func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int,
 func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 	done, k := &c.done, c.f.job.Key
 	if done.Pause && done.Fault == "" {
-		done.Fault = carillon.FaultAccount
+		done.Fault = provider.FaultAccount
 	}
 	if l.Breaker == nil && (done.Ours || done.Fault != "") {
 		l.Breaker = &lane.Breaker{}
@@ -56,7 +56,7 @@ func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 	}
 	if x.RecordFault(k, done.Fault, done.Pause, done.PauseFor, now) {
 		x.Detail = done.Result.Detail
-		b.changed(l, carillon.BreakerOpen, now)
+		b.changed(l, work.BreakerOpen, now)
 	}
 	switch {
 	case !retry:
@@ -73,20 +73,20 @@ func (b *breakers) recordSuccess(l *lane.Lane, now time.Time) {
 	before := *l.Breaker
 	if l.Breaker.RecordSuccess(now) {
 		closed := b.view(l, &before, now)
-		b.publish(closed, carillon.BreakerClosed)
+		b.publish(closed, work.BreakerClosed)
 	}
 }
 
 // changed logs, counts and writes a change of state.
-func (b *breakers) changed(l *lane.Lane, to carillon.BreakerState, now time.Time) {
+func (b *breakers) changed(l *lane.Lane, to work.BreakerState, now time.Time) {
 	b.publish(b.view(l, l.Breaker, now), to)
 }
 
-func (b *breakers) publish(x carillon.Breaker, to carillon.BreakerState) {
+func (b *breakers) publish(x work.Breaker, to work.BreakerState) {
 	x.State = to
 	b.lanes.d.counts.change(x)
 	level := b.lanes.d.q.o.Log.Info
-	if to == carillon.BreakerOpen {
+	if to == work.BreakerOpen {
 		level = b.lanes.d.q.o.Log.Warn
 	}
 	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", x.SenderUID, "class", string(x.Fault), "until", x.Until,
@@ -95,8 +95,8 @@ func (b *breakers) publish(x carillon.Breaker, to carillon.BreakerState) {
 }
 
 // view is a lane's breaker as others see it.
-func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) carillon.Breaker {
-	v := carillon.Breaker{
+func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) work.Breaker {
+	v := work.Breaker{
 		SenderUID: l.UID, CompanyID: x.Company, Kind: b.lanes.Name, State: x.State(now), Fault: x.Fault, Detail: x.Detail, Since: x.Since,
 		Until: x.Until,
 	}
@@ -126,7 +126,7 @@ func (d *dispatcher) recallBreakers() {
 }
 
 // recalled are the breakers that the last owners of shards left.
-type recalled []carillon.Breaker
+type recalled []work.Breaker
 
 func (e recalled) apply(d *dispatcher, now time.Time) {
 	for i := range e {
@@ -149,8 +149,8 @@ func (e recalled) apply(d *dispatcher, now time.Time) {
 // breakerWriter writes changes of breakers in the background, of each sender the last one alone.
 type breakerWriter struct {
 	mu      sync.Mutex
-	waiting map[int64]carillon.Breaker
-	write   func(ctx context.Context, b carillon.Breaker) error
+	waiting map[int64]work.Breaker
+	write   func(ctx context.Context, b work.Breaker) error
 	running bool
 	done    sync.WaitGroup
 	log     *slog.Logger
@@ -159,11 +159,11 @@ type breakerWriter struct {
 const breakerWriteTimeout = 5 * time.Second
 
 // put has a change written soon. What cannot be written is dropped: nothing depends on it.
-func (w *breakerWriter) put(b carillon.Breaker) {
+func (w *breakerWriter) put(b work.Breaker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting == nil {
-		w.waiting = map[int64]carillon.Breaker{}
+		w.waiting = map[int64]work.Breaker{}
 	}
 	w.waiting[b.SenderUID] = b
 	if !w.running {

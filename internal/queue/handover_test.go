@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store/work"
 )
@@ -73,7 +73,7 @@ func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 	l.Set(lane.Settings{CompanyID: "ours"})
 	k.breakers.record(l, &completion{ // it is canceled then, and gets no response again
 		f:    &flight{kind: k, lane: l, job: &Job{Queued: work.Queued{Key: 1 << 8}}},
-		done: Done{Result: work.Result{Move: work.MoveRetry}, Pause: true, Fault: carillon.FaultAccount}, at: now,
+		done: Done{Result: work.Result{Move: work.MoveRetry}, Pause: true, Fault: provider.FaultAccount}, at: now,
 	}, now)
 	for _, c := range []struct {
 		after time.Duration
@@ -92,7 +92,7 @@ func TestAStopWaitsForBreakersThatCanBeWrittenAndNoOthers(t *testing.T) {
 	for name, takes := range map[string]time.Duration{"responds": 0, "hangs": time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			written := 0
-			w := &breakerWriter{log: slog.New(slog.DiscardHandler), write: func(ctx context.Context, _ carillon.Breaker) error {
+			w := &breakerWriter{log: slog.New(slog.DiscardHandler), write: func(ctx context.Context, _ work.Breaker) error {
 				select {
 				case <-time.After(takes):
 					written++
@@ -102,7 +102,7 @@ func TestAStopWaitsForBreakersThatCanBeWrittenAndNoOthers(t *testing.T) {
 				}
 			}}
 			for uid := range int64(100) {
-				w.put(carillon.Breaker{SenderUID: uid})
+				w.put(work.Breaker{SenderUID: uid})
 			}
 			begin := time.Now()
 			w.wait(breakersLeave)

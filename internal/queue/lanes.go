@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"carillon"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store/work"
 )
@@ -176,7 +175,7 @@ func (k *lanes) place(l *lane.Lane, now time.Time) {
 	switch {
 	case at.IsZero() && l.Empty() && l.Idle(now):
 		if l.Breaker.Tripped() { // of a sender that has had nothing to try since
-			k.breakers.changed(l, carillon.BreakerClosed, now)
+			k.breakers.changed(l, work.BreakerClosed, now)
 		}
 		k.order.Unsleep(l)
 		delete(k.lanes, l.UID)

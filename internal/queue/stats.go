@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue/lane"
+	"carillon/internal/store/work"
 )
 
 // Stats is what a node's queue holds at an instant, for metrics.
 type Stats struct {
 	Shards   int // owned
 	Kinds    []KindStats
-	Breakers []carillon.Breaker      // not closed, at most BreakersMost
+	Breakers []work.Breaker          // not closed, at most BreakersMost
 	Broken   map[BreakerCount]int    // senders by class and state, closed ones left out
 	Changes  map[BreakerCount]uint64 // of breakers, ever: by class and the state they came to
 	Gained   uint64                  // shards, ever
@@ -34,8 +36,8 @@ type KindStats struct {
 
 // BreakerCount names what is counted about breakers.
 type BreakerCount struct {
-	Fault carillon.Fault
-	State carillon.BreakerState
+	Fault provider.Fault
+	State work.BreakerState
 }
 
 // BreakersMost bounds the breakers that Stats lists one by one.
@@ -59,7 +61,7 @@ type counts struct {
 	changes      map[BreakerCount]uint64
 }
 
-func (c *counts) change(b carillon.Breaker) {
+func (c *counts) change(b work.Breaker) {
 	if c.changes == nil {
 		c.changes = map[BreakerCount]uint64{}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
@@ -82,7 +83,7 @@ type Done struct {
 	// Ours: a fault on our side postponed the work; the attempt counts for nothing.
 	Ours bool
 	// Fault is what may keep the sender's next work from its end too.
-	Fault carillon.Fault
+	Fault provider.Fault
 }
 
 // Reconciled is what Worker.Reconcile did.

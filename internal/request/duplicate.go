@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Duplicates marks the contacts that repeat an earlier one: the same number and the same rendered message, which is sent
@@ -69,14 +70,14 @@ func pow10(n int) uint64 {
 
 // markRepeats marks, among contacts with one number, those with the content of an earlier one.
 func (r *Request) markRepeats(t *carillon.Template, same []uint64, marks []bool) []bool {
-	kept := make([]carillon.Content, 0, len(same))
+	kept := make([]provider.Content, 0, len(same))
 	for _, packed := range same {
 		i := int(packed & indexMask)
 		content, err := r.Content(t, i)
 		if err != nil {
 			continue
 		}
-		if !slices.ContainsFunc(kept, func(k carillon.Content) bool { return equal(&k, &content) }) {
+		if !slices.ContainsFunc(kept, func(k provider.Content) bool { return equal(&k, &content) }) {
 			kept = append(kept, content)
 			continue
 		}
@@ -88,7 +89,7 @@ func (r *Request) markRepeats(t *carillon.Template, same []uint64, marks []bool)
 	return marks
 }
 
-func equal(c, o *carillon.Content) bool {
+func equal(c, o *provider.Content) bool {
 	return c.HeaderText == o.HeaderText && c.MediaURL == o.MediaURL &&
 		slices.Equal(c.Body, o.Body) && slices.Equal(c.Buttons, o.Buttons)
 }

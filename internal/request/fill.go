@@ -5,6 +5,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 )
 
 // CheckAgainst reports whether the request fits the template; see content.Check for the errors.
@@ -15,7 +16,7 @@ func (r *Request) CheckAgainst(t *carillon.Template) error {
 
 // Content returns what is sent to contact i. A request that no longer fits the template gets the same 422 as before it
 // was accepted.
-func (r *Request) Content(t *carillon.Template, i int) (carillon.Content, error) {
+func (r *Request) Content(t *carillon.Template, i int) (provider.Content, error) {
 	src := r.source()
 	return content.Fill(t, &src, i)
 }

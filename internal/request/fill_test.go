@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/jsonbody"
+	"carillon/internal/provider"
 )
 
 // orderUpdate has a place of every text kind: header 1, body 3, one URL suffix, one quick reply.
@@ -65,9 +66,9 @@ func TestContentFillsEveryPlace(t *testing.T) {
 	if err := r.CheckAgainst(tpl); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []carillon.Content{
-		{HeaderText: "A-1", Body: []string{"Ana", "5", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
-		{HeaderText: "A-1", Body: []string{"Bo", "Vigo", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
+	for i, want := range []provider.Content{
+		{HeaderText: "A-1", Body: []string{"Ana", "5", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
+		{HeaderText: "A-1", Body: []string{"Bo", "Vigo", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
 	} {
 		got, err := r.Content(tpl, i)
 		if err != nil {
@@ -88,20 +89,20 @@ func TestCheckAgainstAccepts(t *testing.T) {
 		name       string
 		tpl        *carillon.Template
 		components object
-		want       carillon.Content
+		want       provider.Content
 	}{
-		{"full URL is cut", orderUpdate(t), object{"button_url_0": "https://acme.test/p/k8?x=1"}, carillon.Content{
-			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8?x=1"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
+		{"full URL is cut", orderUpdate(t), object{"button_url_0": "https://acme.test/p/k8?x=1"}, provider.Content{
+			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8?x=1"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
-		{"no payload", orderUpdate(t), object{"button_payload_1": dropped{}, "header_text_0": dropped{}, "header_text": "{{number}}"}, carillon.Content{
-			HeaderText: "34600111222", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}},
+		{"no payload", orderUpdate(t), object{"button_payload_1": dropped{}, "header_text_0": dropped{}, "header_text": "{{number}}"}, provider.Content{
+			HeaderText: "34600111222", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}},
 		}},
-		{"root value", orderUpdate(t), object{"body_text_2": "{{campaign_name}}"}, carillon.Content{
-			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "autumn"}, Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
+		{"root value", orderUpdate(t), object{"body_text_2": "{{campaign_name}}"}, provider.Content{
+			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "autumn"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
-		{"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"}, carillon.Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}}},
-		{"video_0", video, object{"header_video_0": "https://a.test/v"}, carillon.Content{MediaURL: "https://a.test/v", Body: []string{}}},
-		{"document", document, object{"header_document": "{{doc}}"}, carillon.Content{MediaURL: "https://a.test/d.docx", Body: []string{}}},
+		{"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"}, provider.Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}}},
+		{"video_0", video, object{"header_video_0": "https://a.test/v"}, provider.Content{MediaURL: "https://a.test/v", Body: []string{}}},
+		{"document", document, object{"header_document": "{{doc}}"}, provider.Content{MediaURL: "https://a.test/d.docx", Body: []string{}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			components := c.components

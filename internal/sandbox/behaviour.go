@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // behaviour is one row of the guide's table: what happens to numbers with the suffix.
@@ -11,7 +12,7 @@ type behaviour struct {
 	suffix  string
 	channel carillon.Channel // "": both
 	effect  string           // as the guide describes it
-	verdict carillon.Verdict
+	verdict provider.Verdict
 	faults  int  // so many attempts fail temporarily first
 	limited bool // they fail by a rate limit, which demands a wait
 	slow    bool
@@ -55,12 +56,12 @@ var ordinary = map[carillon.Channel][]step{ //nolint:gochecknoglobals // read-on
 
 // behaviours is the table. Steps stand in the order of their moments.
 var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
-	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: carillon.Refused},
+	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: provider.Refused},
 	{suffix: "0002", effect: "two attempts fail temporarily, the third is accepted", faults: 2},
-	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: carillon.Unknown, late: true},
+	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: provider.Unknown, late: true},
 	{
 		suffix: "0004", effect: "outcome unknown at every attempt, and never a receipt: the sender's policy decides after its wait",
-		verdict: carillon.Unknown, steps: []step{},
+		verdict: provider.Unknown, steps: []step{},
 	},
 	{
 		suffix: "0005", channel: carillon.Messaging, effect: "`sent`, then `failed` by receipt, reason `undeliverable`",

@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
+	"carillon/internal/provider"
 )
 
 // Phone simulates the telephone network: the last four digits of a number decide what happens to a call. It keeps nothing
@@ -49,7 +50,7 @@ var scripts = []script{ //nolint:gochecknoglobals // read-only table
 	{
 		suffix: "0002", effect: "the line is faulty twice, which uses up no attempt; then the call is answered", first: 2,
 		ending: dial.Ending{
-			State: carillon.StateFailed, Fault: carillon.FaultProvider, Cause: "503 Service Unavailable", EndedBy: "system",
+			State: carillon.StateFailed, Fault: provider.FaultProvider, Cause: "503 Service Unavailable", EndedBy: "system",
 			Detail: "sandbox: the line is faulty, by the number",
 		},
 	},

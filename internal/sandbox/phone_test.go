@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
+	"carillon/internal/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -88,7 +89,7 @@ func TestPhoneSaysHowCallsEnded(t *testing.T) {
 		"1222": {State: carillon.StateCompleted, EndedBy: "agent", AnsweredBy: "human"},
 		"0001": {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable, Cause: "404 Not Found", EndedBy: "system"},
 		"0002": {
-			State: carillon.StateFailed, Cause: "503 Service Unavailable", EndedBy: "system", Fault: carillon.FaultProvider,
+			State: carillon.StateFailed, Cause: "503 Service Unavailable", EndedBy: "system", Fault: provider.FaultProvider,
 			Detail: "sandbox: the line is faulty, by the number",
 		},
 		"0011": {State: carillon.StateBusy, Cause: "486 Busy Here", EndedBy: "callee"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Endings of a template's name that decide what the reviewer does.
@@ -78,13 +79,13 @@ func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Te
 
 // Status returns a template's status. One that was submitted before the process began is decided by its name;
 // *carillon.Error NotFound for what was never submitted.
-func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error) {
+func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error) {
 	k := keyOf(s, t)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.known(k, t)
 	if x == nil {
-		return carillon.TemplateEvent{}, carillon.Absent("Template")
+		return provider.TemplateEvent{}, carillon.Absent("Template")
 	}
 	return x.event(k), nil
 }
@@ -150,12 +151,12 @@ func (c *Channel) decideDue(ctx context.Context, due []*item[review]) (again, fa
 }
 
 // decide returns the decision, unless the template was withdrawn, submitted again or decided by Decide since.
-func (c *Channel) decide(r review) (carillon.TemplateEvent, bool) {
+func (c *Channel) decide(r review) (provider.TemplateEvent, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.templates[r.key]
 	if x == nil || x.version != r.version {
-		return carillon.TemplateEvent{}, false
+		return provider.TemplateEvent{}, false
 	}
 	x.review(r.key.name)
 	return x.event(r.key), true
@@ -169,14 +170,14 @@ func (x *submission) review(name string) {
 	}
 }
 
-func (x *submission) event(k templateKey) carillon.TemplateEvent {
-	return carillon.TemplateEvent{
+func (x *submission) event(k templateKey) provider.TemplateEvent {
+	return provider.TemplateEvent{
 		SenderUID: k.senderUID, ProviderID: k.providerID(), Name: k.name, Language: k.language,
 		Status: x.status, Category: x.category, Reason: x.reason,
 	}
 }
 
-func (c *Channel) reportTemplate(ctx context.Context, e carillon.TemplateEvent) error {
+func (c *Channel) reportTemplate(ctx context.Context, e provider.TemplateEvent) error {
 	if c.o.Templates == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,7 +49,7 @@ func TestReviewerDecidesByTheName(t *testing.T) {
 			t.Errorf("decided too early: %v", d.snapshot().events)
 		}
 		after(1)
-		want := []carillon.TemplateEvent{
+		want := []provider.TemplateEvent{
 			{SenderUID: 7, ProviderID: good.ProviderID, Name: "hello", Language: "en", Status: carillon.TemplateApproved, Category: "UTILITY"},
 			{SenderUID: 7, ProviderID: bad.ProviderID, Name: "hello_reject", Language: "en", Status: carillon.TemplateRejected, Category: "UTILITY", Reason: rejectReason},
 		}

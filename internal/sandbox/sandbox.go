@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Options configure a Channel; the zero value works and reports nothing.
 type Options struct {
 	// Receipts is called with the receipts of messages and calls: at most 256 at a time, all of one sender, each with its
 	// SenderUID and Channel. After an error they are reported again.
-	Receipts func(ctx context.Context, rs []carillon.Receipt) error
+	Receipts func(ctx context.Context, rs []provider.Receipt) error
 	// Templates is called with the reviewer's decisions. After an error they are reported again.
-	Templates func(ctx context.Context, e carillon.TemplateEvent) error
+	Templates func(ctx context.Context, e provider.TemplateEvent) error
 	Delays    Delays
 	Pending   int // messages and calls with receipts to come, at most; 0: 262,144, some 40 MB
 	Logger    *slog.Logger

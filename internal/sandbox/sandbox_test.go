@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -30,10 +31,10 @@ type desk struct {
 }
 
 type seen struct {
-	receipts []carillon.Receipt
+	receipts []provider.Receipt
 	reported []string // "state@delay"
 	calls    []int    // receipts in each call
-	events   []carillon.TemplateEvent
+	events   []provider.TemplateEvent
 }
 
 // snapshot returns what was reported so far.
@@ -43,7 +44,7 @@ func (d *desk) snapshot() seen {
 	return d.seen
 }
 
-func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
+func (d *desk) take(_ context.Context, rs []provider.Receipt) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fail != nil {
@@ -63,7 +64,7 @@ func (d *desk) take(_ context.Context, rs []carillon.Receipt) error {
 	return nil
 }
 
-func (d *desk) event(_ context.Context, e carillon.TemplateEvent) error {
+func (d *desk) event(_ context.Context, e provider.TemplateEvent) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fail != nil {
@@ -96,8 +97,8 @@ func run(t *testing.T, o Options) (c *Channel, d *desk, stop func()) {
 	}
 }
 
-func outgoing(number string, attempt int) *carillon.Outgoing {
-	return &carillon.Outgoing{Number: number, Ref: carillon.Ref{NotificationID: "0197a1b2-0000-7000-8000-000000000001", N: 3, Attempt: attempt}}
+func outgoing(number string, attempt int) *provider.Outgoing {
+	return &provider.Outgoing{Number: number, Ref: provider.Ref{NotificationID: "0197a1b2-0000-7000-8000-000000000001", N: 3, Attempt: attempt}}
 }
 
 // after lets time pass in a bubble, and lets the sandbox do what was due by then.
@@ -107,38 +108,38 @@ func after(d time.Duration) {
 }
 
 func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
-	sent, retry, unknown := carillon.Sent, carillon.RetryLater, carillon.Unknown
+	sent, retry, unknown := provider.Sent, provider.RetryLater, provider.Unknown
 	for _, c := range []struct {
 		sender   *carillon.Sender
 		suffix   string
-		verdicts []carillon.Verdict // attempt by attempt
+		verdicts []provider.Verdict // attempt by attempt
 		reported []string           // after the last of them
 	}{
-		{line, "4321", []carillon.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
-		{line, "0001", []carillon.Verdict{carillon.Refused}, nil},
-		{line, "0002", []carillon.Verdict{retry, retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
-		{line, "0003", []carillon.Verdict{unknown}, []string{"sent@5s", "delivered@5.4s", "read@6.5s"}},
-		{line, "0004", []carillon.Verdict{unknown, unknown}, nil},
-		{line, "0005", []carillon.Verdict{sent}, []string{"failed@400ms"}},
-		{line, "0006", []carillon.Verdict{sent}, []string{"delivered@400ms"}},
-		{line, "0007", []carillon.Verdict{sent}, []string{"read@1.5s"}},
-		{line, "0008", []carillon.Verdict{sent}, []string{"read@400ms", "read@400ms", "delivered@1.5s", "delivered@1.5s", "sent@1.5s", "sent@1.5s"}},
-		{line, "0009", []carillon.Verdict{sent}, []string{"delivered@5.4s", "read@6.5s"}},
-		{line, "0010", []carillon.Verdict{retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
-		{line, "0011", []carillon.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
-		{phone, "4321", []carillon.Verdict{sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
-		{phone, "0001", []carillon.Verdict{carillon.Refused}, nil},
-		{phone, "0002", []carillon.Verdict{retry, retry, sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
-		{phone, "0003", []carillon.Verdict{unknown}, []string{"ringing@5.3s", "in_progress@6.5s", "completed@9s"}},
-		{phone, "0004", []carillon.Verdict{unknown}, nil},
-		{phone, "0005", []carillon.Verdict{sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
-		{phone, "0009", []carillon.Verdict{sent}, []string{"ringing@5.3s", "in_progress@6.5s", "completed@9s"}},
-		{phone, "0010", []carillon.Verdict{retry, sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
-		{phone, "0011", []carillon.Verdict{sent}, []string{"busy@300ms"}},
-		{phone, "0012", []carillon.Verdict{sent}, []string{"ringing@300ms", "no_answer@4s"}},
-		{phone, "0013", []carillon.Verdict{sent}, []string{"ringing@300ms", "rejected@1.5s"}},
-		{phone, "0014", []carillon.Verdict{sent}, []string{"ringing@300ms", "voicemail@1.5s"}},
-		{phone, "0015", []carillon.Verdict{sent}, []string{"failed@300ms"}},
+		{line, "4321", []provider.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{line, "0001", []provider.Verdict{provider.Refused}, nil},
+		{line, "0002", []provider.Verdict{retry, retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{line, "0003", []provider.Verdict{unknown}, []string{"sent@5s", "delivered@5.4s", "read@6.5s"}},
+		{line, "0004", []provider.Verdict{unknown, unknown}, nil},
+		{line, "0005", []provider.Verdict{sent}, []string{"failed@400ms"}},
+		{line, "0006", []provider.Verdict{sent}, []string{"delivered@400ms"}},
+		{line, "0007", []provider.Verdict{sent}, []string{"read@1.5s"}},
+		{line, "0008", []provider.Verdict{sent}, []string{"read@400ms", "read@400ms", "delivered@1.5s", "delivered@1.5s", "sent@1.5s", "sent@1.5s"}},
+		{line, "0009", []provider.Verdict{sent}, []string{"delivered@5.4s", "read@6.5s"}},
+		{line, "0010", []provider.Verdict{retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{line, "0011", []provider.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
+		{phone, "4321", []provider.Verdict{sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0001", []provider.Verdict{provider.Refused}, nil},
+		{phone, "0002", []provider.Verdict{retry, retry, sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0003", []provider.Verdict{unknown}, []string{"ringing@5.3s", "in_progress@6.5s", "completed@9s"}},
+		{phone, "0004", []provider.Verdict{unknown}, nil},
+		{phone, "0005", []provider.Verdict{sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0009", []provider.Verdict{sent}, []string{"ringing@5.3s", "in_progress@6.5s", "completed@9s"}},
+		{phone, "0010", []provider.Verdict{retry, sent}, []string{"ringing@300ms", "in_progress@1.5s", "completed@4s"}},
+		{phone, "0011", []provider.Verdict{sent}, []string{"busy@300ms"}},
+		{phone, "0012", []provider.Verdict{sent}, []string{"ringing@300ms", "no_answer@4s"}},
+		{phone, "0013", []provider.Verdict{sent}, []string{"ringing@300ms", "rejected@1.5s"}},
+		{phone, "0014", []provider.Verdict{sent}, []string{"ringing@300ms", "voicemail@1.5s"}},
+		{phone, "0015", []provider.Verdict{sent}, []string{"failed@300ms"}},
 	} {
 		t.Run(string(c.sender.Channel)+" "+c.suffix, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestNumbersMeetTheBehaviourOfTheirSuffix(t *testing.T) {
 				defer stop()
 				for i, want := range c.verdicts {
 					got := sandbox.Send(t.Context(), c.sender, outgoing("3460011"+c.suffix, i+1))
-					if got.Verdict != want || (got.ProviderID != "") != (want == sent) || (got.Reason != "") != (want == carillon.Refused) {
+					if got.Verdict != want || (got.ProviderID != "") != (want == sent) || (got.Reason != "") != (want == provider.Refused) {
 						t.Errorf("attempt %d: got %+v, want %v", i+1, got, want)
 					}
 				}
@@ -179,7 +180,7 @@ func TestSlowSendThatIsCalledOffIsUnknown(t *testing.T) {
 		defer stop()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if got := c.Send(ctx, line, outgoing("34600110009", 1)); got.Verdict != carillon.Unknown {
+		if got := c.Send(ctx, line, outgoing("34600110009", 1)); got.Verdict != provider.Unknown {
 			t.Errorf("got %+v", got)
 		}
 		after(time.Minute)
@@ -280,7 +281,7 @@ func TestStopFlushesWhatIsDueAndDropsTheRest(t *testing.T) {
 		if n := len(c.pending.items); n != 0 {
 			t.Errorf("%d pending are kept", n)
 		}
-		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != carillon.RetryLater {
+		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != provider.RetryLater {
 			t.Errorf("after the end: %+v", got)
 		}
 	})
@@ -290,20 +291,20 @@ func TestSendTakesNoMoreThanItCanOwe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _, stop := run(t, Options{Pending: 2})
 		defer stop()
-		for i, want := range []carillon.Verdict{carillon.Sent, carillon.Sent, carillon.RetryLater} {
+		for i, want := range []provider.Verdict{provider.Sent, provider.Sent, provider.RetryLater} {
 			if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != want {
 				t.Errorf("%d: got %+v", i, got)
 			}
 		}
 		after(2 * time.Second)
-		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != carillon.Sent {
+		if got := c.Send(t.Context(), line, outgoing("34600111222", 1)); got.Verdict != provider.Sent {
 			t.Errorf("with room again: %+v", got)
 		}
 	})
 }
 
 func BenchmarkSend(b *testing.B) {
-	c := New(Options{Receipts: func(context.Context, []carillon.Receipt) error { return nil }, Pending: 1 << 30})
+	c := New(Options{Receipts: func(context.Context, []provider.Receipt) error { return nil }, Pending: 1 << 30})
 	m := outgoing("34600111222", 1)
 	for b.Loop() {
 		c.Send(b.Context(), line, m)

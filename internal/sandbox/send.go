@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // delivery is a message or call with receipts to come.
 type delivery struct {
 	plan      *plan
 	next      int // of the plan's steps
-	ref       carillon.Ref
+	ref       provider.Ref
 	senderUID int64
 	channel   carillon.Channel
 	accepted  time.Time
@@ -22,42 +23,42 @@ type delivery struct {
 
 func (d *delivery) due() time.Time { return d.accepted.Add(d.plan.steps[d.next].after) }
 
-func (d *delivery) receipt() carillon.Receipt {
+func (d *delivery) receipt() provider.Receipt {
 	s := d.plan.steps[d.next]
-	return carillon.Receipt{
+	return provider.Receipt{
 		Channel: d.channel, Ref: d.ref, SenderUID: d.senderUID, ProviderID: providerID(d.ref), State: s.state, At: d.due(), Reason: s.reason,
 	}
 }
 
 // providerID is the sandbox's name for an attempt: the same in every run.
-func providerID(r carillon.Ref) string { return "sandbox." + r.String() }
+func providerID(r provider.Ref) string { return "sandbox." + r.String() }
 
 // Send accepts a message, or for a voice sender a call, and decides by the number's suffix what happens to it. It takes
 // microseconds, except for a number that makes it slow; then the end of ctx leaves the outcome unknown.
-func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	p := c.plans[s.Channel].plan(m.Number)
 	if p.slow && !wait(ctx, c.o.Delays.Slow) {
-		return carillon.Outcome{Verdict: carillon.Unknown, Detail: "sandbox: canceled before the response"}
+		return provider.Outcome{Verdict: provider.Unknown, Detail: "sandbox: canceled before the response"}
 	}
 	switch {
 	case m.Ref.Attempt <= p.faults && p.limited:
-		return carillon.Outcome{Verdict: carillon.RetryLater, Detail: "sandbox: rate limited, by the number", RetryAfter: c.o.Delays.RetryAfter}
+		return provider.Outcome{Verdict: provider.RetryLater, Detail: "sandbox: rate limited, by the number", RetryAfter: c.o.Delays.RetryAfter}
 	case m.Ref.Attempt <= p.faults:
-		return carillon.Outcome{Verdict: carillon.RetryLater, Detail: "sandbox: temporary fault, by the number"}
-	case p.verdict == carillon.Refused:
-		return carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "sandbox: refused, by the number"}
+		return provider.Outcome{Verdict: provider.RetryLater, Detail: "sandbox: temporary fault, by the number"}
+	case p.verdict == provider.Refused:
+		return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonUndeliverable, Detail: "sandbox: refused, by the number"}
 	}
 	if !c.enqueue(p, s, m) {
-		return carillon.Outcome{Verdict: carillon.RetryLater, Detail: "sandbox: too many receipts are pending", RetryAfter: time.Second}
+		return provider.Outcome{Verdict: provider.RetryLater, Detail: "sandbox: too many receipts are pending", RetryAfter: time.Second}
 	}
-	if p.verdict == carillon.Unknown {
-		return carillon.Outcome{Verdict: carillon.Unknown, Detail: "sandbox: no response, by the number"}
+	if p.verdict == provider.Unknown {
+		return provider.Outcome{Verdict: provider.Unknown, Detail: "sandbox: no response, by the number"}
 	}
-	return carillon.Outcome{Verdict: carillon.Sent, ProviderID: providerID(m.Ref)}
+	return provider.Outcome{Verdict: provider.Sent, ProviderID: providerID(m.Ref)}
 }
 
 // enqueue schedules the receipts; false: there is no room, and the message is not accepted.
-func (c *Channel) enqueue(p *plan, s *carillon.Sender, m *carillon.Outgoing) bool {
+func (c *Channel) enqueue(p *plan, s *carillon.Sender, m *provider.Outgoing) bool {
 	if c.o.Receipts == nil || len(p.steps) == 0 {
 		return true
 	}
@@ -86,7 +87,7 @@ func (c *Channel) reportDue(ctx context.Context, due []*item[delivery]) (again, 
 
 // reportOne reports receipts of one sender.
 func (c *Channel) reportOne(ctx context.Context, due []*item[delivery]) error {
-	receipts := make([]carillon.Receipt, len(due))
+	receipts := make([]provider.Receipt, len(due))
 	for i := range receipts {
 		receipts[i] = due[i].v.receipt()
 	}

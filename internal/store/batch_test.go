@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -251,9 +252,9 @@ func TestReceiptsOfABatchAreWrittenInTheOrderOfLocks(t *testing.T) {
 			ids[i] = st.NewNotificationID(time.Now())
 			keys[i] = carillon.SeqOf(ids[i]).Message(0)
 		}
-		told := func(which ...int) (rs []carillon.Receipt) {
+		told := func(which ...int) (rs []provider.Receipt) {
 			for _, i := range which {
-				rs = append(rs, carillon.Receipt{Ref: carillon.Ref{NotificationID: ids[i], Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent})
+				rs = append(rs, provider.Receipt{Ref: provider.Ref{NotificationID: ids[i], Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent})
 			}
 			return rs
 		}

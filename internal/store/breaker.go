@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/work"
 )
 
 // KeepBreaker writes the state of a sender's circuit breaker; a closed one is forgotten. The last writer wins.
-func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
+func (s *Store) KeepBreaker(ctx context.Context, b work.Breaker) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if b.State == carillon.BreakerClosed {
+		if b.State == work.BreakerClosed {
 			if _, err := tx.Exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID); err != nil {
 				return fmt.Errorf("forget a breaker: %w", err)
 			}
@@ -31,24 +31,24 @@ func (s *Store) KeepBreaker(ctx context.Context, b carillon.Breaker) error {
 const breakerColumns = "sender, company_id, kind, state, fault, detail, since, until"
 
 // Breakers are all that are not closed.
-func (s *Store) Breakers(ctx context.Context) ([]carillon.Breaker, error) {
+func (s *Store) Breakers(ctx context.Context) ([]work.Breaker, error) {
 	return s.breakers(ctx, "SELECT "+breakerColumns+" FROM breaker")
 }
 
 // CompanyBreakers are those of a company's senders that are not closed.
-func (s *Store) CompanyBreakers(ctx context.Context, companyID string) ([]carillon.Breaker, error) {
+func (s *Store) CompanyBreakers(ctx context.Context, companyID string) ([]work.Breaker, error) {
 	return s.breakers(ctx, "SELECT "+breakerColumns+" FROM breaker WHERE company_id = $1 ORDER BY sender", companyID)
 }
 
-func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]carillon.Breaker, error) {
+func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]work.Breaker, error) {
 	rows, err := s.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read breakers: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var all []carillon.Breaker
+	var all []work.Breaker
 	for rows.Next() {
-		var b carillon.Breaker
+		var b work.Breaker
 		var since, until int64
 		if err := rows.Scan(&b.SenderUID, &b.CompanyID, &b.Kind, &b.State, &b.Fault, &b.Detail, &since, &until); err != nil {
 			return nil, fmt.Errorf("read breakers: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/provider"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -313,16 +314,16 @@ func orZero(ms int64) any {
 // Receive writes what a provider reported later. Receipts come unordered and repeated: rank only rises, each time is
 // written once; a receipt of an earlier attempt takes a queued one out of the queue. What is held after a restore may have
 // had attempts that this database does not know of.
-func (s *Store) Receive(ctx context.Context, receipts []carillon.Receipt) error {
+func (s *Store) Receive(ctx context.Context, receipts []provider.Receipt) error {
 	return s.receipts.Commit(ctx, s.DB, receipts)
 }
 
-func receiptKind() *db.Kind[[]carillon.Receipt] {
-	return &db.Kind[[]carillon.Receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
+func receiptKind() *db.Kind[[]provider.Receipt] {
+	return &db.Kind[[]provider.Receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
 }
 
 // applyReceipts writes the receipts of all callbacks of a transaction, in the order of locks.
-func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]carillon.Receipt, _ bool) error {
+func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]provider.Receipt, _ bool) error {
 	all := slices.Concat(callbacks...)
 	sortReceipts(all)
 	for i := range all {
@@ -333,8 +334,8 @@ func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]carillon.Receip
 	return nil
 }
 
-func sortReceipts(receipts []carillon.Receipt) { // in the order of locks
-	slices.SortStableFunc(receipts, func(a, b carillon.Receipt) int {
+func sortReceipts(receipts []provider.Receipt) { // in the order of locks
+	slices.SortStableFunc(receipts, func(a, b provider.Receipt) int {
 		return cmp.Compare(a.Ref.Key(), b.Ref.Key())
 	})
 }
@@ -353,7 +354,7 @@ const (
 		receiptWhere + ` AND rank < $3 AND (attempt = $8 OR $8 = 0)`
 )
 
-func receive(ctx context.Context, tx *db.Tx, r *carillon.Receipt) error {
+func receive(ctx context.Context, tx *db.Tx, r *provider.Receipt) error {
 	id, at := int64(r.Ref.Key()), db.Millis(r.At)
 	to := int(rank.Of(r.State))
 	provider := orNil(r.ProviderID)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/work"
 )
 
@@ -42,7 +43,7 @@ func (s *Store) AcceptAfterLostCommit(ctx context.Context, a *Accept) error {
 }
 
 // ReceiveInOneBatch commits callbacks together and returns the order in which it asked for messages.
-func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]carillon.Receipt) (asked []carillon.MessageKey, err error) {
+func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]provider.Receipt) (asked []carillon.MessageKey, err error) {
 	s.Watch(func(query string, args []any) {
 		if strings.HasPrefix(query, "UPDATE message") {
 			key, _ := args[0].(int64)

@@ -16,6 +16,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/provider"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/configure"
@@ -69,7 +70,7 @@ type Store struct {
 	accepts    *db.Kind[*Accept]
 	messages   *work.Table
 	deliveries *db.Kind[*work.Batch]
-	receipts   *db.Kind[[]carillon.Receipt]
+	receipts   *db.Kind[[]provider.Receipt]
 	reconciles *db.Kind[db.Func] // unknown outcomes
 	closes     *db.Kind[closing]
 	events     *db.Kind[[]*Event]

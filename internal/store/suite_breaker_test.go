@@ -6,7 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon"
+	"carillon/internal/provider"
+	"carillon/internal/store/work"
 )
 
 func breaking() []sentence {
@@ -18,33 +19,33 @@ func breaking() []sentence {
 
 func keepingBreakers(t *testing.T, r *rig) {
 	ctx := t.Context()
-	open := carillon.Breaker{
-		SenderUID: r.sender.UID, CompanyID: ours, State: carillon.BreakerOpen, Fault: carillon.FaultAccount, Detail: "190 token expired",
+	open := work.Breaker{
+		SenderUID: r.sender.UID, CompanyID: ours, State: work.BreakerOpen, Fault: provider.FaultAccount, Detail: "190 token expired",
 		Since: r.now, Until: r.now.Add(time.Minute),
 	}
 	foreign := open
 	foreign.SenderUID, foreign.CompanyID = r.foreign.UID, theirs
 	halfOpen := open
-	halfOpen.State, halfOpen.Fault = carillon.BreakerHalfOpen, carillon.FaultUnknown
-	for _, b := range []carillon.Breaker{open, foreign, halfOpen} {
+	halfOpen.State, halfOpen.Fault = work.BreakerHalfOpen, provider.FaultUnknown
+	for _, b := range []work.Breaker{open, foreign, halfOpen} {
 		if err := r.KeepBreaker(ctx, b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := r.CompanyBreakers(ctx, ours); err != nil || !cmp.Equal(got, []carillon.Breaker{halfOpen}) {
+	if got, err := r.CompanyBreakers(ctx, ours); err != nil || !cmp.Equal(got, []work.Breaker{halfOpen}) {
 		t.Error(got, err)
 	}
 	if got, err := r.Breakers(ctx); err != nil || len(got) != 2 {
 		t.Error(got, err)
 	}
-	halfOpen.State = carillon.BreakerClosed
+	halfOpen.State = work.BreakerClosed
 	if err := r.KeepBreaker(ctx, halfOpen); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := r.CompanyBreakers(ctx, ours); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
-	if got, err := r.CompanyBreakers(ctx, theirs); err != nil || !cmp.Equal(got, []carillon.Breaker{foreign}) {
+	if got, err := r.CompanyBreakers(ctx, theirs); err != nil || !cmp.Equal(got, []work.Breaker{foreign}) {
 		t.Error(got, err)
 	}
 }

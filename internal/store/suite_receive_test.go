@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -26,9 +27,9 @@ func receiving() []sentence {
 }
 
 // receipt is the channel's word on the first attempt; each state has its own instant.
-func (r *rig) receipt(a *store.Accept, n int, state carillon.State) carillon.Receipt {
-	x := carillon.Receipt{
-		Channel: a.Notification.Channel, Ref: carillon.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
+func (r *rig) receipt(a *store.Accept, n int, state carillon.State) provider.Receipt {
+	x := provider.Receipt{
+		Channel: a.Notification.Channel, Ref: provider.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
 		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(rank.Of(state)) * time.Second),
 	}
 	if state == carillon.StateFailed {
@@ -37,7 +38,7 @@ func (r *rig) receipt(a *store.Accept, n int, state carillon.State) carillon.Rec
 	return x
 }
 
-func (r *rig) receive(t *testing.T, all ...carillon.Receipt) {
+func (r *rig) receive(t *testing.T, all ...provider.Receipt) {
 	t.Helper()
 	if err := r.Receive(t.Context(), all); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 		r.begin(t, a, begins.Draw(rt, "begin"))
 		all := rapid.SliceOfN(states, 1, 8).Draw(rt, "states")
 		own := rapid.IntRange(-1, len(all)-1).Draw(rt, "our own result") // in the place of that receipt
-		var batch []carillon.Receipt
+		var batch []provider.Receipt
 		for i, s := range all {
 			if i == own {
 				all[i] = carillon.StateSent
@@ -205,11 +206,11 @@ func optOuts(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	out := r.receipt(a, 0, carillon.StateFailed)
 	out.OptOut = true
-	numbers, err := r.OptOuts(t.Context(), r.sender.UID, []carillon.Receipt{out, r.receipt(a, 1, carillon.StateFailed)})
+	numbers, err := r.OptOuts(t.Context(), r.sender.UID, []provider.Receipt{out, r.receipt(a, 1, carillon.StateFailed)})
 	if d := cmp.Diff([]string{"34600000000"}, numbers); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if numbers, err := r.OptOuts(t.Context(), r.foreign.UID, []carillon.Receipt{out}); err != nil || len(numbers) > 0 {
+	if numbers, err := r.OptOuts(t.Context(), r.foreign.UID, []provider.Receipt{out}); err != nil || len(numbers) > 0 {
 		t.Errorf("another sender learned %d numbers, %v", len(numbers), err)
 	}
 }

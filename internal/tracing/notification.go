@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // request collects in a request's context what its span needs.
@@ -89,7 +90,7 @@ func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string
 
 // Attempt records an attempt at a message: how long it waited in its lane from when it was due, and how the attempt
 // ended.
-func (t *Tracing) Attempt(r carillon.Ref, sender int64, due, begin time.Time, outcome string, reason carillon.Reason) {
+func (t *Tracing) Attempt(r provider.Ref, sender int64, due, begin time.Time, outcome string, reason carillon.Reason) {
 	if t == nil {
 		return
 	}
@@ -112,17 +113,17 @@ func (t *Tracing) Attempt(r carillon.Ref, sender int64, due, begin time.Time, ou
 }
 
 // Sent records the provider's response to an attempt.
-func (t *Tracing) Sent(r carillon.Ref, provider string, begin time.Time, o carillon.Outcome) {
+func (t *Tracing) Sent(r provider.Ref, name string, begin time.Time, o provider.Outcome) {
 	if t == nil {
 		return
 	}
 	s := span{
-		name: "send " + provider, kind: trace.SpanKindClient, begin: begin, end: time.Now(), id: t.of(r, ofSend), parent: t.of(r, ofAttempt),
+		name: "send " + name, kind: trace.SpanKindClient, begin: begin, end: time.Now(), id: t.of(r, ofSend), parent: t.of(r, ofAttempt),
 		attributes: []attribute.KeyValue{
-			attribute.String("carillon.provider", provider), attribute.String("carillon.verdict", o.Verdict.String()),
+			attribute.String("carillon.provider", name), attribute.String("carillon.verdict", o.Verdict.String()),
 		},
 	}
-	if o.Verdict != carillon.Sent {
+	if o.Verdict != provider.Sent {
 		s.failed = o.Verdict.String()
 		s.attributes = append(s.attributes, attribute.String("carillon.fault", string(o.Fault)))
 	}
@@ -131,7 +132,7 @@ func (t *Tracing) Sent(r carillon.Ref, provider string, begin time.Time, o caril
 
 // Received records receipts that were stored: each belongs to the attempt that it is about, and is linked to the
 // callback that brought it.
-func (t *Tracing) Received(ctx context.Context, rs []carillon.Receipt) {
+func (t *Tracing) Received(ctx context.Context, rs []provider.Receipt) {
 	if t == nil {
 		return
 	}

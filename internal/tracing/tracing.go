@@ -33,7 +33,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"carillon"
+	"carillon/internal/provider"
 )
 
 // Options configure the package. The standard environment variables apply too: OTEL_EXPORTER_OTLP_… to the exporter,
@@ -186,6 +186,6 @@ const (
 )
 
 // of is the span of one attempt's step.
-func (t *Tracing) of(r carillon.Ref, what byte) trace.SpanContext {
+func (t *Tracing) of(r provider.Ref, what byte) trace.SpanContext {
 	return t.context(r.NotificationID, what, byte(r.N), byte(r.N>>8), byte(r.Attempt), byte(r.Attempt>>8))
 }

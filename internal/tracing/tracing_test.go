@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 func TestTracingIsOffWithoutACollector(t *testing.T) {
@@ -26,9 +27,9 @@ func TestTracingIsOffWithoutACollector(t *testing.T) {
 	}
 	x.Responded(t.Context(), "GET /", 200, "")
 	x.Accepted(t.Context(), "n", "c", 1, time.Now())
-	x.Attempt(carillon.Ref{}, 1, time.Now(), time.Now(), "sent", "")
-	x.Sent(carillon.Ref{}, "sandbox", time.Now(), carillon.Outcome{})
-	x.Received(t.Context(), make([]carillon.Receipt, 1))
+	x.Attempt(provider.Ref{}, 1, time.Now(), time.Now(), "sent", "")
+	x.Sent(provider.Ref{}, "sandbox", time.Now(), provider.Outcome{})
+	x.Received(t.Context(), make([]provider.Receipt, 1))
 	x.Close(t.Context())
 }
 
@@ -121,7 +122,7 @@ func TestTraceHasTheIdOfItsNotification(t *testing.T) {
 	if got := x.context(id, ofAccept).TraceID().String(); got != strings.ReplaceAll(id, "-", "") {
 		t.Error(got)
 	}
-	a, b := carillon.Ref{NotificationID: id, N: 1, Attempt: 2}, carillon.Ref{NotificationID: id, N: 2, Attempt: 1}
+	a, b := provider.Ref{NotificationID: id, N: 1, Attempt: 2}, provider.Ref{NotificationID: id, N: 2, Attempt: 1}
 	send, again := x.of(a, ofSend).SpanID(), x.of(a, ofSend).SpanID()
 	if send != again || send == x.of(b, ofSend).SpanID() || send == x.of(a, ofAttempt).SpanID() {
 		t.Error("ids of spans do not follow from what they are")

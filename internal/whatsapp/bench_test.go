@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -38,7 +38,7 @@ func BenchmarkSend(b *testing.B) {
 		for pb.Next() {
 			mine := *m
 			mine.Ref.N = int(n.Add(1))
-			if out := c.Send(b.Context(), sender, &mine); out.Verdict != carillon.Sent {
+			if out := c.Send(b.Context(), sender, &mine); out.Verdict != provider.Sent {
 				b.Errorf("%+v", out)
 				return
 			}

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Callback is the content of one callback. Neither order nor uniqueness is guaranteed by the channel.
 type Callback struct {
-	Receipts  []carillon.Receipt
-	Templates []carillon.TemplateEvent
+	Receipts  []provider.Receipt
+	Templates []provider.TemplateEvent
 	Ignored   int // what is not ours, not stored, or about the account
 
 	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
@@ -87,7 +88,7 @@ func (cb *Callback) addChange(field string, v *value, senderUID int64) {
 	}
 }
 
-func (cb *Callback) addTemplate(e carillon.TemplateEvent, ok bool) {
+func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
 	if !ok {
 		cb.Ignored++
 		return
@@ -111,13 +112,13 @@ func (cb *Callback) addMessages(v *value, senderUID int64) {
 }
 
 // receipt returns false for a status that is not of one of our messages, or that is not stored.
-func (s *status) receipt(senderUID int64) (carillon.Receipt, bool) {
-	ref, err := carillon.ParseRef(s.Data)
+func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
+	ref, err := provider.ParseRef(s.Data)
 	at := s.Timestamp.instant()
 	if err != nil || at.IsZero() {
-		return carillon.Receipt{}, false
+		return provider.Receipt{}, false
 	}
-	r := carillon.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
+	r := provider.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
 	switch s.Status {
 	case "sent":
 		r.State = carillon.StateSent
@@ -129,13 +130,13 @@ func (s *status) receipt(senderUID int64) (carillon.Receipt, bool) {
 		r.State, r.Reason = carillon.StateFailed, carillon.ReasonProviderRefused
 		s.explain(&r)
 	default:
-		return carillon.Receipt{}, false
+		return provider.Receipt{}, false
 	}
 	return r, true
 }
 
 // explain sets the reason by the first error with a code, by the same table as for responses.
-func (s *status) explain(r *carillon.Receipt) {
+func (s *status) explain(r *provider.Receipt) {
 	for i := range s.Errors {
 		e := &s.Errors[i]
 		if e.Code == nil {

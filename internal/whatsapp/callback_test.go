@@ -15,13 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/rank"
 	"carillon/internal/whatsapp/graphtest"
 )
 
 const refText = notificationID + ".7.2"
 
-var ref = carillon.Ref{NotificationID: notificationID, N: 7, Attempt: 2}
+var ref = provider.Ref{NotificationID: notificationID, N: 7, Attempt: 2}
 
 func messagesBody(value string) string {
 	return `{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[{"field":"messages","value":` + value + `}]}]}`
@@ -37,43 +38,43 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 	failed := func(code int) string {
 		return head + fmt.Sprintf(`"failed","errors":[{"code":%d,"title":"T","message":"M","error_data":{"details":"D"},"href":"H"}]}`, code)
 	}
-	base := carillon.Receipt{Ref: ref, SenderUID: 7, ProviderID: "wamid.X", At: at}
-	with := func(change func(*carillon.Receipt)) *carillon.Receipt {
+	base := provider.Receipt{Ref: ref, SenderUID: 7, ProviderID: "wamid.X", At: at}
+	with := func(change func(*provider.Receipt)) *provider.Receipt {
 		r := base
 		change(&r)
 		return &r
 	}
 	for _, tc := range []struct {
 		name, status string
-		want         *carillon.Receipt // nil: ignored
+		want         *provider.Receipt // nil: ignored
 	}{
-		{"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`, with(func(r *carillon.Receipt) { r.State = carillon.StateSent })},
-		{"delivered", head + `"delivered"}`, with(func(r *carillon.Receipt) { r.State = carillon.StateDelivered })},
-		{"read", head + `"read"}`, with(func(r *carillon.Receipt) { r.State = carillon.StateRead })},
-		{"played", head + `"played"}`, with(func(r *carillon.Receipt) { r.State = carillon.StateRead })},
-		{"undeliverable", failed(131026), with(func(r *carillon.Receipt) {
+		{"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`, with(func(r *provider.Receipt) { r.State = carillon.StateSent })},
+		{"delivered", head + `"delivered"}`, with(func(r *provider.Receipt) { r.State = carillon.StateDelivered })},
+		{"read", head + `"read"}`, with(func(r *provider.Receipt) { r.State = carillon.StateRead })},
+		{"played", head + `"played"}`, with(func(r *provider.Receipt) { r.State = carillon.StateRead })},
+		{"undeliverable", failed(131026), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonUndeliverable, "131026 undeliverable"
 		})},
-		{"opted out", failed(131050), with(func(r *carillon.Receipt) {
+		{"opted out", failed(131050), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail, r.OptOut = carillon.StateFailed, carillon.ReasonRecipientOptedOut, "131050 recipient opted out of marketing", true
 		})},
-		{"marketing cap", failed(131049), with(func(r *carillon.Receipt) {
+		{"marketing cap", failed(131049), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonChannelLimited, "131049 not delivered, to limit marketing to this recipient"
 		})},
-		{"dropped from a paused template", failed(132015), with(func(r *carillon.Receipt) {
+		{"dropped from a paused template", failed(132015), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonTemplateRejected, "132015 template paused"
 		})},
-		{"media", failed(131053), with(func(r *carillon.Receipt) {
+		{"media", failed(131053), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonMediaRejected, "131053 media could not be fetched"
 		})},
-		{"a passing fault after it was taken", failed(131000), with(func(r *carillon.Receipt) {
+		{"a passing fault after it was taken", failed(131000), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonProviderRefused, "131000 unknown error"
 		})},
-		{"failed without errors", head + `"failed"}`, with(func(r *carillon.Receipt) {
+		{"failed without errors", head + `"failed"}`, with(func(r *provider.Receipt) {
 			r.State, r.Reason = carillon.StateFailed, carillon.ReasonProviderRefused
 		})},
-		{"timestamp as number", strings.Replace(head, `"1767225600"`, `1767225600`, 1) + `"sent"}`, with(func(r *carillon.Receipt) { r.State = carillon.StateSent })},
-		{"a member of another type", head + `"sent","conversation":7,"errors":"none"}`, with(func(r *carillon.Receipt) { r.State = carillon.StateSent })},
+		{"timestamp as number", strings.Replace(head, `"1767225600"`, `1767225600`, 1) + `"sent"}`, with(func(r *provider.Receipt) { r.State = carillon.StateSent })},
+		{"a member of another type", head + `"sent","conversation":7,"errors":"none"}`, with(func(r *provider.Receipt) { r.State = carillon.StateSent })},
 		{"unknown status", head + `"warped"}`, nil},
 		{"no timestamp", strings.Replace(head, `"1767225600"`, `""`, 1) + `"sent"}`, nil},
 		{"no data of ours", `{"id":"wamid.X","timestamp":"1767225600","status":"sent"}`, nil},
@@ -82,7 +83,7 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			want := Callback{PhoneNumberIDs: []string{"1000001"}}
 			if tc.want != nil {
-				want.Receipts = []carillon.Receipt{*tc.want}
+				want.Receipts = []provider.Receipt{*tc.want}
 			} else {
 				want.Ignored = 1
 			}
@@ -134,7 +135,7 @@ func changeBody(field, value string) []byte {
 
 func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 	which := `"message_template_id":900000001,"message_template_name":"order_update","message_template_language":"es_ES"`
-	base := carillon.TemplateEvent{SenderUID: 7, ProviderID: "900000001", Name: "order_update", Language: "es_ES"}
+	base := provider.TemplateEvent{SenderUID: 7, ProviderID: "900000001", Name: "order_update", Language: "es_ES"}
 	for event, status := range map[string]carillon.TemplateStatus{
 		"PENDING": "pending", "IN_APPEAL": "pending", "APPROVED": "approved", "REINSTATED": "approved", "FLAGGED": "approved",
 		"UNARCHIVED": "approved", "REJECTED": "rejected", "PAUSED": "paused", "DISABLED": "disabled", "LIMIT_EXCEEDED": "disabled",
@@ -148,7 +149,7 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 		if status != "" {
 			e := base
 			e.Status = status
-			want = Callback{Templates: []carillon.TemplateEvent{e}}
+			want = Callback{Templates: []provider.TemplateEvent{e}}
 		}
 		if diff := cmp.Diff(want, cb); diff != "" {
 			t.Errorf("%s: %s", event, diff)
@@ -162,7 +163,7 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 	second.Category = "MARKETING"
 	for field, tc := range map[string]struct {
 		value string
-		want  carillon.TemplateEvent
+		want  provider.TemplateEvent
 	}{
 		"message_template_status_update": {rejected, first},
 		"template_category_update":       {recategorised, second},
@@ -171,7 +172,7 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(Callback{Templates: []carillon.TemplateEvent{tc.want}}, cb); diff != "" {
+		if diff := cmp.Diff(Callback{Templates: []provider.TemplateEvent{tc.want}}, cb); diff != "" {
 			t.Errorf("%s: %s", field, diff)
 		}
 	}
@@ -301,7 +302,7 @@ func TestStandInPostsSignedStatusesUntilTheyAreTaken(t *testing.T) {
 	c := client(t, Options{})
 	k := kinds()[1]
 	for n := range 20 {
-		if out := c.Send(t.Context(), sender, k.message(n)); out.Verdict != carillon.Sent {
+		if out := c.Send(t.Context(), sender, k.message(n)); out.Verdict != provider.Sent {
 			t.Fatalf("%+v", out)
 		}
 	}
@@ -330,7 +331,7 @@ func FuzzParseCallback(f *testing.F) {
 			t.Fatalf("error %v of a body that is valid: %v", err, json.Valid(body))
 		}
 		for _, r := range cb.Receipts {
-			again, err := carillon.ParseRef(r.Ref.String())
+			again, err := provider.ParseRef(r.Ref.String())
 			if err != nil || again != r.Ref || r.At.IsZero() || r.SenderUID != 7 || rank.Of(r.State) == rank.None {
 				t.Fatalf("receipt %+v", r)
 			}

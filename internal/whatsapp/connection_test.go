@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -58,7 +59,7 @@ func TestConnectionClosedWhileIdleCausesNoUnknownOutcome(t *testing.T) {
 	c := client(t, Options{})
 	closed := watchCloses(c)
 	for i := range 20 {
-		if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
+		if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Sent {
 			t.Fatalf("send %d: %+v", i, out)
 		}
 		<-closed
@@ -70,7 +71,7 @@ func TestConnectionsAreKeptUntilIdleOnesAreClosed(t *testing.T) {
 	c := client(t, Options{})
 	closed := watchCloses(c)
 	for range 2 {
-		if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
+		if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Sent {
 			t.Fatalf("%+v", out)
 		}
 	}
@@ -109,17 +110,17 @@ func (w *watched) Close() error {
 func TestResponsesAreReadInEveryFormOfHTTP(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
-		want       carillon.Verdict
+		want       provider.Verdict
 		open       bool // the peer leaves the connection open
 	}{
-		{"with a length", "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" + acceptedBody, carillon.Sent, false},
-		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1f\r\n" + acceptedBody + "\r\n0\r\n\r\n", carillon.Sent, false},
-		{"announced", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" + acceptedBody, carillon.Sent, false},
-		{"with its end as the end", "HTTP/1.0 200 OK\r\n\r\n" + acceptedBody, carillon.Sent, false},
-		{"announced for ever", strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 20), carillon.Unknown, false},
-		{"with a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 4000), carillon.Unknown, false},
-		{"cut off in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1f\r\n" + acceptedBody[:10], carillon.Unknown, false},
-		{"of another protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", carillon.Unknown, true},
+		{"with a length", "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" + acceptedBody, provider.Sent, false},
+		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1f\r\n" + acceptedBody + "\r\n0\r\n\r\n", provider.Sent, false},
+		{"announced", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" + acceptedBody, provider.Sent, false},
+		{"with its end as the end", "HTTP/1.0 200 OK\r\n\r\n" + acceptedBody, provider.Sent, false},
+		{"announced for ever", strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 20), provider.Unknown, false},
+		{"with a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 4000), provider.Unknown, false},
+		{"cut off in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1f\r\n" + acceptedBody[:10], provider.Unknown, false},
+		{"of another protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", provider.Unknown, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			sender := peer(t, func(_ int, w io.Writer) bool {
@@ -142,7 +143,7 @@ func TestConnectionWithBytesAfterAResponseIsNotUsedAgain(t *testing.T) {
 	})
 	c := client(t, Options{})
 	for range 3 {
-		if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
+		if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Sent {
 			t.Fatalf("%+v", out)
 		}
 	}

@@ -3,7 +3,7 @@ package whatsapp
 import (
 	"testing"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -12,22 +12,22 @@ func TestFaultsAreClassedByWhomTheyConcern(t *testing.T) {
 	c := client(t, Options{})
 	for _, tc := range []struct {
 		code, status int
-		want         carillon.Fault
+		want         provider.Fault
 	}{
-		{190, 401, carillon.FaultAccount},
-		{0, 401, carillon.FaultAccount},
-		{10, 403, carillon.FaultAccount},
-		{131042, 400, carillon.FaultAccount},
-		{131048, 400, carillon.FaultThrottled},
-		{130429, 400, carillon.FaultThrottled},
-		{4, 400, carillon.FaultThrottled},
-		{80007, 400, carillon.FaultThrottled},
-		{999, 429, carillon.FaultThrottled},
-		{2, 500, carillon.FaultProvider},
-		{131000, 500, carillon.FaultProvider},
-		{131016, 500, carillon.FaultProvider},
-		{131057, 400, carillon.FaultProvider},
-		{999, 500, carillon.FaultUnknown},
+		{190, 401, provider.FaultAccount},
+		{0, 401, provider.FaultAccount},
+		{10, 403, provider.FaultAccount},
+		{131042, 400, provider.FaultAccount},
+		{131048, 400, provider.FaultThrottled},
+		{130429, 400, provider.FaultThrottled},
+		{4, 400, provider.FaultThrottled},
+		{80007, 400, provider.FaultThrottled},
+		{999, 429, provider.FaultThrottled},
+		{2, 500, provider.FaultProvider},
+		{131000, 500, provider.FaultProvider},
+		{131016, 500, provider.FaultProvider},
+		{131057, 400, provider.FaultProvider},
+		{999, 500, provider.FaultUnknown},
 		{131056, 400, ""},
 		{131026, 400, ""},
 		{132015, 400, ""},

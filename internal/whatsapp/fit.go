@@ -3,6 +3,7 @@ package whatsapp
 import (
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 )
 
 // compiled returns the template with its shape: as the store has it, else a compiled copy, since others read the template.
@@ -19,7 +20,7 @@ func compiled(t *carillon.Template) (*carillon.Template, error) {
 
 // misfit is why a message does not match the variables of its template; empty when it does. They matched at acceptance, so
 // the template has changed since; the channel would respond with 132000 or 132012.
-func misfit(s *carillon.Shape, c *carillon.Content) string {
+func misfit(s *carillon.Shape, c *provider.Content) string {
 	media := s.HeaderFormat != "" && s.HeaderFormat != content.FormatText
 	switch {
 	case media != (c.MediaURL != ""), (s.HeaderVariable != "") != (c.HeaderText != ""):
@@ -51,7 +52,7 @@ func misfit(s *carillon.Shape, c *carillon.Content) string {
 	return ""
 }
 
-// The kinds of carillon.ButtonValue, which are the channel's sub_types.
+// The kinds of provider.ButtonValue, which are the channel's sub_types.
 const (
 	kindURL        = "url"
 	kindQuickReply = "quick_reply"

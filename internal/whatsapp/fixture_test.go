@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -18,7 +19,7 @@ const notificationID = "0190c2a4-7b1e-7c3d-9a4f-2b6c8d0e1f22"
 type kind struct {
 	golden   string
 	template carillon.Template
-	content  carillon.Content
+	content  provider.Content
 }
 
 // kinds are all that a message can be made of.
@@ -50,26 +51,26 @@ func kinds() []kind {
 				carillon.Component{Type: content.TypeFooter, Text: "Acme Travel"},
 				buttons(carillon.Button{Type: content.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
 					carillon.Button{Type: content.ButtonQuickReply, Text: "Gracias"})),
-			carillon.Content{
+			provider.Content{
 				HeaderText: "A-1", Body: []string{"Ana", "A-1", "lunes"},
-				Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}, {Index: 1, Kind: "quick_reply", Value: "thanks:7"}},
+				Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}, {Index: 1, Kind: "quick_reply", Value: "thanks:7"}},
 			},
 		},
 		{
 			"image_header", template("visit_reminder", "es_ES", content.Positional, media(content.FormatImage),
 				body("Hola {{1}}, su cita es a las {{2}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "10:30"}}}), buttons(see)),
-			carillon.Content{
+			provider.Content{
 				MediaURL: "https://cdn.example.org/a.jpg", Body: []string{"Ana", "10:30"},
-				Buttons: []carillon.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}},
+				Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}},
 			},
 		},
 		{
 			"video_header", template("tour", "en", content.Positional, media(content.FormatVideo), body("Take the tour.", nil)),
-			carillon.Content{MediaURL: "https://cdn.example.org/tour.mp4?v=2"},
+			provider.Content{MediaURL: "https://cdn.example.org/tour.mp4?v=2"},
 		},
 		{
 			"document_header", template("invoice", "pt_BR", content.Positional, media(content.FormatDocument), body("Olá {{1}}!", nil)),
-			carillon.Content{
+			provider.Content{
 				MediaURL: "https://cdn.example.org/2026/Factura%20n%C2%BA%207.pdf?sig=x",
 				Body:     []string{"\"Ana\" \\ José 🙂 <b>&"},
 			},
@@ -82,12 +83,12 @@ func kinds() []kind {
 				BodyTextNamedParams: []carillon.NamedExample{{ParamName: "hora", Example: "10:30"}},
 			}), carillon.Component{Type: content.TypeFooter, Text: "Clinica Ejemplo"},
 				buttons(carillon.Button{Type: content.ButtonQuickReply, Text: "Confirmo"}, see)),
-			carillon.Content{
+			provider.Content{
 				HeaderText: "Ana", Body: []string{"10:30", "lunes"},
-				Buttons: []carillon.ButtonValue{{Index: 1, Kind: "url", Value: "ab1"}},
+				Buttons: []provider.ButtonValue{{Index: 1, Kind: "url", Value: "ab1"}},
 			},
 		},
-		{"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)), carillon.Content{}},
+		{"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)), provider.Content{}},
 	}
 }
 
@@ -107,9 +108,9 @@ func templates() []carillon.Template {
 }
 
 // message is one of a kind, for recipient n.
-func (k *kind) message(n int) *carillon.Outgoing {
-	return &carillon.Outgoing{
-		Ref:    carillon.Ref{NotificationID: notificationID, N: n, Attempt: 1},
+func (k *kind) message(n int) *provider.Outgoing {
+	return &provider.Outgoing{
+		Ref:    provider.Ref{NotificationID: notificationID, N: n, Attempt: 1},
 		Number: "34600111222", Class: carillon.Utility, Template: &k.template, Content: k.content,
 	}
 }

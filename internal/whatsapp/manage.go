@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Callers in this package distinguish these; a caller outside never sees errAbsent.
@@ -104,7 +105,7 @@ func (e *graphError) managementError(resp response) error {
 	case subcodeTooMany, subcodeDeleting:
 		return refusal(carillon.InConflict(e.message(r)), cause)
 	}
-	if r.verdict == carillon.Refused || r.verdict == carillon.PauseTemplate {
+	if r.verdict == provider.Refused || r.verdict == provider.PauseTemplate {
 		return refusal(carillon.Invalid("template", e.message(r)), cause)
 	}
 	return unavailable(cause, e.wait(r, resp.header, 1))

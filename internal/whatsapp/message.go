@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 )
 
 // message is the body of a template message; the golden files check the form.
@@ -49,7 +50,7 @@ type media struct {
 }
 
 // encodeMessage returns the body of a template message, which fits the compiled template t (misfit).
-func encodeMessage(m *carillon.Outgoing, t *carillon.Template) ([]byte, error) {
+func encodeMessage(m *provider.Outgoing, t *carillon.Template) ([]byte, error) {
 	b := message{Product: "whatsapp", RecipientType: "individual", To: m.Number, Type: "template", Data: m.Ref.String()}
 	b.Template.Name, b.Template.Language.Code = t.Name, t.Language
 	named := t.ParameterFormat == content.Named

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // maxWait bounds how long the channel can make us wait.
@@ -51,7 +52,7 @@ func decode(body []byte, into any) error {
 
 // judge turns the response to a message into a verdict. A gateway's 502 and 504 are unknown whatever they say, since the
 // server behind it may have accepted the message; else the channel's own code decides.
-func judge(r response, attempt int) carillon.Outcome {
+func judge(r response, attempt int) provider.Outcome {
 	var b graphBody
 	gateway := r.status == http.StatusBadGateway || r.status == http.StatusGatewayTimeout
 	if gateway || decode(r.body, &b) != nil {
@@ -61,18 +62,18 @@ func judge(r response, attempt int) carillon.Outcome {
 	case b.Error != nil && b.Error.Code != nil:
 		return b.Error.outcome(r, attempt)
 	case r.status/100 == 2 && len(b.Messages) > 0 && b.Messages[0].ID != "":
-		return carillon.Outcome{Verdict: carillon.Sent, ProviderID: b.Messages[0].ID, Detail: statusDetail(b.Messages[0].Status)}
+		return provider.Outcome{Verdict: provider.Sent, ProviderID: b.Messages[0].ID, Detail: statusDetail(b.Messages[0].Status)}
 	case r.status == http.StatusTooManyRequests:
-		return carillon.Outcome{
-			Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-			RetryAfter: retryAfter(r.header), Detail: "response 429 without the channel's JSON", Fault: carillon.FaultThrottled,
+		return provider.Outcome{
+			Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
+			RetryAfter: retryAfter(r.header), Detail: "response 429 without the channel's JSON", Fault: provider.FaultThrottled,
 		}
 	}
 	return unknown("response " + strconv.Itoa(r.status) + " without the channel's JSON")
 }
 
-func unknown(detail string) carillon.Outcome {
-	return carillon.Outcome{Verdict: carillon.Unknown, Reason: carillon.ReasonOutcomeUnknown, Detail: detail, Fault: carillon.FaultUnknown}
+func unknown(detail string) provider.Outcome {
+	return provider.Outcome{Verdict: provider.Unknown, Reason: carillon.ReasonOutcomeUnknown, Detail: detail, Fault: provider.FaultUnknown}
 }
 
 // statusDetail is for a message that the channel accepted but holds. It counts as sent: it has an id, and the channel
@@ -94,10 +95,10 @@ func (e *graphError) rule(status int) rule {
 	return unlisted(status, e.Transient)
 }
 
-func (e *graphError) outcome(resp response, attempt int) carillon.Outcome {
+func (e *graphError) outcome(resp response, attempt int) provider.Outcome {
 	r := e.rule(resp.status)
-	out := carillon.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, resp.status)}
-	if r.verdict == carillon.RetryLater || r.verdict == carillon.PauseSender {
+	out := provider.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, resp.status)}
+	if r.verdict == provider.RetryLater || r.verdict == provider.PauseSender {
 		out.RetryAfter = e.wait(r, resp.header, attempt)
 	}
 	return out

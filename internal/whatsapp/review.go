@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // nodeFields are requested by name, since the channel omits most of them otherwise.
@@ -123,23 +124,23 @@ func (c *Client) edit(ctx context.Context, a *account, t *carillon.Template, kno
 
 // Status reads a template's status from the channel: by the channel's id, or by name and language while it has none.
 // A template that the channel does not know is a NotFound.
-func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (carillon.TemplateEvent, error) {
+func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error) {
 	a, err := c.account(s)
 	if err != nil {
-		return carillon.TemplateEvent{}, err
+		return provider.TemplateEvent{}, err
 	}
 	known, err := c.lookUp(ctx, a, t)
 	if errors.Is(err, errAbsent) {
-		return carillon.TemplateEvent{}, carillon.Absent("Template")
+		return provider.TemplateEvent{}, carillon.Absent("Template")
 	}
 	if err != nil {
-		return carillon.TemplateEvent{}, err
+		return provider.TemplateEvent{}, err
 	}
 	status, ok := statusOf(known.Status)
 	if !ok {
-		return carillon.TemplateEvent{}, unavailable(errors.New("template has a status without a rule"), 0)
+		return provider.TemplateEvent{}, unavailable(errors.New("template has a status without a rule"), 0)
 	}
-	e := carillon.TemplateEvent{
+	e := provider.TemplateEvent{
 		SenderUID: s.UID, ProviderID: string(known.ID), Name: known.Name, Language: known.Language,
 		Status: status, Reason: rejectedReason(known.Rejected),
 	}

@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -64,12 +65,12 @@ func TestTemplatesOfAllKindsGoThroughReview(t *testing.T) {
 		}
 		s.SetTemplate(tpl.Name, tpl.Language, "APPROVED", "NONE")
 		e, err := c.Status(t.Context(), sender, &tpl)
-		want := carillon.TemplateEvent{SenderUID: 7, ProviderID: id, Name: tpl.Name, Language: tpl.Language, Status: carillon.TemplateApproved}
+		want := provider.TemplateEvent{SenderUID: 7, ProviderID: id, Name: tpl.Name, Language: tpl.Language, Status: carillon.TemplateApproved}
 		if diff := cmp.Diff(want, e); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
 		m := k.message(0)
-		if out := c.Send(t.Context(), sender, m); out.Verdict != carillon.Sent {
+		if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent {
 			t.Errorf("%s: %+v", tpl.Name, out)
 		}
 		if id, status, err = c.Submit(t.Context(), sender, &tpl); err != nil || id != tpl.ProviderID || status != carillon.TemplatePending {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -19,7 +20,7 @@ func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 type verdictCase struct {
 	codes  []int
 	status int
-	want   carillon.Verdict
+	want   provider.Verdict
 	reason carillon.Reason
 	after  time.Duration // at the first attempt
 	tries  int
@@ -34,60 +35,60 @@ const (
 
 func verdictCases() []verdictCase {
 	return []verdictCase{
-		{[]int{0}, 401, carillon.PauseSender, refused, 0, 0},
-		{[]int{1}, 400, carillon.RetryLater, exhausted, 0, 3},
-		{[]int{1}, 500, carillon.RetryLater, exhausted, 0, 3},
-		{[]int{2}, 503, carillon.RetryLater, exhausted, 0, 0},
-		{[]int{3, 10, 200, 250, 299}, 403, carillon.PauseSender, refused, 0, 0},
-		{[]int{4}, 400, carillon.RetryLater, exhausted, 2 * time.Minute, 0},
-		{[]int{33}, 400, carillon.PauseSender, refused, 0, 0},
-		{[]int{100}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{190}, 401, carillon.PauseSender, refused, 0, 0},
-		{[]int{368}, 403, carillon.PauseSender, refused, 0, 0},
-		{[]int{80007, 80008}, 400, carillon.RetryLater, exhausted, 5 * time.Minute, 0},
-		{[]int{130429}, 429, carillon.RetryLater, exhausted, time.Second, 0},
-		{[]int{130472}, 400, carillon.Refused, limited, 0, 0},
-		{[]int{130497}, 403, carillon.Refused, refused, 0, 0},
-		{[]int{131000}, 500, carillon.RetryLater, exhausted, 0, 0},
-		{[]int{131005}, 403, carillon.PauseSender, refused, 0, 0},
-		{[]int{131008, 131009}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{131016}, 500, carillon.RetryLater, exhausted, 0, 0},
-		{[]int{131016}, 503, carillon.RetryLater, exhausted, 0, 0},
-		{[]int{131021}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{131026}, 400, carillon.Refused, carillon.ReasonUndeliverable, 0, 0},
-		{[]int{131030}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{131031}, 403, carillon.PauseSender, refused, 0, 0},
-		{[]int{131037, 131042}, 400, carillon.PauseSender, refused, 0, 0},
-		{[]int{131045}, 500, carillon.PauseSender, refused, 0, 0},
-		{[]int{131047}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{131048}, 400, carillon.PauseSender, limited, 2 * time.Hour, 0},
-		{[]int{131049}, 400, carillon.Refused, limited, 0, 0},
-		{[]int{131050}, 400, carillon.Refused, carillon.ReasonRecipientOptedOut, 0, 0},
-		{[]int{131051}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{131052, 131053}, 400, carillon.RetryLater, carillon.ReasonMediaRejected, 0, 2},
-		{[]int{131052, 131053}, 500, carillon.RetryLater, carillon.ReasonMediaRejected, 0, 2},
-		{[]int{131056}, 400, carillon.RetryLater, limited, 4 * time.Second, 0},
-		{[]int{131056}, 429, carillon.RetryLater, limited, 4 * time.Second, 0},
-		{[]int{131057}, 500, carillon.RetryLater, exhausted, 2 * time.Minute, 0},
-		{[]int{131062}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{131063}, 400, carillon.Refused, rejected, 0, 0},
-		{[]int{131064}, 400, carillon.PauseSender, refused, 0, 0},
-		{[]int{132000}, 400, carillon.Refused, rejected, 0, 0},
-		{[]int{132001}, 404, carillon.Refused, rejected, 0, 0},
-		{[]int{132005, 132007, 132008, 132012, 132018}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{132015, 132016}, 400, carillon.PauseTemplate, rejected, 0, 0},
-		{[]int{132068}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{132069}, 400, carillon.RetryLater, exhausted, time.Hour, 0},
-		{[]int{133004}, 503, carillon.RetryLater, exhausted, 0, 0},
-		{[]int{133000, 133005, 133010, 133015}, 400, carillon.PauseSender, refused, 0, 0},
-		{[]int{133016}, 400, carillon.PauseSender, refused, 72 * time.Hour, 0},
-		{[]int{135000, 136025, 137000}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{138000, 138999, 139000, 139999, 131200, 131299}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{2388019, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299}, 400, carillon.Refused, refused, 0, 0},
+		{[]int{0}, 401, provider.PauseSender, refused, 0, 0},
+		{[]int{1}, 400, provider.RetryLater, exhausted, 0, 3},
+		{[]int{1}, 500, provider.RetryLater, exhausted, 0, 3},
+		{[]int{2}, 503, provider.RetryLater, exhausted, 0, 0},
+		{[]int{3, 10, 200, 250, 299}, 403, provider.PauseSender, refused, 0, 0},
+		{[]int{4}, 400, provider.RetryLater, exhausted, 2 * time.Minute, 0},
+		{[]int{33}, 400, provider.PauseSender, refused, 0, 0},
+		{[]int{100}, 400, provider.Refused, refused, 0, 0},
+		{[]int{190}, 401, provider.PauseSender, refused, 0, 0},
+		{[]int{368}, 403, provider.PauseSender, refused, 0, 0},
+		{[]int{80007, 80008}, 400, provider.RetryLater, exhausted, 5 * time.Minute, 0},
+		{[]int{130429}, 429, provider.RetryLater, exhausted, time.Second, 0},
+		{[]int{130472}, 400, provider.Refused, limited, 0, 0},
+		{[]int{130497}, 403, provider.Refused, refused, 0, 0},
+		{[]int{131000}, 500, provider.RetryLater, exhausted, 0, 0},
+		{[]int{131005}, 403, provider.PauseSender, refused, 0, 0},
+		{[]int{131008, 131009}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131016}, 500, provider.RetryLater, exhausted, 0, 0},
+		{[]int{131016}, 503, provider.RetryLater, exhausted, 0, 0},
+		{[]int{131021}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131026}, 400, provider.Refused, carillon.ReasonUndeliverable, 0, 0},
+		{[]int{131030}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131031}, 403, provider.PauseSender, refused, 0, 0},
+		{[]int{131037, 131042}, 400, provider.PauseSender, refused, 0, 0},
+		{[]int{131045}, 500, provider.PauseSender, refused, 0, 0},
+		{[]int{131047}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131048}, 400, provider.PauseSender, limited, 2 * time.Hour, 0},
+		{[]int{131049}, 400, provider.Refused, limited, 0, 0},
+		{[]int{131050}, 400, provider.Refused, carillon.ReasonRecipientOptedOut, 0, 0},
+		{[]int{131051}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131052, 131053}, 400, provider.RetryLater, carillon.ReasonMediaRejected, 0, 2},
+		{[]int{131052, 131053}, 500, provider.RetryLater, carillon.ReasonMediaRejected, 0, 2},
+		{[]int{131056}, 400, provider.RetryLater, limited, 4 * time.Second, 0},
+		{[]int{131056}, 429, provider.RetryLater, limited, 4 * time.Second, 0},
+		{[]int{131057}, 500, provider.RetryLater, exhausted, 2 * time.Minute, 0},
+		{[]int{131062}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131063}, 400, provider.Refused, rejected, 0, 0},
+		{[]int{131064}, 400, provider.PauseSender, refused, 0, 0},
+		{[]int{132000}, 400, provider.Refused, rejected, 0, 0},
+		{[]int{132001}, 404, provider.Refused, rejected, 0, 0},
+		{[]int{132005, 132007, 132008, 132012, 132018}, 400, provider.Refused, refused, 0, 0},
+		{[]int{132015, 132016}, 400, provider.PauseTemplate, rejected, 0, 0},
+		{[]int{132068}, 400, provider.Refused, refused, 0, 0},
+		{[]int{132069}, 400, provider.RetryLater, exhausted, time.Hour, 0},
+		{[]int{133004}, 503, provider.RetryLater, exhausted, 0, 0},
+		{[]int{133000, 133005, 133010, 133015}, 400, provider.PauseSender, refused, 0, 0},
+		{[]int{133016}, 400, provider.PauseSender, refused, 72 * time.Hour, 0},
+		{[]int{135000, 136025, 137000}, 400, provider.Refused, refused, 0, 0},
+		{[]int{138000, 138999, 139000, 139999, 131200, 131299}, 400, provider.Refused, refused, 0, 0},
+		{[]int{2388019, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299}, 400, provider.Refused, refused, 0, 0},
 		// In no row: the status decides.
-		{[]int{777777}, 400, carillon.Refused, refused, 0, 0},
-		{[]int{777777}, 429, carillon.RetryLater, exhausted, 0, 3},
-		{[]int{777777}, 500, carillon.Unknown, carillon.ReasonOutcomeUnknown, 0, 0},
+		{[]int{777777}, 400, provider.Refused, refused, 0, 0},
+		{[]int{777777}, 429, provider.RetryLater, exhausted, 0, 3},
+		{[]int{777777}, 500, provider.Unknown, carillon.ReasonOutcomeUnknown, 0, 0},
 	}
 }
 
@@ -103,7 +104,7 @@ func TestEveryErrorCodeHasItsVerdict(t *testing.T) {
 					t.Errorf("detail %q", got.Detail)
 				}
 				got.Detail, got.Fault = "", "" // the fault's class has a test of its own
-				want := carillon.Outcome{Verdict: tc.want, Reason: tc.reason, RetryAfter: tc.after, MaxTries: tc.tries}
+				want := provider.Outcome{Verdict: tc.want, Reason: tc.reason, RetryAfter: tc.after, MaxTries: tc.tries}
 				if got != want {
 					t.Errorf("got %+v\nwant %+v", got, want)
 				}
@@ -173,7 +174,7 @@ func TestTheChannelsOwnWaitIsHonoured(t *testing.T) {
 	}
 	date := time.Now().Add(time.Minute).UTC().Format(http.TimeFormat)
 	got := judge(response{status: 429, header: http.Header{"Retry-After": {date}}, body: []byte("busy")}, 1)
-	if got.Verdict != carillon.RetryLater || got.RetryAfter <= 50*time.Second || got.RetryAfter > time.Minute {
+	if got.Verdict != provider.RetryLater || got.RetryAfter <= 50*time.Second || got.RetryAfter > time.Minute {
 		t.Errorf("a date gives %+v", got)
 	}
 }
@@ -183,36 +184,36 @@ func TestJudgeReadsTheAnswer(t *testing.T) {
 		name   string
 		status int
 		body   string
-		want   carillon.Outcome
+		want   provider.Outcome
 	}{
 		{
 			"accepted", 200, `{"messages":[{"id":"wamid.1","message_status":"accepted"}]}`,
-			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1"},
+			provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid.1"},
 		},
-		{"without a status", 200, `{"messages":[{"id":"wamid.1"}]}`, carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1"}},
+		{"without a status", 200, `{"messages":[{"id":"wamid.1"}]}`, provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid.1"}},
 		{
 			"held", 200, `{"messages":[{"id":"wamid.1","message_status":"held_for_quality_assessment"}]}`,
-			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1", Detail: "held for quality assessment"},
+			provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid.1", Detail: "held for quality assessment"},
 		},
 		{
 			"paused", 200, `{"messages":[{"id":"wamid.1","message_status":"paused"}]}`,
-			carillon.Outcome{Verdict: carillon.Sent, ProviderID: "wamid.1", Detail: "held: template paused"},
+			provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid.1", Detail: "held: template paused"},
 		},
 		{
 			"an error with 200", 200, `{"error":{"code":131026}}`,
-			carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"},
+			provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"},
 		},
 		{
 			"an error object of strings", 400, `{"error":{"code":131026,"error_data":"x","error_subcode":"y"}}`,
-			carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"},
+			provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonUndeliverable, Detail: "131026 undeliverable"},
 		},
 		{
 			"a subcode", 400, `{"error":{"code":100,"error_subcode":33,"fbtrace_id":"A b"}}`,
-			carillon.Outcome{Verdict: carillon.Refused, Reason: refused, Detail: "100/33 invalid parameter"},
+			provider.Outcome{Verdict: provider.Refused, Reason: refused, Detail: "100/33 invalid parameter"},
 		},
 		{
 			"a passing fault without a rule", 500, `{"error":{"code":777777,"is_transient":true}}`,
-			carillon.Outcome{Verdict: carillon.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule", Fault: carillon.FaultProvider},
+			provider.Outcome{Verdict: provider.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule", Fault: provider.FaultProvider},
 		},
 		{"an error without a code", 400, `{"error":{"message":"no"}}`, unknown("response 400 without the channel's JSON")},
 		{"no id", 200, `{"messages":[{}]}`, unknown("response 200 without the channel's JSON")},

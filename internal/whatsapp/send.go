@@ -9,16 +9,17 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Send posts one template message to the channel, once, and judges the result. The message carries its Ref, which every
 // later callback repeats.
-func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgoing) carillon.Outcome {
+func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	a, err := c.account(s)
 	if err != nil {
-		return carillon.Outcome{
-			Verdict: carillon.PauseSender, Reason: carillon.ReasonProviderRefused,
-			Detail: carillon.Shorten(err.Error()), Fault: carillon.FaultAccount,
+		return provider.Outcome{
+			Verdict: provider.PauseSender, Reason: carillon.ReasonProviderRefused,
+			Detail: carillon.Shorten(err.Error()), Fault: provider.FaultAccount,
 		}
 	}
 	t, out, ok := prepare(m)
@@ -38,7 +39,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *carillon.Outgo
 
 // prepare refuses what the channel would refuse: values that no longer fit the template, media of a type that the
 // channel does not accept.
-func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) {
+func prepare(m *provider.Outgoing) (*carillon.Template, provider.Outcome, bool) {
 	t, err := compiled(m.Template)
 	if err != nil {
 		return nil, changed(carillon.Shorten(err.Error())), false
@@ -47,29 +48,29 @@ func prepare(m *carillon.Outgoing) (*carillon.Template, carillon.Outcome, bool) 
 		return nil, changed(why), false
 	}
 	if m.Content.MediaURL != "" && !acceptsMedia(t.Shape.HeaderFormat, m.Content.MediaURL) {
-		return nil, carillon.Outcome{
-			Verdict: carillon.Refused, Reason: carillon.ReasonMediaRejected,
+		return nil, provider.Outcome{
+			Verdict: provider.Refused, Reason: carillon.ReasonMediaRejected,
 			Detail: "the channel accepts no such file in a header of format " + t.Shape.HeaderFormat,
 		}, false
 	}
-	return t, carillon.Outcome{}, true
+	return t, provider.Outcome{}, true
 }
 
-func changed(detail string) carillon.Outcome {
-	return carillon.Outcome{Verdict: carillon.Refused, Reason: carillon.ReasonTemplateRejected, Detail: detail}
+func changed(detail string) provider.Outcome {
+	return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonTemplateRejected, Detail: detail}
 }
 
 // judgeError separates what was certainly not sent from what may have been. A channel that cannot be reached at all
 // concerns every message of the sender: the lane pauses and probes with one message at a time, so that an outage of hours
 // uses up no message's attempts.
-func judgeError(err error) carillon.Outcome {
+func judgeError(err error) provider.Outcome {
 	var e *exchangeError
 	if !errors.As(err, &e) || e.written {
 		return unknown("no whole response: " + carillon.Shorten(err.Error()))
 	}
 	out := notSent(err)
 	if unreachable(err) {
-		out.Verdict = carillon.PauseSender
+		out.Verdict = provider.PauseSender
 	}
 	return out
 }
@@ -81,10 +82,10 @@ func unreachable(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &cert)
 }
 
-func notSent(err error) carillon.Outcome {
-	return carillon.Outcome{
-		Verdict: carillon.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-		Detail: "not sent: " + carillon.Shorten(err.Error()), Fault: carillon.FaultUnreachable,
+func notSent(err error) provider.Outcome {
+	return provider.Outcome{
+		Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
+		Detail: "not sent: " + carillon.Shorten(err.Error()), Fault: provider.FaultUnreachable,
 	}
 }
 

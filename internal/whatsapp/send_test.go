@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -30,7 +31,7 @@ func TestSendWritesTheGoldenBodyAndTheChannelTakesIt(t *testing.T) {
 				t.Fatalf("nothing was posted: %+v", out)
 			}
 			p := posts[len(posts)-1]
-			if diff := cmp.Diff(carillon.Outcome{Verdict: carillon.Sent, ProviderID: p.ID}, out); diff != "" {
+			if diff := cmp.Diff(provider.Outcome{Verdict: provider.Sent, ProviderID: p.ID}, out); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(golden(t, "messages/"+k.golden), string(p.Body)); diff != "" {
@@ -79,7 +80,7 @@ func TestStandInRefusesWhatTheChannelWould(t *testing.T) {
 			}
 			out := judge(got, 1)
 			code, _, _ := strings.Cut(strings.ReplaceAll(out.Detail, "/", " "), " ")
-			if out.Verdict == carillon.Sent || code != tc.code {
+			if out.Verdict == provider.Sent || code != tc.code {
 				t.Errorf("answered %+v, want code %s", out, tc.code)
 			}
 		})
@@ -98,7 +99,7 @@ func TestHundredRecipientsOfAllKindsAreSentAndTheirStatusesRead(t *testing.T) {
 	for n := range 100 {
 		m := all[n%len(all)].message(n)
 		m.Number = strconv.Itoa(34600000000 + n)
-		if out := c.Send(t.Context(), sender, m); out.Verdict != carillon.Sent {
+		if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent {
 			t.Fatalf("recipient %d: %+v", n, out)
 		}
 		if got := s.Count(m.Ref.String()); got != 1 {
@@ -145,7 +146,7 @@ func TestHundredRecipientsOfAllKindsAreSentAndTheirStatusesRead(t *testing.T) {
 func TestSendRefusesBeforePostingWhatCannotBeTaken(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	c := client(t, Options{})
-	of := func(golden string) *carillon.Outgoing {
+	of := func(golden string) *provider.Outgoing {
 		for _, k := range kinds() {
 			if k.golden == golden {
 				return k.message(0)
@@ -157,25 +158,25 @@ func TestSendRefusesBeforePostingWhatCannotBeTaken(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		kind   string
-		change func(*carillon.Outgoing)
+		change func(*provider.Outgoing)
 		reason carillon.Reason
 	}{
-		{"GIF", "image_header", func(m *carillon.Outgoing) { m.Content.MediaURL = "https://x.org/a.GIF?b=c.png" }, carillon.ReasonMediaRejected},
-		{"AVI", "video_header", func(m *carillon.Outgoing) { m.Content.MediaURL = "https://x.org/a.avi" }, carillon.ReasonMediaRejected},
-		{"MOV", "video_header", func(m *carillon.Outgoing) { m.Content.MediaURL = "https://x.org/a.mov" }, carillon.ReasonMediaRejected},
-		{"no media", "image_header", func(m *carillon.Outgoing) { m.Content.MediaURL = "" }, carillon.ReasonTemplateRejected},
-		{"media for text", "named", func(m *carillon.Outgoing) { m.Content.MediaURL = "https://x.org/a.png" }, carillon.ReasonTemplateRejected},
-		{"value missing", "named", func(m *carillon.Outgoing) { m.Content.Body = m.Content.Body[:1] }, carillon.ReasonTemplateRejected},
-		{"header missing", "named", func(m *carillon.Outgoing) { m.Content.HeaderText = "" }, carillon.ReasonTemplateRejected},
-		{"button missing", "named", func(m *carillon.Outgoing) { m.Content.Buttons = nil }, carillon.ReasonTemplateRejected},
-		{"button out of range", "named", func(m *carillon.Outgoing) { m.Content.Buttons[0].Index = 2 }, carillon.ReasonTemplateRejected},
-		{"button of another kind", "named", func(m *carillon.Outgoing) { m.Content.Buttons[0].Index = 0 }, carillon.ReasonTemplateRejected},
+		{"GIF", "image_header", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.GIF?b=c.png" }, carillon.ReasonMediaRejected},
+		{"AVI", "video_header", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.avi" }, carillon.ReasonMediaRejected},
+		{"MOV", "video_header", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.mov" }, carillon.ReasonMediaRejected},
+		{"no media", "image_header", func(m *provider.Outgoing) { m.Content.MediaURL = "" }, carillon.ReasonTemplateRejected},
+		{"media for text", "named", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.png" }, carillon.ReasonTemplateRejected},
+		{"value missing", "named", func(m *provider.Outgoing) { m.Content.Body = m.Content.Body[:1] }, carillon.ReasonTemplateRejected},
+		{"header missing", "named", func(m *provider.Outgoing) { m.Content.HeaderText = "" }, carillon.ReasonTemplateRejected},
+		{"button missing", "named", func(m *provider.Outgoing) { m.Content.Buttons = nil }, carillon.ReasonTemplateRejected},
+		{"button out of range", "named", func(m *provider.Outgoing) { m.Content.Buttons[0].Index = 2 }, carillon.ReasonTemplateRejected},
+		{"button of another kind", "named", func(m *provider.Outgoing) { m.Content.Buttons[0].Index = 0 }, carillon.ReasonTemplateRejected},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := of(tc.kind)
 			tc.change(m)
 			out := c.Send(t.Context(), sender, m)
-			if out.Verdict != carillon.Refused || out.Reason != tc.reason || out.Detail == "" {
+			if out.Verdict != provider.Refused || out.Reason != tc.reason || out.Detail == "" {
 				t.Errorf("outcome %+v, want refused, %s", out, tc.reason)
 			}
 		})
@@ -189,7 +190,7 @@ func TestSendPausesTheSenderWhoseSettingsCannotBeUsed(t *testing.T) {
 	k := kinds()[0]
 	sender := &carillon.Sender{UID: 9, Settings: json.RawMessage(`{"access_token":"very-secret"}`)}
 	out := client(t, Options{}).Send(t.Context(), sender, k.message(0))
-	if out.Verdict != carillon.PauseSender || strings.Contains(out.Detail, "very-secret") {
+	if out.Verdict != provider.PauseSender || strings.Contains(out.Detail, "very-secret") {
 		t.Errorf("outcome %+v", out)
 	}
 }
@@ -202,8 +203,8 @@ func TestSendUsesSettingsThatChanged(t *testing.T) {
 	wrong := json.RawMessage(strings.Replace(string(good), "provider-token", "other-token", 1))
 	for i, tc := range []struct {
 		settings json.RawMessage
-		want     carillon.Verdict
-	}{{good, carillon.Sent}, {wrong, carillon.PauseSender}, {good, carillon.Sent}} {
+		want     provider.Verdict
+	}{{good, provider.Sent}, {wrong, provider.PauseSender}, {good, provider.Sent}} {
 		if out := c.Send(t.Context(), &carillon.Sender{UID: 7, Settings: tc.settings}, k.message(i)); out.Verdict != tc.want {
 			t.Errorf("send %d: %+v, want %v", i, out, tc.want)
 		}
@@ -218,12 +219,12 @@ func TestSendOfACanceledContextLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("lease lost"))
 	out := client(t, Options{}).Send(ctx, sender, kinds0())
-	if out.Verdict != carillon.RetryLater || out.MaxTries != 0 || s.Total() != 0 {
+	if out.Verdict != provider.RetryLater || out.MaxTries != 0 || s.Total() != 0 {
 		t.Errorf("outcome %+v after %d posts", out, s.Total())
 	}
 }
 
-func kinds0() *carillon.Outgoing {
+func kinds0() *provider.Outgoing {
 	k := kinds()[0]
 	return k.message(0)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/whatsapp/graphtest"
 )
 
@@ -23,30 +24,30 @@ func TestSendJudgesEachWayThatATransportFails(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		failure graphtest.Failure
-		want    carillon.Verdict
+		want    provider.Verdict
 	}{
-		{"closed after the request", graphtest.Failure{Kind: graphtest.CloseAfter}, carillon.Unknown},
-		{"reset after the request", graphtest.Failure{Kind: graphtest.Reset}, carillon.Unknown},
-		{"half a response", graphtest.Failure{Kind: graphtest.HalfBody}, carillon.Unknown},
-		{"garbage", graphtest.Failure{Kind: graphtest.Garbage}, carillon.Unknown},
-		{"a gateway's 502", graphtest.Failure{Kind: graphtest.HTML}, carillon.Unknown},
-		{"a gateway's 504", graphtest.Failure{Kind: graphtest.HTML, HTTP: 504}, carillon.Unknown},
-		{"a gateway's 500", graphtest.Failure{Kind: graphtest.HTML, HTTP: 500}, carillon.Unknown},
-		{"a gateway's 503", graphtest.Failure{Kind: graphtest.HTML, HTTP: 503}, carillon.Unknown},
-		{"a stranger's 404", graphtest.Failure{Kind: graphtest.HTML, HTTP: 404}, carillon.Unknown},
-		{"a proxy's 429", graphtest.Failure{Kind: graphtest.HTML, HTTP: 429}, carillon.RetryLater},
-		{"502 in the channel's form", graphtest.Code(502, 131026), carillon.Unknown},
-		{"504 in the channel's form", graphtest.Code(504, 2), carillon.Unknown},
-		{"a redirect", graphtest.Failure{Kind: graphtest.Redirect}, carillon.Unknown},
-		{"a redirect to a GET", graphtest.Failure{Kind: graphtest.Redirect, HTTP: 302}, carillon.Unknown},
-		{"an endless response", graphtest.Failure{Kind: graphtest.Huge}, carillon.Unknown},
-		{"no response in time", graphtest.Failure{Kind: graphtest.Hang}, carillon.Unknown},
+		{"closed after the request", graphtest.Failure{Kind: graphtest.CloseAfter}, provider.Unknown},
+		{"reset after the request", graphtest.Failure{Kind: graphtest.Reset}, provider.Unknown},
+		{"half a response", graphtest.Failure{Kind: graphtest.HalfBody}, provider.Unknown},
+		{"garbage", graphtest.Failure{Kind: graphtest.Garbage}, provider.Unknown},
+		{"a gateway's 502", graphtest.Failure{Kind: graphtest.HTML}, provider.Unknown},
+		{"a gateway's 504", graphtest.Failure{Kind: graphtest.HTML, HTTP: 504}, provider.Unknown},
+		{"a gateway's 500", graphtest.Failure{Kind: graphtest.HTML, HTTP: 500}, provider.Unknown},
+		{"a gateway's 503", graphtest.Failure{Kind: graphtest.HTML, HTTP: 503}, provider.Unknown},
+		{"a stranger's 404", graphtest.Failure{Kind: graphtest.HTML, HTTP: 404}, provider.Unknown},
+		{"a proxy's 429", graphtest.Failure{Kind: graphtest.HTML, HTTP: 429}, provider.RetryLater},
+		{"502 in the channel's form", graphtest.Code(502, 131026), provider.Unknown},
+		{"504 in the channel's form", graphtest.Code(504, 2), provider.Unknown},
+		{"a redirect", graphtest.Failure{Kind: graphtest.Redirect}, provider.Unknown},
+		{"a redirect to a GET", graphtest.Failure{Kind: graphtest.Redirect, HTTP: 302}, provider.Unknown},
+		{"an endless response", graphtest.Failure{Kind: graphtest.Huge}, provider.Unknown},
+		{"no response in time", graphtest.Failure{Kind: graphtest.Hang}, provider.Unknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) { testFailure(t, tc.failure, tc.want) })
 	}
 }
 
-func testFailure(t *testing.T, failure graphtest.Failure, want carillon.Verdict) {
+func testFailure(t *testing.T, failure graphtest.Failure, want provider.Verdict) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	c := client(t, Options{})
 	m := kinds0()
@@ -68,7 +69,7 @@ func testFailure(t *testing.T, failure graphtest.Failure, want carillon.Verdict)
 		if n := s.Total() - before; n != 1 {
 			t.Errorf("%s: posted %d times", how, n)
 		}
-		if out := c.Send(t.Context(), sender, m); out.Verdict != carillon.Sent { // leaves a kept connection
+		if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent { // leaves a kept connection
 			t.Fatalf("%s: the next message: %+v", how, out)
 		}
 	}
@@ -82,9 +83,9 @@ func senderAt(base string) *carillon.Sender {
 	return &carillon.Sender{UID: 8, Settings: b}
 }
 
-func wantNotSent(t *testing.T, verdict carillon.Verdict, out carillon.Outcome) {
+func wantNotSent(t *testing.T, verdict provider.Verdict, out provider.Outcome) {
 	t.Helper()
-	if out.Verdict != verdict || out.Fault != carillon.FaultUnreachable || out.RetryAfter != 0 || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
+	if out.Verdict != verdict || out.Fault != provider.FaultUnreachable || out.RetryAfter != 0 || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
 		t.Errorf("outcome %+v, want a message that was not sent", out)
 	}
 	if strings.Contains(out.Detail, "provider-token") || strings.Contains(out.Detail, "34600111222") {
@@ -99,7 +100,7 @@ func TestSendKnowsThatARefusedDialSentNothing(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	_ = l.Close()
-	wantNotSent(t, carillon.PauseSender, client(t, Options{}).Send(t.Context(), senderAt("http://"+addr), kinds0()))
+	wantNotSent(t, provider.PauseSender, client(t, Options{}).Send(t.Context(), senderAt("http://"+addr), kinds0()))
 }
 
 func TestSendKnowsThatAFailedHandshakeSentNothing(t *testing.T) {
@@ -108,7 +109,7 @@ func TestSendKnowsThatAFailedHandshakeSentNothing(t *testing.T) {
 	s.Config.ErrorLog = quiet()
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	wantNotSent(t, carillon.PauseSender, client(t, Options{}).Send(t.Context(), senderAt(s.URL), kinds0()))
+	wantNotSent(t, provider.PauseSender, client(t, Options{}).Send(t.Context(), senderAt(s.URL), kinds0()))
 	if reached.Load() != 0 {
 		t.Error("a request was sent to a peer whose certificate was not verified")
 	}
@@ -121,7 +122,7 @@ func TestSendKnowsThatADialWithoutEndSentNothing(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	// The peer accepts the connection and never completes the handshake.
-	wantNotSent(t, carillon.RetryLater, client(t, Options{RequestTimeout: 100 * time.Millisecond}).
+	wantNotSent(t, provider.RetryLater, client(t, Options{RequestTimeout: 100 * time.Millisecond}).
 		Send(t.Context(), senderAt("https://"+l.Addr().String()), kinds0()))
 }
 
@@ -138,10 +139,10 @@ func TestSendOverTLSCountsOnlyTheRequest(t *testing.T) {
 	t.Cleanup(s.Close)
 	c := client(t, Options{RootCAs: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	sender := senderAt(s.URL)
-	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent || out.ProviderID != "wamid.1" {
+	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Sent || out.ProviderID != "wamid.1" {
 		t.Fatalf("outcome %+v", out)
 	}
-	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Unknown {
+	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Unknown {
 		t.Errorf("outcome %+v after the request was read", out)
 	}
 }
@@ -161,10 +162,10 @@ func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
 		}
 		return &oneWrite{Conn: nc}, nil
 	}
-	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Sent {
+	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Sent {
 		t.Fatalf("%+v", out)
 	}
-	wantNotSent(t, carillon.RetryLater, c.Send(t.Context(), sender, kinds0())) // on the kept connection
+	wantNotSent(t, provider.RetryLater, c.Send(t.Context(), sender, kinds0())) // on the kept connection
 	if n := s.Total(); n != 1 {
 		t.Errorf("%d messages arrived", n)
 	}
@@ -190,7 +191,7 @@ func TestSendCanceledAfterTheRequestLeftIsUnknown(t *testing.T) {
 		cancel()
 		return &graphtest.Failure{Kind: graphtest.Hang}
 	})
-	if out := client(t, Options{}).Send(ctx, sender, kinds0()); out.Verdict != carillon.Unknown {
+	if out := client(t, Options{}).Send(ctx, sender, kinds0()); out.Verdict != provider.Unknown {
 		t.Errorf("outcome %+v", out)
 	}
 }
@@ -200,7 +201,7 @@ func TestSendGivesUpAfterItsTimeout(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	s.Fail(1, graphtest.Failure{Kind: graphtest.Hang})
 	// Long enough for the request to leave on any machine: one that did not is not unknown.
-	if out := client(t, Options{RequestTimeout: 3 * time.Second}).Send(t.Context(), sender, kinds0()); out.Verdict != carillon.Unknown {
+	if out := client(t, Options{RequestTimeout: 3 * time.Second}).Send(t.Context(), sender, kinds0()); out.Verdict != provider.Unknown {
 		t.Errorf("outcome %+v", out)
 	}
 }
@@ -226,9 +227,9 @@ func TestSendNeverRepeats(t *testing.T) {
 	for i := range 20 {
 		before := posts.Load()
 		out := c.Send(t.Context(), sender, kinds0())
-		want := carillon.Sent
+		want := provider.Sent
 		if i%2 == 1 {
-			want = carillon.Unknown
+			want = provider.Unknown
 		}
 		if out.Verdict != want || posts.Load()-before != 1 {
 			t.Fatalf("send %d: %+v after %d posts, want %v after 1", i, out, posts.Load()-before, want)
@@ -272,7 +273,7 @@ func TestSendOverConnectionsThatCloseWhileIdle(t *testing.T) {
 				}
 				out := c.Send(t.Context(), sender, m)
 				n := s.Count(m.Ref.String())
-				if n > 1 || out.Verdict == carillon.RetryLater && n != 0 || out.Verdict == carillon.Sent && n != 1 {
+				if n > 1 || out.Verdict == provider.RetryLater && n != 0 || out.Verdict == provider.Sent && n != 1 {
 					t.Errorf("posted %d times: %+v", n, out)
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon"
+	"carillon/internal/provider"
 )
 
 // templateValue is what the fields message_template_status_update and template_category_update report.
@@ -25,27 +25,27 @@ type templateValue struct {
 	} `json:"rejection_info"`
 }
 
-func (t *templateValue) statusEvent(senderUID int64) (carillon.TemplateEvent, bool) {
+func (t *templateValue) statusEvent(senderUID int64) (provider.TemplateEvent, bool) {
 	s, ok := statusOf(t.Event)
 	if !ok || (t.ID == "" && t.Name == "") {
-		return carillon.TemplateEvent{}, false
+		return provider.TemplateEvent{}, false
 	}
 	e := t.event(senderUID)
 	e.Status, e.Reason = s, t.reason()
 	return e, true
 }
 
-func (t *templateValue) categoryEvent(senderUID int64) (carillon.TemplateEvent, bool) {
+func (t *templateValue) categoryEvent(senderUID int64) (provider.TemplateEvent, bool) {
 	if t.NewCategory == "" || (t.ID == "" && t.Name == "") {
-		return carillon.TemplateEvent{}, false
+		return provider.TemplateEvent{}, false
 	}
 	e := t.event(senderUID)
 	e.Category = t.NewCategory
 	return e, true
 }
 
-func (t *templateValue) event(senderUID int64) carillon.TemplateEvent {
-	return carillon.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
+func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
+	return provider.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
 }
 
 // reason joins what the channel gives as reasons; which members exist depends on the event.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/provider"
 )
 
 // Call is one attempt at a call.
@@ -31,7 +32,7 @@ type Ending struct {
 	Detail     string          // for the operator; no secrets
 	EndedBy    string          // agent, callee, caller or system
 	AnsweredBy string          // human, machine or unknown; empty when it was not answered
-	Fault      carillon.Fault  // of the line rather than of the callee: the circuit breaker records it; else empty
+	Fault      provider.Fault  // of the line rather than of the callee: the circuit breaker records it; else empty
 	RetryAfter time.Duration   // with Fault: no other attempt before it
 	At         time.Time
 }

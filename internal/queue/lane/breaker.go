@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/work"
 )
 
@@ -31,7 +31,7 @@ const (
 // nothing: an outage of hours neither uses up a message's attempts nor fails it. Nor do those that a fault on our side
 // ended before they left. A nil breaker is closed, has seen no recent fault, and forgives no attempt.
 type Breaker struct {
-	Fault   carillon.Fault
+	Fault   provider.Fault
 	Detail  string
 	Since   time.Time // when it left closed
 	Until   time.Time // nothing starts before
@@ -48,13 +48,13 @@ type Breaker struct {
 
 // outcome is one response; without a fault it was a good one.
 type outcome struct {
-	fault carillon.Fault
+	fault provider.Fault
 	key   work.Key
 	at    time.Time
 }
 
 // Restore returns a breaker that is not closed, as another node left it.
-func Restore(x *carillon.Breaker, now time.Time) *Breaker {
+func Restore(x *work.Breaker, now time.Time) *Breaker {
 	_, most := openFor(x.Fault)
 	return &Breaker{
 		Fault: x.Fault, Detail: x.Detail, Since: x.Since, tripped: true, Company: x.CompanyID,
@@ -64,14 +64,14 @@ func Restore(x *carillon.Breaker, now time.Time) *Breaker {
 }
 
 // State is the breaker's state at an instant.
-func (b *Breaker) State(now time.Time) carillon.BreakerState {
+func (b *Breaker) State(now time.Time) work.BreakerState {
 	switch {
 	case !b.Tripped():
-		return carillon.BreakerClosed
+		return work.BreakerClosed
 	case b.Open(now):
-		return carillon.BreakerOpen
+		return work.BreakerOpen
 	}
-	return carillon.BreakerHalfOpen
+	return work.BreakerHalfOpen
 }
 
 // Open reports whether nothing may start.
@@ -92,20 +92,20 @@ func (b *Breaker) Allow(k work.Key) (forgiven int, probe, first bool) {
 }
 
 // openFor bounds how long a breaker is open: the first time, and the longest.
-func openFor(f carillon.Fault) (first, most time.Duration) {
+func openFor(f provider.Fault) (first, most time.Duration) {
 	switch f {
-	case carillon.FaultAccount: // somebody has to repair it
+	case provider.FaultAccount: // somebody has to repair it
 		return 5 * time.Second, 10 * time.Minute
-	case carillon.FaultUnreachable:
+	case provider.FaultUnreachable:
 		return 2 * time.Second, time.Minute
-	case carillon.FaultThrottled, carillon.FaultProvider, carillon.FaultUnknown:
+	case provider.FaultThrottled, provider.FaultProvider, provider.FaultUnknown:
 	}
 	return time.Second, 30 * time.Second
 }
 
 // RecordFault counts a fault and reports whether the breaker opened by it. whole: it concerns the whole sender. rest is how
 // long the channel itself asks to be left alone, 0 where it does not say.
-func (b *Breaker) RecordFault(k work.Key, f carillon.Fault, whole bool, rest time.Duration, now time.Time) bool {
+func (b *Breaker) RecordFault(k work.Key, f provider.Fault, whole bool, rest time.Duration, now time.Time) bool {
 	switch {
 	case b.Open(now): // the message had started before
 		if until := now.Add(rest); whole && until.After(b.Until) {
@@ -136,7 +136,7 @@ func (b *Breaker) record(o outcome) {
 }
 
 // failing are the different messages that met a fault recently.
-func (b *Breaker) failing(f carillon.Fault, now time.Time) []work.Key {
+func (b *Breaker) failing(f provider.Fault, now time.Time) []work.Key {
 	var all []work.Key
 	for _, o := range b.last {
 		if o.fault != f || now.Sub(o.at) > BreakerWithin {
@@ -153,7 +153,7 @@ func (b *Breaker) failing(f carillon.Fault, now time.Time) []work.Key {
 	return all
 }
 
-func (b *Breaker) trip(f carillon.Fault, rest time.Duration, now time.Time) {
+func (b *Breaker) trip(f provider.Fault, rest time.Duration, now time.Time) {
 	if !b.tripped {
 		b.Since = now
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon"
+	"carillon/internal/provider"
 	"carillon/internal/store/work"
 )
 
@@ -14,20 +14,20 @@ func TestBreakerOpensByDifferentMessagesAlone(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var b Breaker
 	for i := range 20 {
-		if b.RecordFault(message(0), carillon.FaultProvider, false, 0, now.Add(time.Duration(i)*time.Second)) {
+		if b.RecordFault(message(0), provider.FaultProvider, false, 0, now.Add(time.Duration(i)*time.Second)) {
 			t.Fatal("one message that fails again and again opened it")
 		}
 	}
 	b = Breaker{}
 	for i := range BreakerTrip - 1 {
-		if b.RecordFault(message(i), carillon.FaultProvider, false, 0, now) {
+		if b.RecordFault(message(i), provider.FaultProvider, false, 0, now) {
 			t.Fatalf("opened after %d messages", i+1)
 		}
 	}
-	if b.RecordFault(message(90), carillon.FaultThrottled, false, 0, now) {
+	if b.RecordFault(message(90), provider.FaultThrottled, false, 0, now) {
 		t.Fatal("another class of fault opened it")
 	}
-	if !b.RecordFault(message(91), carillon.FaultProvider, false, 0, now) || !b.Open(now) {
+	if !b.RecordFault(message(91), provider.FaultProvider, false, 0, now) || !b.Open(now) {
 		t.Fatal("it did not open")
 	}
 	for i := range BreakerTrip - 1 {
@@ -41,13 +41,13 @@ func TestBreakerForgetsFaultsThatAreOldOrFewAmongGoodAnswers(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var b Breaker
 	for i := range 50 {
-		if b.RecordFault(message(i), carillon.FaultUnknown, false, 0, now.Add(time.Duration(i)*(BreakerWithin/(BreakerTrip-1)+time.Second))) {
+		if b.RecordFault(message(i), provider.FaultUnknown, false, 0, now.Add(time.Duration(i)*(BreakerWithin/(BreakerTrip-1)+time.Second))) {
 			t.Fatal("faults that lie far apart opened it")
 		}
 	}
 	b = Breaker{}
 	for i := range 100 {
-		if b.RecordFault(message(i), carillon.FaultUnknown, false, 0, now) {
+		if b.RecordFault(message(i), provider.FaultUnknown, false, 0, now) {
 			t.Fatal("one fault in three opened it")
 		}
 		b.RecordSuccess(now)
@@ -59,7 +59,7 @@ func TestBreakerForgetsFaultsThatAreOldOrFewAmongGoodAnswers(t *testing.T) {
 }
 
 func TestBreakerOpensForLongerEachTimeUpToABound(t *testing.T) {
-	for _, f := range carillon.Faults() {
+	for _, f := range provider.Faults() {
 		now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 		var b Breaker
 		first, most := openFor(f)
@@ -87,11 +87,11 @@ func TestBreakerOpensForLongerEachTimeUpToABound(t *testing.T) {
 func TestBreakerHeedsHowLongTheChannelWantsToRest(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var b Breaker
-	b.RecordFault(message(0), carillon.FaultThrottled, true, 2*time.Hour, now)
+	b.RecordFault(message(0), provider.FaultThrottled, true, 2*time.Hour, now)
 	if d := b.Until.Sub(now); d < 2*time.Hour || d > 2*time.Hour+time.Minute {
 		t.Errorf("open for %s", d)
 	}
-	if b.RecordFault(message(1), carillon.FaultAccount, true, 3*time.Hour, now) || b.Until.Sub(now) != 3*time.Hour {
+	if b.RecordFault(message(1), provider.FaultAccount, true, 3*time.Hour, now) || b.Until.Sub(now) != 3*time.Hour {
 		t.Errorf("one that had started before: open for %s", b.Until.Sub(now))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/provider"
 	"carillon/internal/store/configure"
 )
 
@@ -200,7 +201,7 @@ func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (remov
 }
 
 // OptOuts are the numbers of messages whose recipients asked for no more, for one company's sender.
-func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []carillon.Receipt) ([]string, error) {
+func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provider.Receipt) ([]string, error) {
 	var numbers []string
 	for i := range receipts {
 		r := &receipts[i]

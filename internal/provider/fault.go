@@ -1,6 +1,4 @@
-package carillon
-
-import "time"
+package provider
 
 // Fault is the class of a failure that is likely to affect the sender's next attempt too, which is what a circuit breaker
 // counts. A failure that concerns only the message or its recipient is not a fault.
@@ -18,26 +16,4 @@ const (
 // Faults lists all classes.
 func Faults() []Fault {
 	return []Fault{FaultUnreachable, FaultThrottled, FaultAccount, FaultProvider, FaultUnknown}
-}
-
-// BreakerState is the state of a sender's circuit breaker.
-type BreakerState string
-
-// The states of a circuit breaker.
-const (
-	BreakerClosed   BreakerState = "closed"    // messages are sent
-	BreakerOpen     BreakerState = "open"      // no message starts before Until
-	BreakerHalfOpen BreakerState = "half_open" // one message at a time, until one gets a response
-)
-
-// Breaker describes a sender's circuit breaker that is not closed.
-type Breaker struct {
-	SenderUID int64
-	CompanyID string
-	Kind      string // of the work that the sender does
-	State     BreakerState
-	Fault     Fault
-	Detail    string    // the channel's code and our text, for the operator; no secrets, no content
-	Since     time.Time // when it left closed
-	Until     time.Time // open: when the next message is tried
 }

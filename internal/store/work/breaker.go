@@ -1,0 +1,29 @@
+package work
+
+import (
+	"time"
+
+	"carillon/internal/provider"
+)
+
+// BreakerState is the state of a sender's circuit breaker.
+type BreakerState string
+
+// The states of a circuit breaker.
+const (
+	BreakerClosed   BreakerState = "closed"    // messages are sent
+	BreakerOpen     BreakerState = "open"      // no message starts before Until
+	BreakerHalfOpen BreakerState = "half_open" // one message at a time, until one gets a response
+)
+
+// Breaker describes a sender's circuit breaker that is not closed.
+type Breaker struct {
+	SenderUID int64
+	CompanyID string
+	Kind      string // of the work that the sender does
+	State     BreakerState
+	Fault     provider.Fault
+	Detail    string    // the channel's code and our text, for the operator; no secrets, no content
+	Since     time.Time // when it left closed
+	Until     time.Time // open: when the next message is tried
+}
