@@ -124,9 +124,3 @@ type UnknownPolicy struct {
 func DefaultUnknownPolicy() UnknownPolicy {
 	return UnknownPolicy{Retry: [Classes]bool{true, true, false}, After: 10 * time.Minute}
 }
-
-// Agent is a virtual agent, with what accepting a call needs to know.
-type Agent struct {
-	ID, CompanyID, Name, Language string
-	Active                        bool
-}

@@ -12,10 +12,10 @@ import (
 )
 
 // The limits of the root package: vocabulary only. rootNames counts exported types, functions, constants, variables and
-// methods; it may only be lowered (the goal is 130).
+// methods; it is not raised.
 const (
 	rootLines = 1_500
-	rootNames = 132
+	rootNames = 130
 )
 
 func TestRootPackageStaysSmall(t *testing.T) {

@@ -1,6 +1,6 @@
 package config
 
-import "carillon"
+import "carillon/internal/content"
 
 // nearest returns the known name that is most similar to a mistyped one, "" when none is similar.
 func nearest(name string, known []string) string {
@@ -9,7 +9,7 @@ func nearest(name string, known []string) string {
 		return ""
 	}
 	for _, k := range known {
-		if d := carillon.EditDistance(name, k); d < least && d < len(k) {
+		if d := content.EditDistance(name, k); d < least && d < len(k) {
 			best, least = k, d
 		}
 	}

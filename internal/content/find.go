@@ -50,7 +50,7 @@ func suggest(list []*carillon.Template, name string) string {
 		if t.Status != carillon.TemplateApproved || t.Name == best {
 			continue
 		}
-		d := carillon.EditDistance(lower, t.Name)
+		d := EditDistance(lower, t.Name)
 		if distance < 0 || d < distance || d == distance && t.Name < best {
 			best, distance = t.Name, d
 		}

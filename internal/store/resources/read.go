@@ -14,9 +14,16 @@ import (
 	"carillon/internal/store/configure"
 )
 
+// Agent is a virtual agent, with what accepting a call needs to know.
+type Agent struct {
+	ID     string
+	Name   string
+	Active bool
+}
+
 // Agent returns a company's active voice agent, from the cache. Errors: agent_not_found, which suggests an existing one.
-func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
-	a, err := s.agents.Get(ctx, configure.OwnedKey(companyID, id), func(ctx context.Context) (*carillon.Agent, string, error) {
+func (s *Store) Agent(ctx context.Context, companyID, id string) (*Agent, error) {
+	a, err := s.agents.Get(ctx, configure.OwnedKey(companyID, id), func(ctx context.Context) (*Agent, string, error) {
 		a, err := s.agent(ctx, companyID, id)
 		return a, companyID, err
 	})
@@ -35,8 +42,8 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*carillon.Agen
 }
 
 // agent reads an agent. A missing one is returned as inactive and without a name.
-func (s *Store) agent(ctx context.Context, companyID, id string) (*carillon.Agent, error) {
-	a := &carillon.Agent{ID: id, CompanyID: companyID}
+func (s *Store) agent(ctx context.Context, companyID, id string) (*Agent, error) {
+	a := &Agent{ID: id}
 	err := s.d.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, nil

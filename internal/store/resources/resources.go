@@ -3,7 +3,6 @@
 package resources
 
 import (
-	"carillon"
 	"carillon/internal/cache"
 	"carillon/internal/db"
 	"carillon/internal/store/configure"
@@ -15,13 +14,13 @@ type Store struct {
 	d      *db.DB
 	seal   *seal.Sealer
 	config *configure.Configuration
-	agents *cache.Cache[*carillon.Agent]
+	agents *cache.Cache[*Agent]
 	flows  *cache.Cache[bool]
 }
 
 // New returns the store of a database.
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
-	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*carillon.Agent](c), flows: configure.Cache[bool](c)}
+	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), flows: configure.Cache[bool](c)}
 }
 
 // Tx writes inside a transaction.

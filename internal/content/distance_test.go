@@ -1,4 +1,4 @@
-package carillon
+package content
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package carillon
+package content
 
 // maxCompared is how much of each name EditDistance compares; of the rest it compares only the lengths.
 const maxCompared = 128
