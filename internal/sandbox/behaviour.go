@@ -7,11 +7,10 @@ import (
 	"carillon/internal/provider"
 )
 
-// behaviour is one row of the guide's table: what happens to numbers with the suffix.
+// behaviour is one row of the guide's table of messages: what happens to numbers with the suffix.
 type behaviour struct {
 	suffix  string
-	channel carillon.Channel // "": both
-	effect  string           // as the guide describes it
+	effect  string // as the guide describes it
 	verdict provider.Verdict
 	faults  int  // so many attempts fail temporarily first
 	limited bool // they fail by a rate limit, which demands a wait
@@ -45,13 +44,9 @@ func (m moment) in(d *Delays) time.Duration {
 	}[m]
 }
 
-var ordinary = map[carillon.Channel][]step{ //nolint:gochecknoglobals // read-only table
-	carillon.Messaging: {{state: carillon.StateDelivered, at: onDelivered}, {state: carillon.StateRead, at: onRead}},
-	carillon.Voice: {
-		{state: carillon.StateRinging, at: onRinging},
-		{state: carillon.StateInProgress, at: onAnswered},
-		{state: carillon.StateCompleted, at: onEnded},
-	},
+var ordinary = []step{ //nolint:gochecknoglobals // read-only table
+	{state: carillon.StateDelivered, at: onDelivered},
+	{state: carillon.StateRead, at: onRead},
 }
 
 // behaviours is the table. Steps stand in the order of their moments.
@@ -64,19 +59,19 @@ var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 		verdict: provider.Unknown, steps: []step{},
 	},
 	{
-		suffix: "0005", channel: carillon.Messaging, effect: "`sent`, then `failed` by receipt, reason `undeliverable`",
+		suffix: "0005", effect: "`sent`, then `failed` by receipt, reason `undeliverable`",
 		steps: []step{{state: carillon.StateFailed, at: onDelivered, reason: carillon.ReasonUndeliverable}},
 	},
 	{
-		suffix: "0006", channel: carillon.Messaging, effect: "`delivered`, never `read`",
+		suffix: "0006", effect: "`delivered`, never `read`",
 		steps: []step{{state: carillon.StateDelivered, at: onDelivered}},
 	},
 	{
-		suffix: "0007", channel: carillon.Messaging, effect: "`read`, with no receipt for `delivered`",
+		suffix: "0007", effect: "`read`, with no receipt for `delivered`",
 		steps: []step{{state: carillon.StateRead, at: onRead}},
 	},
 	{
-		suffix: "0008", channel: carillon.Messaging, effect: "receipts in the wrong order and each twice: read, delivered, sent",
+		suffix: "0008", effect: "receipts in the wrong order and each twice: read, delivered, sent",
 		steps: []step{
 			{state: carillon.StateRead, at: onDelivered},
 			{state: carillon.StateRead, at: onDelivered},
@@ -88,29 +83,9 @@ var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 	},
 	{suffix: "0009", effect: "slow: the channel responds after 5 s", slow: true},
 	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is accepted", faults: 1, limited: true},
-	{
-		suffix: "0011", channel: carillon.Voice, effect: "`busy`",
-		steps: []step{{state: carillon.StateBusy, at: onRinging}},
-	},
-	{
-		suffix: "0012", channel: carillon.Voice, effect: "rings, then `no_answer`",
-		steps: []step{{state: carillon.StateRinging, at: onRinging}, {state: carillon.StateNoAnswer, at: onEnded}},
-	},
-	{
-		suffix: "0013", channel: carillon.Voice, effect: "rings, then `rejected`",
-		steps: []step{{state: carillon.StateRinging, at: onRinging}, {state: carillon.StateRejected, at: onAnswered}},
-	},
-	{
-		suffix: "0014", channel: carillon.Voice, effect: "rings, then `voicemail`",
-		steps: []step{{state: carillon.StateRinging, at: onRinging}, {state: carillon.StateVoicemail, at: onAnswered}},
-	},
-	{
-		suffix: "0015", channel: carillon.Voice, effect: "`failed`, reason `provider_refused`",
-		steps: []step{{state: carillon.StateFailed, at: onRinging, reason: carillon.ReasonProviderRefused}},
-	},
 }
 
-// plan is a behaviour on one channel with its delays.
+// plan is a behaviour with its delays.
 type plan struct {
 	behaviour
 	steps []dated
@@ -121,7 +96,7 @@ type dated struct {
 	after time.Duration
 }
 
-// planTable holds the plans of a channel by the suffix of a number.
+// planTable holds the plans by the suffix of a number.
 type planTable struct {
 	bySuffix map[string]*plan
 	ordinary *plan
@@ -129,42 +104,34 @@ type planTable struct {
 
 const suffixDigits = 4
 
-func (b *planTable) plan(number string) *plan {
-	if p, ok := b.bySuffix[suffixOf(number)]; ok {
+func (t *planTable) plan(number string) *plan {
+	if p, ok := t.bySuffix[suffixOf(number)]; ok {
 		return p
 	}
-	return b.ordinary
+	return t.ordinary
 }
 
 // suffixOf returns the digits of a number that decide.
 func suffixOf(number string) string { return number[max(0, len(number)-suffixDigits):] }
 
-func planTables(d *Delays) map[carillon.Channel]*planTable {
-	all := map[carillon.Channel]*planTable{}
-	for ch := range ordinary {
-		b := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, ch, d)}
-		for _, x := range behaviours {
-			if x.channel == "" || x.channel == ch {
-				b.bySuffix[x.suffix] = newPlan(x, ch, d)
-			}
-		}
-		all[ch] = b
+func newPlanTable(d *Delays) *planTable {
+	t := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, d)}
+	for _, b := range behaviours {
+		t.bySuffix[b.suffix] = newPlan(b, d)
 	}
-	return all
+	return t
 }
 
-func newPlan(b behaviour, ch carillon.Channel, d *Delays) *plan {
+func newPlan(b behaviour, d *Delays) *plan {
 	steps := b.steps
 	if steps == nil {
-		steps = ordinary[ch]
+		steps = ordinary
 	}
 	p := &plan{behaviour: b}
 	base := time.Duration(0)
-	if b.late {
+	if b.late { // the lost response would have said sent
 		base = d.Late
-		if ch == carillon.Messaging { // the lost response would have said so
-			p.steps = append(p.steps, dated{step{state: carillon.StateSent}, base})
-		}
+		p.steps = append(p.steps, dated{step{state: carillon.StateSent}, base})
 	}
 	for _, s := range steps {
 		p.steps = append(p.steps, dated{s, base + s.at.in(d)})

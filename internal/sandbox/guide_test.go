@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"carillon"
-
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -33,14 +31,13 @@ func rows(t *testing.T, guide, head string) []string {
 	return strings.Split(table, "\n")[1:]
 }
 
-func TestGuideTellsEveryBehaviour(t *testing.T) {
+func TestGuideDescribesEveryMessage(t *testing.T) {
 	guide := read(t, "../../docs/guides/sandbox.md")
 	var want []string
 	for _, b := range behaviours {
-		kind := map[carillon.Channel]string{"": "both", carillon.Messaging: "messages", carillon.Voice: "calls"}[b.channel]
-		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", b.suffix, kind, b.effect))
+		want = append(want, fmt.Sprintf("| `%s` | %s |", b.suffix, b.effect))
 	}
-	if diff := cmp.Diff(want, rows(t, guide, "| Number ends in | For | What happens |")); diff != "" {
+	if diff := cmp.Diff(want, rows(t, guide, "| A message to a number that ends in | What happens |")); diff != "" {
 		t.Errorf("docs/guides/sandbox.md is stale (-package +guide):\n%s", diff)
 	}
 }
@@ -55,7 +52,7 @@ func TestGuideDescribesEveryCall(t *testing.T) {
 	}
 }
 
-func TestGuideTellsTheDelays(t *testing.T) {
+func TestGuideStatesTheDelays(t *testing.T) {
 	d := Delays{}.filled()
 	var want []string
 	for _, r := range []struct {
@@ -68,7 +65,7 @@ func TestGuideTellsTheDelays(t *testing.T) {
 		{"`in_progress`, `rejected`, `voicemail`", d.Answered},
 		{"`completed`, `no_answer`", d.Ended},
 		{"late receipts begin", d.Late},
-		{"a slow answer", d.Slow},
+		{"a slow response, a slow callee", d.Slow},
 		{"a rate limit asks to wait", d.RetryAfter},
 		{"a template's review", d.Review},
 	} {

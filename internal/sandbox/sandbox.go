@@ -10,23 +10,22 @@ import (
 	"sync"
 	"time"
 
-	"carillon"
 	"carillon/internal/provider"
 )
 
 // Options configure a Channel; the zero value works and reports nothing.
 type Options struct {
-	// Receipts is called with the receipts of messages and calls: at most 256 at a time, all of one sender, each with its
-	// SenderUID and Channel. After an error they are reported again.
+	// Receipts is called with receipts: at most 256 at a time, all of one sender, each with its SenderUID. After an error
+	// they are reported again.
 	Receipts func(ctx context.Context, rs []provider.Receipt) error
 	// Templates is called with the reviewer's decisions. After an error they are reported again.
 	Templates func(ctx context.Context, e provider.TemplateEvent) error
 	Delays    Delays
-	Pending   int // messages and calls with receipts to come, at most; 0: 262,144, some 40 MB
+	Pending   int // messages with receipts to come, at most; 0: 262,144, some 40 MB
 	Logger    *slog.Logger
 }
 
-// Delays are when things happen after the sandbox accepted a message, a call or a template. Of each, 0 is the default and a
+// Delays are when things happen after a message or a template was accepted, or a call was dialed. Of each, 0 is the default and a
 // negative value means at once.
 type Delays struct {
 	Delivered  time.Duration // 400 ms
@@ -35,7 +34,7 @@ type Delays struct {
 	Answered   time.Duration // 1.5 s
 	Ended      time.Duration // 4 s: the call is over, or nobody answered
 	Late       time.Duration // 5 s: the first receipt of a message whose outcome was unknown
-	Slow       time.Duration // 5 s: how long a slow send takes
+	Slow       time.Duration // 5 s: how long a slow send takes, and how much longer a slow callee lets it ring
 	RetryAfter time.Duration // 5 s: the wait that a rate limit demands
 	Review     time.Duration // 2 s
 }
@@ -77,10 +76,10 @@ const (
 	retryFor       = 10 * time.Minute // since it was due, as a channel stops repeating a callback
 )
 
-// Channel is the simulated channel with its reviewer and phone.
+// Channel is the simulated channel with its reviewer.
 type Channel struct {
 	o       Options
-	plans   map[carillon.Channel]*planTable
+	plans   *planTable
 	pending *schedule[delivery]
 	reviews *schedule[review]
 
@@ -100,7 +99,7 @@ func New(o Options) *Channel {
 	}
 	return &Channel{
 		o:         o,
-		plans:     planTables(&o.Delays),
+		plans:     newPlanTable(&o.Delays),
 		pending:   newSchedule[delivery](o.Pending),
 		reviews:   newSchedule[review](maxTemplates),
 		templates: map[templateKey]*submission{},

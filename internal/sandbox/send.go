@@ -11,13 +11,12 @@ import (
 	"carillon/internal/provider"
 )
 
-// delivery is a message or call with receipts to come.
+// delivery is a message with receipts to come.
 type delivery struct {
 	plan      *plan
 	next      int // of the plan's steps
 	ref       provider.Ref
 	senderUID int64
-	channel   carillon.Channel
 	accepted  time.Time
 }
 
@@ -26,17 +25,17 @@ func (d *delivery) due() time.Time { return d.accepted.Add(d.plan.steps[d.next].
 func (d *delivery) receipt() provider.Receipt {
 	s := d.plan.steps[d.next]
 	return provider.Receipt{
-		Channel: d.channel, Ref: d.ref, SenderUID: d.senderUID, ProviderID: providerID(d.ref), State: s.state, At: d.due(), Reason: s.reason,
+		Ref: d.ref, SenderUID: d.senderUID, ProviderID: providerID(d.ref), State: s.state, At: d.due(), Reason: s.reason,
 	}
 }
 
 // providerID is the sandbox's name for an attempt: the same in every run.
 func providerID(r provider.Ref) string { return "sandbox." + r.String() }
 
-// Send accepts a message, or for a voice sender a call, and decides by the number's suffix what happens to it. It takes
-// microseconds, except for a number that makes it slow; then the end of ctx leaves the outcome unknown.
+// Send accepts a message, and decides by the number's suffix what happens to it. It takes microseconds, except for a number
+// that makes it slow; then the end of ctx leaves the outcome unknown.
 func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
-	p := c.plans[s.Channel].plan(m.Number)
+	p := c.plans.plan(m.Number)
 	if p.slow && !wait(ctx, c.o.Delays.Slow) {
 		return provider.Outcome{Verdict: provider.Unknown, Detail: "sandbox: canceled before the response"}
 	}
@@ -62,7 +61,7 @@ func (c *Channel) enqueue(p *plan, s *carillon.Sender, m *provider.Outgoing) boo
 	if c.o.Receipts == nil || len(p.steps) == 0 {
 		return true
 	}
-	d := delivery{plan: p, ref: m.Ref, senderUID: s.UID, channel: s.Channel, accepted: time.Now()}
+	d := delivery{plan: p, ref: m.Ref, senderUID: s.UID, accepted: time.Now()}
 	return c.pending.add(d.due(), d)
 }
 
