@@ -18,7 +18,7 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []provider.
 	}
 	seqs := make([]carillon.Seq, 0, len(rs))
 	for i := range rs {
-		rs[i].SenderUID, rs[i].Channel = s.UID, s.Channel
+		rs[i].SenderUID = s.UID
 		if seq := carillon.SeqOf(rs[i].Ref.NotificationID); len(seqs) == 0 || seqs[len(seqs)-1] != seq {
 			seqs = append(seqs, seq)
 		}

@@ -8,15 +8,13 @@ import (
 	"carillon"
 )
 
-// Outgoing is one message or call for a provider, with all placeholders filled.
+// Outgoing is one message for a provider, with all placeholders filled.
 type Outgoing struct {
 	Ref      Ref
 	Number   string
 	Class    carillon.Class
-	Template *carillon.Template // messaging
-	Content  Content            // messaging
-	AgentID  string             // voice
-	Contact  map[string]string  // voice: the contact's fields
+	Template *carillon.Template
+	Content  Content
 }
 
 // Content is what fills a template for one recipient.
@@ -65,7 +63,6 @@ type Outcome struct {
 
 // Receipt is a provider's later report on a message: sent, delivered, read or failed.
 type Receipt struct {
-	Channel    carillon.Channel // "" means messaging
 	Ref        Ref
 	SenderUID  int64
 	ProviderID string

@@ -29,7 +29,7 @@ func receiving() []sentence {
 // receipt is the channel's word on the first attempt; each state has its own instant.
 func (r *rig) receipt(a *store.Accept, n int, state carillon.State) provider.Receipt {
 	x := provider.Receipt{
-		Channel: a.Notification.Channel, Ref: provider.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
+		Ref: provider.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
 		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(rank.Of(state)) * time.Second),
 	}
 	if state == carillon.StateFailed {
