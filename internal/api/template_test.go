@@ -69,7 +69,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	log := slog.New(slog.DiscardHandler)
 	channel := whatsapp.New(whatsapp.Options{})
 	t.Cleanup(channel.CloseIdleConnections)
-	limits := limit.New(st, log)
+	limits := limit.New(st.Rates(), log)
 	routes := Routes(Deps{
 		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log,
 		Notify:  notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),

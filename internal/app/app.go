@@ -154,7 +154,7 @@ func (a *App) start(ctx context.Context) error {
 
 // wire builds the parts, from the store up.
 func (a *App) wire() {
-	a.limits = limit.New(a.store, a.log)
+	a.limits = limit.New(a.store.Rates(), a.log)
 	a.auth = auth.New(a.store.Accounts(), a.limits, a.authOptions())
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
 	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: a.catalogEvent, Logger: a.log})

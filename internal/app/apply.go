@@ -29,7 +29,7 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary st
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	a := &App{cfg: cfg, log: log}
-	passwords := auth.New(st.Accounts(), limit.New(st, log), a.authOptions())
+	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), a.authOptions())
 	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func newWorld(t *testing.T, so store.Options, o Options) *world {
 	if o.Params == (Params{}) {
 		o.Params = cheap
 	}
-	a := New(s.Accounts(), limit.New(s, slog.New(slog.DiscardHandler)), o)
+	a := New(s.Accounts(), limit.New(s.Rates(), slog.New(slog.DiscardHandler)), o)
 	w := &world{Auth: a, store: s, company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme", Limits: carillon.NewCompany("").Limits}}
 	hash, err := a.HashPassword(t.Context(), ownerPassword)
 	if err != nil {

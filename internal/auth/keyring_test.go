@@ -130,7 +130,7 @@ func TestNodesAgreeOnSigningKeys(t *testing.T) {
 	w := newWorld(t, store.Options{DatabaseURL: url}, Options{})
 	nodes := []*Auth{w.Auth}
 	for range 3 {
-		nodes = append(nodes, New(w.store.Accounts(), limit.New(w.store, slog.New(slog.DiscardHandler)), Options{}))
+		nodes = append(nodes, New(w.store.Accounts(), limit.New(w.store.Rates(), slog.New(slog.DiscardHandler)), Options{}))
 	}
 	var all sync.WaitGroup
 	for _, n := range nodes {

@@ -14,7 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
-	"carillon/internal/store"
+	"carillon/internal/store/rates"
 )
 
 // Window is the length of a window.
@@ -25,7 +25,7 @@ const slices = 64
 
 // Limits counts requests by name. Its methods are safe for concurrent use.
 type Limits struct {
-	store *store.Store
+	store *rates.Store
 	log   *slog.Logger
 	local bool // one node: nothing is borrowed
 
@@ -36,9 +36,9 @@ type Limits struct {
 	sweep   bool // rows of older windows may be left in the database
 }
 
-// New builds the limits over a store.
-func New(s *store.Store, log *slog.Logger) *Limits {
-	return &Limits{store: s, log: log, local: s.Engine() == "sqlite"}
+// New returns the limits over a store.
+func New(s *rates.Store, log *slog.Logger) *Limits {
+	return &Limits{store: s, log: log, local: !s.Shared()}
 }
 
 // Decision is the result of counting a request. The zero Decision means that there is no limit.

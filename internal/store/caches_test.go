@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,25 +21,6 @@ func openCached(t *testing.T) *Store {
 		}
 	})
 	return s
-}
-
-func TestUnknownNumbersAreRememberedWithinBounds(t *testing.T) {
-	s := openCached(t)
-	const most = 8192
-	for i := range most + 10 {
-		if there, err := s.SenderElsewhere(t.Context(), "ours", strconv.Itoa(i)); there || err != nil {
-			t.Fatal(there, err)
-		}
-	}
-	if there, err := s.SenderElsewhere(t.Context(), "ours", strings.Repeat("x", 1000)); there || err != nil {
-		t.Error(there, err)
-	}
-	if n := s.caches.unknown.Len(); n == 0 || n > most {
-		t.Errorf("%d unknown names are remembered, at most %d wanted", n, most)
-	}
-	if n := s.caches.named.Len(); n != 0 {
-		t.Errorf("made-up names take %d places of the configuration's", n)
-	}
 }
 
 func TestAChangeInvalidatesItsCompanyAlone(t *testing.T) {

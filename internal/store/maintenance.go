@@ -21,7 +21,7 @@ func (m Maintenance) On(now time.Time) bool {
 
 // Maintenance is the window that is set, from the cache.
 func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
-	return s.caches.window.Get(ctx, "", func(ctx context.Context) (Maintenance, string, error) {
+	return s.window.Get(ctx, "", func(ctx context.Context) (Maintenance, string, error) {
 		var until int64
 		var from string
 		err := s.Row(ctx, []any{&until, &from}, "SELECT value, text FROM meta WHERE name = 'maintenance'")

@@ -10,7 +10,6 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
-	"carillon/internal/db"
 )
 
 func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {
@@ -28,7 +27,7 @@ func (a *applying) senders(ctx context.Context, companyID string, c *config.Comp
 func (a *applying) sender(ctx context.Context, companyID string, x *config.Sender) (effect, error) {
 	want := x.Sender
 	want.CompanyID = companyID
-	have, err := a.findSender(ctx, companyID, want.ID)
+	have, err := a.tx.FindSender(ctx, companyID, want.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -46,26 +45,11 @@ func (a *applying) sender(ctx context.Context, companyID string, x *config.Sende
 	}
 	if want.Default {
 		// The file names the default, so an earlier one gives way; two in one file are refused before.
-		if _, err := a.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
-			companyID, string(want.Channel), want.ID, db.Millis(a.now)); err != nil {
-			return 0, fmt.Errorf("replace the default sender: %w", err)
+		if err := a.tx.ReplaceDefault(ctx, &want, a.now); err != nil {
+			return 0, err
 		}
 	}
 	return e, a.tx.PutSender(ctx, &want, a.now)
-}
-
-// findSender reads a sender inside the transaction; nil when there is none.
-func (a *applying) findSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	x, err := a.tx.s.scanSender(func(dest ...any) error {
-		return a.tx.Row(ctx, dest, "SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up sender: %w", err)
-	}
-	return x, nil
 }
 
 // resources puts agents, knowledge, flows, widgets and webhooks; what refers to another one comes after it.
@@ -91,7 +75,7 @@ const maxActive = 100
 func (a *applying) templates(ctx context.Context, companyID string, c *config.Company) error {
 	for i := range c.Templates {
 		t := &c.Templates[i]
-		uid, err := a.messagingSender(ctx, companyID, t.SenderID)
+		uid, err := a.tx.MessagingSender(ctx, companyID, t.SenderID)
 		if err != nil {
 			return err
 		}
@@ -113,19 +97,6 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, maxActive))
 	}
 	return err
-}
-
-// messagingSender finds a sender by id, else by number; 0 when there is none.
-func (a *applying) messagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
-	err = a.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
-		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("look up sender: %w", err)
-	}
-	return uid, nil
 }
 
 // template puts one template. Its content is the file's. Its status is the file's only until the channel has reported

@@ -15,13 +15,16 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/cache"
 	"carillon/internal/db"
 	"carillon/internal/provider"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/rates"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/seal"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
 	"carillon/internal/store/work"
@@ -62,10 +65,12 @@ type Store struct {
 	*templateStore
 	*resourceStore
 	*suppressionStore
+	*senderStore
+	*rateStore
 	seal       *seal.Sealer
 	config     *configure.Configuration
 	log        *slog.Logger
-	caches     *caches
+	window     *cache.Cache[Maintenance]
 	ids        carillon.Sequence
 	accepts    *db.Kind[*Accept]
 	messages   *work.Table
@@ -110,8 +115,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	messages := &work.Table{DB: d, Name: "message"}
 	s := &Store{
 		DB: d, accountStore: account, templateStore: templates.New(d, config), resourceStore: resources.New(d, sealer, config),
-		suppressionStore: suppressions.New(d, config, account), seal: sealer, config: config, log: o.Logger, caches: newCaches(config), accepts: acceptKind(), messages: messages, deliveries: deliveryKind(messages),
-		receipts:   receiptKind(),
+		suppressionStore: suppressions.New(d, config, account), senderStore: senders.New(d, sealer, config), rateStore: rates.New(d),
+		seal: sealer, config: config, log: o.Logger, window: configure.Cache[Maintenance](config), accepts: acceptKind(),
+		messages: messages, deliveries: deliveryKind(messages), receipts: receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
 		purges: db.Funcs("purge", placeClose),
 	}
@@ -153,10 +159,16 @@ type (
 	resourceTx       = resources.Tx
 	suppressionStore = suppressions.Store
 	suppressionTx    = suppressions.Tx
+	senderStore      = senders.Store
+	senderTx         = senders.Tx
+	rateStore        = rates.Store
 )
 
 // Accounts are the tables of companies, accounts and keys.
 func (s *Store) Accounts() *accounts.Store { return s.accountStore }
+
+// Rates are the shared counts of request rates.
+func (s *Store) Rates() *rates.Store { return s.rateStore }
 
 // Tx is a transaction in which configuration and rows are written.
 type Tx struct {
@@ -165,6 +177,7 @@ type Tx struct {
 	*templateTx
 	*resourceTx
 	*suppressionTx
+	*senderTx
 	config *configure.Tx
 	s      *Store
 }
@@ -172,7 +185,7 @@ type Tx struct {
 func (s *Store) on(tx *configure.Tx) *Tx {
 	return &Tx{
 		Tx: tx.Tx, accountTx: s.accountStore.On(tx), templateTx: s.templateStore.On(tx), resourceTx: s.resourceStore.On(tx),
-		suppressionTx: s.suppressionStore.On(tx), config: tx, s: s,
+		suppressionTx: s.suppressionStore.On(tx), senderTx: s.senderStore.On(tx), config: tx, s: s,
 	}
 }
 

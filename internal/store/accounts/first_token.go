@@ -2,8 +2,6 @@ package accounts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -29,7 +27,7 @@ func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error)
 	var expires int64
 	err := s.d.Row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
 		AND NOT EXISTS (SELECT 1 FROM account)`, seal.Digest(token))
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := db.Ignore(err); err != nil {
 		return time.Time{}, fmt.Errorf("look up the first token: %w", err)
 	}
 	return db.Instant(expires), nil

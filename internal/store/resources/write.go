@@ -92,7 +92,7 @@ func (t *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id
 func (t *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
 	err = t.tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
 		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := db.Ignore(err); err != nil {
 		return "", fmt.Errorf("look up %s: %w", kind, err)
 	}
 	return id, nil

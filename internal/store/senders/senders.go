@@ -1,4 +1,5 @@
-package store
+// Package senders is the SQL of senders, which are read through caches.
+package senders
 
 import (
 	"context"
@@ -10,16 +11,48 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/cache"
 	"carillon/internal/db"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/seal"
 )
 
-const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
+// Store reads and writes the table. Its methods are safe for concurrent use.
+type Store struct {
+	d       *db.DB
+	seal    *seal.Sealer
+	rosters *cache.Cache[*roster] // by company
+	byUID   *cache.Cache[*carillon.Sender]
+	named   *cache.Cache[[]*carillon.Sender] // by id, and by id or number
+	unknown *cache.Cache[struct{}]           // ids and numbers that no sender has
+}
+
+// rosterMost bounds the time to read all of a company's senders.
+const rosterMost = 30 * time.Second
+
+// New returns the store of a database.
+func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
+	return &Store{
+		d: d, seal: s, rosters: configure.SlowCache[*roster](c, rosterMost), byUID: configure.Cache[*carillon.Sender](c),
+		named: configure.Cache[[]*carillon.Sender](c), unknown: configure.UnknownCache(c),
+	}
+}
+
+// Tx writes inside a transaction.
+type Tx struct {
+	tx *configure.Tx
+	s  *Store
+}
+
+// On returns what writes inside a transaction.
+func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }
+
+const columns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
 	ring_timeout, media_check, unknown_outcome, sealed`
 
-func senderRow(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
+func row(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
-func (s *Store) scanSender(scan func(...any) error) (*carillon.Sender, error) {
+func (s *Store) scan(scan db.Scan) (*carillon.Sender, error) {
 	var x carillon.Sender
 	var perRecipient, ringTimeout int64
 	var unknown, sealed string
@@ -33,27 +66,14 @@ func (s *Store) scanSender(scan func(...any) error) (*carillon.Sender, error) {
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
-	if x.Settings, err = s.seal.Open(senderRow(x.UID), sealed); err != nil {
+	if x.Settings, err = s.seal.Open(row(x.UID), sealed); err != nil {
 		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
 	}
 	return &x, nil
 }
 
 func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
-	rows, err := s.Query(ctx, "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read senders: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []*carillon.Sender
-	for rows.Next() {
-		x, err := s.scanSender(rows.Scan)
-		if err != nil {
-			return nil, fmt.Errorf("read senders: %w", err)
-		}
-		all = append(all, x)
-	}
-	return all, rows.Err()
+	return db.Collect(ctx, s.d, "senders", s.scan, "SELECT "+columns+" FROM sender WHERE "+where, args...)
 }
 
 // roster is what a company's senders are looked up in: a company may have a hundred thousand.
@@ -64,8 +84,8 @@ type roster struct {
 }
 
 func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
-	return s.caches.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
-		clock := s.caches.senders.Clock()
+	return s.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
+		clock := s.byUID.Clock()
 		all, err := s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
 		if err != nil {
 			return nil, "", err
@@ -79,7 +99,7 @@ func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
 			if x.Default {
 				r.standard[x.Channel] = x
 			}
-			s.caches.senders.Put(configure.UIDKey(x.UID), x, companyID, clock)
+			s.byUID.Put(configure.UIDKey(x.UID), x, companyID, clock)
 		}
 		return r, companyID, nil
 	})
@@ -115,7 +135,7 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 
 // Sender is one sender by uid, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
-	return s.caches.senders.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
+	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, "uid = $1", uid)
 		if err == nil && len(all) == 0 {
 			err = carillon.Absent("Sender")
@@ -129,7 +149,7 @@ func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error)
 
 // SendersByID are all senders of that id, of any company: a callback's address names a sender without its company.
 func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
-	return s.caches.named.Get(ctx, "id "+id, func(ctx context.Context) ([]*carillon.Sender, string, error) {
+	return s.named.Get(ctx, "id "+id, func(ctx context.Context) ([]*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, "id = $1 ORDER BY uid", id)
 		return all, "", err // of any company
 	})
@@ -141,11 +161,11 @@ const longestName = 64
 // SenderElsewhere reports whether a sender of another company has this id or number.
 func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
 	name := "any " + idOrNumber
-	if _, unknown := s.caches.unknown.Peek(name); unknown {
+	if _, unknown := s.unknown.Peek(name); unknown {
 		return false, nil
 	}
-	clock := s.caches.unknown.Clock()
-	all, err := s.caches.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
+	clock := s.unknown.Clock()
+	all, err := s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, "id = $1 OR number = $1", idOrNumber)
 		if err == nil && len(all) == 0 {
 			err = sql.ErrNoRows // not kept with the senders that exist
@@ -154,7 +174,7 @@ func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber strin
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		if len(idOrNumber) <= longestName {
-			s.caches.unknown.Put(name, struct{}{}, "", clock)
+			s.unknown.Put(name, struct{}{}, "", clock)
 		}
 		return false, nil
 	}
@@ -167,24 +187,55 @@ func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber strin
 }
 
 // SenderUID is the uid of a company's sender by its id, inside a transaction; 0 when there is none.
-func (tx *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
+func (t *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
 	var uid int64
-	err := tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	err := t.tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	return uid, db.Ignore(err)
+}
+
+// FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
+func (t *Tx) FindSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
+	x, err := t.s.scan(func(dest ...any) error {
+		return t.tx.Row(ctx, dest, "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+		return nil, nil
 	}
-	return uid, err
+	if err != nil {
+		return nil, fmt.Errorf("look up sender: %w", err)
+	}
+	return x, nil
+}
+
+// MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
+func (t *Tx) MessagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
+	err = t.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
+		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
+	if err = db.Ignore(err); err != nil {
+		return 0, fmt.Errorf("look up sender: %w", err)
+	}
+	return uid, nil
+}
+
+// ReplaceDefault makes room for a new default sender of its company and channel.
+func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Time) error {
+	_, err := t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
+	if err != nil {
+		return fmt.Errorf("replace the default sender: %w", err)
+	}
+	return nil
 }
 
 // PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
-func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
-	tx.changes(x.CompanyID)
-	uid, err := tx.SenderUID(ctx, x.CompanyID, x.ID)
+func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
+	t.tx.Changes(x.CompanyID)
+	uid, err := t.SenderUID(ctx, x.CompanyID, x.ID)
 	if err != nil {
 		return fmt.Errorf("look up sender: %w", err)
 	}
 	if uid == 0 {
-		if err := tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+		if err := t.tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
 			return fmt.Errorf("number sender: %w", err)
 		}
 	}
@@ -193,14 +244,14 @@ func (tx *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) 
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
+	_, err = t.tx.Exec(ctx, `INSERT INTO sender (`+columns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
 		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
 		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
 		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.s.seal.Seal(senderRow(x.UID), x.Settings), db.Millis(now))
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), t.s.seal.Seal(row(x.UID), x.Settings), db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
 	}

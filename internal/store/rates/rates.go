@@ -1,4 +1,5 @@
-package store
+// Package rates is the SQL of the counts of request rates that nodes share.
+package rates
 
 import (
 	"context"
@@ -10,11 +11,20 @@ import (
 	"carillon/internal/db"
 )
 
+// Store reads and writes the table. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Shared reports whether several nodes may count, on PostgreSQL.
+func (s *Store) Shared() bool { return !s.d.SQLite() }
+
 // BorrowRate adds n to what is used of a window under a name, unless that would pass the limit; used is the count
 // after it. One statement decides, so that nodes that borrow at once never pass the limit together.
 func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
 	if n <= limit {
-		err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 			err := tx.Row(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
 				RETURNING used`, name, db.Millis(window), n, limit)
@@ -37,16 +47,16 @@ func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n
 // RateUsed is what is used of a window under a name.
 func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
 	var used int
-	err := s.Row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, db.Millis(window))
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	err := s.d.Row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, db.Millis(window))
+	if err := db.Ignore(err); err != nil {
 		return 0, fmt.Errorf("read rate: %w", err)
 	}
 	return used, nil
 }
 
-// DropRates deletes the counts of windows that began before a time, at most `most` of them, and tells how many.
+// DropRates deletes the counts of windows that began before a time, at most `most` of them, and returns how many.
 func (s *Store) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err = tx.Exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
 			db.Millis(before), most)
 		return err
