@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"carillon/internal/agent"
 	"carillon/internal/config"
@@ -73,13 +74,13 @@ func (a *App) announce(ctx context.Context) error {
 }
 
 // printFirstSteps prints how to begin; none says that there is no account yet.
-func (a *App) printFirstSteps(token string, none bool) {
+func printFirstSteps(to io.Writer, ready config.Ready, token string, none bool) {
 	if none {
-		_, _ = fmt.Fprintf(a.o.Stdout, firstSteps, a.ready.BaseURL, token, a.ready.BaseURL)
+		_, _ = fmt.Fprintf(to, firstSteps, ready.BaseURL, token, ready.BaseURL)
 	}
-	if d := a.ready.DemoFacts; d != nil {
-		_, _ = fmt.Fprintf(a.o.Stdout, demoSteps, a.ready.BaseURL, a.ready.PanelURL, d.Email, d.Password, d.AccessKey,
-			a.ready.BaseURL, d.AccessKey, demoBody(d))
+	if d := ready.DemoFacts; d != nil {
+		_, _ = fmt.Fprintf(to, demoSteps, ready.BaseURL, ready.PanelURL, d.Email, d.Password, d.AccessKey,
+			ready.BaseURL, d.AccessKey, demoBody(d))
 	}
 }
 

@@ -107,7 +107,7 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
-	a.metrics, a.readiness.check = newMetrics(a), a.checkReadiness
+	a.metrics = newMetrics(a)
 	key, err := a.cfg.MasterKey()
 	if err != nil {
 		return err
@@ -122,10 +122,11 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.checkRestored(ctx); err != nil {
+	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
 	a.wire() //nolint:contextcheck // the gauges are read long after the start
+	a.readiness.check = conditions{a.store, a.queue, a.stopping}.check
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.announce(ctx); err != nil {
 		return err
 	}
-	a.printFirstSteps(first, none)
+	printFirstSteps(a.o.Stdout, a.ready, first, none)
 	return nil
 }
 
@@ -175,7 +176,7 @@ func (a *App) wire() {
 	a.calls = call.New(a.store, a.queue, call.Options{
 		Dialers: map[string]call.Dialer{"sandbox": a.phone}, Observer: a.metrics, Drain: a.cfg.CallDrain, Log: a.log,
 	})
-	a.purge = a.newPurge()
+	a.purge = newPurge(a.store, a.metrics.registry, a.log)
 	a.topics()
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes()...)
 }
@@ -210,13 +211,14 @@ func (a *App) run(ctx context.Context) {
 	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
-	a.openControl(restCtx)
 	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
-	if a.store.Engine() == "postgres" {
-		a.rest.Go(func() { a.report(a.bus.Run(restCtx)) })
+	engine := a.bus.Run
+	if a.store.SQLite() {
+		engine = control{a.store, a.cfg.Data, a.log}.Run
 	}
+	a.rest.Go(func() { a.report(engine(restCtx)) })
 }
 
 func (a *App) report(err error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -31,17 +32,25 @@ type backupProgress struct {
 	Error string `json:"error,omitempty"`
 }
 
-// openControl listens in the data folder. A failure is only logged: backups then need the program stopped.
-func (a *App) openControl(ctx context.Context) {
-	if a.store.Engine() != "sqlite" {
-		return
+// control serves the socket.
+type control struct {
+	store  *store.Store
+	folder string
+	log    *slog.Logger
+}
+
+// Run listens in the data folder and serves until ctx ends. A failure is only logged: backups then need the program
+// stopped.
+func (c control) Run(ctx context.Context) error {
+	name, release, err := shortName(c.folder, controlName)
+	if err != nil {
+		c.log.WarnContext(ctx, "cannot take backups while running: no control socket", "error", err)
+		return nil
 	}
-	name, release, err := shortName(a.cfg.Data, controlName)
-	if err == nil {
-		err = os.Remove(filepath.Join(a.cfg.Data, controlName)) // left by a killed process; only one process owns the folder
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
+	defer release()
+	err = os.Remove(filepath.Join(c.folder, controlName)) // left by a killed process; only one process owns the folder
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
 	}
 	var l net.Listener
 	if err == nil {
@@ -49,18 +58,16 @@ func (a *App) openControl(ctx context.Context) {
 		l, err = lc.Listen(ctx, "unix", name)
 	}
 	if err != nil {
-		a.log.WarnContext(ctx, "cannot take backups while running: no control socket", "error", err)
-		return
+		c.log.WarnContext(ctx, "cannot take backups while running: no control socket", "error", err)
+		return nil
 	}
-	a.rest.Go(func() {
-		defer release()
-		a.serveControl(ctx, l)
-	})
+	c.serve(ctx, l)
+	return nil
 }
 
-func (a *App) serveControl(ctx context.Context, l net.Listener) {
+func (c control) serve(ctx context.Context, l net.Listener) {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /backup", a.backup)
+	mux.HandleFunc("POST /backup", c.backup)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -68,13 +75,13 @@ func (a *App) serveControl(ctx context.Context, l net.Listener) {
 		_ = server.Close() // ends a backup in progress
 	})
 	if err := ignoreClosed(server.Serve(l)); err != nil {
-		a.log.WarnContext(ctx, "serve the control socket", "error", err)
+		c.log.WarnContext(ctx, "serve the control socket", "error", err)
 	}
 	done.Wait()
 }
 
 // backup copies the database and reports its progress in lines of JSON. It ends when the client disconnects.
-func (a *App) backup(w http.ResponseWriter, r *http.Request) {
+func (c control) backup(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		To string `json:"to"`
 	}
@@ -82,25 +89,25 @@ func (a *App) backup(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the file to write needs an absolute path", http.StatusBadRequest)
 		return
 	}
-	control := http.NewResponseController(w)
+	connection := http.NewResponseController(w)
 	report := func(p backupProgress) {
 		_ = json.NewEncoder(w).Encode(p) // the client may be gone
-		_ = control.Flush()
+		_ = connection.Flush()
 	}
 	var reported time.Time
 	begin := time.Now()
-	err := a.store.Backup(r.Context(), asked.To, func(done, total int) {
+	err := c.store.Backup(r.Context(), asked.To, func(done, total int) {
 		if done == total || time.Since(reported) > 100*time.Millisecond {
 			reported = time.Now()
 			report(backupProgress{Done: done, Total: total})
 		}
 	})
 	if err != nil {
-		a.log.WarnContext(r.Context(), "back up", "error", err)
+		c.log.WarnContext(r.Context(), "back up", "error", err)
 		report(backupProgress{Error: err.Error()})
 		return
 	}
-	a.log.InfoContext(r.Context(), "backed up", "took", time.Since(begin))
+	c.log.InfoContext(r.Context(), "backed up", "took", time.Since(begin))
 	report(backupProgress{Made: true})
 }
 

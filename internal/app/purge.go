@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,7 +11,7 @@ import (
 )
 
 // newPurge builds the purge of old data and its metrics.
-func (a *App) newPurge() *purge.Purge {
+func newPurge(s *store.Store, to prometheus.Registerer, log *slog.Logger) *purge.Purge {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "carillon_purged_rows_total", Help: "Rows deleted after their retention, by table.",
 	}, []string{"what"})
@@ -21,13 +22,13 @@ func (a *App) newPurge() *purge.Purge {
 	backlog := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "carillon_purge_backlog_seconds", Help: "How long the oldest ended notification is past its company's retention.",
 	})
-	a.metrics.registry.MustRegister(rows, held, backlog, a.restoredMetric())
-	return purge.New(a.store, purge.Options{
+	to.MustRegister(rows, held, backlog, restoredMetric(s))
+	return purge.New(s, purge.Options{
 		Step: func(what string, p store.Purged) {
 			rows.WithLabelValues(what).Add(float64(p.Rows))
 			held.WithLabelValues(what).Observe(p.Took.Seconds())
 		},
 		Backlog: func(age time.Duration) { backlog.Set(age.Seconds()) },
-		Log:     a.log,
+		Log:     log,
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/queue"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"
 )
@@ -97,35 +98,42 @@ func (a *App) Ready(ctx context.Context) (carillon.Details, error) {
 	return detailsOf(checks), err
 }
 
-// checkReadiness runs the checks.
-func (a *App) checkReadiness(ctx context.Context) []check {
-	checks := []check{a.checkDraining()}
+// conditions are the checks of readiness.
+type conditions struct {
+	store    *store.Store
+	queue    *queue.Queue
+	stopping <-chan struct{}
+}
+
+// check runs all of them.
+func (c conditions) check(ctx context.Context) []check {
+	checks := []check{c.running()}
 	database := check{name: "database"}
-	if database.err = a.store.Ping(ctx); database.err != nil {
+	if database.err = c.store.Ping(ctx); database.err != nil {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
-	return append(checks, database, a.checkWrites(ctx), a.checkSchema(ctx), a.checkClock(ctx), a.checkLease(), a.checkFailover(ctx))
+	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.failover(ctx))
 }
 
-func (a *App) checkDraining() check {
+func (c conditions) running() check {
 	select {
-	case <-a.stopping:
+	case <-c.stopping:
 		return check{name: "running", fault: "The program is stopping"}
 	default:
 		return check{name: "running"}
 	}
 }
 
-func (a *App) checkWrites(ctx context.Context) check {
-	if err := a.store.Writable(ctx); err != nil {
+func (c conditions) writes(ctx context.Context) check {
+	if err := c.store.Writable(ctx); err != nil {
 		return check{name: "writes", fault: "The database takes no writes", err: err}
 	}
 	return check{name: "writes"}
 }
 
-func (a *App) checkSchema(ctx context.Context) check {
-	err := a.store.Served(ctx)
+func (c conditions) schema(ctx context.Context) check {
+	err := c.store.Served(ctx)
 	switch {
 	case errors.Is(err, store.ErrNewerSchema):
 		return check{name: "schema", fault: "The database was changed by a newer program; this one must be upgraded", err: err}
@@ -135,8 +143,8 @@ func (a *App) checkSchema(ctx context.Context) check {
 	return check{name: "schema"}
 }
 
-func (a *App) checkClock(ctx context.Context) check {
-	offset, err := a.store.ClockOffset(ctx)
+func (c conditions) clock(ctx context.Context) check {
+	offset, err := c.store.ClockOffset(ctx)
 	switch {
 	case err != nil:
 		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
@@ -146,22 +154,22 @@ func (a *App) checkClock(ctx context.Context) check {
 	return check{name: "clock"}
 }
 
-func (a *App) checkLease() check {
-	if !a.queue.Holds() {
+func (c conditions) lease() check {
+	if !c.queue.Holds() {
 		return check{name: "lease", fault: "This node has not been able to tell the others that it is alive"}
 	}
 	return check{name: "lease"}
 }
 
-// checkFailover only warns: a server whose replication cannot be read may still serve.
-func (a *App) checkFailover(ctx context.Context) check {
-	c := check{name: "failover"}
-	warnings, err := a.store.FailoverWarnings(ctx)
+// failover only warns: a server whose replication cannot be read may still serve.
+func (c conditions) failover(ctx context.Context) check {
+	result := check{name: "failover"}
+	warnings, err := c.store.FailoverWarnings(ctx)
 	if err != nil {
 		warnings = []string{"The database does not report how it is replicated"}
 	}
-	c.warning = strings.Join(warnings, "; ")
-	return c
+	result.warning = strings.Join(warnings, "; ")
+	return result
 }
 
 func detailsOf(checks []check) carillon.Details {

@@ -3,14 +3,17 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/internal/store"
 )
 
 // checkRestored returns an error for a database whose marking after a restore was interrupted, and logs a warning while
 // messages are held.
-func (a *App) checkRestored(ctx context.Context) error {
-	r, err := a.store.Restored(ctx)
+func checkRestored(ctx context.Context, s *store.Store, log *slog.Logger) error {
+	r, err := s.Restored(ctx)
 	if err != nil || r == nil {
 		return err
 	}
@@ -18,19 +21,19 @@ func (a *App) checkRestored(ctx context.Context) error {
 		return errors.New("the marking of this restored database was interrupted, and messages could be sent a second time: " +
 			"run `carillon restored mark` again before the program starts")
 	}
-	a.log.WarnContext(ctx, "this database was restored: messages that were due then are held until `carillon restored send` or `fail`",
+	log.WarnContext(ctx, "this database was restored: messages that were due then are held until `carillon restored send` or `fail`",
 		"restored_at", r.At, "messages", r.Total())
 	return nil
 }
 
 // restoredMetric reports that an operator has to decide about held messages.
-func (a *App) restoredMetric() prometheus.Collector {
+func restoredMetric(s *store.Store) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "carillon_restored", Help: "1 while messages are held after a restore, until the operator sends or fails them.",
 	}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 		defer cancel()
-		at, _, err := a.store.RestoredAt(ctx)
+		at, _, err := s.RestoredAt(ctx)
 		return oneIf(err == nil && !at.IsZero())
 	})
 }

@@ -64,7 +64,7 @@ func (a *App) serve() {
 	if a.cfg.OpsAddr == "" {
 		return
 	}
-	a.ops = newServer(a.opsHandler(), a.log)
+	a.ops = newServer(opsHandler(a.metrics), a.log)
 	a.ops.Addr, a.ops.WriteTimeout = a.cfg.OpsAddr, 2*time.Minute // a CPU profile takes long
 	a.rest.Go(func() { a.report(ignoreClosed(a.ops.ListenAndServe())) })
 }
@@ -85,9 +85,9 @@ func ignoreClosed(err error) error {
 }
 
 // opsHandler serves metrics and profiles on the private address.
-func (a *App) opsHandler() http.Handler {
+func opsHandler(m *metrics) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", a.metrics.handler())
+	mux.Handle("GET /metrics", m.handler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
