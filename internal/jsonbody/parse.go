@@ -1,6 +1,9 @@
 package jsonbody
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,32 +58,42 @@ func (d *document) key(i int) string {
 	return d.src[n.keyStart:n.keyEnd]
 }
 
-// parse checks a whole body in one pass: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no duplicate key
-// in an object, nothing after the value, at most 32 levels. Every error is a 400 for the field `body`.
+// parse checks a whole body: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no duplicate key in an object,
+// nothing after the value, at most 32 levels. Every error is a 400 for the field `body`.
 func parse(body []byte) (*document, error) {
-	if uint64(len(body)) > 1<<31 {
+	switch {
+	case uint64(len(body)) > 1<<31:
 		return nil, carillon.Invalid("body", "The body is too large")
-	}
-	if !utf8.Valid(body) {
+	case !utf8.Valid(body):
 		return nil, carillon.Invalid("body", "The body is not valid UTF-8")
+	case len(bytes.TrimSpace(body)) == 0:
+		return nil, carillon.Invalid("body", "The body is empty")
+	case !json.Valid(body):
+		return nil, invalidJSON(body)
 	}
 	p := parser{document: document{src: string(body)}}
 	p.nodes = make([]node, 0, min(2+strings.Count(p.src, ":"), 1024))
 	p.space()
-	if p.at == len(p.src) {
-		return nil, carillon.Invalid("body", "The body is empty")
-	}
 	if err := p.value(span{}, 1); err != nil {
 		return nil, err
-	}
-	p.space()
-	if p.at < len(p.src) {
-		return nil, carillon.Invalid("body", fmt.Sprintf("Unexpected data after the JSON value, at byte %d", p.at))
 	}
 	return &p.document, nil
 }
 
-// parser is the state of one pass over a body.
+// invalidJSON names the byte at which the grammar is broken.
+func invalidJSON(body []byte) error {
+	var syntax *json.SyntaxError
+	if !errors.As(json.Unmarshal(body, new(json.RawMessage)), &syntax) {
+		return carillon.Invalid("body", "Invalid JSON")
+	}
+	at := syntax.Offset - 1 // the offset counts the byte in question
+	if strings.HasPrefix(syntax.Error(), "unexpected end") {
+		at = syntax.Offset
+	}
+	return carillon.Invalid("body", fmt.Sprintf("Invalid JSON at byte %d", at))
+}
+
+// parser is the state of the pass that finds the values of a body, whose grammar has been checked.
 type parser struct {
 	document
 	at int
@@ -100,15 +113,8 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) fail() error {
-	return carillon.Invalid("body", fmt.Sprintf("Invalid JSON at byte %d", p.at))
-}
-
-// value reads the value at p.at and appends its nodes; depth is its nesting level if it is an object or array.
+// value appends the nodes of the value at p.at; depth is its nesting level if it is an object or array.
 func (p *parser) value(key span, depth int) error {
-	if p.at == len(p.src) {
-		return p.fail()
-	}
 	start, index := p.at, len(p.nodes)
 	if index == cap(p.nodes) {
 		// The number of commas left is close to the number of values left, so a large body is copied only once.
@@ -117,7 +123,7 @@ func (p *parser) value(key span, depth int) error {
 	p.nodes = append(p.nodes, node{keyStart: key.start, keyEnd: key.end})
 	var k kind
 	var err error
-	switch c := p.src[p.at]; c {
+	switch p.src[p.at] {
 	case '"':
 		var escaped bool
 		escaped, err = p.string()
@@ -130,13 +136,16 @@ func (p *parser) value(key span, depth int) error {
 	case '[':
 		k, err = kindArray, p.elements(depth)
 	case 't':
-		k, err = kindTrue, p.literal("true")
+		k, p.at = kindTrue, p.at+len("true")
 	case 'f':
-		k, err = kindFalse, p.literal("false")
+		k, p.at = kindFalse, p.at+len("false")
 	case 'n':
-		k, err = kindNull, p.literal("null")
+		k, p.at = kindNull, p.at+len("null")
 	default:
-		k, err = kindNumber, p.number()
+		k = kindNumber
+		for p.at < len(p.src) && strings.IndexByte("+-.0123456789Ee", p.src[p.at]) >= 0 {
+			p.at++
+		}
 	}
 	if err != nil {
 		return err
@@ -146,110 +155,53 @@ func (p *parser) value(key span, depth int) error {
 	return nil
 }
 
-func (p *parser) literal(w string) error {
-	if !strings.HasPrefix(p.src[p.at:], w) {
-		return p.fail()
-	}
-	p.at += len(w)
-	return nil
-}
-
 func (p *parser) members(object, depth int) error {
-	if depth > maxDepth {
-		return tooDeep()
-	}
-	p.at++
-	p.space()
-	if p.at < len(p.src) && p.src[p.at] == '}' {
-		p.at++
-		return nil
-	}
 	keys := keySet{object: object}
-	for {
-		key, at, err := p.member()
+	return p.each('}', depth, func() error {
+		start := p.at + 1
+		escaped, err := p.string()
 		if err != nil {
 			return err
+		}
+		key, at := p.src[start:p.at-1], span{uint32(start), uint32(p.at - 1)}
+		if escaped {
+			key, at = unescape(key), span{start: uint32(len(p.escaped))}
+			p.escaped = append(p.escaped, key)
 		}
 		if keys.seen(&p.document, key) {
 			return carillon.Invalid("body", fmt.Sprintf("The key %q occurs twice in one object", carillon.Shorten(key)))
 		}
-		if err := p.value(at, depth+1); err != nil {
-			return err
-		}
-		more, err := p.more('}')
-		if !more {
-			return err
-		}
-	}
+		p.space()
+		p.at++ // the colon
+		p.space()
+		return p.value(at, depth+1)
+	})
 }
 
 func (p *parser) elements(depth int) error {
+	return p.each(']', depth, func() error { return p.value(span{}, depth+1) })
+}
+
+// each calls read at each member or element of the object or array at p.at, up to its closing byte.
+func (p *parser) each(closing byte, depth int, read func() error) error {
 	if depth > maxDepth {
-		return tooDeep()
+		return carillon.Invalid("body", fmt.Sprintf("The body nests deeper than %d levels", maxDepth))
 	}
 	p.at++
-	p.space()
-	if p.at < len(p.src) && p.src[p.at] == ']' {
-		p.at++
-		return nil
-	}
 	for {
-		if err := p.value(span{}, depth+1); err != nil {
-			return err
-		}
-		more, err := p.more(']')
-		if !more {
-			return err
-		}
-	}
-}
-
-func tooDeep() error {
-	return carillon.Invalid("body", fmt.Sprintf("The body nests deeper than %d levels", maxDepth))
-}
-
-// more consumes what follows a value in an object or array: a comma and white space, or the closing byte.
-func (p *parser) more(closing byte) (bool, error) {
-	p.space()
-	if p.at == len(p.src) {
-		return false, p.fail()
-	}
-	switch p.src[p.at] {
-	case closing:
-		p.at++
-		return false, nil
-	case ',':
-		p.at++
 		p.space()
-		return true, nil
+		if p.src[p.at] == closing {
+			p.at++
+			return nil
+		}
+		if p.src[p.at] == ',' {
+			p.at++
+			p.space()
+		}
+		if err := read(); err != nil {
+			return err
+		}
 	}
-	return false, p.fail()
-}
-
-// member consumes a member's key, the colon and white space.
-func (p *parser) member() (key string, at span, err error) {
-	if p.peek() != '"' {
-		return "", span{}, p.fail()
-	}
-	start := p.at + 1
-	escaped, err := p.string()
-	if err != nil {
-		return "", span{}, err
-	}
-	key = p.src[start : p.at-1]
-	at = span{uint32(start), uint32(p.at - 1)}
-	if escaped {
-		key = unescape(key)
-		at = span{start: uint32(len(p.escaped))}
-		p.escaped = append(p.escaped, key)
-	}
-	p.space()
-	if p.peek() != ':' {
-		return "", span{}, p.fail()
-	}
-	p.at++
-	p.space()
-	return key, at, nil
 }
 
 // keySet detects duplicate keys of the object being read. It scans the nodes for small objects and builds a set for

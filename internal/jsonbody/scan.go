@@ -1,92 +1,55 @@
 package jsonbody
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
 	"carillon"
 )
 
-// string consumes a string with its quotes and reports whether it contains escapes.
+// string passes over a string with its quotes, and reports whether it contains escapes. It refuses what is valid JSON but
+// not accepted here.
 func (p *parser) string() (escaped bool, err error) {
-	src := p.src
-	for i := p.at + 1; i < len(src); i++ {
-		c := src[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		if c == '"' {
-			p.at = i + 1
+	for p.at++; ; p.at++ {
+		switch p.src[p.at] {
+		case '"':
+			p.at++
 			return escaped, nil
+		case '\\':
+			escaped = true
+			if p.src[p.at+1] != 'u' {
+				p.at++
+				continue
+			}
+			n, reason := checkUnicode(p.src[p.at:])
+			if reason != "" {
+				return false, carillon.Invalid("body", reason)
+			}
+			p.at += n - 1
 		}
-		if c != '\\' {
-			p.at = i
-			return false, p.fail()
-		}
-		escaped = true
-		n, reason := escapeLen(src[i:])
-		if reason != "" {
-			return false, carillon.Invalid("body", reason)
-		}
-		if n == 0 {
-			p.at = i
-			return false, p.fail()
-		}
-		i += n - 1
 	}
-	p.at = len(src)
-	return false, p.fail()
 }
 
-// escapeLen returns the length of the escape at the start of s, a surrogate pair counting as one; 0 if it is malformed.
-// For an escape that is valid JSON but not accepted here it returns the reason.
-func escapeLen(s string) (n int, reason string) {
-	if len(s) < 2 {
-		return 0, ""
-	}
-	switch s[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2, ""
-	case 'u':
-	default:
-		return 0, ""
-	}
-	r, ok := utf16Unit(s)
+// checkUnicode returns the length of the \u escape at the start of s, a surrogate pair counting as one, or the reason why it
+// is not accepted.
+func checkUnicode(s string) (n int, reason string) {
+	r := utf16Unit(s)
 	switch {
-	case !ok:
-		return 0, ""
 	case r == 0:
 		return 0, "The character U+0000 is not allowed"
 	case !utf16.IsSurrogate(r):
 		return 6, ""
-	}
-	low, ok := utf16Unit(s[6:])
-	if !ok || utf16.DecodeRune(r, low) == '\uFFFD' {
+	case !strings.HasPrefix(s[6:], `\u`) || utf16.DecodeRune(r, utf16Unit(s[6:])) == '\uFFFD':
 		return 0, "A lone surrogate is not a character"
 	}
 	return 12, ""
 }
 
 // utf16Unit decodes the \uXXXX escape at the start of s.
-func utf16Unit(s string) (rune, bool) {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return 0, false
-	}
-	var r rune
-	for _, c := range []byte(s[2:6]) {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+func utf16Unit(s string) rune {
+	n, _ := strconv.ParseUint(s[2:6], 16, 16)
+	return rune(n)
 }
 
 // unescape decodes the escapes of s, which parser.string has checked.
@@ -114,11 +77,10 @@ func unescape(s string) string {
 		case 't':
 			b.WriteByte('\t')
 		case 'u':
-			r, _ := utf16Unit(s)
+			r := utf16Unit(s)
 			n = 6
 			if utf16.IsSurrogate(r) {
-				low, _ := utf16Unit(s[6:])
-				r, n = utf16.DecodeRune(r, low), 12
+				r, n = utf16.DecodeRune(r, utf16Unit(s[6:])), 12
 			}
 			b.WriteRune(r)
 		default:
@@ -126,48 +88,4 @@ func unescape(s string) string {
 		}
 		s = s[n:]
 	}
-}
-
-// number consumes a number (RFC 8259, section 6).
-func (p *parser) number() error {
-	if p.peek() == '-' {
-		p.at++
-	}
-	switch {
-	case p.peek() == '0':
-		p.at++
-	case !p.digits():
-		return p.fail()
-	}
-	if p.peek() == '.' {
-		p.at++
-		if !p.digits() {
-			return p.fail()
-		}
-	}
-	if c := p.peek(); c == 'e' || c == 'E' {
-		p.at++
-		if c := p.peek(); c == '+' || c == '-' {
-			p.at++
-		}
-		if !p.digits() {
-			return p.fail()
-		}
-	}
-	return nil
-}
-
-func (p *parser) peek() byte {
-	if p.at == len(p.src) {
-		return 0
-	}
-	return p.src[p.at]
-}
-
-func (p *parser) digits() bool {
-	start := p.at
-	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
-		p.at++
-	}
-	return p.at > start
 }
