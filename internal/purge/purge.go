@@ -176,28 +176,14 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 		}
 		id = company
 		if oldest < keep {
-			if busy, err := p.ofQuotas(ctx, func() (store.Purged, error) { return p.store.DropQuotas(ctx, company, keep) }); busy || err != nil {
+			if busy, err := p.steps(ctx, Quotas, func() (store.Purged, error) { return p.store.DropQuotas(ctx, company, keep) }); busy || err != nil {
 				return busy, err
 			}
 		}
-		if busy, err := p.ofQuotas(ctx, func() (store.Purged, error) { return p.store.FoldQuotas(ctx, company, over) }); busy || err != nil {
+		if busy, err := p.steps(ctx, Quotas, func() (store.Purged, error) { return p.store.FoldQuotas(ctx, company, over) }); busy || err != nil {
 			return busy, err
 		}
 	}
-}
-
-// ofQuotas repeats a step until there is nothing left to do.
-func (p *Purge) ofQuotas(ctx context.Context, step func() (store.Purged, error)) (busy bool, err error) {
-	for more := true; more; {
-		begin := time.Now()
-		x, err := step()
-		if err != nil || x.Busy {
-			p.soon = x.Busy
-			return x.Busy, err
-		}
-		more = p.done(ctx, Quotas, x, time.Since(begin)) && x.More
-	}
-	return false, ctx.Err()
 }
 
 // longestIdleWait bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging
