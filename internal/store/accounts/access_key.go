@@ -127,10 +127,9 @@ func (s *Store) openKey(id, sealed string) (string, error) {
 
 func keyRow(id string) string { return "access_key/" + id }
 
-// PutKey inserts a key by its secret, or brings the one that is there to the same label, scopes and expiry, inside
-// Configure. What is as it should be is not written. ID and CreatedAt are filled when empty. A revocation stands: a key
-// revoked since is not made good by a set-up that does not know of it. Errors: conflict when the secret is another
-// company's.
+// PutKey inserts a key by its secret, or gives the existing one the same label, scopes and expiry, inside Configure. It
+// writes nothing where nothing changes, and fills ID and CreatedAt when they are empty. A revocation is kept: a set-up that
+// does not know of it does not make the key valid again. Errors: conflict when the secret is another company's.
 func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	t.tx.Changes(k.CompanyID)
 	digest := seal.Digest(k.Key)
@@ -173,7 +172,7 @@ func (t *Tx) CountKeys(ctx context.Context, companyID string) (n int, err error)
 	return n, err
 }
 
-// RevokeKey revokes a company's key, inside Configure. One that is revoked stays as it is. Errors: not_found.
+// RevokeKey revokes a company's key, inside Configure. One that is revoked already is left unchanged. Errors: not_found.
 func (t *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time) error {
 	t.tx.Changes(companyID)
 	n, err := t.tx.Exec(ctx, `UPDATE access_key SET revoked_at = CASE WHEN revoked_at = 0 THEN $3 ELSE revoked_at END
@@ -215,7 +214,7 @@ func (t *Tx) FindKey(ctx context.Context, secret string) (*AccessKey, error) {
 	return k, nil
 }
 
-// TouchKeys writes when keys were last used, by id, in one transaction. It is no configuration: caches stay.
+// TouchKeys writes when keys were last used, by id, in one transaction. It is not configuration and invalidates no cache.
 func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, id := range slices.Sorted(maps.Keys(used)) {

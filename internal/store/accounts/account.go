@@ -52,7 +52,7 @@ func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Accou
 	return &a, nil
 }
 
-// AnyAccount tells whether anyone can sign in at all.
+// AnyAccount reports whether there is an account.
 func (s *Store) AnyAccount(ctx context.Context) (exists bool, err error) {
 	if err := s.d.Row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
 		return false, fmt.Errorf("look for accounts: %w", err)
@@ -69,8 +69,8 @@ func (t *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
 	return err
 }
 
-// PutAccount inserts an account by its e-mail, or brings the one that is there to the same name and password hash (an
-// empty hash keeps the one it has). What is as it should be is not written. ID is filled.
+// PutAccount inserts an account by its e-mail, or gives the existing one the same name and password hash (an empty hash
+// keeps its own). It writes nothing where nothing changes, and fills ID.
 func (t *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 	wanted := a.ID
 	n, err := t.insertAccount(ctx, a, now)

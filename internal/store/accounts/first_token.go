@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store/seal"
 )
 
-// PutFirstToken keeps the digest of the token that makes an empty installation's owner, instead of any earlier one.
+// PutFirstToken stores the digest of the token for the first owner of an empty installation, and replaces any earlier one.
 func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('first-token', $1, $2)
@@ -22,7 +22,7 @@ func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Ti
 	return nil
 }
 
-// FirstToken tells when the token expires; zero where it is no such token or an account exists.
+// FirstToken returns when the token expires; zero where it is not the stored one or an account exists.
 func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error) {
 	var expires int64
 	err := s.d.Row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
@@ -33,7 +33,7 @@ func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error)
 	return db.Instant(expires), nil
 }
 
-// SpendFirstToken takes the token away, whoever is first, where it is good and there is no account yet.
+// SpendFirstToken deletes a valid token while there is no account, and reports whether it did: of several callers, for one.
 func (t *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) (bool, error) {
 	n, err := t.tx.Exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
 		AND NOT EXISTS (SELECT 1 FROM account)`, seal.Digest(token), db.Millis(now))

@@ -47,7 +47,7 @@ func (s *Store) Members(ctx context.Context, companyID, after string, limit int)
 		WHERE m.company_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`, companyID, after, limit)
 }
 
-// PutMembership gives an account a role in a company, instead of any other it has there.
+// PutMembership sets an account's role in a company.
 func (t *Tx) PutMembership(ctx context.Context, m Membership) error {
 	if _, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role WHERE membership.role <> excluded.role`,

@@ -20,7 +20,7 @@ type Session struct {
 	EndedAt   time.Time // zero: not ended
 }
 
-// StartSession stores a session with its first refresh token and notes the sign-in on the account.
+// StartSession stores a session with its first refresh token and records the sign-in on the account.
 func (s *Store) StartSession(ctx context.Context, x Session, token string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2 WHERE id = $1", x.AccountID, db.Millis(x.CreatedAt)); err != nil {
@@ -43,10 +43,10 @@ func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now 
 	return err
 }
 
-// Refreshed says what became of a refresh.
+// Refreshed is the result of a refresh.
 type Refreshed int
 
-// The ends of a refresh.
+// The results of a refresh.
 const (
 	RefreshUnknown Refreshed = iota // nobody's token
 	RefreshExpired                  // its session is over
@@ -101,7 +101,7 @@ func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.T
 	return RefreshDone, nil
 }
 
-// spend marks the token, keeps the time of its first use, stores the next and forgets those spent before a time.
+// spend marks the token, keeps the time of its first use, stores the next and deletes those spent before a time.
 func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, forget time.Time) error {
 	if _, err := tx.Exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", seal.Digest(token), db.Millis(now)); err != nil {
 		return err
@@ -117,7 +117,7 @@ func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error 
 	return err
 }
 
-// EndSession ends a session: its refresh tokens and access tokens are good no more.
+// EndSession ends a session: its refresh tokens and access tokens are no longer valid.
 func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error {
 	if err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) }); err != nil {
 		return fmt.Errorf("end session: %w", err)

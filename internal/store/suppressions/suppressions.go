@@ -118,11 +118,10 @@ func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Sup
 // errFirst says that a company's first suppression must invalidate caches.
 var errFirst = errors.New("the company has no suppressions yet")
 
-// Suppress adds numbers to a company's list; one that is there already stays as it is. Only the first number of a list
-// empties the caches, because of Company.Suppresses; a removal never does, for a list that is believed to hold numbers
-// costs a look-up and nothing else.
+// Suppress adds numbers to a company's list; one that is on it already is left unchanged. Only the first number of a list
+// invalidates caches, because of Company.Suppresses; a removal never does: a stale Suppresses costs only a look-up.
 func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
-	ctx = context.WithoutCancel(ctx) // what was committed must empty the caches
+	ctx = context.WithoutCancel(ctx) // what was committed must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
 		return err
@@ -158,7 +157,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 	return nil
 }
 
-// lockCompany makes those follow each other that change the same company's list.
+// lockCompany serializes changes of one company's list.
 func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 	n, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", companyID)
 	if err != nil {
@@ -170,7 +169,7 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 	return nil
 }
 
-// PutSuppressions adds numbers inside a change of configuration; one that is there already stays as it is.
+// PutSuppressions adds numbers inside a change of configuration; one that is on the list already is left unchanged.
 func (t *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
 	t.tx.Changes(companyID)
 	return put(ctx, t.tx.Tx, companyID, reason, now, numbers...)

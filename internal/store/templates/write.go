@@ -104,7 +104,7 @@ func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string,
 	return nil
 }
 
-// UndoCreateTemplate reverts a creation whose submission failed, its count included, if it still stands as given.
+// UndoCreateTemplate reverts a creation whose submission failed, its count included, if it is unchanged since.
 func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error) {
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		gone, err := deleteTemplate(ctx, tx, r)
@@ -120,7 +120,7 @@ func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error)
 // asRead guards a write by the state that its decision was made on.
 const asRead = " WHERE company_id = $1 AND id = $2 AND status = $3 AND updated_at = $4 AND claimed_until = $5"
 
-// DeleteTemplate removes a template if it still stands as it was read.
+// DeleteTemplate removes a template if it is unchanged since it was read.
 func (s *Store) DeleteTemplate(ctx context.Context, read *Record) (bool, error) {
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) { return deleteTemplate(ctx, tx, read) })
 }
@@ -134,7 +134,7 @@ func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, 
 	return n == 1, nil
 }
 
-// SwapTemplate writes next in the place of read, if that still stands as it was read; else false. UpdatedAt of next is
+// SwapTemplate replaces read by next if the stored one is unchanged since; else it returns false. UpdatedAt of next is
 // filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
 // keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
 func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits) (bool, error) {
@@ -176,7 +176,7 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bo
 	return n == 1, nil
 }
 
-// PostponePoll moves a template's poll, if nobody else has: who moves it does the asking.
+// PostponePoll moves a template's poll, if no other node has: the node that moves it polls the channel.
 func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) (mine bool, err error) {
 	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
@@ -191,8 +191,8 @@ func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) 
 }
 
 // PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
-// the one there is, else x.ID. What is declared stands until the channel reports on that very template: the status of
-// one that has the channel's id stays (docs/reference/templates.md). A template put twice changes nothing.
+// the one there is, else x.ID. The declared status is kept until the channel reports on that template: the status of
+// one that has the channel's id is left unchanged (docs/reference/templates.md). A template put twice changes nothing.
 func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Time) error {
 	tx := t.tx
 	tx.Changes(x.CompanyID)
