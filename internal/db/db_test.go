@@ -138,6 +138,15 @@ func TestAnExclusiveWriteTakesItsTurn(t *testing.T) {
 	}
 }
 
+// A committer may find its background queue closed before the other one.
+func TestABatcherEndsInWhateverOrderItsQueuesClose(t *testing.T) {
+	b := batcher{leave: func(*write) {}, fore: make(chan *write), back: nil}
+	close(b.fore)
+	if batch := b.next(nil); len(batch) != 0 {
+		t.Error(batch)
+	}
+}
+
 func TestAnUnrepeatableOperationIsNotRunAgainAfterALostCommit(t *testing.T) {
 	d := openSQLite(t)
 	var calls []string

@@ -177,8 +177,9 @@ func (b *batcher) coalesce() {
 
 // wait takes the first write that comes, one of the foreground where both wait.
 func (b *batcher) wait() *write {
-	for b.fore != nil || b.back != nil {
-		if w := b.poll(&b.fore); w != nil {
+	for {
+		w := b.poll(&b.fore)
+		if w != nil || b.fore == nil && b.back == nil {
 			return w
 		}
 		select {
@@ -196,7 +197,6 @@ func (b *batcher) wait() *write {
 			b.back = nil
 		}
 	}
-	return nil
 }
 
 // poll takes a write where one waits.
