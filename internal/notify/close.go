@@ -1,0 +1,134 @@
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+const (
+	closeEvery  = 100 * time.Millisecond
+	closeAgain  = time.Second // after a failure
+	closeLast   = time.Second // at the end; the next start finds the rest
+	closeAtOnce = 64          // per transaction, for which requests wait
+	sweepEvery  = 10 * time.Minute
+)
+
+// closer closes notifications of which every message ended.
+type closer struct {
+	store *store.Store
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	closed map[carillon.Seq]bool // notifications with a message that ended
+	signal chan struct{}
+	sweep  chan struct{}
+}
+
+func newCloser(s *store.Store, log *slog.Logger) *closer {
+	return &closer{store: s, log: log, closed: map[carillon.Seq]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
+}
+
+// run closes them until ctx ends.
+func (c *closer) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-c.signal:
+			wait := closeEvery
+			if err := c.closeDone(ctx); err != nil {
+				wait = closeAgain
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+			}
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLast)
+	defer cancel()
+	_ = c.closeDone(last) // logged; the sweep of the next start finds the rest
+}
+
+// Closed records notifications with a message that ended: they may be complete.
+func (c *closer) Closed(seqs []carillon.Seq) {
+	if len(seqs) == 0 {
+		return
+	}
+	c.mu.Lock()
+	for _, seq := range seqs {
+		c.closed[seq] = true
+	}
+	c.mu.Unlock()
+	select {
+	case c.signal <- struct{}{}:
+	default:
+	}
+}
+
+// closeDone closes the notifications that Closed recorded, and keeps those that fail for the next time.
+func (c *closer) closeDone(ctx context.Context) error {
+	c.mu.Lock()
+	all := slices.Sorted(maps.Keys(c.closed)) // in the lock order
+	c.closed = map[carillon.Seq]bool{}
+	c.mu.Unlock()
+	for len(all) > 0 {
+		part := all[:min(len(all), closeAtOnce)]
+		if err := c.store.CloseDone(ctx, part, time.Now()); err != nil {
+			c.log.WarnContext(ctx, "close notifications", "error", err)
+			c.Closed(all)
+			return err
+		}
+		all = all[len(part):]
+	}
+	return nil
+}
+
+// Sweep requests a sweep of all open notifications: another node may have died between the end of a message and the closing of
+// its notification.
+func (c *closer) Sweep() {
+	select {
+	case c.sweep <- struct{}{}:
+	default:
+	}
+}
+
+// sweeps sweeps open notifications at the start, on request, and periodically.
+func (c *closer) sweeps(ctx context.Context) {
+	for ctx.Err() == nil {
+		c.sweepOpen(ctx)
+		select {
+		case <-ctx.Done():
+		case <-c.sweep:
+		case <-time.After(sweepEvery):
+		}
+	}
+}
+
+// sweepOpen closes completed notifications among all open ones, after a crash before their closing.
+func (c *closer) sweepOpen(ctx context.Context) {
+	company, seq := "", carillon.NoSeq
+	for ctx.Err() == nil {
+		seqs, lastCompany, last, err := c.store.OpenAfter(ctx, company, seq, time.Now(), 1000)
+		if err != nil || lastCompany == "" {
+			if err != nil && ctx.Err() == nil {
+				c.log.WarnContext(ctx, "sweep open notifications", "error", err)
+			}
+			return
+		}
+		company, seq = lastCompany, last
+		if len(seqs) > 0 {
+			c.Closed(seqs)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

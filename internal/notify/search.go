@@ -1,0 +1,66 @@
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"carillon/internal/queue"
+	"carillon/internal/store"
+)
+
+// The search table is filled in short steps, because on SQLite they occupy the writer. A node under load gives it a fifth of the
+// time, unless it lags so far that searches would have to read too many notifications.
+const (
+	searchIdle   = 2 * time.Second
+	searchPause  = 2 * time.Millisecond
+	searchCalm   = 100 * time.Millisecond // longest wait for a moment without waiting requests
+	searchShare  = 4                      // pauses in steps
+	searchMaxLag = 2 * time.Minute
+)
+
+func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.Logger) {
+	caughtUp, came := time.Now(), s.Operations()
+	for ctx.Err() == nil {
+		if !q.Owns(0) { // one of all nodes fills the table
+			caughtUp = time.Now()
+			select {
+			case <-ctx.Done():
+			case <-time.After(searchIdle):
+			}
+			continue
+		}
+		if time.Since(caughtUp) <= searchMaxLag {
+			s.WaitIdle(ctx, searchCalm)
+		}
+		begin := time.Now()
+		more, err := s.FillSearch(ctx, begin)
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "fill search", "error", err)
+		}
+		wait := searchIdle
+		if more && err == nil {
+			now := s.Operations()
+			wait = searchWait(time.Since(begin), begin.Sub(caughtUp), now != came)
+			came = now
+		} else {
+			caughtUp = begin
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// searchWait returns the pause after a step by its duration and the lag; busy says that the node stored other things
+// meanwhile.
+func searchWait(took, lag time.Duration, busy bool) time.Duration {
+	if lag > searchMaxLag {
+		return searchPause
+	}
+	if !busy {
+		return min(max(took, searchPause), searchIdle)
+	}
+	return min(max(searchShare*took, searchPause), searchIdle)
+}
