@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"carillon"
 	"carillon/internal/api"
 	"carillon/internal/auth"
 	"carillon/internal/call"
@@ -25,6 +26,7 @@ import (
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
+	"carillon/internal/provider"
 	"carillon/internal/purge"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
@@ -112,7 +114,7 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.tracing, err = a.newTracing(ctx); err != nil {
+	if a.tracing, err = tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Log: a.log}); err != nil {
 		return err
 	}
 	a.store, err = store.Open(ctx, store.Options{
@@ -156,13 +158,17 @@ func (a *App) start(ctx context.Context) error {
 // wire builds the parts, from the store up.
 func (a *App) wire() {
 	a.limits = limit.New(a.store.Rates(), a.log)
-	a.auth = auth.New(a.store.Accounts(), a.limits, a.authOptions())
+	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
-	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: a.catalogEvent, Logger: a.log})
+	reviewed := func(ctx context.Context, e carillon.TemplateEvent) error {
+		return a.catalog.Apply(ctx, []carillon.TemplateEvent{e})
+	}
+	approved := func(ctx context.Context, t *carillon.Template) error { return a.notify.Release(ctx, t) }
+	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log})
 	a.phone = sandbox.NewPhone(sandbox.Delays{})
 	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
-		catalog.Options{OnApproved: a.release, Logger: a.log})
+		catalog.Options{OnApproved: approved, Logger: a.log})
 	host, _ := os.Hostname()
 	o := queue.Options{Deposed: func() { a.notify.Sweep() }, Log: a.log, Name: host}
 	if a.store.Engine() == "postgres" {
@@ -170,7 +176,7 @@ func (a *App) wire() {
 	}
 	a.queue = queue.New(a.store, o)
 	a.notify = notify.New(a.store, a.queue, notify.Options{
-		Senders: a.traced(map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
+		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
 		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
 	})
 	a.calls = call.New(a.store, a.queue, call.Options{
@@ -190,15 +196,15 @@ func (a *App) routes() []httpio.Route {
 	return append(public, admin.Routes()...)
 }
 
-func (a *App) authOptions() auth.Options {
-	o := auth.Options{Logger: a.log}
-	if a.o.Processors > 0 {
-		o.Hashes = max(1, a.o.Processors/2)
+func authOptions(cfg config.Config, processors int, log *slog.Logger) auth.Options {
+	o := auth.Options{Logger: log}
+	if processors > 0 {
+		o.Hashes = max(1, processors/2)
 	}
-	if a.cfg.PasswordMemory > 0 && a.cfg.PasswordPasses > 0 {
-		o.Params = auth.Params{Memory: uint32(a.cfg.PasswordMemory) * 1024, Passes: uint32(a.cfg.PasswordPasses), Threads: 1}
+	if cfg.PasswordMemory > 0 && cfg.PasswordPasses > 0 {
+		o.Params = auth.Params{Memory: uint32(cfg.PasswordMemory) * 1024, Passes: uint32(cfg.PasswordPasses), Threads: 1}
 	}
-	if a.cfg.Demo {
+	if cfg.Demo {
 		o.FailedSignIns = -1 // the demo has no limits (docs/reference/limits.md)
 	}
 	return o

@@ -28,8 +28,7 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary st
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	a := &App{cfg: cfg, log: log}
-	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), a.authOptions())
+	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), authOptions(cfg, 0, log))
 	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err != nil {
 		return nil, err
 	}

@@ -28,14 +28,6 @@ func (a *App) sandboxReceipts(ctx context.Context, rs []provider.Receipt) error 
 	return a.notify.Receive(ctx, s, rs)
 }
 
-func (a *App) catalogEvent(ctx context.Context, e provider.TemplateEvent) error {
-	return a.catalog.Apply(ctx, []provider.TemplateEvent{e})
-}
-
-func (a *App) release(ctx context.Context, t *carillon.Template) error {
-	return a.notify.Release(ctx, t)
-}
-
 // media checks the files of headers.
 type media struct{ *egress.Prober }
 

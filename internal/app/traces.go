@@ -12,10 +12,6 @@ import (
 	"carillon/internal/tracing"
 )
 
-func (a *App) newTracing(ctx context.Context) (*tracing.Tracing, error) {
-	return tracing.New(ctx, tracing.Options{URL: a.cfg.TracesURL, Version: Version(), Log: a.log})
-}
-
 func (a *App) observe(ctx context.Context, x httpio.Response) {
 	a.metrics.observe(x)
 	a.tracing.Responded(ctx, x.Pattern, x.Status, x.Code)
@@ -52,12 +48,12 @@ func (o observer) Delivered(d notify.Delivered) {
 func (o observer) Reconciled(retried, failed int) { o.metrics.reconciled(retried, failed) }
 
 // traced adds a span for each request to a provider when traces are exported.
-func (a *App) traced(senders map[string]notify.Sender) map[string]notify.Sender {
-	if a.tracing == nil {
+func traced(t *tracing.Tracing, senders map[string]notify.Sender) map[string]notify.Sender {
+	if t == nil {
 		return senders
 	}
 	for provider, s := range senders {
-		senders[provider] = tracedSender{s, provider, a.tracing}
+		senders[provider] = tracedSender{s, provider, t}
 	}
 	return senders
 }
