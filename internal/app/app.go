@@ -160,8 +160,8 @@ func (a *App) wire() {
 	a.limits = limit.New(a.store.Rates(), a.log)
 	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
-	reviewed := func(ctx context.Context, e carillon.TemplateEvent) error {
-		return a.catalog.Apply(ctx, []carillon.TemplateEvent{e})
+	reviewed := func(ctx context.Context, e provider.TemplateEvent) error {
+		return a.catalog.Apply(ctx, []provider.TemplateEvent{e})
 	}
 	approved := func(ctx context.Context, t *carillon.Template) error { return a.notify.Release(ctx, t) }
 	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log})
