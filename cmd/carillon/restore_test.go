@@ -278,7 +278,7 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 		t.Fatal(err)
 	}
 	for range 2 { // by the running program, then by the command
-		if output := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(output, "or one broke off") {
+		if output := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(output, "or one was interrupted") {
 			t.Error(output)
 		}
 		s.stop()

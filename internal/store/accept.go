@@ -16,8 +16,8 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// Accept is one notification on its way into the store, with everything that must be decided in the same transaction:
-// quota and idempotency. The store fills Replay.
+// Accept is one notification to be stored, with what must be decided in the same transaction: quota and idempotency. The store
+// sets Replay.
 type Accept struct {
 	Notification Notification
 	Messages     []NewMessage
@@ -25,14 +25,14 @@ type Accept struct {
 	Quota        Quota
 	Idempotency  *Idempotency
 
-	// Replay is the answer stored under the same idempotency key; then nothing else was stored.
+	// Replay is the response stored under the same idempotency key; then nothing else was stored.
 	Replay string
 
 	err   error   // the caller's error, decided inside the batch
-	first *Accept // of the same batch, whose answer Replay is
+	first *Accept // of the same batch, whose response Replay is
 }
 
-// Notification is one accepted request. Its body is kept as it came and read again at delivery.
+// Notification is one accepted request. Its body is stored as received and parsed again at delivery.
 type Notification struct {
 	ID         string
 	CompanyID  string
@@ -43,7 +43,7 @@ type Notification struct {
 	Campaign   string
 	Flat       bool
 	Body       string
-	Notes      string // what the timeline tells beside the states
+	Notes      string // notes of the timeline
 	Total      int
 	Open       int
 	Scheduled  bool
@@ -53,31 +53,30 @@ type Notification struct {
 	DoneAt     time.Time
 }
 
-// Seq is the key that the notification is stored under.
+// Seq returns the key under which the notification is stored.
 func (n *Notification) Seq() carillon.Seq { return carillon.SeqOf(n.ID) }
 
-// NewMessage is one recipient's row. Skip is empty for a message to be sent.
+// NewMessage is one recipient's row. Skip is empty for a message that will be sent.
 type NewMessage struct {
 	Number string
 	Skip   carillon.Reason
 }
 
-// Quota is what an accept charges: Charge recipients to the company's UTC day, refused past Limit (0: none).
+// Quota charges the company's UTC day with Charge recipients; it is refused past Limit (0: none).
 type Quota struct {
 	Day    string
 	Charge int
 	Limit  int
 }
 
-// Idempotency is the key under which the answer is kept.
+// Idempotency is the key under which the response is stored.
 type Idempotency struct {
 	Route, Key, Hash string
 	Answer           string
 	ExpiresAt        time.Time
 }
 
-// ErrIDTaken says that another notification has the number that this one's id carries: the caller stores it with another
-// id.
+// ErrIDTaken means that another notification has the number in this one's id: the caller stores it with another id.
 var ErrIDTaken error = idTaken{}
 
 type idTaken struct{}
@@ -87,7 +86,7 @@ func (idTaken) Error() string { return "the notification's number is taken" }
 // Refused implements db.Refusal.
 func (idTaken) Refused() {}
 
-// NewNotificationID is the id of a notification accepted now by this node.
+// NewNotificationID returns an id for a notification that this node accepts now.
 func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now) }
 
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
@@ -109,8 +108,8 @@ func acceptKind() *db.Kind[*Accept] {
 	}
 }
 
-// applyAccepts writes the accepts of one transaction, in the order of locks. In a replay (a single accept whose COMMIT
-// got no response) the notification goes first: a row that is there already says that everything was committed.
+// applyAccepts writes the accepts of one transaction in the lock order. In a replay (a single accept whose COMMIT got no
+// response) the notification goes first: if its row exists, everything was committed.
 func applyAccepts(ctx context.Context, tx *db.Tx, accepts []*Accept, replay bool) error {
 	for _, a := range accepts {
 		a.reset()
@@ -145,7 +144,7 @@ func applyAccepts(ctx context.Context, tx *db.Tx, accepts []*Accept, replay bool
 	return insertMessages(ctx, tx, news)
 }
 
-// reset makes an accept as it was before anything was tried.
+// reset restores the state before the first attempt.
 func (a *Accept) reset() { a.Replay, a.err, a.first = "", nil, nil }
 
 func (a *Accept) admitted() bool { return a.err == nil && a.Replay == "" }
@@ -154,12 +153,12 @@ type quotaKey struct{ company, day string }
 
 func (a *Accept) quotaKey() quotaKey { return quotaKey{a.Notification.CompanyID, a.Quota.Day} }
 
-// quotaUse is what a company has used of a day: in the row that bounds it, as the batch decides it and as the row says
-// meanwhile; and in others, from when it had no bound (pipeline.go).
+// quotaUse is a company's use of a day: in the row that limits it, as the batch decides and as the row says meanwhile; and in
+// the other rows, from when the company had no quota (accept_flush.go).
 type quotaUse struct{ used, written, others int }
 
-// lockQuotas takes the rows of the batch's companies, sorted, and charges them for every new request in the same
-// statement: that all are admitted is the rule.
+// lockQuotas locks the rows of the batch's companies, sorted, and charges every new request in the same statement, because
+// usually all fit.
 func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey]*quotaUse, error) {
 	charges := map[quotaKey]int{}
 	for _, a := range accepts {
@@ -171,7 +170,7 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 	for _, k := range sortedQuotas(charges) {
 		u := &quotaUse{}
 		err := chargeQuota(ctx, tx, k, charges[k], &u.written)
-		if err == nil && !tx.SQLite() { // where there are no others
+		if err == nil && !tx.SQLite() { // SQLite has no other rows
 			err = tx.Row(ctx, []any{&u.others}, "SELECT "+quotaOthers, k.company, k.day)
 		}
 		if err != nil {
@@ -183,13 +182,13 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 	return quotas, nil
 }
 
-// chargeQuota adds to the row that bounds a company, and tells what it says then.
+// chargeQuota adds to the row that limits a company, and reads the new count.
 func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge int, used *int) error {
 	return tx.Row(ctx, []any{used}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
 		ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charge)
 }
 
-// quotaOthers adds up what a company used while it had no quota.
+// quotaOthers is what a company used while it had no quota.
 const quotaOthers = "(SELECT CAST(COALESCE(SUM(o.used), 0) AS BIGINT) FROM quota AS o WHERE o.company_id = $1 AND o.day = $2 AND o.part > 0)"
 
 func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
@@ -198,7 +197,7 @@ func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
 	})
 }
 
-// admit decides in order who fits in the quota; a request that would pass it is refused whole, and so is its repeat.
+// admit decides in order which requests fit the quota. A request that would exceed it is refused whole, and so is its repeat.
 func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 	for _, a := range accepts {
 		if a.first != nil && a.first.err != nil {
@@ -216,7 +215,7 @@ func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 	}
 }
 
-// correctQuotas gives back what was charged for requests that were refused or had been answered before.
+// correctQuotas reverts the charges of requests that were refused or replayed.
 func correctQuotas(ctx context.Context, tx *db.Tx, quotas map[quotaKey]*quotaUse) error {
 	for _, k := range sortedQuotas(quotas) {
 		u := quotas[k]
@@ -241,7 +240,7 @@ func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
 	}
 }
 
-// claimKeys takes the idempotency keys of the batch, sorted; who finds one taken gets the stored answer or a refusal.
+// claimKeys inserts the idempotency keys of the batch, sorted. A request whose key exists gets the stored response or an error.
 func claimKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	var last *Accept // the batch's latest to get its key
 	for _, a := range keyed(accepts) {
@@ -257,7 +256,7 @@ func claimKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	return nil
 }
 
-// keyed are those of a batch that came with an idempotency key, sorted by it.
+// keyed returns the accepts of a batch that have an idempotency key, sorted by it.
 func keyed(accepts []*Accept) []*Accept {
 	var all []*Accept
 	for _, a := range accepts {
@@ -300,7 +299,7 @@ func claimKey(ctx context.Context, tx *db.Tx, a *Accept) error {
 	return nil
 }
 
-// KeyReused is the 422 for an idempotency key that came with other content before.
+// KeyReused returns the 422 for an idempotency key that was used with other content.
 func KeyReused() *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.IdempotencyKeyReused, Message: "Idempotency key was used with another request",
@@ -308,7 +307,7 @@ func KeyReused() *carillon.Error {
 	}
 }
 
-// dropKeys gives back the keys of requests that the quota refused: only answers of success are kept.
+// dropKeys deletes the keys of requests that the quota refused, because only successful responses are stored.
 func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	for _, a := range accepts {
 		if a.Idempotency == nil || !carillon.IsCode(a.err, carillon.QuotaExceeded) {
@@ -322,7 +321,7 @@ func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	return nil
 }
 
-// LookupIdempotent finds the answer kept under a key; "" when there is none. Errors: idempotency_key_reused.
+// LookupIdempotent returns the response stored under a key, "" when there is none. Errors: idempotency_key_reused.
 func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string, err error) {
 	var had string
 	err = s.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
@@ -351,8 +350,8 @@ func (n *Notification) addTo(b *db.Bulk) {
 		int64(n.Total), int64(n.Open), n.Scheduled, db.Millis(n.CreatedAt), db.Millis(n.DueAt), db.Millis(n.DoneAt))
 }
 
-// inOrder are those of a batch that are admitted, sorted by their keys: a row behind all others goes to the end of its
-// table and of most indexes, where a row between others makes the database search for its place and split pages.
+// inOrder returns the admitted accepts of a batch, sorted by key: rows with rising keys are appended to the table and most
+// indexes, while a row in between makes the database search for its place and split pages.
 func inOrder(accepts []*Accept) []*Accept {
 	all := slices.DeleteFunc(slices.Clone(accepts), func(a *Accept) bool { return !a.admitted() })
 	slices.SortFunc(all, func(a, b *Accept) int { return cmp.Compare(a.Notification.Seq(), b.Notification.Seq()) })
@@ -370,7 +369,7 @@ func insertNotifications(ctx context.Context, tx *db.Tx, accepts []*Accept, repl
 	return b.Write(ctx, tx)
 }
 
-// accepted inserts the notification of a replay and tells whether it had been there.
+// accepted inserts the notification of a replay and reports whether it existed.
 func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 	b := notificationBulk(notificationConflict + " RETURNING id")
 	a.Notification.addTo(b)
@@ -388,7 +387,7 @@ func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 	return messages > 0, err
 }
 
-// unaccept takes back the notification that accepted had inserted for a request which turned out to be refused.
+// unaccept deletes the notification that accepted inserted, for a request that is refused after all.
 func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
 	if _, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq())); err != nil {
 		return fmt.Errorf("take back notification: %w", err)
@@ -396,8 +395,8 @@ func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
 	return nil
 }
 
-// messages are the rows of a batch: messages to be sent, which are nearly all and take the fewest values, those that are
-// skipped, and calls.
+// messages are the rows of a batch: messages that will be sent, which are nearly all and need the fewest values, skipped ones,
+// and calls.
 type messages struct{ queued, skipped, calls *db.Bulk }
 
 func (m messages) all() []*db.Bulk { return []*db.Bulk{m.queued, m.skipped, m.calls} }
@@ -421,7 +420,7 @@ func (a *Accept) addTo(b messages) {
 		}
 		return
 	}
-	// Boxed once for all of the rows.
+	// Converted to any once for all rows.
 	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)
 	for i, m := range a.Messages {
 		switch {
@@ -433,7 +432,7 @@ func (a *Accept) addTo(b messages) {
 	}
 }
 
-// due is when the call is dialed: when the notification is due, or at the next calling hours.
+// due returns when the call is dialed: when the notification is due, or when the calling hours begin.
 func (a *Accept) due() time.Time {
 	if !a.DialAt.IsZero() {
 		return a.DialAt

@@ -325,7 +325,7 @@ func TestRestoreRefusesWhatItCannotTrust(t *testing.T) {
 		{"a folder with other things", file, used, 0, "is not empty (notes.txt)"},
 		{"another master key", file, t.TempDir(), 1, "the master key does not open what is stored"},
 		{"no manifest", broken(func(name string) { os.Remove(name + ".json") }), t.TempDir(), 0, "manifest"},
-		{"a manifest of another format", broken(func(name string) { edit(name+".json", `"format": 1`, `"format": 2`) }), t.TempDir(), 0, "no manifest"},
+		{"a manifest of another format", broken(func(name string) { edit(name+".json", `"format": 1`, `"format": 2`) }), t.TempDir(), 0, "not a manifest"},
 		{"a byte that changed", broken(func(name string) { edit(name, "bbbb", "bbbc") }), t.TempDir(), 0, "not what its manifest says"},
 		{"a file cut short", broken(func(name string) { os.Truncate(name, m.Bytes/2) }), t.TempDir(), 0, "not what its manifest says"},
 		{"counts that are others", broken(func(name string) { edit(name+".json", `"messages": 160`, `"messages": 161`) }), t.TempDir(), 0, "does not hold what its manifest says"},

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// KeepBreaker writes the state of a sender's circuit breaker; a closed one is forgotten. The last writer wins.
+// KeepBreaker stores the state of a sender's circuit breaker and deletes a closed one. The last write wins.
 func (s *Store) KeepBreaker(ctx context.Context, b work.Breaker) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if b.State == work.BreakerClosed {
@@ -30,12 +30,12 @@ func (s *Store) KeepBreaker(ctx context.Context, b work.Breaker) error {
 
 const breakerColumns = "sender, company_id, kind, state, fault, detail, since, until"
 
-// Breakers are all that are not closed.
+// Breakers returns all circuit breakers that are not closed.
 func (s *Store) Breakers(ctx context.Context) ([]work.Breaker, error) {
 	return s.breakers(ctx, "SELECT "+breakerColumns+" FROM breaker")
 }
 
-// CompanyBreakers are those of a company's senders that are not closed.
+// CompanyBreakers returns the circuit breakers of a company's senders that are not closed.
 func (s *Store) CompanyBreakers(ctx context.Context, companyID string) ([]work.Breaker, error) {
 	return s.breakers(ctx, "SELECT "+breakerColumns+" FROM breaker WHERE company_id = $1 ORDER BY sender", companyID)
 }

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Outcome is what a result of a message says besides its move.
+// Outcome is the part of a result about the message.
 type Outcome struct {
 	Rank       rank.Rank
 	Hold       string // with work.MoveHold: the name that the message is held under
@@ -24,23 +24,23 @@ type Outcome struct {
 	Reason     carillon.Reason
 }
 
-// OutcomeOf returns what a result of a message says besides its move.
+// OutcomeOf returns the part of a result about the message.
 func OutcomeOf(r *work.Result) Outcome {
 	o, _ := r.Outcome.(Outcome)
 	return o
 }
 
-// MessageQueue is the table of messages as the dispatcher sees it.
+// MessageQueue is the table of messages for the dispatcher.
 type MessageQueue struct {
 	*work.Table
 	s *Store
 }
 
-// MessageQueue returns the table of messages as the dispatcher sees it.
+// MessageQueue returns the table of messages for the dispatcher.
 func (s *Store) MessageQueue() MessageQueue { return MessageQueue{s.messages, s} }
 
-// Commit stores results and starts together. It is not repeated when the COMMIT got no response: a start would find its
-// rows started and take them for another's.
+// Commit stores results and starts together. It is not repeated after a COMMIT without a response, because a start would find
+// its rows started and consider them another's.
 func (q MessageQueue) Commit(ctx context.Context, b *work.Batch) error {
 	return q.s.deliveries.Commit(ctx, q.s.DB, b)
 }
@@ -75,8 +75,8 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 	return nil
 }
 
-// flush returns the statements for the usual case that every fence holds. One that does not divides by zero, and the batches
-// are applied.
+// flush returns the statements for the usual case that every fence holds. Otherwise they divide by zero, and the batches are
+// applied.
 func (k deliveries) flush(_ *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {
@@ -105,8 +105,8 @@ func writeStarts(ctx context.Context, tx *db.Tx, starts []*work.Start, epochs ma
 	return tx.Run(ctx, startStatement(starts, epochs, now))
 }
 
-// startInRuns starts the neighbours among the recipients of a notification with one statement: what a statement costs
-// beside its rows is more than they cost.
+// startInRuns starts neighbouring recipients of a notification with one statement, because a statement costs more than its
+// rows.
 func startInRuns(ctx context.Context, tx *db.Tx, starts []*work.Start, epochs map[int]int64, now int64) error {
 	for len(starts) > 0 {
 		n := 1
@@ -125,12 +125,11 @@ func follows(a, b *work.Start) bool {
 	return b.Key == a.Key+1 && b.Shard == a.Shard
 }
 
-// runShort is when one statement that returns its rows costs less than two that do not.
+// runShort is the number of rows up to which one statement that returns its rows is cheaper than two that do not.
 const runShort = 4
 
-// startRun fills the attempts of those that start, and of no other. Mostly all of a run may: when a look finds that they
-// all do, and were attempted as often as is known, their rows need not be returned one by one. Nothing comes between the
-// look and the start: there is one writer.
+// startRun sets Attempt of those that start. Usually all of a run may start: when a query finds that they may, with the known
+// attempts, their rows need not be returned one by one. Nothing changes in between, because there is one writer.
 func startRun(ctx context.Context, tx *db.Tx, run []*work.Start, epoch, now int64) error {
 	first, last := run[0].Key, run[len(run)-1].Key
 	if len(run) >= runShort {
@@ -167,9 +166,9 @@ func startRun(ctx context.Context, tx *db.Tx, run []*work.Start, epoch, now int6
 	return rows.Err()
 }
 
-// startStatement starts messages on PostgreSQL and fills the attempts of those that did. Its conditions are written so
-// that no partial index serves them: a planner without fresh statistics takes the due index for empty and reads all that
-// is due, once a batch. By the primary key each row is found.
+// startStatement starts messages on PostgreSQL and sets the attempts of those that start. No partial index serves its
+// conditions: with stale statistics the planner considers the due index empty and would read all due rows for each batch.
+// The primary key finds each row.
 func startStatement(starts []*work.Start, epochs map[int]int64, now int64) db.Statement {
 	byKey := make(map[work.Key]*work.Start, len(starts))
 	ids, es := make([]int64, len(starts)), make([]int64, len(starts))
@@ -196,8 +195,8 @@ func startStatement(starts []*work.Start, epochs map[int]int64, now int64) db.St
 	}
 }
 
-// The statements of results, by move, in the order of Move. A result may come after a receipt that knew more: rank only
-// rises, a time once written stays. `q + 0` keeps them to the primary key, as startStatement says.
+// The statements of results, in the order of Move. A result may arrive after a later receipt: the rank only rises, and a time
+// is written once. `q + 0` forces the primary key, as in startStatement.
 const (
 	resultDone = `UPDATE message SET q = 0,
 		reason = CASE WHEN rank < $2 THEN $3 ELSE reason END, detail = CASE WHEN rank < $2 THEN $4 ELSE detail END,
@@ -215,7 +214,7 @@ const (
 		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
 )
 
-// resultStatements are the statements of results: on PostgreSQL one for all successes of a batch, the rest one by one.
+// resultStatements returns the statements of results: on PostgreSQL one for all successes of a batch, the rest one by one.
 func resultStatements(results []work.Result, sqlite bool) []db.Statement {
 	if !sqlite {
 		return resultsTogether(results)
@@ -254,8 +253,8 @@ func doneTimes(r rank.Rank, at time.Time) (sent, ended int64) {
 	return 0, db.Millis(at)
 }
 
-// resultsTogether are the statements of results on PostgreSQL: one, the same as resultDone, for all successes of a batch
-// when there are several; the rest goes one by one.
+// resultsTogether returns the statements of results on PostgreSQL: one like resultDone for all successes of a batch when there
+// are several; the rest one by one.
 func resultsTogether(results []work.Result) []db.Statement {
 	var all []db.Statement
 	var providers []string
@@ -285,7 +284,7 @@ func resultsTogether(results []work.Result) []db.Statement {
 		WHERE m.id = u.id AND m.attempt = u.attempt`, Args: []any{ids, attempts, ranks, providers, sents}})
 }
 
-// togetherLeast is how many results are worth a statement of their own.
+// togetherLeast is the number of results from which one statement for all is cheaper.
 const togetherLeast = 4
 
 func orNil(s string) any {
@@ -295,8 +294,8 @@ func orNil(s string) any {
 	return storable(s)
 }
 
-// storable is a text of a provider's as every database takes it: what PostgreSQL refused would be refused again with each
-// commit, and everything beside it.
+// storable returns a provider's text in a form that both databases store. A text that PostgreSQL refuses would fail its batch
+// again and again.
 func storable(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -311,9 +310,9 @@ func orZero(ms int64) any {
 	return ms
 }
 
-// Receive writes what a provider reported later. Receipts come unordered and repeated: rank only rises, each time is
-// written once; a receipt of an earlier attempt takes a queued one out of the queue. What is held after a restore may have
-// had attempts that this database does not know of.
+// Receive stores receipts, which arrive unordered and repeated: the rank only rises, and each time is written once. A receipt
+// of an earlier attempt takes a queued message out of the queue. A message that is held after a restore may have had attempts
+// that this database does not know.
 func (s *Store) Receive(ctx context.Context, receipts []provider.Receipt) error {
 	return s.receipts.Commit(ctx, s.DB, receipts)
 }
@@ -322,7 +321,7 @@ func receiptKind() *db.Kind[[]provider.Receipt] {
 	return &db.Kind[[]provider.Receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
 }
 
-// applyReceipts writes the receipts of all callbacks of a transaction, in the order of locks.
+// applyReceipts stores the receipts of all callbacks of a transaction in the lock order.
 func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]provider.Receipt, _ bool) error {
 	all := slices.Concat(callbacks...)
 	sortReceipts(all)
@@ -334,7 +333,7 @@ func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]provider.Receip
 	return nil
 }
 
-func sortReceipts(receipts []provider.Receipt) { // in the order of locks
+func sortReceipts(receipts []provider.Receipt) { // in the lock order
 	slices.SortStableFunc(receipts, func(a, b provider.Receipt) int {
 		return cmp.Compare(a.Ref.Key(), b.Ref.Key())
 	})

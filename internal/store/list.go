@@ -24,11 +24,11 @@ type Filter struct {
 	State            carillon.State // scheduled, in_progress, completed, canceled
 	SenderUID        int64
 	From, To         time.Time // of acceptance; From inclusive, To exclusive
-	Before           string    // cursor: the id of the last one seen; empty: from the newest on
+	Before           string    // cursor: the id of the previous page's last one; empty for the first page
 	Limit            int
 }
 
-// where gathers conditions and their arguments.
+// where collects conditions and their arguments.
 type where struct {
 	text []string
 	args []any
@@ -47,8 +47,8 @@ func (w *where) clause() string { return strings.Join(w.text, " AND ") }
 // newest is above every number.
 const newest carillon.Seq = math.MaxInt64
 
-// Notifications lists a company's notifications, newest first. A search by number or campaign goes through the search
-// table, which is filled behind; what is newer than that table is looked through directly.
+// Notifications returns a company's notifications, newest first. A search by number or campaign reads the search table, which is
+// filled in the background, and the newer notifications directly.
 func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, now time.Time) ([]*Notification, error) {
 	before := newest
 	if f.Before != "" {
@@ -74,7 +74,7 @@ func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, n
 	return append(found, rest...), err
 }
 
-// list looks through a company's notifications above floor and below before.
+// list reads a company's notifications above floor and below before.
 func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.Time, floor, before carillon.Seq) ([]*Notification, error) {
 	var w where
 	w.add("company_id = ? AND seq < ?", companyID, int64(before))
@@ -87,21 +87,21 @@ func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.T
 		" ORDER BY seq DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
-// listIndexed goes through the search table: w has the company, the field, its value and the number to begin below.
+// listIndexed reads through the search table: w has the company, the field, its value and the upper limit.
 func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, w where) ([]*Notification, error) {
 	w.text = []string{"s.company_id = $1 AND s.field = $2 AND s.value = $3 AND s.seq < $4 AND n.seq = s.seq"}
 	if w.args[1] == "number" {
-		f.Number = "" // the search table has answered it
+		f.Number = "" // the search table applied it
 	}
 	f.conditions(&w, now, true)
 	w.args = append(w.args, f.Limit)
 	columns := "n." + strings.Join(strings.Fields(strings.ReplaceAll(notificationColumns, ",", " ")), ", n.")
-	// CROSS JOIN keeps SQLite from walking through all of the company's notifications instead.
+	// CROSS JOIN keeps SQLite from scanning all of the company's notifications.
 	return s.notifications(ctx, "SELECT "+columns+" FROM search s CROSS JOIN notification n WHERE "+w.clause()+
 		" ORDER BY s.seq DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
 }
 
-// conditions adds the filters; joined says that the columns are the alias n's, and the numbers those of the search table.
+// conditions adds the filters; joined means that the columns have the alias n and that seq is the search table's.
 func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	p, seq := "", "seq"
 	if joined {
@@ -111,7 +111,7 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p+"campaign = ?", f.Campaign)
 	}
 	if f.Number != "" {
-		// Not EXISTS, which PostgreSQL may turn round: it would read all messages to find those of the number.
+		// PostgreSQL may turn EXISTS into a join that reads all messages of the number.
 		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND m.number = ?) IS NOT NULL OR "+
 			"(SELECT MIN(c.id) FROM call c WHERE c.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND c.number = ?) IS NOT NULL)", f.Number, f.Number)
 	}
@@ -139,7 +139,7 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p + "open = 0 AND NOT " + p + "canceled")
 	case carillon.StateCanceled:
 		w.add(p + "canceled")
-	default: // no state is asked for
+	default: // no filter by state
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *Store) notifications(ctx context.Context, query string, args ...any) ([
 	return all, rows.Err()
 }
 
-// searchHorizon is the number up to which the search table is filled.
+// searchHorizon returns the number up to which the search table is filled.
 func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
 	var seq carillon.Seq
 	err := s.Row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
@@ -174,11 +174,11 @@ func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
 }
 
 const (
-	searchLag  = 30 * time.Second // ids precede their commits by a wait, a batch before theirs and their own, 12 s at most, and clocks differ a little
-	searchRows = 250              // rows a step: a longer one would be felt by the requests beside it
+	searchLag  = 30 * time.Second // ids precede their commits by 12 s at most, and clocks differ a little (docs/adr/0004)
+	searchRows = 250              // rows per step; longer steps would delay requests
 )
 
-// FillSearch moves the search table's horizon one step, and tells whether there is more to do now.
+// FillSearch advances the search table's horizon one step and reports whether there is more to do now.
 func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err error) {
 	horizon, err := s.searchHorizon(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	return true, nil
 }
 
-// What a step reads: rows of messages and of calls, each in the order of their notifications.
+// The rows of a step: messages and calls, each in the order of their notifications.
 const (
 	searchMessages = `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
 		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127 ORDER BY n.seq LIMIT $3`
@@ -248,8 +248,8 @@ type searchEntry struct {
 	seq                   carillon.Seq
 }
 
-// searchEntries are the entries of a step's rows, sorted for the table, and the notification up to which they are all there. A
-// full step may have cut its last notification short: that one is left to the next step, unless it is alone.
+// searchEntries returns the sorted entries of a step's rows and the notification up to which they are complete. A full step may
+// have read its last notification partially: unless it is the only one, it is left to the next step.
 func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
 	slices.SortStableFunc(rows, func(a, b searchRow) int { return cmp.Compare(a.seq, b.seq) })
 	rows = rows[:min(len(rows), searchRows)]

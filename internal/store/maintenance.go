@@ -11,15 +11,15 @@ import (
 	"carillon/internal/db"
 )
 
-// Maintenance is a window in which the interface answers 503; zero: none.
+// Maintenance is a window in which the interface responds with 503; zero means none.
 type Maintenance struct{ From, Until time.Time }
 
-// On tells whether the window is open.
+// On reports whether now is in the window.
 func (m Maintenance) On(now time.Time) bool {
 	return !m.Until.IsZero() && !now.Before(m.From) && now.Before(m.Until)
 }
 
-// Maintenance is the window that is set, from the cache.
+// Maintenance returns the window, from the cache.
 func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
 	return s.window.Get(ctx, "", func(ctx context.Context) (Maintenance, string, error) {
 		var until int64
@@ -39,7 +39,7 @@ func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
 	})
 }
 
-// SetMaintenance sets the window, or takes it off when it is zero.
+// SetMaintenance sets the window; the zero window ends it.
 func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 	return s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
 		tx.changes("") // nothing of a company's
@@ -54,7 +54,7 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 	})
 }
 
-// OldestCompany is the company that was made first; its owners speak for the whole installation. "" when there is none.
+// OldestCompany returns the company that was created first, whose owners administer the installation, "" when there is none.
 func (s *Store) OldestCompany(ctx context.Context) (string, error) {
 	var id string
 	err := s.Row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")

@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// Manifest says what a backup's file holds, beside it in a file of its own.
+// Manifest describes a backup's file. It is stored in a file next to it.
 type Manifest struct {
 	Format    int       `json:"format"`
-	Program   string    `json:"program"` // the version that made it
+	Program   string    `json:"program"` // the version that wrote it
 	Engine    string    `json:"engine"`
 	Schema    int64     `json:"schema"`
-	TakenAt   time.Time `json:"taken_at"` // what had been confirmed by then is in it
+	TakenAt   time.Time `json:"taken_at"` // it contains everything accepted before
 	Bytes     int64     `json:"bytes"`
 	SHA256    string    `json:"sha256"`
-	MasterKey string    `json:"master_key"` // names the key that opens it, which is not in it
+	MasterKey string    `json:"master_key"` // name of the master key, which it does not contain
 	Counts    Counts    `json:"counts"`
 }
 
-// Counts are rows of a backup.
+// Counts are numbers of rows in a backup.
 type Counts struct {
 	Companies     int64 `json:"companies"`
 	Notifications int64 `json:"notifications"`
@@ -39,11 +39,10 @@ type Counts struct {
 
 const manifestFormat = 1
 
-// ManifestFile is the name of a backup's manifest.
+// ManifestFile returns the name of a backup's manifest.
 func ManifestFile(backup string) string { return backup + ".json" }
 
-// Inspect verifies a copy of a database, a file that nobody writes: its structure whole, its tables ours. It gives the
-// manifest but for program and time.
+// Inspect verifies the structure and tables of a copy that nobody writes to. It returns the manifest without program and time.
 func Inspect(ctx context.Context, file string) (m Manifest, err error) {
 	m = Manifest{Format: manifestFormat, Engine: "sqlite"}
 	if m.SHA256, m.Bytes, err = digestFile(ctx, file); err != nil {
@@ -88,12 +87,12 @@ func Inspect(ctx context.Context, file string) (m Manifest, err error) {
 
 func schemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version); err != nil {
-		return 0, fmt.Errorf("the file is no database of Carillon: %w", err)
+		return 0, fmt.Errorf("the file is not a database of Carillon: %w", err)
 	}
 	return version, nil
 }
 
-// digestFile gives the SHA-256 and the size of a file.
+// digestFile returns the SHA-256 and the size of a file.
 func digestFile(ctx context.Context, name string) (sum string, size int64, err error) {
 	f, err := os.Open(name) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -118,8 +117,8 @@ func (i interruptible) Read(p []byte) (int, error) {
 	return i.r.Read(p)
 }
 
-// Publish writes the manifest beside the backup and gives the backup its name: `part` becomes `to`. A crash leaves the
-// backup under its own name only when both are whole.
+// Publish writes the manifest and renames the backup from `part` to `to`. After a crash the backup has its final name only if
+// both files are complete.
 func (m *Manifest) Publish(part, to string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -147,7 +146,7 @@ func ReadManifest(backup string) (m Manifest, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal(text, &m); err != nil || m.Format != manifestFormat {
-		return m, fmt.Errorf("%s is no manifest of a backup that this version reads", ManifestFile(backup))
+		return m, fmt.Errorf("%s is not a manifest that this version reads", ManifestFile(backup))
 	}
 	return m, nil
 }

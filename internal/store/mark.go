@@ -11,11 +11,10 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Mark makes a restored database safe to start on. Between the backup and now messages may have
-// been sent that this database does not know of. So what is due by now is held, until the operator says what becomes of it;
-// what was being sent when the backup was taken ends as failed with outcome_unknown and is never sent again. A receipt
-// lifts either. What is due later goes on as usual. No program may run on the database meanwhile. Marking again, after it
-// broke off or for a later time, only adds to what is held.
+// Mark makes a restored database safe to start on. Messages may have been sent since the backup that this database does not
+// know. So messages that are due by now are held until an operator decides; those that were being sent when the backup was
+// made end as failed, outcome_unknown. A receipt corrects both. What is due later is not affected. No program may run on the
+// database meanwhile. Marking again, after an interruption or for a later time, only adds to what is held.
 func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restored, error) {
 	if err := s.setMark(ctx, now, markBroken); err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ type marking struct {
 	held int
 }
 
-// markRows bounds what one transaction of a marking changes.
+// markRows is how many rows one transaction of a marking changes.
 const markRows = 2000
 
 // steps runs a statement that changes at most markRows rows until it finds fewer.
@@ -127,7 +126,7 @@ func (m *marking) holdShard(ctx context.Context, t *work.Table, shard int) error
 	return nil
 }
 
-// holdHeld holds what waited for its template too: the template may have been approved since.
+// holdHeld also holds messages that waited for their template, which may have been approved since.
 func (m *marking) holdHeld(ctx context.Context) error {
 	holds, err := m.s.Holds(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ func scanNotification(scan func(...any) error) (*Notification, error) {
 	return &n, err
 }
 
-// Notification is a company's notification. Errors: not_found, also for another company's.
+// Notification reads a company's notification. Errors: not_found, also for another company's.
 func (s *Store) Notification(ctx context.Context, companyID, id string) (*Notification, error) {
 	n, err := s.LoadNotification(ctx, carillon.SeqOf(id))
 	if err == nil && (n.CompanyID != companyID || n.ID != id) {
@@ -34,7 +34,7 @@ func (s *Store) Notification(ctx context.Context, companyID, id string) (*Notifi
 	return n, err
 }
 
-// Message is one recipient of a notification, as it stands.
+// Message is one recipient of a notification.
 type Message struct {
 	N           int
 	Number      string
@@ -80,7 +80,7 @@ func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([
 	return all, rows.Err()
 }
 
-// Standing counts a notification's messages that stand alike.
+// Standing counts a notification's messages in the same state.
 type Standing struct {
 	Q         int
 	Rank      rank.Rank
@@ -88,8 +88,7 @@ type Standing struct {
 	Count     int
 }
 
-// Standings counts the messages of each of at most 100 notifications by where they stand, in one query: as many as there
-// are notifications on a page would be as many round trips.
+// Standings counts the messages of each of at most 100 notifications by state, in one query instead of a round trip for each.
 func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carillon.Seq][]Standing, error) {
 	if len(seqs) > mostCounted {
 		return nil, fmt.Errorf("count messages: of %d notifications at once", len(seqs))
@@ -117,7 +116,7 @@ func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carill
 // mostCounted is the most notifications of a page.
 const mostCounted = 100
 
-// counted is for how many notifications the query has places: it has few texts, so that each is prepared once.
+// counted returns how many notifications the query has parameters for. There are few sizes, so that each is prepared once.
 func counted(n int) int {
 	for _, length := range []int{1, 25} {
 		if n <= length {
@@ -138,11 +137,11 @@ func standingsQuery(n int) string {
 	return "WITH page (seq) AS (VALUES " + places.String() + ") " + standingsOfPage
 }
 
-// CROSS JOIN keeps SQLite from beginning with the messages.
+// CROSS JOIN keeps SQLite from starting with the messages.
 const standingsOfPage = `SELECT seq, q, rank, attempt > 0, COUNT(*) FROM page CROSS JOIN message
 	WHERE id BETWEEN seq * 128 AND seq * 128 + 127 GROUP BY seq, q, rank, attempt > 0`
 
-// standingsArgs fills the places that are left with a number that no notification has.
+// standingsArgs fills the remaining parameters with a number that no notification has.
 func standingsArgs(seqs []carillon.Seq) []any {
 	args := make([]any, counted(len(seqs)))
 	for i := range args {
@@ -154,7 +153,7 @@ func standingsArgs(seqs []carillon.Seq) []any {
 	return args
 }
 
-// Cancel takes what has not begun out of the queue. Errors: not_found, conflict when nothing is left to cancel.
+// Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
 func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
 	seq := carillon.SeqOf(id)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
@@ -193,7 +192,7 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 	return canceled, sent, err
 }
 
-// own checks inside a transaction that a notification is the company's, and locks it.
+// own checks that a notification is the company's and locks it.
 func (tx *Tx) own(ctx context.Context, companyID, id string) error {
 	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
 		int64(carillon.SeqOf(id)), companyID, id)
@@ -203,7 +202,7 @@ func (tx *Tx) own(ctx context.Context, companyID, id string) error {
 	return err
 }
 
-// Move gives a notification another time. Errors: not_found, conflict once delivery began.
+// Move changes a notification's time. Errors: not_found, conflict once delivery began.
 func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (*Notification, error) {
 	seq := carillon.SeqOf(id)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
@@ -238,12 +237,12 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 // stillOpen is the condition on a message that keeps its notification open: queued or in flight.
 const stillOpen = "q > 0"
 
-// CloseDone marks notifications of which nothing is queued, in flight or in a call any more.
+// CloseDone closes those of the notifications that have nothing queued or in flight any more.
 func (s *Store) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
 	return s.closes.Commit(ctx, s.DB, closing{seqs, now})
 }
 
-// closing are notifications that may be closed.
+// closing are notifications that may be complete.
 type closing struct {
 	seqs []carillon.Seq
 	now  time.Time
@@ -281,15 +280,15 @@ func closeStatements(all []closing, sqlite bool) []db.Statement {
 const closeOne = `UPDATE notification SET open = 0, done_at = ? WHERE seq = ? AND open > 0
 	AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ? AND ? AND ` + stillOpen + `)`
 
-// closeTogether counts what is open of each notification, for a planner may turn NOT EXISTS into a join with all messages. It
-// adds nothing to open, lest it be found by the index of the open ones: that looks short, and under a held snapshot it has
-// an entry of each notification that was ever open.
+// closeTogether counts the open rows of each notification, because a planner may turn NOT EXISTS into a join with all messages.
+// It adds zero to open so that the index of open notifications is not used: the planner considers it short, but under a
+// held snapshot it has an entry for each notification that was ever open.
 const closeTogether = `UPDATE notification AS n SET open = 0, done_at = $1 FROM unnest($2::bigint[]) AS u(seq)
 	WHERE n.seq = u.seq AND n.open + 0 > 0
 	AND (SELECT COUNT(*) FROM message WHERE id BETWEEN u.seq * 128 AND u.seq * 128 + 127 AND ` + stillOpen + `) = 0`
 
-// OpenAfter pages through all open notifications, in the order of the open index, and gives those that are due and of which
-// nothing is open any more: the writer need not look at the others.
+// OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and complete,
+// so that the writer need not check the others.
 func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
 	rows, err := s.Query(ctx, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
 		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
@@ -312,7 +311,7 @@ func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.
 	return done, lastCompany, last, rows.Err()
 }
 
-// Used is what a company has charged to a UTC day.
+// Used returns a company's use of a UTC day.
 func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
 	var used int
 	err := s.Row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Commit stores starts and results together; work.Source's.
+// Commit implements work.Source: it stores starts and results together.
 func (s *Store) Commit(ctx context.Context, b *work.Batch) error {
 	return s.batches.Commit(ctx, s.DB, b)
 }
@@ -42,7 +42,8 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ bool)
 	return nil
 }
 
-// start starts a call, unless its line has as many under way as it may. The shard is locked: no other node starts one.
+// start starts a call, unless its line has reached its limit of calls in progress. The shard is locked, so no other node starts
+// one meanwhile.
 func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now int64) error {
 	if st.Limit > 0 {
 		var n int
@@ -67,11 +68,11 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 	return err
 }
 
-// write writes what became of an attempt: the call is queued again, or it and its notification end.
+// write stores the result of an attempt: the call is queued again, or it and its notification end.
 func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 	o, _ := r.Outcome.(Outcome)
 	key, seq := int64(r.Key), carillon.MessageKey(r.Key).Seq()
-	if r.Move == work.MoveUnsent || o.State == "" { // nothing was dialed
+	if r.Move == work.MoveUnsent || o.State == "" { // it was not dialed
 		n, err := tx.Exec(ctx, "UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4 WHERE id = $1 AND attempt = $2 AND q + 0 = 2",
 			key, r.Attempt, db.Millis(r.Due), r.Detail)
 		if err == nil && n > 0 {
@@ -110,7 +111,7 @@ func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 	return err
 }
 
-// Progress records that a call under way rings, or was answered.
+// Progress records that a call rings or was answered.
 func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt int, state carillon.State, at time.Time) error {
 	column, before := "ringing_at", "state = 'dialing'"
 	if state == carillon.StateInProgress {
@@ -131,15 +132,15 @@ func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt i
 	return nil
 }
 
-// Foreign is a call under way on another node.
+// Foreign is a call in progress on another node.
 type Foreign struct {
 	Key     carillon.MessageKey
 	Attempt int
 	Node    string
-	Gone    bool // the node is not among the nodes
+	Gone    bool // the node was declared dead or has left
 }
 
-// Foreign reads the calls of a shard that are under way on other nodes.
+// Foreign reads the calls of a shard that are in progress on other nodes.
 func (s *Store) Foreign(ctx context.Context, shard int) (all []Foreign, err error) {
 	rows, err := s.DB.Query(ctx, `SELECT id, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
 		WHERE q = 2 AND shard = $1 AND node <> $2`, shard, s.node())
@@ -154,11 +155,11 @@ func (s *Store) Foreign(ctx context.Context, shard int) (all []Foreign, err erro
 		}
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // the order of locks
+	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // the lock order
 	return all, rows.Err()
 }
 
-// Interrupt ends calls whose node is gone. They are never dialed again by themselves: what was said is not known.
+// Interrupt ends calls whose node is dead. They are not dialed again, because what was said is unknown.
 func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) error {
 	err := s.progress.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
 		for _, f := range all {

@@ -1,6 +1,5 @@
-// Package calls holds the SQL of calls: each waits in a lane until it is dialed, is under way on one node from dialing to its
-// end, and may be dialed again. What a line has under way is counted in the database, so that no take-over lets it pass its
-// bound.
+// Package calls is the SQL of calls. A call waits in a lane until it is dialed, is in progress on one node from dialing to its
+// end, and may be redialed. The database counts a line's calls in progress, so that its limit holds when its shard moves.
 package calls
 
 import (
@@ -17,7 +16,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Call is a call as it stands.
+// Call is a stored call.
 type Call struct {
 	Key        carillon.MessageKey
 	CompanyID  string
@@ -29,7 +28,7 @@ type Call struct {
 	Due        time.Time // queued: when it is dialed next
 	Attempts   int       // starts
 	Dials      int       // attempts that reached the network
-	Node       string    // under way: where
+	Node       string    // in progress: where
 	State      carillon.State
 	Reason     carillon.Reason
 	Detail     string
@@ -39,7 +38,7 @@ type Call struct {
 	Times
 }
 
-// Times are when a call, or an attempt at it, came so far; zero where it did not.
+// Times are when a call or an attempt reached each state; zero where it did not.
 type Times struct {
 	DialedAt, RingingAt, AnsweredAt, EndedAt time.Time
 }
@@ -54,7 +53,7 @@ type Attempt struct {
 	Times
 }
 
-// Outcome is what a result of a call says besides its move: how the attempt ended, and with work.MoveDone the call.
+// Outcome is the part of a result about the call: how the attempt ended, and with work.MoveDone the call.
 type Outcome struct {
 	State      carillon.State
 	Reason     carillon.Reason
@@ -66,7 +65,7 @@ type Outcome struct {
 	AnsweredAt time.Time
 }
 
-// Store is the tables of calls. Make it with New.
+// Store reads and writes the tables of calls. Make it with New.
 type Store struct {
 	*work.Table
 	batches  *db.Kind[*work.Batch]
@@ -74,8 +73,8 @@ type Store struct {
 	node     func() string
 }
 
-// New returns the tables of calls. Batches of starts and results, and what happens to calls under way, have their places in
-// the order of locks; node is this node's id.
+// New returns the store of calls. batches and progress are the places in the lock order of starts and results, and of changes
+// of calls in progress; node returns this node's id.
 func New(d *db.DB, batches, progress db.Place, node func() string) *Store {
 	s := &Store{Table: &work.Table{DB: d, Name: "call"}, progress: db.Funcs("call", progress), node: node}
 	s.batches = &db.Kind[*work.Batch]{
@@ -146,7 +145,7 @@ func (s *Store) read(ctx context.Context, query string, args ...any) ([]*Call, e
 	return all, rows.Err()
 }
 
-// Attempts reads how often a call was dialed, and how each ended.
+// Attempts reads the attempts at a call.
 func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attempt, error) {
 	rows, err := s.DB.Query(ctx, `SELECT attempt, state, reason, detail, cause, dialed_at, ringing_at, answered_at, ended_at
 		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
@@ -167,7 +166,7 @@ func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attemp
 	return all, rows.Err()
 }
 
-// UnderWay counts what a line has under way on all nodes.
+// UnderWay counts a line's calls in progress on all nodes.
 func (s *Store) UnderWay(ctx context.Context, senderUID int64) (n int, err error) {
 	err = s.DB.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2", senderUID%carillon.Shards, senderUID)
 	if err != nil {
@@ -176,13 +175,13 @@ func (s *Store) UnderWay(ctx context.Context, senderUID int64) (n int, err error
 	return n, nil
 }
 
-// NewRows gathers calls that are accepted. Add them with Add.
+// NewRows returns an insert of accepted calls, which Add fills.
 func NewRows() *db.Bulk {
 	return db.NewBulk("call", "", "id:bigint", "company_id:text", "shard:bigint", "sender:bigint", "class:bigint", "number:text", "due_at:bigint",
 		"q:bigint", "state:text", "reason:text", "ended_at:bigint")
 }
 
-// Add adds a call that is to be placed at an instant; skip: it ends at once, for this reason.
+// Add adds a call that is due at an instant, or ends at once when there is a reason to skip it.
 func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due, now time.Time, skip carillon.Reason) {
 	q, state, ended := 1, carillon.StateQueued, int64(0)
 	if skip != "" {
@@ -191,7 +190,7 @@ func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64,
 	b.Add(int64(key), companyID, senderUID%carillon.Shards, senderUID, int64(class), number, db.Millis(due), int64(q), string(state), string(skip), ended)
 }
 
-// Cancel ends the queued call of a notification. It reports how many calls it ended, and how many there are that had begun.
+// Cancel cancels the queued call of a notification. It returns how many calls it canceled and how many had begun.
 func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (canceled, begun, open int, err error) {
 	key := int64(seq.Message(0))
 	n, err := tx.Exec(ctx, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id = $4 AND q + 0 = 1",
@@ -207,8 +206,8 @@ func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (ca
 	return int(n), begun, open, nil
 }
 
-// Move gives the queued call of a notification another time, unless it was dialed before. It reports how many it moved, and
-// how many there are.
+// Move changes the time of the queued call of a notification, unless it was dialed before. It returns how many calls it moved
+// and how many there are.
 func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (moved, all int64, err error) {
 	key := int64(seq.Message(0))
 	if moved, err = tx.Exec(ctx, "UPDATE call SET due_at = $1 WHERE id = $2 AND q + 0 = 1 AND attempt = 0", db.Millis(due), key); err != nil {
@@ -221,8 +220,7 @@ func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (move
 	return moved, all, nil
 }
 
-// HangUp asks for the end of a call that is under way, on whatever node it is; the state is the one it was in. None: it is not
-// under way.
+// HangUp requests the end of a call in progress on any node and returns its state and node; "" when it is not in progress.
 func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.MessageKey) (state carillon.State, node string, err error) {
 	err = s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		state, node = "", ""
@@ -239,7 +237,7 @@ func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.Messa
 	return state, node, nil
 }
 
-// ToHangUp reads the calls under way on this node that somebody asked to end.
+// ToHangUp reads the calls in progress on this node that shall be ended.
 func (s *Store) ToHangUp(ctx context.Context) (keys []carillon.MessageKey, err error) {
 	rows, err := s.DB.Query(ctx, "SELECT id FROM call WHERE q = 2 AND hang_up AND node = $1", s.node())
 	if err != nil {
