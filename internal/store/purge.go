@@ -112,22 +112,12 @@ func (s *Store) doomed(ctx context.Context, companyID string, from, before time.
 const fewestRows = 4
 
 func (s *Store) closedPage(ctx context.Context, companyID string, from, before time.Time, limit int) ([]doomed, error) {
-	rows, err := s.Query(ctx, `SELECT seq, campaign, done_at, total FROM notification
+	return db.Collect(ctx, s, "closed notifications", func(scan db.Scan) (d doomed, err error) {
+		err = scan(&d.seq, &d.campaign, &d.doneAt, &d.messages)
+		return d, err
+	}, `SELECT seq, campaign, done_at, total FROM notification
 		WHERE open = 0 AND company_id = $1 AND done_at >= $2 AND done_at < $3 ORDER BY done_at LIMIT $4`,
 		companyID, max(from.UnixMilli(), 1), before.UnixMilli(), limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	page := make([]doomed, 0, limit)
-	for rows.Next() {
-		var d doomed
-		if err := rows.Scan(&d.seq, &d.campaign, &d.doneAt, &d.messages); err != nil {
-			return nil, err
-		}
-		page = append(page, d)
-	}
-	return page, rows.Err()
 }
 
 // recipients reads the numbers of the notifications' messages.
@@ -169,21 +159,16 @@ func (d *doomed) addKeys(keys []int64) []int64 {
 }
 
 func (s *Store) recipientsOf(ctx context.Context, bySeq map[carillon.Seq]*doomed, query string, keys ...any) error {
-	rows, err := s.Query(ctx, query, keys...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return db.Each(ctx, s, func(scan db.Scan) error {
 		var key carillon.MessageKey
 		var number string
-		if err := rows.Scan(&key, &number); err != nil {
+		if err := scan(&key, &number); err != nil {
 			return err
 		}
 		d := bySeq[key.Seq()]
 		d.numbers = append(d.numbers, number)
-	}
-	return rows.Err()
+		return nil
+	}, query, keys...)
 }
 
 // purgeLock is the key of the advisory lock under which one node at a time deletes.
@@ -295,20 +280,14 @@ func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 }
 
 func deleteClosed(ctx context.Context, tx *Tx, seqs []int64, before int64) (gone map[carillon.Seq]bool, err error) {
-	rows, err := tx.Query(ctx, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	gone = make(map[carillon.Seq]bool, len(seqs))
-	for rows.Next() {
+	err = db.Each(ctx, tx, func(scan db.Scan) error {
 		var seq carillon.Seq
-		if err := rows.Scan(&seq); err != nil {
-			return nil, err
-		}
+		err := scan(&seq)
 		gone[seq] = true
-	}
-	return gone, rows.Err()
+		return err
+	}, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
+	return gone, err
 }
 
 // DropKeys deletes idempotency keys that expired by now, at most `most` of them.

@@ -306,15 +306,10 @@ func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by dec
 	if !send {
 		query, args = by.fail, append(args, db.Millis(now))
 	}
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return db.Each(ctx, tx, func(scan db.Scan) error {
 		var key carillon.MessageKey
 		var l work.Lane
-		if err := rows.Scan(&key, &l.SenderUID, &l.Class); err != nil {
+		if err := scan(&key, &l.SenderUID, &l.Class); err != nil {
 			return err
 		}
 		d.Messages++
@@ -325,8 +320,8 @@ func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by dec
 		if !slices.Contains(*lanes, l) {
 			*lanes = append(*lanes, l)
 		}
-	}
-	return rows.Err()
+		return nil
+	}, query, args...)
 }
 
 // Unmark ends the state after a restore once nothing is held any more, and reports whether it did.

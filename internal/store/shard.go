@@ -82,30 +82,28 @@ func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 	if _, err := tx.Exec(ctx, "UPDATE meta SET value = value WHERE name = 'generation'"); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(ctx, "SELECT id, slot FROM node")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = rows.Close() }()
+	own := -1
 	var taken [carillon.NodeSlots]bool
-	for rows.Next() {
+	err := db.Each(ctx, tx, func(scan db.Scan) error {
 		var other string
 		var slot int
-		if err := rows.Scan(&other, &slot); err != nil {
-			return 0, err
-		}
+		err := scan(&other, &slot)
 		if other == id { // it has joined before
-			return slot, nil
+			own = slot
 		}
 		taken[slot%carillon.NodeSlots] = true
+		return err
+	}, "SELECT id, slot FROM node")
+	if err != nil || own >= 0 {
+		return own, err
 	}
 	slots := mathrand.Perm(carillon.NodeSlots) //nolint:gosec // no secret
 	for _, slot := range slots {
 		if !taken[slot] {
-			return slot, rows.Err()
+			return slot, nil
 		}
 	}
-	return slots[0], rows.Err()
+	return slots[0], nil
 }
 
 // Beat increments the node's counter and stores its fitness; false means that the node was declared dead.
@@ -138,37 +136,17 @@ func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 }
 
 func (s *Store) nodes(ctx context.Context) ([]Node, error) {
-	rows, err := s.Query(ctx, "SELECT id, beat, fit FROM node ORDER BY id")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var nodes []Node
-	for rows.Next() {
-		var n Node
-		if err := rows.Scan(&n.ID, &n.Beat, &n.Fit); err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, n)
-	}
-	return nodes, rows.Err()
+	return db.Collect(ctx, s, "nodes", func(scan db.Scan) (n Node, err error) {
+		err = scan(&n.ID, &n.Beat, &n.Fit)
+		return n, err
+	}, "SELECT id, beat, fit FROM node ORDER BY id")
 }
 
 func (s *Store) shards(ctx context.Context) ([]Shard, error) {
-	rows, err := s.Query(ctx, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
-	if err != nil {
-		return nil, fmt.Errorf("read shards: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Shard
-	for rows.Next() {
-		var x Shard
-		if err := rows.Scan(&x.ID, &x.Owner, &x.Epoch); err != nil {
-			return nil, fmt.Errorf("read shards: %w", err)
-		}
-		all = append(all, x)
-	}
-	return all, rows.Err()
+	return db.Collect(ctx, s, "shards", func(scan db.Scan) (x Shard, err error) {
+		err = scan(&x.ID, &x.Owner, &x.Epoch)
+		return x, err
+	}, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
 }
 
 // Depose declares a node dead if its beat still has the observed value, frees its shards, and reports whether it did.
@@ -229,25 +207,18 @@ func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []S
 		return nil, nil
 	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		taken = nil
 		order := ""
 		if !s.SQLite() {
 			order = " ORDER BY id FOR UPDATE" // the lock order
 		}
-		rows, err := tx.Query(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
-			listed(shards)+")"+order+") RETURNING id, epoch", owner)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		var err error
+		taken, err = db.Collect(ctx, tx, "shards", func(scan db.Scan) (Shard, error) {
 			x := Shard{Owner: owner}
-			if err := rows.Scan(&x.ID, &x.Epoch); err != nil {
-				return err
-			}
-			taken = append(taken, x)
-		}
-		return rows.Err()
+			err := scan(&x.ID, &x.Epoch)
+			return x, err
+		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
+			listed(shards)+")"+order+") RETURNING id, epoch", owner)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take shards: %w", err)
@@ -270,21 +241,18 @@ func listed(shards []int) string {
 
 // InFlight returns, by shard, the senders with messages in flight or of unknown outcome.
 func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, error) {
-	rows, err := s.Query(ctx, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
-	if err != nil {
-		return nil, fmt.Errorf("look for messages in flight: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	senders := map[int][]int64{}
-	for rows.Next() {
+	err := db.Each(ctx, s, func(scan db.Scan) error {
 		var shard int
 		var uid int64
-		if err := rows.Scan(&shard, &uid); err != nil {
-			return nil, fmt.Errorf("look for messages in flight: %w", err)
-		}
+		err := scan(&shard, &uid)
 		senders[shard] = append(senders[shard], uid)
+		return err
+	}, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
+	if err != nil {
+		return nil, fmt.Errorf("find messages in flight: %w", err)
 	}
-	return senders, rows.Err()
+	return senders, nil
 }
 
 const (

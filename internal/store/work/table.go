@@ -46,49 +46,29 @@ func (t *Table) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 
 // lanesTogether is Lanes in one statement for PostgreSQL, where each lane would be a round trip.
 func (t *Table) lanesTogether(ctx context.Context, shard int) ([]Lane, error) {
-	rows, err := t.DB.Query(ctx, `WITH RECURSIVE lane (sender, class, due_at) AS (
+	return db.Collect(ctx, t.DB, "lanes", func(scan db.Scan) (l Lane, err error) {
+		var due int64
+		err = scan(&l.SenderUID, &l.Class, &due)
+		l.Due = db.Instant(due)
+		return l, err
+	}, `WITH RECURSIVE lane (sender, class, due_at) AS (
 		(SELECT sender, class, due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 ORDER BY sender, class, due_at LIMIT 1)
 		UNION ALL SELECT next.sender, next.class, next.due_at FROM lane AS l CROSS JOIN LATERAL (
 			SELECT m.sender, m.class, m.due_at FROM `+t.Name+` AS m WHERE m.q = 1 AND m.hold = '' AND m.shard = $1
 			AND (m.sender, m.class) > (l.sender, l.class) ORDER BY m.sender, m.class, m.due_at LIMIT 1) AS next)
 		SELECT sender, class, due_at FROM lane`, shard)
-	if err != nil {
-		return nil, fmt.Errorf("find lanes: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var lanes []Lane
-	for rows.Next() {
-		var l Lane
-		var due int64
-		if err := rows.Scan(&l.SenderUID, &l.Class, &due); err != nil {
-			return nil, fmt.Errorf("find lanes: %w", err)
-		}
-		l.Due = db.Instant(due)
-		lanes = append(lanes, l)
-	}
-	return lanes, rows.Err()
 }
 
 // Window reads the earliest rows of a lane that are due in [floor, until], at most limit.
 func (t *Table) Window(ctx context.Context, shard int, l Lane, floor, until time.Time, limit int) ([]Queued, error) {
-	rows, err := t.DB.Query(ctx, `SELECT id, number, attempt, due_at FROM `+t.Name+`
+	return db.Collect(ctx, t.DB, "window", func(scan db.Scan) (q Queued, err error) {
+		var due int64
+		err = scan(&q.Key, &q.Number, &q.Attempt, &due)
+		q.Due = db.Instant(due)
+		return q, err
+	}, `SELECT id, number, attempt, due_at FROM `+t.Name+`
 		WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2 AND class = $3 AND due_at >= $4 AND due_at <= $5
 		ORDER BY due_at LIMIT $6`, shard, l.SenderUID, int(l.Class), floor.UnixMilli(), until.UnixMilli(), limit)
-	if err != nil {
-		return nil, fmt.Errorf("read window: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Queued
-	for rows.Next() {
-		var q Queued
-		var due int64
-		if err := rows.Scan(&q.Key, &q.Number, &q.Attempt, &due); err != nil {
-			return nil, fmt.Errorf("read window: %w", err)
-		}
-		q.Due = db.Instant(due)
-		all = append(all, q)
-	}
-	return all, rows.Err()
 }
 
 // NextDue returns when the earliest row of a lane from floor on is due, zero when there is none.
@@ -115,20 +95,11 @@ func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 		if err != nil || !held {
 			return err
 		}
-		rows, err := tx.Query(ctx, `SELECT id, sender, class, attempt FROM `+t.Name+`
-			WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var x Flight
-			if err := rows.Scan(&x.Key, &x.SenderUID, &x.Class, &x.Attempt); err != nil {
-				return err
-			}
-			all = append(all, x)
-		}
-		return rows.Err()
+		all, err = db.Collect(ctx, tx, "rows", func(scan db.Scan) (x Flight, err error) {
+			err = scan(&x.Key, &x.SenderUID, &x.Class, &x.Attempt)
+			return x, err
+		}, `SELECT id, sender, class, attempt FROM `+t.Name+` WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read flights: %w", err)
