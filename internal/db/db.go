@@ -31,18 +31,19 @@ type Options struct {
 type DB struct {
 	pools
 	commits
-	dialect dialect
-	schema  schema
-	dir     string
-	log     *slog.Logger
-	stmts   stmtCache
-	watch   atomic.Pointer[Watcher] // nil but in tests
-	wal     wal
-	server  server
-	wroteAt atomic.Int64 // when the last transaction was committed, in milliseconds
-	report  func(rows int, took time.Duration)
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	dialect  dialect
+	schema   schema
+	dir      string
+	log      *slog.Logger
+	stmts    stmtCache
+	watch    atomic.Pointer[Watcher] // nil but in tests
+	wal      wal
+	server   server
+	wroteAt  atomic.Int64 // when the last transaction was committed, in milliseconds
+	report   func(rows int, took time.Duration)
+	recorder recorder
+	stop     context.CancelFunc
+	done     sync.WaitGroup
 }
 
 // ErrFolderInUse says that another process has the data folder.

@@ -210,3 +210,36 @@ func TestAnOverloadIsRefusedBeforeTheRequestIsRead(t *testing.T) {
 		release()
 	}
 }
+
+func TestWhatIsRecordedIsWrittenOnceBeforeTheCommit(t *testing.T) {
+	d := openSQLite(t)
+	var written, committed [][]any
+	d.OnRecorded(func(_ context.Context, tx *Tx, recorded []any) error {
+		written = append(written, recorded)
+		if slices.Contains(recorded, any("bad")) {
+			return errors.New("refused")
+		}
+		return nil
+	}, func(recorded []any) { committed = append(committed, recorded) })
+	record := func(all ...string) error {
+		return d.Update(t.Context(), func(ctx context.Context, tx *Tx) error {
+			for _, x := range all {
+				tx.Record(x)
+			}
+			_, err := tx.Exec(ctx, "INSERT INTO thing (id, kind) VALUES ($1, 'x')", len(written))
+			return err
+		})
+	}
+	if err := record("a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := record("bad"); err == nil {
+		t.Error("it was committed without what it recorded")
+	}
+	if err := record(); err != nil {
+		t.Fatal(err)
+	}
+	if len(written) != 2 || len(written[0]) != 2 || len(committed) != 1 || len(committed[0]) != 2 || d.count(t) != 2 {
+		t.Errorf("written %v, committed %v, %d rows", written, committed, d.count(t))
+	}
+}

@@ -19,8 +19,27 @@ type Tx struct {
 	stmts map[string]*sql.Stmt
 	plain map[string]driver.Stmt // the driver's own, for inserts
 
-	slot    int // of the committer, see Slot
-	careful int // batches that the committer still runs statement by statement
+	slot     int   // of the committer, see Slot
+	careful  int   // batches that the committer still runs statement by statement
+	recorded []any // since its begin
+}
+
+// Record has the function given to OnRecorded write x, in this transaction and right before its COMMIT, together with all
+// that its other operations record.
+func (t *Tx) Record(x any) { t.recorded = append(t.recorded, x) }
+
+// recorder writes what transactions record.
+type recorder struct {
+	write     func(ctx context.Context, tx *Tx, recorded []any) error
+	committed func(recorded []any)
+}
+
+// OnRecorded says how what transactions record is written, and what is called with it after the commit: on PostgreSQL not
+// when the COMMIT got no response. write runs once a transaction, after all of its operations, whatever their places: rows
+// that many transactions want are locked there, in one order, and for little more than the commit. It is called before the
+// first transaction that records.
+func (d *DB) OnRecorded(write func(ctx context.Context, tx *Tx, recorded []any) error, committed func(recorded []any)) {
+	d.recorder = recorder{write, committed}
 }
 
 // Watcher is called with every statement before it is run: tests explain what is really asked.
@@ -254,17 +273,25 @@ func tryTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) err
 	if err := tx.begin(ctx); err != nil {
 		return err
 	}
-	if err := fn(ctx, tx); err != nil {
+	err := fn(ctx, tx)
+	if err == nil && len(tx.recorded) > 0 {
+		err = tx.db.recorder.write(ctx, tx, tx.recorded)
+	}
+	if err != nil {
 		return errors.Join(err, tx.rollback(ctx))
 	}
 	if err := tx.commit(ctx); err != nil {
 		_ = tx.rollback(ctx)
 		return err
 	}
+	if len(tx.recorded) > 0 {
+		tx.db.recorder.committed(tx.recorded)
+	}
 	return nil
 }
 
 func (t *Tx) begin(ctx context.Context) error {
+	t.recorded = nil
 	text := "BEGIN"
 	if t.SQLite() {
 		text = "BEGIN IMMEDIATE"
