@@ -67,6 +67,7 @@ var layers = map[string]float64{
 	"internal/store/rates":        6,
 	"internal/store/configure":    6.5,
 	"internal/store/calls":        6,
+	"internal/store/events":       6.25,
 	"internal/store/work":         6.5,
 	"internal/store/seal":         8,
 	"internal/store/rank":         8,

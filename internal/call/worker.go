@@ -194,7 +194,7 @@ func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool
 	return queue.Done{
 		Answered: true,
 		Result: work.Result{
-			Key: a.Key, Attempt: a.Attempt, Move: move, Due: due, At: e.At, Detail: e.Detail,
+			Key: a.Key, SenderUID: a.SenderUID, Attempt: a.Attempt, Move: move, Due: due, At: e.At, Detail: e.Detail,
 			Outcome: calls.Outcome{
 				State: e.State, Reason: e.Reason, Cause: e.Cause, EndedBy: e.EndedBy, AnsweredBy: e.AnsweredBy, Counts: counts,
 				RingingAt: a.ringing, AnsweredAt: a.answered,
@@ -206,7 +206,7 @@ func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool
 // later queues a call again that was not dialed.
 func (a *attempt) later(now time.Time, why string) queue.Done {
 	return queue.Done{Ours: true, Result: work.Result{
-		Key: a.Key, Attempt: a.Attempt, Move: work.MoveRetry, Due: now.Add(ourWait), At: now, Detail: why,
+		Key: a.Key, SenderUID: a.SenderUID, Attempt: a.Attempt, Move: work.MoveRetry, Due: now.Add(ourWait), At: now, Detail: why,
 	}}
 }
 

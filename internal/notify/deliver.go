@@ -269,7 +269,7 @@ func faultOf(o provider.Outcome) provider.Fault {
 }
 
 func result(j *attempt, m work.Move, due time.Time) work.Result {
-	return work.Result{Key: j.Key, Attempt: j.Attempt, Move: m, Due: due, At: due}
+	return work.Result{Key: j.Key, SenderUID: j.SenderUID, Attempt: j.Attempt, Move: m, Due: due, At: due}
 }
 
 // ended returns the result of a message that fails permanently.

@@ -28,8 +28,9 @@ type Accept struct {
 	// Replay is the response stored under the same idempotency key; then nothing else was stored.
 	Replay string
 
-	err   error   // the caller's error, decided inside the batch
-	first *Accept // of the same batch, whose response Replay is
+	err      error           // the caller's error, decided inside the batch
+	first    *Accept         // of the same batch, whose response Replay is
+	followed map[string]bool // topics that the company subscribes to; nil: none
 }
 
 // Notification is one accepted request. Its body is stored as received and parsed again at delivery.
@@ -92,6 +93,7 @@ func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now)
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
+	a.followed = s.followed(ctx, a.Notification.CompanyID)
 	if err := s.accepts.Commit(ctx, s.DB, a); err != nil {
 		if db.Duplicate(err) { // all other keys have their ON CONFLICT
 			return ErrIDTaken
@@ -141,7 +143,10 @@ func applyAccepts(ctx context.Context, tx *db.Tx, accepts []*Accept, replay bool
 	if err := insertNotifications(ctx, tx, news, replay); err != nil {
 		return err
 	}
-	return insertMessages(ctx, tx, news)
+	if err := insertMessages(ctx, tx, news); err != nil {
+		return err
+	}
+	return recordAccepted(ctx, tx, news)
 }
 
 // reset restores the state before the first attempt.

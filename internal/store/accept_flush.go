@@ -76,6 +76,9 @@ func flushAccepts(tx *db.Tx, accepts []*Accept) ([]db.Statement, bool) {
 		return nil, false
 	}
 	for _, a := range accepts {
+		if a.followed != nil { // events are numbered on the way
+			return nil, false
+		}
 		a.reset()
 	}
 	var all []db.Statement

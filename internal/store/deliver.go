@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/provider"
+	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -42,6 +43,7 @@ func (s *Store) MessageQueue() MessageQueue { return MessageQueue{s.messages, s}
 // Commit stores results and starts together. It is not repeated after a COMMIT without a response, because a start would find
 // its rows started and consider them another's.
 func (q MessageQueue) Commit(ctx context.Context, b *work.Batch) error {
+	b.Follow(ctx, false, q.s.senderFollowed(events.Notifications))
 	return q.s.deliveries.Commit(ctx, q.s.DB, b)
 }
 
@@ -62,7 +64,9 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 		if err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, resultStatements(b.Results, tx.SQLite())...); err != nil {
+		if err := events.Messages(ctx, tx, endedFollowed(b.Results), func() error {
+			return tx.Run(ctx, resultStatements(b.Results, tx.SQLite())...)
+		}); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
 		if err := tx.Run(ctx, k.table.Postpone(b.Later)...); err != nil {
@@ -75,11 +79,24 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 	return nil
 }
 
-// flush returns the statements for the usual case that every fence holds. Otherwise they divide by zero, and the batches are
-// applied.
+// endedFollowed are the messages of results that may leave an event.
+func endedFollowed(results []work.Result) (keys []carillon.MessageKey) {
+	for i := range results {
+		if r := &results[i]; r.Followed {
+			keys = append(keys, carillon.MessageKey(r.Key))
+		}
+	}
+	return keys
+}
+
+// flush returns the statements for the usual case that every fence holds, and that no result leaves an event. A fence that
+// does not hold divides by zero, and the batches are applied.
 func (k deliveries) flush(_ *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {
+		if endedFollowed(b.Results) != nil {
+			return nil, false
+		}
 		b.Lost = b.Lost[:0]
 		epochs := make(map[int]int64, len(b.Fences))
 		for _, f := range b.Fences {
@@ -314,28 +331,56 @@ func orZero(ms int64) any {
 // of an earlier attempt takes a queued message out of the queue. A message that is held after a restore may have had attempts
 // that this database does not know.
 func (s *Store) Receive(ctx context.Context, receipts []provider.Receipt) error {
-	return s.receipts.Commit(ctx, s.DB, receipts)
+	all := make([]receipt, len(receipts))
+	followed := s.senderFollowed(events.Notifications)
+	for i, r := range receipts {
+		all[i] = receipt{r, followed(ctx, r.SenderUID)}
+	}
+	return s.receipts.Commit(ctx, s.DB, all)
 }
 
-func receiptKind() *db.Kind[[]provider.Receipt] {
-	return &db.Kind[[]provider.Receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
+// receipt is a receipt on its way into the store.
+type receipt struct {
+	provider.Receipt
+	followed bool // its company subscribes to events
 }
 
-// applyReceipts stores the receipts of all callbacks of a transaction in the lock order.
-func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]provider.Receipt, _ bool) error {
+func receiptKind() *db.Kind[[]receipt] {
+	return &db.Kind[[]receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
+}
+
+// applyReceipts writes the receipts of all callbacks of a transaction, in the lock order.
+func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]receipt, _ bool) error {
 	all := slices.Concat(callbacks...)
-	sortReceipts(all)
-	for i := range all {
-		if err := receive(ctx, tx, &all[i]); err != nil {
-			return fmt.Errorf("write receipt: %w", err)
+	slices.SortStableFunc(all, func(a, b receipt) int { return cmp.Compare(a.Ref.Key(), b.Ref.Key()) })
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].followed == all[0].followed {
+			n++
 		}
+		if err := receiveRun(ctx, tx, all[:n]); err != nil {
+			return fmt.Errorf("write receipts: %w", err)
+		}
+		all = all[n:]
 	}
 	return nil
 }
 
-func sortReceipts(receipts []provider.Receipt) { // in the lock order
-	slices.SortStableFunc(receipts, func(a, b provider.Receipt) int {
-		return cmp.Compare(a.Ref.Key(), b.Ref.Key())
+// receiveRun writes receipts of which all or none may leave events.
+func receiveRun(ctx context.Context, tx *db.Tx, run []receipt) error {
+	var followed []carillon.MessageKey
+	if run[0].followed {
+		for i := range run {
+			followed = append(followed, run[i].Ref.Key())
+		}
+	}
+	return events.Messages(ctx, tx, followed, func() error {
+		for i := range run {
+			if err := receive(ctx, tx, &run[i].Receipt); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -51,7 +51,13 @@ func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]provider.R
 		}
 	})
 	defer s.Watch(nil)
-	return asked, errors.Join(s.receipts.Together(ctx, s.DB, false, callbacks...)...)
+	ops := make([][]receipt, len(callbacks))
+	for i, c := range callbacks {
+		for _, r := range c {
+			ops[i] = append(ops[i], receipt{Receipt: r})
+		}
+	}
+	return asked, errors.Join(s.receipts.Together(ctx, s.DB, false, ops...)...)
 }
 
 // Queries gathers every distinct query that the stores it watches run, with the arguments it had the first time.
@@ -88,5 +94,5 @@ func (q *Queries) Texts() []string {
 // Args are the arguments that a query had.
 func (q *Queries) Args(query string) []any { return q.all[query] }
 
-// Stopping reports whether backups shall end.
+// Stopping tells whether backups have been told to end.
 func (s *Store) Stopping() bool { return s.backups.stopping.Load() }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-
-	"carillon/internal/db"
 )
 
 // nodeLocks is the class of the advisory locks by which the processes of nodes are known to run.
@@ -38,13 +36,19 @@ func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
 	if s.SQLite() {
 		return map[int32]bool{}, nil
 	}
-	keys := map[int32]bool{}
-	err := db.Each(ctx, s, func(scan db.Scan) error {
-		var key int64
-		err := scan(&key)
-		keys[int32(uint32(key))] = true
-		return err
-	}, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
+	rows, err := s.Query(ctx, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, nodeLocks)
-	return keys, err
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	keys := map[int32]bool{}
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		keys[int32(uint32(key))] = true
+	}
+	return keys, rows.Err()
 }

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 )
 
@@ -155,18 +156,28 @@ func standingsArgs(seqs []carillon.Seq) []any {
 
 // Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
 func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
-	seq := carillon.SeqOf(id)
+	seq, followed := carillon.SeqOf(id), s.followed(ctx, companyID)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	var keys []carillon.MessageKey // whose events are to be written
+	for key := seq.Message(0); followed[events.Notifications] && key <= seq.LastMessage(); key++ {
+		keys = append(keys, key)
+	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if err := tx.own(ctx, companyID, id); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
-			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
-		if err != nil {
+		var n int64
+		if err := events.Messages(ctx, tx.Tx, keys, func() (err error) {
+			n, err = tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
+				WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
+			return err
+		}); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 		dropped, begun, calling, err := calls.Cancel(ctx, tx.Tx, seq, now)
+		if err == nil && dropped > 0 && followed[events.Calls] {
+			err = events.Call(ctx, tx.Tx, seq.Message(0))
+		}
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func written(t *testing.T, engine string) []string {
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "configure", "rates", "resources", "senders", "suppressions", "templates"} {
+	for _, folder := range []string{".", "accounts", "configure", "events", "rates", "resources", "senders", "suppressions", "templates"} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -146,6 +146,7 @@ var exceptions = []struct {
 	{"AND sender IN (SELECT value FROM json_each($4))", []string{"reads all of json_each"}, "the senders named in the argument"},
 	{"FROM template WHERE provider_id <> '' AND provider_id = $2", []string{"sorts"}, "the senders that share one template of the channel"},
 	{"FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
+	{"ORDER BY m.id FOR UPDATE OF m", []string{"sorts"}, "the messages that a transaction changes"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
 	{"FROM signing_key ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},

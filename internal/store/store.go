@@ -17,10 +17,10 @@ import (
 	"carillon"
 	"carillon/internal/cache"
 	"carillon/internal/db"
-	"carillon/internal/provider"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/events"
 	"carillon/internal/store/rates"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/seal"
@@ -44,8 +44,9 @@ type Options struct {
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
 }
 
-// The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
-// keys with new rows and quotas, messages of receipts, topics.
+// The places of operations in the order of locks: notifications that close and what is deleted, shards and the messages
+// that start or end, idempotency keys with new rows and quotas, then the messages of receipts. The topics of events come
+// last of all, whichever operations leave them (events.Record).
 const (
 	placeClose db.Place = iota
 	placeDelivery
@@ -67,6 +68,7 @@ type Store struct {
 	*suppressionStore
 	*senderStore
 	*rateStore
+	*eventStore
 	seal       *seal.Sealer
 	config     *configure.Configuration
 	log        *slog.Logger
@@ -75,10 +77,9 @@ type Store struct {
 	accepts    *db.Kind[*Accept]
 	messages   *work.Table
 	deliveries *db.Kind[*work.Batch]
-	receipts   *db.Kind[[]provider.Receipt]
+	receipts   *db.Kind[[]receipt]
 	reconciles *db.Kind[db.Func] // unknown outcomes
 	closes     *db.Kind[closing]
-	events     *db.Kind[[]*Event]
 	purges     *db.Kind[db.Func] // deletions, on SQLite
 	backups    backups
 	calls      *calls.Store
@@ -87,10 +88,10 @@ type Store struct {
 	done       sync.WaitGroup
 }
 
-// ErrFolderInUse means that another process has the data folder.
+// ErrFolderInUse says that another process has the data folder.
 var ErrFolderInUse = db.ErrFolderInUse
 
-// ErrNewerSchema means that the database was migrated by a newer program in a way that this one cannot work with.
+// ErrNewerSchema says that the database was migrated by a newer program in a way that this one cannot work with.
 var ErrNewerSchema = db.ErrNewerSchema
 
 // Open opens and, where needed, creates or migrates the database. On SQLite a second process on the same folder is
@@ -118,13 +119,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		suppressionStore: suppressions.New(d, config, account), senderStore: senders.New(d, sealer, config), rateStore: rates.New(d),
 		seal: sealer, config: config, log: o.Logger, window: configure.Cache[Maintenance](config), accepts: acceptKind(),
 		messages: messages, deliveries: deliveryKind(messages), receipts: receiptKind(),
-		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), events: eventKind(),
+		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), eventStore: events.New(d, config, placeEvent),
 		purges: db.Funcs("purge", placeClose),
 	}
 	s.nodeID.Store("")
-	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node)
+	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
 	if err := s.checkMasterKey(ctx); err != nil {
-		_ = d.Close() // the first error is the cause
+		_ = d.Close() // the first failure says what is wrong
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx)) // until Close
@@ -162,6 +163,7 @@ type (
 	senderStore      = senders.Store
 	senderTx         = senders.Tx
 	rateStore        = rates.Store
+	eventStore       = events.Store
 )
 
 // Accounts are the tables of companies, accounts and keys.

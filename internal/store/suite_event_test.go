@@ -1,15 +1,291 @@
 package store_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/resource"
 	"carillon/internal/store"
+	"carillon/internal/store/calls"
+	eventtable "carillon/internal/store/events"
+	"carillon/internal/store/rank"
+	"carillon/internal/store/work"
 )
 
 func events() []sentence {
-	return []sentence{{"events are numbered within their company's topic, read after a number and dropped with age", eventsOfATopic}}
+	return []sentence{
+		{"events are numbered within their company's topic, read after a number and dropped with age", eventsOfATopic},
+		{"a message leaves one event for each state, in order, and a repeated receipt none", eventsOfAMessage},
+		{"what is accepted, skipped, canceled or fails leaves its event", eventsOfEnds},
+		{"a call leaves an event when it starts and when it ends", eventsOfACall},
+		{"without a subscriber, and for other companies, no event is written", noEvents},
+		{"what is rolled back leaves no event", noEventOfARollback},
+		{"an event is passed on after its commit", eventsPublished},
+		{"a webhook subscribes to the topics of its types until it is deleted", webhookSubscribes},
+		{"a topic skips a number after a time without a stream", gapAfterALapse},
+	}
+}
+
+// kinds are the events of a topic, as `kind previous>status reason`.
+func (r *rig) kinds(t *testing.T, company, topic string) (all []string) {
+	t.Helper()
+	stored, err := r.EventsAfter(t.Context(), company, topic, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range stored {
+		var p struct {
+			V                           int
+			State, Reason, At, Campaign string
+			Previous                    string `json:"previous_state"`
+		}
+		if err := json.Unmarshal(e.Payload, &p); err != nil || p.V != 1 || p.At == "" || p.Campaign != "spring" || e.At.IsZero() {
+			t.Errorf("payload %s: %v", e.Payload, err)
+		}
+		text := e.Kind
+		for _, x := range []string{p.Previous, p.Reason} {
+			if x != "" {
+				text += " " + x
+			}
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func (r *rig) wantEvents(t *testing.T, topic string, want ...string) {
+	t.Helper()
+	if d := cmp.Diff(want, r.kinds(t, ours, topic)); d != "" {
+		t.Error(d)
+	}
+}
+
+func (r *rig) follow(t *testing.T, company, topic string) {
+	t.Helper()
+	if err := r.Follow(t.Context(), company, topic); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) sent(a *store.Accept, n int) work.Result {
+	return work.Result{
+		Key: work.Key(a.Notification.Seq().Message(n)), SenderUID: r.sender.UID, Attempt: 1, At: r.now,
+		Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid"},
+	}
+}
+
+func eventsOfAMessage(t *testing.T, r *rig) {
+	f := r.fence(t)
+	r.follow(t, ours, eventtable.Notifications)
+	a := r.accepted(t, 2)
+	r.start(t, f, a, 0)
+	for range 2 { // the second changes nothing
+		r.result(t, r.sent(a, 0))
+	}
+	for range 2 {
+		r.receive(t, r.receipt(a, 0, carillon.StateSent), r.receipt(a, 0, carillon.StateDelivered), r.receipt(a, 0, carillon.StateRead))
+	}
+	r.receive(t, r.receipt(a, 0, carillon.StateDelivered))
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.delivered sent", "message.read delivered")
+	r.start(t, f, a, 1)
+	r.receive(t, r.receipt(a, 1, carillon.StateRead), r.receipt(a, 1, carillon.StateDelivered)) // before our own result
+	r.result(t, r.sent(a, 1))
+	got := r.kinds(t, ours, eventtable.Notifications)[4:]
+	if d := cmp.Diff([]string{"message.delivered sending", "message.read delivered"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func eventsOfEnds(t *testing.T, r *rig) {
+	f := r.fence(t)
+	r.follow(t, ours, eventtable.Notifications)
+	a := r.accepted(t, 4, func(a *store.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
+	r.start(t, f, a, 0)
+	r.start(t, f, a, 1)
+	failed := r.sent(a, 0)
+	failed.Outcome = store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}
+	unknown := r.sent(a, 1)
+	unknown.Move, unknown.Due = work.MoveUnknown, r.now
+	r.result(t, failed, unknown)
+	fail := store.UnknownOutcome{Key: carillon.MessageKey(unknown.Key), SenderUID: r.sender.UID, Attempt: 1}
+	if err := r.Reconcile(t.Context(), nil, []store.UnknownOutcome{fail}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.receive(t, r.receipt(a, 1, carillon.StateSent)) // of the one whose outcome stayed unknown
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.skipped duplicate", "message.failed sending provider_refused",
+		"message.failed sending outcome_unknown", "message.canceled queued canceled", "message.sent failed")
+}
+
+func eventsOfACall(t *testing.T, r *rig) {
+	f := r.fence(t)
+	r.follow(t, ours, eventtable.Calls)
+	_, k := r.called(t)
+	ends := func(move work.Move, attempt int, s carillon.State) {
+		r.commitCalls(t, &work.Batch{Now: r.now, Results: []work.Result{{
+			Key: k, SenderUID: r.sender.UID, Attempt: attempt, Move: move, Due: r.now, At: r.now, Outcome: calls.Outcome{State: s, Counts: true},
+		}}})
+	}
+	r.dial(t, f, 1, k)
+	ends(work.MoveRetry, 1, carillon.StateBusy)
+	r.dial(t, f, 1, k)
+	for range 2 {
+		ends(work.MoveDone, 2, carillon.StateCompleted)
+	}
+	_, k = r.called(t)
+	r.dial(t, f, 1, k)
+	ends(work.MoveDone, 1, carillon.StateNoAnswer)
+	a, _ := r.called(t)
+	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.called(t, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonSuppressed })
+	_, k = r.called(t)
+	r.dial(t, f, 1, k)
+	gone := calls.Foreign{Key: carillon.MessageKey(k), LineUID: r.sender.UID, Attempt: 1}
+	if err := r.Calls().Interrupt(t.Context(), []calls.Foreign{gone}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.wantEvents(t, eventtable.Calls, "call.started", "call.started", "call.completed", "call.started", "call.failed",
+		"call.failed canceled", "call.failed suppressed", "call.started", "call.failed interrupted")
+}
+
+func noEvents(t *testing.T, r *rig) {
+	f := r.fence(t)
+	r.follow(t, theirs, eventtable.Notifications)
+	r.follow(t, ours, eventtable.Calls)
+	a := r.accepted(t, 1)
+	r.start(t, f, a, 0)
+	r.result(t, r.sent(a, 0))
+	r.receive(t, r.receipt(a, 0, carillon.StateRead))
+	for _, company := range []string{ours, theirs} {
+		if got := r.kinds(t, company, eventtable.Notifications); got != nil {
+			t.Errorf("%s: %v", company, got)
+		}
+	}
+	if r.Subscribed(t.Context(), ours, eventtable.Notifications) || !r.Subscribed(t.Context(), theirs, eventtable.Notifications) {
+		t.Error("the wrong company is subscribed to")
+	}
+}
+
+func noEventOfARollback(t *testing.T, r *rig) {
+	r.follow(t, ours, eventtable.Notifications)
+	failure := errors.New("after all")
+	err := r.Update(t.Context(), func(_ context.Context, tx *store.Tx) error {
+		eventtable.Record(tx.Tx, eventtable.Accepted(ours, carillon.NewID(r.now), "spring", 1, false, r.now))
+		return failure
+	})
+	if !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	over := r.request("34600000000")
+	over.Quota.Limit, over.Quota.Charge = 1, 2
+	if err := r.Accept(t.Context(), over); !carillon.IsCode(err, carillon.QuotaExceeded) {
+		t.Error(err)
+	}
+	r.wantEvents(t, eventtable.Notifications)
+}
+
+func eventsPublished(t *testing.T, r *rig) {
+	var got []string
+	r.OnEvents(func(all ...*store.Event) {
+		for _, e := range all {
+			got = append(got, fmt.Sprint(e.Seq, " ", e.Kind, " ", e.Subject))
+		}
+	})
+	r.follow(t, ours, eventtable.Notifications)
+	a := r.accepted(t, 1)
+	r.receive(t, r.receipt(a, 0, carillon.StateSent)) // of a message that was never started
+	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"1 notification.accepted " + a.Notification.ID, "2 message.canceled " + a.Notification.ID + ".0"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// webhook is a resource of the kind whose filter counts.
+type webhook struct {
+	ID     string   `json:"id"`
+	URL    string   `json:"url"`
+	Events []string `json:"events"`
+}
+
+func (w *webhook) Key() (id, name *string) { return &w.ID, &w.URL }
+func (w *webhook) Validate() error         { return nil }
+
+func webhookSubscribes(t *testing.T, r *rig) {
+	subscribed := func(notifications, calls bool) {
+		t.Helper()
+		if r.Subscribed(t.Context(), ours, eventtable.Notifications) != notifications || r.Subscribed(t.Context(), ours, eventtable.Calls) != calls {
+			t.Errorf("want %v and %v", notifications, calls)
+		}
+	}
+	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
+	w := &webhook{URL: "https://one.test", Events: []string{"message.read", "template.approved"}}
+	put := func() {
+		t.Helper()
+		if _, err := r.PutResource(t.Context(), ours, kind, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	subscribed(false, false)
+	put()
+	subscribed(true, false)
+	w.Events = []string{"call.failed"}
+	put()
+	subscribed(false, true)
+	w.Events = []string{"*"}
+	put()
+	subscribed(true, true)
+	if r.Subscribed(t.Context(), theirs, eventtable.Calls) {
+		t.Error("another company's webhook counts")
+	}
+	if err := r.DeleteResource(t.Context(), ours, kind, w.ID); err != nil {
+		t.Fatal(err)
+	}
+	subscribed(false, false)
+}
+
+func gapAfterALapse(t *testing.T, r *rig) {
+	last := func() int64 {
+		t.Helper()
+		n, err := r.LastEvent(t.Context(), ours, eventtable.Notifications)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	r.follow(t, ours, eventtable.Notifications)
+	r.accepted(t, 1)
+	r.follow(t, ours, eventtable.Notifications)
+	if last() != 1 {
+		t.Errorf("a renewal skipped to %d", last())
+	}
+	lapse := func(ms int64) {
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2", ms, ours)
+			return err
+		})
+	}
+	lapse(time.Now().Add(20 * time.Millisecond).UnixMilli())
+	eventually(t, func() bool { return !r.Subscribed(t.Context(), ours, eventtable.Notifications) })
+	r.accepted(t, 1) // nobody follows it
+	r.follow(t, ours, eventtable.Notifications)
+	r.accepted(t, 1)
+	if last() != 3 {
+		t.Errorf("the last is %d, want 3", last())
+	}
 }
 
 func eventsOfATopic(t *testing.T, r *rig) {

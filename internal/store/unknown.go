@@ -7,10 +7,11 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 )
 
-// UnknownOutcome is a message whose outcome is still unknown after its wait.
+// UnknownOutcome is a message whose outcome stayed unknown past its wait.
 type UnknownOutcome struct {
 	Key       carillon.MessageKey
 	SenderUID int64
@@ -43,9 +44,16 @@ func (s *Store) UnknownOutcomes(ctx context.Context, shard int, now time.Time, l
 	return due, next, rows.Err()
 }
 
-// Reconcile applies the senders' policies to unknown outcomes: messages are queued again, or fail with outcome_unknown. A message
-// that got a receipt meanwhile stays as the receipt left it.
+// Reconcile ends the wait of unknown outcomes by the sender's policy: queued again, or failed with outcome_unknown. A
+// receipt that came meanwhile has decided the message, and it stays as the receipt left it.
 func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now time.Time) error {
+	var followed []carillon.MessageKey
+	check := s.senderFollowed(events.Notifications)
+	for _, d := range fail {
+		if check(ctx, d.SenderUID) {
+			followed = append(followed, d.Key)
+		}
+	}
 	return s.reconciles.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
 		for _, d := range retry {
 			if _, err := tx.Exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
@@ -53,18 +61,20 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 				return fmt.Errorf("reconcile: %w", err)
 			}
 		}
-		for _, d := range fail {
-			if _, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
-				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now),
-				int(rank.FailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
-				return fmt.Errorf("reconcile: %w", err)
+		return events.Messages(ctx, tx, followed, func() error {
+			for _, d := range fail {
+				if _, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
+					WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now),
+					int(rank.FailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
+					return fmt.Errorf("reconcile: %w", err)
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 
-// Release returns at most limit messages that are held under a name to their lanes, and returns how many.
+// Release gives messages that were held under a name back to their lanes, at most limit, and tells how many.
 func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err = tx.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (

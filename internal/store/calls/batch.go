@@ -11,11 +11,13 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/events"
 	"carillon/internal/store/work"
 )
 
 // Commit implements work.Source: it stores starts and results together.
 func (s *Store) Commit(ctx context.Context, b *work.Batch) error {
+	b.Follow(ctx, true, s.followed)
 	return s.batches.Commit(ctx, s.DB, b)
 }
 
@@ -65,6 +67,9 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 	if err == nil {
 		_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)", int64(st.Key), st.Attempt, now)
 	}
+	if err == nil && st.Followed {
+		err = events.Call(ctx, tx, carillon.MessageKey(st.Key))
+	}
 	return err
 }
 
@@ -95,11 +100,15 @@ func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 			AND EXISTS (SELECT 1 FROM call WHERE id = $3 AND attempt = $4 AND q + 0 = 2)`, db.Millis(r.At), int64(seq), key, r.Attempt); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE call SET q = 0, state = $3, reason = $4, detail = $5, cause = $6, ended_by = $7, answered_by = $8,
+		n, err := tx.Exec(ctx, `UPDATE call SET q = 0, state = $3, reason = $4, detail = $5, cause = $6, ended_by = $7, answered_by = $8,
 			dials = dials + $9, ringing_at = CASE WHEN ringing_at = 0 THEN $10 ELSE ringing_at END,
 			answered_at = CASE WHEN answered_at = 0 THEN $11 ELSE answered_at END, ended_at = $12
 			WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, key, r.Attempt, string(o.State), string(o.Reason), r.Detail, o.Cause, o.EndedBy,
-			o.AnsweredBy, counts, db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At)); err != nil {
+			o.AnsweredBy, counts, db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At))
+		if err == nil && n > 0 && r.Followed {
+			err = events.Call(ctx, tx, carillon.MessageKey(r.Key))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -135,6 +144,7 @@ func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt i
 // Foreign is a call in progress on another node.
 type Foreign struct {
 	Key     carillon.MessageKey
+	LineUID int64
 	Attempt int
 	Node    string
 	Gone    bool // the node was declared dead or has left
@@ -142,24 +152,37 @@ type Foreign struct {
 
 // Foreign reads the calls of a shard that are in progress on other nodes.
 func (s *Store) Foreign(ctx context.Context, shard int) (all []Foreign, err error) {
-	all, err = db.Collect(ctx, s.DB, "calls on other nodes", func(scan db.Scan) (f Foreign, err error) {
-		err = scan(&f.Key, &f.Attempt, &f.Node, &f.Gone)
-		return f, err
-	}, `SELECT id, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
+	rows, err := s.DB.Query(ctx, `SELECT id, sender, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
 		WHERE q = 2 AND shard = $1 AND node <> $2`, shard, s.node())
+	if err != nil {
+		return nil, fmt.Errorf("read calls on other nodes: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var f Foreign
+		if err := rows.Scan(&f.Key, &f.LineUID, &f.Attempt, &f.Node, &f.Gone); err != nil {
+			return nil, fmt.Errorf("read calls on other nodes: %w", err)
+		}
+		all = append(all, f)
+	}
 	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // the lock order
-	return all, err
+	return all, rows.Err()
 }
 
 // Interrupt ends calls whose node is dead. They are not dialed again, because what was said is unknown.
 func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) error {
+	var b work.Batch
+	for _, f := range all {
+		b.Results = append(b.Results, work.Result{
+			Key: work.Key(f.Key), SenderUID: f.LineUID, Attempt: f.Attempt, Move: work.MoveDone, At: now,
+			Detail:  "the node that had the call under way is gone",
+			Outcome: Outcome{State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", Counts: true},
+		})
+	}
+	b.Follow(ctx, false, s.followed)
 	err := s.progress.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
-		for _, f := range all {
-			err := write(ctx, tx, &work.Result{
-				Key: work.Key(f.Key), Attempt: f.Attempt, Move: work.MoveDone, At: now, Detail: "the node that had the call under way is gone",
-				Outcome: Outcome{State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", Counts: true},
-			})
-			if err != nil {
+		for i := range b.Results {
+			if err := write(ctx, tx, &b.Results[i]); err != nil {
 				return err
 			}
 		}

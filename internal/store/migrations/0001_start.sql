@@ -186,6 +186,14 @@ CREATE TABLE event (
 ){without_rowid};
 CREATE INDEX event_age ON event (created_at);
 
+-- Until when a stream of a topic is open on some node, unless that node renews it.
+CREATE TABLE event_interest (
+  company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  topic      TEXT NOT NULL,
+  until      BIGINT NOT NULL,
+  PRIMARY KEY (company_id, topic)
+){without_rowid};
+
 CREATE TABLE node (
   id   TEXT PRIMARY KEY,
   beat BIGINT NOT NULL,

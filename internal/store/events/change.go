@@ -1,0 +1,186 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/store/rank"
+)
+
+// payload is what an event says. Version 1; fields are only added.
+type payload struct {
+	Version        int             `json:"v"`
+	NotificationID string          `json:"notification_id"`
+	MessageID      string          `json:"message_id,omitempty"`
+	Number         string          `json:"number,omitempty"`
+	Campaign       string          `json:"campaign,omitempty"`
+	Recipients     int             `json:"recipients,omitempty"`
+	State          carillon.State  `json:"state"`
+	Previous       carillon.State  `json:"previous_state,omitempty"`
+	Reason         carillon.Reason `json:"reason,omitempty"`
+	Attempt        int             `json:"attempt,omitempty"`
+	At             string          `json:"at"`
+}
+
+func (p payload) event(companyID, topic, kind string, at time.Time) *Event {
+	p.Version, p.At = 1, carillon.FormatTime(at)
+	subject := p.NotificationID
+	if p.MessageID != "" {
+		subject = p.MessageID
+	}
+	text, _ := json.Marshal(p) // texts and numbers
+	return &Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: text, At: at}
+}
+
+// Accepted is the event of a notification with so many recipients.
+func Accepted(companyID, notificationID, campaign string, recipients int, scheduled bool, at time.Time) *Event {
+	p := payload{NotificationID: notificationID, Campaign: campaign, Recipients: recipients, State: carillon.StateQueued}
+	if scheduled {
+		p.State = carillon.StateScheduled
+	}
+	return p.event(companyID, Notifications, "notification.accepted", at)
+}
+
+// message is a message as far as events go.
+type message struct {
+	key                          carillon.MessageKey
+	companyID, notificationID    string
+	campaign, number             string
+	q, attempt                   int
+	rank                         rank.Rank
+	reason                       carillon.Reason
+	sent, delivered, read, ended int64
+}
+
+// Skipped is the event of a message that ended as it was accepted.
+func Skipped(companyID, notificationID, campaign string, n int, number string, reason carillon.Reason, at time.Time) *Event {
+	m := message{companyID: companyID, notificationID: notificationID, campaign: campaign, number: number, reason: reason}
+	m.key = carillon.SeqOf(notificationID).Message(n)
+	return m.event(carillon.StateSkipped, "", db.Millis(at))
+}
+
+func (m *message) event(state, previous carillon.State, at int64) *Event {
+	p := payload{
+		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: m.number, Campaign: m.campaign,
+		State: state, Previous: previous, Attempt: m.attempt,
+	}
+	if state == carillon.StateFailed || state == carillon.StateCanceled || state == carillon.StateSkipped {
+		p.Reason = m.reason
+	}
+	return p.event(m.companyID, Notifications, "message."+string(state), db.Instant(at))
+}
+
+func (m *message) state() carillon.State {
+	if m.rank == rank.None && m.q >= 2 {
+		return carillon.StateSending
+	}
+	return m.rank.State()
+}
+
+// changes are the events of what happened to a message since it was as before: of every state that it reached on its way up. What
+// a receipt says of a state that it has passed is none.
+func (m *message) changes(before *message) (all []*Event) {
+	previous := before.state()
+	reach := func(to rank.Rank, at, had int64) {
+		if before.rank < to && to <= m.rank && at > 0 && had == 0 {
+			all = append(all, m.event(to.State(), previous, at))
+			previous = to.State()
+		}
+	}
+	reach(rank.Sent, m.sent, before.sent)
+	if m.rank != before.rank && slices.Contains([]carillon.State{carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped}, m.rank.State()) {
+		all = append(all, m.event(m.rank.State(), previous, m.ended))
+	}
+	reach(rank.Delivered, m.delivered, before.delivered)
+	reach(rank.Read, m.read, before.read)
+	return all
+}
+
+// Messages runs change and records an event for each state that it brings one of these messages to. Without keys it only runs
+// change: whoever is not subscribed to pays nothing. The messages are locked by it as change locks them, but sorted.
+func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change func() error) error {
+	if len(keys) == 0 {
+		return change()
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	before, err := readMessages(ctx, tx, keys)
+	if err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	after, err := readMessages(ctx, tx, keys)
+	if err != nil {
+		return err
+	}
+	had := make(map[carillon.MessageKey]*message, len(before))
+	for i := range before {
+		had[before[i].key] = &before[i]
+	}
+	for i := range after {
+		if m := &after[i]; had[m.key] != nil {
+			Record(tx, m.changes(had[m.key])...)
+		}
+	}
+	return nil
+}
+
+const messageColumns = `SELECT m.id, n.company_id, n.id, n.campaign, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
+	COALESCE(m.sent_at, 0), COALESCE(m.delivered_at, 0), COALESCE(m.read_at, 0), COALESCE(m.ended_at, 0)
+	FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 `
+
+// readMessages reads messages, sorted by key. On PostgreSQL it locks them: what another transaction changes meanwhile is not
+// to be taken for a change of this one.
+func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) (all []message, err error) {
+	scan := func(scan db.Scan) (m message, err error) {
+		err = scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
+			&m.sent, &m.delivered, &m.read, &m.ended)
+		return m, err
+	}
+	if !tx.SQLite() {
+		ids := make([]int64, len(keys))
+		for i, k := range keys {
+			ids[i] = int64(k)
+		}
+		return db.Collect(ctx, tx, "messages", scan, messageColumns+"WHERE m.id = ANY($1) ORDER BY m.id FOR UPDATE OF m", ids)
+	}
+	for _, k := range keys {
+		some, err := db.Collect(ctx, tx, "messages", scan, messageColumns+"WHERE m.id = ?", int64(k))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where
+// the state says how else it ended.
+func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey) error {
+	var p payload
+	var companyID string
+	var dialed, ended int64
+	if err := tx.Row(ctx, []any{&companyID, &p.NotificationID, &p.Campaign, &p.Number, &p.State, &p.Reason, &p.Attempt, &dialed, &ended},
+		`SELECT n.company_id, n.id, n.campaign, c.number, c.state, c.reason, c.attempt, c.dialed_at, c.ended_at
+		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 WHERE c.id = $1`, int64(key)); err != nil {
+		return fmt.Errorf("read call: %w", err)
+	}
+	kind, at := "call.failed", ended
+	switch p.State {
+	case carillon.StateDialing:
+		kind, at = "call.started", dialed
+	case carillon.StateCompleted:
+		kind = "call.completed"
+	default:
+	}
+	Record(tx, p.event(companyID, Calls, kind, db.Instant(at)))
+	return nil
+}

@@ -1,0 +1,153 @@
+// Package events holds the SQL of events: what changes of state leave for those who subscribe to a topic of a company. A
+// company subscribes to a topic with a webhook whose filter names one of its types, or while a stream of it is open
+// (Subscribed); otherwise no row is written.
+//
+// An event is written in the transaction of its change, so that neither is ever there without the other, and numbered
+// within its topic without gaps. The row of the topic that counts is the last that a transaction locks (Record).
+package events
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/internal/cache"
+	"carillon/internal/db"
+	"carillon/internal/store/configure"
+)
+
+// The topics of a company.
+const (
+	Notifications = "notifications" // notification.accepted, message.sent, .delivered, .read, .failed, .canceled, .skipped
+	Calls         = "calls"         // call.started, .completed, .failed
+)
+
+// Topics are all topics.
+func Topics() []string { return []string{Notifications, Calls} }
+
+// Event is a state change that subscribers of its topic get. Seq is assigned in the commit: 1, 2, 3, … within a company's
+// topic. Payload is JSON.
+type Event struct {
+	CompanyID string
+	Topic     string
+	Seq       int64
+	Kind      string
+	Subject   string // id of what it is about
+	Payload   json.RawMessage
+	At        time.Time
+}
+
+// Store reads and writes the tables of events. Its methods are safe for concurrent use.
+type Store struct {
+	d         *db.DB
+	config    *configure.Configuration
+	interests *cache.Cache[interest]
+	kind      *db.Kind[[]*Event]
+	publish   func(...*Event) // nil: nobody
+}
+
+// New returns the tables of events; place is that of events without another operation.
+func New(d *db.DB, c *configure.Configuration, place db.Place) *Store {
+	s := &Store{d: d, config: c, interests: configure.Cache[interest](c)}
+	s.kind = &db.Kind[[]*Event]{
+		Name: "event", Place: place, Background: true, Rows: func(op []*Event) int { return len(op) },
+		Apply: func(_ context.Context, tx *db.Tx, ops [][]*Event, _ bool) error {
+			Record(tx, slices.Concat(ops...)...)
+			return nil
+		},
+	}
+	d.OnRecorded(write, s.committed)
+	return s
+}
+
+// OnEvents has committed events passed on. It is called before the first of them, and publish must not block.
+func (s *Store) OnEvents(publish func(...*Event)) { s.publish = publish }
+
+func (s *Store) committed(recorded []any) {
+	if s.publish != nil {
+		s.publish(eventsOf(recorded)...)
+	}
+}
+
+func eventsOf(recorded []any) []*Event {
+	all := make([]*Event, 0, len(recorded))
+	for _, x := range recorded {
+		if e, ok := x.(*Event); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Record has events stored in the transaction, and their Seq set. Whatever operations share the transaction, their events are
+// written together, topics sorted, and after everything else that it locks: who holds a topic waits for no row but later
+// topics, so that transactions never wait for each other in a circle.
+func Record(tx *db.Tx, events ...*Event) {
+	for _, e := range events {
+		tx.Record(e)
+	}
+}
+
+func write(ctx context.Context, tx *db.Tx, recorded []any) error {
+	events := eventsOf(recorded)
+	slices.SortStableFunc(events, func(a, b *Event) int {
+		return cmp.Or(cmp.Compare(a.CompanyID, b.CompanyID), cmp.Compare(a.Topic, b.Topic))
+	})
+	rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "kind:text", "subject:text", "payload:text", "created_at:bigint")
+	for left := events; len(left) > 0; {
+		n := 1
+		for n < len(left) && left[n].CompanyID == left[0].CompanyID && left[n].Topic == left[0].Topic {
+			n++
+		}
+		if err := number(ctx, tx, left[:n]); err != nil {
+			return fmt.Errorf("number events: %w", err)
+		}
+		left = left[n:]
+	}
+	for _, e := range events {
+		rows.Add(e.CompanyID, e.Topic, e.Seq, e.Kind, e.Subject, string(e.Payload), db.Millis(e.At))
+	}
+	return rows.Write(ctx, tx)
+}
+
+// number assigns the next numbers of a topic.
+func number(ctx context.Context, tx *db.Tx, events []*Event) error {
+	var last int64
+	if err := tx.Row(ctx, []any{&last}, `INSERT INTO event_topic (company_id, topic, seq) VALUES ($1, $2, $3)
+		ON CONFLICT (company_id, topic) DO UPDATE SET seq = event_topic.seq + excluded.seq RETURNING seq`,
+		events[0].CompanyID, events[0].Topic, len(events)); err != nil {
+		return err
+	}
+	for i, e := range events {
+		e.Seq = last - int64(len(events)-1-i)
+	}
+	return nil
+}
+
+// AddEvents stores events without another operation and sets their Seq.
+func (s *Store) AddEvents(ctx context.Context, events ...*Event) error {
+	return s.kind.Commit(ctx, s.d, events)
+}
+
+// LastEvent returns the Seq of a topic's newest event, 0 when there was none.
+func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (seq int64, err error) {
+	err = s.d.Row(ctx, []any{&seq}, "SELECT COALESCE(MAX(seq), 0) FROM event_topic WHERE company_id = $1 AND topic = $2", companyID, topic)
+	if err != nil {
+		return 0, fmt.Errorf("read a topic: %w", err)
+	}
+	return seq, nil
+}
+
+// EventsAfter returns a topic's events after seq, at most `most` of them, in their order.
+func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]Event, error) {
+	return db.Collect(ctx, s.d, "events", func(scan db.Scan) (Event, error) {
+		e, payload, at := Event{CompanyID: companyID, Topic: topic}, "", int64(0)
+		err := scan(&e.Seq, &e.Kind, &e.Subject, &payload, &at)
+		e.Payload, e.At = json.RawMessage(payload), db.Instant(at)
+		return e, err
+	}, `SELECT seq, kind, subject, payload, created_at FROM event
+		WHERE company_id = $1 AND topic = $2 AND seq > $3 ORDER BY seq LIMIT $4`, companyID, topic, seq, most)
+}

@@ -1,0 +1,108 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon/internal/db"
+	"carillon/internal/store/configure"
+)
+
+// interest is who subscribes in a company.
+type interest struct {
+	webhooks map[string]bool      // by topic
+	streams  map[string]time.Time // by topic: until when a stream is open, unless its node renews that
+}
+
+// lease is how long an open stream counts, on every node, after it was last renewed.
+const lease = 90 * time.Second
+
+// Subscribed reports whether events of a company's topic are to be written. It is a look into a cache, which a change of a
+// webhook and the first stream of a topic invalidate: at once on their node, within half a second on others. Where that
+// cannot be read they are written: a row too many does no harm.
+func (s *Store) Subscribed(ctx context.Context, companyID, topic string) bool {
+	x, err := s.interest(ctx, companyID)
+	if err != nil || x.webhooks[topic] {
+		return true
+	}
+	until, followed := x.streams[topic]
+	if followed && !time.Now().Before(until) { // it may have been renewed since
+		s.interests.Remove(companyID)
+		x, err = s.interest(ctx, companyID)
+		_, followed = x.streams[topic]
+	}
+	return followed || err != nil
+}
+
+func (s *Store) interest(ctx context.Context, companyID string) (interest, error) {
+	return s.interests.Get(ctx, companyID, func(ctx context.Context) (interest, string, error) {
+		x := interest{map[string]bool{}, map[string]time.Time{}}
+		_, err := db.Collect(ctx, s.d, "subscribers", func(scan db.Scan) (struct{}, error) {
+			var doc, topic string
+			var until int64
+			if err := scan(&doc, &topic, &until); err != nil {
+				return struct{}{}, err
+			}
+			if topic != "" {
+				x.streams[topic] = db.Instant(until)
+				return struct{}{}, nil
+			}
+			return struct{}{}, x.addWebhook(doc)
+		}, `SELECT doc, '', CAST(0 AS BIGINT) FROM resource WHERE company_id = $1 AND kind = 'webhook' AND active
+			UNION ALL SELECT '', topic, until FROM event_interest WHERE company_id = $1 AND until > $2`, companyID, db.Millis(time.Now()))
+		return x, companyID, err
+	})
+}
+
+// addWebhook adds the topics of which a webhook names a type.
+func (x interest) addWebhook(doc string) error {
+	var webhook struct {
+		Events []string `json:"events"`
+	}
+	if err := json.Unmarshal([]byte(doc), &webhook); err != nil {
+		return err
+	}
+	for _, kind := range webhook.Events {
+		switch group, _, _ := strings.Cut(kind, "."); group {
+		case "*":
+			x.webhooks[Notifications], x.webhooks[Calls] = true, true
+		case "notification", "message":
+			x.webhooks[Notifications] = true
+		case "call":
+			x.webhooks[Calls] = true
+		}
+	}
+	return nil
+}
+
+// Follow has the events of a topic written for a while, because a stream of it is open; whoever keeps it open renews that
+// well before a lease is over. A renewal leaves the caches alone. After a time without a stream the topic skips a number:
+// what happened meanwhile may be missing, and whoever followed it before sees that by the gap. There is one row a company and
+// topic, which stays.
+func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
+	now, renewed := time.Now(), false
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2 AND topic = $3 AND until > $4",
+			db.Millis(now.Add(lease)), companyID, topic, db.Millis(now))
+		renewed = n > 0
+		return err
+	})
+	if err == nil && !renewed {
+		err = s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+			tx.Changes(companyID)
+			_, err := tx.Exec(ctx, `INSERT INTO event_interest (company_id, topic, until) VALUES ($1, $2, $3)
+				ON CONFLICT (company_id, topic) DO UPDATE SET until = excluded.until`, companyID, topic, db.Millis(now.Add(lease)))
+			if err == nil {
+				_, err = tx.Exec(ctx, "UPDATE event_topic SET seq = seq + 1 WHERE company_id = $1 AND topic = $2", companyID, topic)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("follow a topic: %w", err)
+	}
+	return nil
+}
