@@ -23,7 +23,8 @@ func (a *App) topics() {
 	if !a.store.SQLite() {
 		others = func(kind string, items ...realtime.Item) { a.bus.Publish(kind, items...) }
 	}
-	a.hub = realtime.NewHub(a.store, others)
+	a.hub = realtime.NewHub(a.store, a.log, others)
+	a.store.OnEvents(a.hub.Publish)
 	earliest := func(x, y int64) int64 { return min(x, y) }
 	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),
 		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Published(wakesOf(items)) }},

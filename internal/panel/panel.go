@@ -5,8 +5,11 @@
 package panel
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"carillon"
 	"carillon/internal/auth"
@@ -14,6 +17,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/realtime"
 	"carillon/internal/store"
+	"carillon/internal/store/events"
 )
 
 // Deps are the parts the panel calls.
@@ -87,9 +91,13 @@ func stream(route httpio.Route) httpio.Route {
 	return route
 }
 
-// events streams what happens in the company (realtime.Hub.Serve).
+// events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).
 func (p *Panel) events(w http.ResponseWriter, r *http.Request, by member) error {
-	return p.Events.Serve(w, r, by.companyID, realtime.CompanyTopic)
+	topic := cmp.Or(r.URL.Query().Get("topic"), events.Notifications)
+	if !slices.Contains(events.Topics(), topic) {
+		return carillon.Invalid("topic", "Must be one of "+strings.Join(events.Topics(), ", "))
+	}
+	return p.Events.Serve(w, r, by.companyID, topic)
 }
 
 // Bounds of pages, as the public interface has them.

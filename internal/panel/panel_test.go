@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	})
 	log := slog.New(slog.DiscardHandler)
 	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
-	routes := New(Deps{Store: s, Auth: a, Events: realtime.NewHub(s, nil)}).Routes()
+	routes := New(Deps{Store: s, Auth: a, Events: realtime.NewHub(s, log, nil)}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes}
 }
 

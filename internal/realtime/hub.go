@@ -2,15 +2,16 @@ package realtime
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"carillon"
 	"carillon/internal/store"
 )
-
-// CompanyTopic has the events that concern a company as a whole.
-const CompanyTopic = "company"
 
 // KindEvents is the Bus's kind for topics that have new events.
 const KindEvents = "event"
@@ -18,11 +19,15 @@ const KindEvents = "event"
 const (
 	pendingMax     = 256 // events that wait for one subscriber; more: it is dropped
 	subscribersMax = 10_000
+	// renewEvery is how often the topics of open streams are followed again, which holds three times as long.
+	renewEvery   = 30 * time.Second
+	renewTimeout = 10 * time.Second
 )
 
 // Hub passes events to this node's subscribers.
 type Hub struct {
 	store  Reader
+	log    *slog.Logger
 	others func(kind string, items ...Item) // nil: there is one node
 
 	mu     sync.Mutex
@@ -30,8 +35,9 @@ type Hub struct {
 	count  int
 }
 
-// Reader reads the table of events.
+// Reader reads the table of events, and has the events of a topic written while a stream of it is open.
 type Reader interface {
+	Follow(ctx context.Context, companyID, topic string) error
 	EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]store.Event, error)
 	LastEvent(ctx context.Context, companyID, topic string) (int64, error)
 }
@@ -41,13 +47,34 @@ type topic struct{ companyID, name string }
 func (t topic) key() string { return t.companyID + "/" + t.name }
 
 // NewHub builds a hub; others announces to other nodes (Bus.Publish), nil where there are none.
-func NewHub(r Reader, others func(kind string, items ...Item)) *Hub {
-	return &Hub{store: r, others: others, topics: map[topic]map[*Subscription]struct{}{}}
+func NewHub(r Reader, log *slog.Logger, others func(kind string, items ...Item)) *Hub {
+	return &Hub{store: r, log: log, others: others, topics: map[topic]map[*Subscription]struct{}{}}
 }
 
 // Kind is the hub's kind of items on the Bus.
 func (h *Hub) Kind() Kind {
 	return Kind{Name: KindEvents, Merge: func(a, b int64) int64 { return max(a, b) }, Receive: h.receive}
+}
+
+// Run keeps the topics of open streams followed until ctx ends. What was open last is followed for a little longer.
+func (h *Hub) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(renewEvery):
+		}
+		h.mu.Lock()
+		topics := slices.Collect(maps.Keys(h.topics))
+		h.mu.Unlock()
+		for _, t := range topics {
+			following, cancel := context.WithTimeout(ctx, renewTimeout)
+			if err := h.store.Follow(following, t.companyID, t.name); err != nil && ctx.Err() == nil {
+				h.log.WarnContext(ctx, "keep a topic followed", "topic", t.name, "error", err)
+			}
+			cancel()
+		}
+	}
 }
 
 // Publish passes committed events to the subscribers. It never blocks.

@@ -33,10 +33,10 @@ type screens struct {
 
 func newScreens(t *testing.T, s *store.Store, others func(kind string, items ...realtime.Item)) *screens {
 	t.Helper()
-	x := &screens{store: s, hub: realtime.NewHub(s, others)}
+	x := &screens{store: s, hub: realtime.NewHub(s, slog.New(slog.DiscardHandler), others)}
 	x.router = httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /{company}", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			return x.hub.Serve(w, r, r.PathValue("company"), realtime.CompanyTopic)
+			return x.hub.Serve(w, r, r.PathValue("company"), topic)
 		},
 	})
 	srv := httptest.NewServer(x.router)
@@ -55,14 +55,19 @@ func newCompany(t *testing.T, s *store.Store) string {
 	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, c, time.Now()) }); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Follow(t.Context(), id, topic); err != nil {
+		t.Fatal(err)
+	}
 	return c.ID
 }
+
+const topic = "topic"
 
 // say stores an event and publishes it.
 func (x *screens) say(t *testing.T, company, text string) {
 	t.Helper()
 	payload, _ := json.Marshal(text)
-	e := &store.Event{CompanyID: company, Topic: realtime.CompanyTopic, Kind: "said", Subject: "s", Payload: payload, At: time.Now()}
+	e := &store.Event{CompanyID: company, Topic: topic, Kind: "said", Subject: "s", Payload: payload, At: time.Now()}
 	if err := x.store.AddEvents(t.Context(), e); err != nil {
 		t.Error(err)
 		return
@@ -141,7 +146,7 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 		})
 	}
 	work.Wait()
-	stored, err := nodes[0].store.EventsAfter(t.Context(), company, realtime.CompanyTopic, 0, 2*total)
+	stored, err := nodes[0].store.EventsAfter(t.Context(), company, topic, 0, 2*total)
 	if err != nil || len(stored) != total {
 		t.Fatalf("%d events are stored: %v", len(stored), err)
 	}
@@ -196,7 +201,7 @@ func newSQLiteScreens(t *testing.T) *screens {
 func TestASlowSubscriberIsDroppedAndFindsEverythingLater(t *testing.T) {
 	x := newSQLiteScreens(t)
 	company := newCompany(t, x.store)
-	s, err := x.hub.Subscribe(company, realtime.CompanyTopic, 0)
+	s, err := x.hub.Subscribe(company, topic, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,12 +224,12 @@ func TestASlowSubscriberIsDroppedAndFindsEverythingLater(t *testing.T) {
 func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 	x := newSQLiteScreens(t)
 	company, other := newCompany(t, x.store), newCompany(t, x.store)
-	s, err := x.hub.Subscribe(company, realtime.CompanyTopic, 0)
+	s, err := x.hub.Subscribe(company, topic, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	x.hub.Publish(&store.Event{CompanyID: company, Topic: realtime.CompanyTopic, Kind: "typing", At: time.Now()})
+	x.hub.Publish(&store.Event{CompanyID: company, Topic: topic, Kind: "typing", At: time.Now()})
 	x.say(t, other, "of another company")
 	x.say(t, company, "stored")
 	events, missed, err := s.Next(t.Context())
@@ -235,7 +240,7 @@ func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 	if slices.Sort(kinds); !slices.Equal(kinds, []string{"said", "typing"}) {
 		t.Errorf("the events are %v", kinds)
 	}
-	if last, err := x.store.LastEvent(t.Context(), company, realtime.CompanyTopic); last != 1 || err != nil {
+	if last, err := x.store.LastEvent(t.Context(), company, topic); last != 1 || err != nil {
 		t.Errorf("the last seq is %d: %v", last, err)
 	}
 }

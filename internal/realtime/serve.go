@@ -25,16 +25,22 @@ const resetEvent = "reset"
 // Serve streams a topic of a company as server-sent events, after the seq in Last-Event-ID; without one from now on, with
 // 0 from the first that is stored. Whoever calls has checked that the caller may follow it.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name string) error {
+	if err := h.store.Follow(r.Context(), companyID, name); err != nil {
+		return err
+	}
 	newest, err := h.store.LastEvent(r.Context(), companyID, name)
 	if err != nil {
 		return err
 	}
-	after, ahead := newest, false
+	after, gone := newest, false
 	if given := r.Header.Get("Last-Event-ID"); given != "" {
 		if after, err = strconv.ParseInt(given, 10, 64); err != nil || after < 0 {
 			return carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
 		}
-		if ahead = after > newest; ahead { // the database was restored
+		if gone, err = h.gone(r.Context(), companyID, name, after, newest); err != nil {
+			return err
+		}
+		if gone {
 			after = newest
 		}
 	}
@@ -53,14 +59,24 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name stri
 			return nil, err
 		}
 		var all []httpio.Event
-		if missed && after > 0 || ahead {
-			all, ahead = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")}), false
+		if missed && after > 0 || gone {
+			all, gone = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")}), false
 		}
 		for i := range events {
 			all = append(all, eventOf(&events[i]))
 		}
 		return all, nil
 	})
+}
+
+// gone reports whether the newest events after one are not stored: they were deleted, the topic was not followed for a time, or
+// the database was restored.
+func (h *Hub) gone(ctx context.Context, companyID, name string, after, newest int64) (bool, error) {
+	if after == newest || after == 0 {
+		return false, nil
+	}
+	stored, err := h.store.EventsAfter(ctx, companyID, name, newest-1, 1)
+	return after > newest || len(stored) == 0, err
 }
 
 func eventOf(e *store.Event) httpio.Event {

@@ -1,0 +1,68 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/store/storetest"
+)
+
+// panelStream opens the stream of the demo's events for its owner and returns the names of the events that come.
+func panelStream(t *testing.T, a *app.App, printed, topic string) <-chan string {
+	t.Helper()
+	_, account, _ := strings.Cut(printed, "Sign in with")
+	words := strings.Fields(account)
+	resp, err := http.Post(a.BaseURL()+"/functions/v1/auth?grant_type=password", "application/json",
+		strings.NewReader(`{"email":"`+words[0]+`","password":"`+words[1]+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, _ := decode(t, resp, http.StatusOK)["access_token"].(string)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	t.Cleanup(cancel)
+	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, a.BaseURL()+"/panel/v1/events?topic="+topic, nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err = http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp, err)
+	}
+	names := make(chan string, 100)
+	go func() {
+		defer close(names)
+		defer func() { _ = resp.Body.Close() }()
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				names <- name
+			}
+		}
+	}()
+	return names
+}
+
+func TestAStreamShowsAMessageLive(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			a, out := demo(t, func(c *config.Config) {
+				if engine == "postgres" {
+					c.DatabaseURL = config.Secret(storetest.Postgres(t))
+					c.MasterKeyFile = storetest.MasterKey(t)
+				}
+			})
+			names := panelStream(t, a, out.String(), "notifications")
+			_, line, _ := strings.Cut(out.String(), "curl -s ")
+			line, _, _ = strings.Cut(line, "\n")
+			curl(t, line)
+			for _, want := range []string{"notification.accepted", "message.sent", "message.delivered", "message.read"} {
+				if got := <-names; got != want {
+					t.Errorf("the stream shows %q, want %s", got, want)
+				}
+			}
+		})
+	}
+}
