@@ -97,7 +97,7 @@ func TestFaultsCrashWithMuchReadAhead(t *testing.T) {
 	}.run(t)
 }
 
-// readAhead starts a node whose only sender never hears of a message again.
+// readAhead starts a node whose only sender gets no receipts.
 func readAhead(s *site) {
 	s.t.Helper()
 	s.mute = true

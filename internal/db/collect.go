@@ -17,23 +17,31 @@ type Querier interface {
 
 // Collect returns the rows of a query, each as read reads it; what is the thing that an error names.
 func Collect[T any](ctx context.Context, q Querier, what string, read func(scan Scan) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.Query(ctx, query, args...)
+	var all []T
+	err := Each(ctx, q, func(scan Scan) error {
+		row, err := read(scan)
+		all = append(all, row)
+		return err
+	}, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
-	defer func() { _ = rows.Close() }()
-	var all []T
-	for rows.Next() {
-		row, err := read(rows.Scan)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", what, err)
-		}
-		all = append(all, row)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
 	return all, nil
+}
+
+// Each calls read for each row of a query.
+func Each(ctx context.Context, q Querier, read func(scan Scan) error, query string, args ...any) error {
+	rows, err := q.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := read(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // Ignore turns sql.ErrNoRows into nil, for rows that need not exist.

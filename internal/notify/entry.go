@@ -2,10 +2,12 @@ package notify
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
 	"carillon"
+	"carillon/internal/cache"
 	"carillon/internal/request"
 	"carillon/internal/store"
 )
@@ -32,148 +34,71 @@ func (e *entry) fits(t *carillon.Template) bool {
 	return e.checked == t
 }
 
-// entryCache caches the last bulk notifications, whose recipients are delivered shortly after each other; the first one reads
-// the notification for all.
-type entryCache struct {
-	mu      sync.Mutex
-	m       map[carillon.Seq]*entry
-	order   []carillon.Seq
-	reading map[carillon.Seq]*reading
-
-	fresh map[carillon.Seq]*entry // just accepted, with one recipient, due now; each is used once
-	ring  [freshMax]carillon.Seq  // their numbers, oldest first from next
-	at    int
-}
-
-// reading is a notification being read.
-type reading struct {
-	done chan struct{}
-	e    *entry
-	err  error
-}
-
 const (
-	entriesMax = 64
-	freshMax   = 256
-	freshBody  = 8 << 10 // largest body that is cached for one recipient
+	bulkMax   = 64
+	freshMax  = 256
+	freshBody = 8 << 10 // largest body that is cached for one recipient
+	readMost  = 10 * time.Second
 )
 
-// find returns a cached notification, or the reading in progress, or a new reading that the caller must do.
-func (c *entryCache) find(seq carillon.Seq) (e *entry, r *reading, lead bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.m[seq]; e != nil {
-		return e, nil, false
-	}
-	if e := c.fresh[seq]; e != nil {
-		delete(c.fresh, seq)
-		return e, nil, false
-	}
-	if r := c.reading[seq]; r != nil {
-		return nil, r, false
-	}
-	if c.reading == nil {
-		c.reading = map[carillon.Seq]*reading{}
-	}
-	r = &reading{done: make(chan struct{})}
-	c.reading[seq] = r
-	return nil, r, true
+// entryCache holds notifications whose delivery is near. Those of several recipients are read once for all of them; one that
+// was just accepted for a single recipient is used once.
+type entryCache struct {
+	bulk, fresh *cache.Cache[*entry]
 }
 
-// end publishes what was read to all waiting callers and caches it where it will be used again, unless it was dropped
-// meanwhile.
-func (c *entryCache) end(seq carillon.Seq, r *reading) {
-	c.mu.Lock()
-	if c.reading[seq] == r {
-		delete(c.reading, seq)
-		if r.err == nil && r.e.n.Total > 1 {
-			c.keep(seq, r.e)
-		}
-	}
-	c.mu.Unlock()
-	close(r.done)
+func newEntryCache() entryCache {
+	return entryCache{bulk: cache.New[*entry](bulkMax, readMost), fresh: cache.New[*entry](freshMax, readMost)}
 }
 
-func (c *entryCache) keep(seq carillon.Seq, e *entry) {
-	if c.m == nil {
-		c.m = map[carillon.Seq]*entry{}
-	}
-	if c.m[seq] != nil {
-		return
-	}
-	if len(c.order) == entriesMax {
-		delete(c.m, c.order[0])
-		c.order = append(c.order[:0], c.order[1:]...)
-	}
-	c.m[seq] = e
-	c.order = append(c.order, seq)
-}
+func entryKey(seq carillon.Seq) string { return strconv.FormatInt(int64(seq), 36) }
 
 // add caches a notification that was just accepted and is due now, so that its delivery need not read it.
 func (c *entryCache) add(n store.Notification, req *request.Request) {
-	if n.Total == 1 && len(n.Body) > freshBody {
-		return
-	}
 	n.CreatedAt, n.DueAt = n.CreatedAt.Truncate(time.Millisecond), n.DueAt.Truncate(time.Millisecond) // as stored
-	e := &entry{n: &n, req: req}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n.Total > 1 {
-		c.keep(n.Seq(), e)
-		return
-	}
-	if c.fresh == nil {
-		c.fresh = make(map[carillon.Seq]*entry, freshMax)
-	}
-	delete(c.fresh, c.ring[c.at])
-	seq := n.Seq()
-	c.fresh[seq], c.ring[c.at] = e, seq
-	c.at = (c.at + 1) % freshMax
-}
-
-func (n *Notify) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
-	e, r, lead := n.entries.find(seq)
-	switch {
-	case e != nil:
-		return e, nil
-	case lead:
-		r.e, r.err = n.read(ctx, seq)
-		n.entries.end(seq, r)
-		return r.e, r.err
-	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if r.err != nil {
-		return n.read(ctx, seq) // the error may be the other caller's own
-	}
-	return r.e, nil
-}
-
-func (n *Notify) read(ctx context.Context, seq carillon.Seq) (*entry, error) {
-	row, err := n.store.LoadNotification(ctx, seq)
-	if err != nil {
-		return nil, err
-	}
-	req, err := requestOf(row)
-	if err != nil {
-		return nil, err
-	}
-	return &entry{n: row, req: req}, nil
-}
-
-func (c *entryCache) drop(seq carillon.Seq) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.m, seq)
-	delete(c.fresh, seq)
-	delete(c.reading, seq)
-	for i := range c.order {
-		if c.order[i] == seq {
-			c.order = append(c.order[:i], c.order[i+1:]...)
+	key, to := entryKey(n.Seq()), c.bulk
+	if n.Total == 1 {
+		to = c.fresh
+		if len(n.Body) > freshBody {
 			return
 		}
 	}
+	to.Put(key, &entry{n: &n, req: req}, key, to.Clock())
+}
+
+// get returns a notification, which it reads where it is not cached.
+func (c *entryCache) get(ctx context.Context, seq carillon.Seq, read func(ctx context.Context) (*entry, error)) (*entry, error) {
+	key := entryKey(seq)
+	if e, ok := c.fresh.Peek(key); ok {
+		c.fresh.Remove(key)
+		return e, nil
+	}
+	e, err := c.bulk.Get(ctx, key, func(ctx context.Context) (*entry, string, error) {
+		e, err := read(ctx)
+		return e, key, err
+	})
+	if err == nil && e.n.Total == 1 {
+		c.bulk.Remove(key)
+	}
+	return e, err
+}
+
+// drop forgets a notification that has changed, also where it is being read.
+func (c *entryCache) drop(seq carillon.Seq) {
+	c.bulk.Invalidate(entryKey(seq))
+	c.fresh.Remove(entryKey(seq))
+}
+
+func (n *Notify) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
+	return n.entries.get(ctx, seq, func(ctx context.Context) (*entry, error) {
+		row, err := n.store.LoadNotification(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		req, err := requestOf(row)
+		if err != nil {
+			return nil, err
+		}
+		return &entry{n: row, req: req}, nil
+	})
 }

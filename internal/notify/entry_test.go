@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,104 +12,92 @@ import (
 	"carillon/internal/store"
 )
 
-func bulkEntry(total int) *entry { return &entry{n: &store.Notification{Total: total}} }
+// reads gets an entry, and reports whether it was read for that.
+func reads(t *testing.T, c *entryCache, seq carillon.Seq, total int) (e *entry, read bool) {
+	t.Helper()
+	e, err := c.get(t.Context(), seq, func(context.Context) (*entry, error) {
+		read = true
+		return &entry{n: &store.Notification{Total: total}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, read
+}
 
 func TestANotificationIsReadOnceForAllItsRecipients(t *testing.T) {
-	var c entryCache
-	_, first, lead := c.find(1)
-	if !lead {
-		t.Fatal("nobody reads")
-	}
-	if _, r, lead := c.find(1); lead || r != first {
+	c := newEntryCache()
+	first, read := reads(t, &c, 1, 2)
+	if e, again := reads(t, &c, 1, 2); !read || again || e != first {
 		t.Error("the second recipient reads too")
 	}
-	first.e = bulkEntry(2)
-	c.end(1, first)
-	<-first.done
-	if e, _, _ := c.find(1); e != first.e {
-		t.Error("it is not kept")
-	}
-	_, single, _ := c.find(2)
-	single.e = bulkEntry(1)
-	c.end(2, single)
-	if e, _, lead := c.find(2); e != nil || !lead {
+	reads(t, &c, 2, 1)
+	if _, read := reads(t, &c, 2, 1); !read {
 		t.Error("a notification of one recipient is kept")
 	}
-	_, failed, _ := c.find(3)
-	failed.err = errors.New("no database")
-	c.end(3, failed)
-	if _, _, lead := c.find(3); !lead {
+	failure := errors.New("no database")
+	if _, err := c.get(t.Context(), 3, func(context.Context) (*entry, error) { return nil, failure }); !errors.Is(err, failure) {
+		t.Errorf("a failed reading returns %v", err)
+	}
+	if _, read := reads(t, &c, 3, 2); !read {
 		t.Error("a failed reading is kept")
+	}
+	for i := range carillon.Seq(2 * bulkMax) {
+		reads(t, &c, i, 2)
+	}
+	if n := c.bulk.Len(); n > bulkMax {
+		t.Errorf("%d are kept", n)
 	}
 }
 
 func TestAnEntryThatWasDroppedWhileItWasReadIsNotKept(t *testing.T) {
-	var c entryCache
-	_, old, _ := c.find(1)
-	c.drop(1) // it has changed
-	_, anew, lead := c.find(1)
-	if !lead {
-		t.Fatal("what was read before the change is waited for")
+	c := newEntryCache()
+	old, err := c.get(t.Context(), 1, func(context.Context) (*entry, error) {
+		c.drop(1) // it has changed
+		return &entry{n: &store.Notification{Total: 2}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	old.e, anew.e = bulkEntry(2), bulkEntry(2)
-	c.end(1, anew)
-	c.end(1, old)
-	if e, _, _ := c.find(1); e != anew.e {
+	if e, read := reads(t, &c, 1, 2); !read || e == old {
 		t.Error("what was read before the change is kept")
 	}
 }
 
-func TestOnlyTheLastEntriesAreKept(t *testing.T) {
-	var c entryCache
-	for i := range 2 * entriesMax {
-		seq := carillon.Seq(i)
-		_, r, _ := c.find(seq)
-		r.e = bulkEntry(2)
-		c.end(seq, r)
-	}
-	if len(c.m) != entriesMax || len(c.order) != entriesMax || len(c.reading) != 0 {
-		t.Errorf("%d entries, %d in order, %d being read", len(c.m), len(c.order), len(c.reading))
-	}
-}
-
 func TestWhatWasJustAcceptedIsNotReadAgain(t *testing.T) {
-	var c entryCache
+	c := newEntryCache()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 1_500_000, time.UTC)
 	var made carillon.Sequence
-	ids := make([]string, 2*freshMax)
-	for i := range ids {
-		ids[i] = made.Next(at)
-		c.add(store.Notification{ID: ids[i], Total: 1, CreatedAt: at, DueAt: at}, &request.Request{})
+	add := func(n store.Notification) carillon.Seq {
+		n.ID, n.CreatedAt, n.DueAt = made.Next(at), at, at
+		c.add(n, &request.Request{})
+		return n.Seq()
 	}
-	if len(c.fresh) != freshMax {
-		t.Errorf("%d are kept", len(c.fresh))
+	for range 2 * freshMax {
+		add(store.Notification{Total: 1})
 	}
-	last := carillon.SeqOf(ids[len(ids)-1])
-	e, _, _ := c.find(last)
-	if e == nil || !e.n.CreatedAt.Equal(at.Truncate(time.Millisecond)) {
-		t.Fatalf("found %+v", e)
+	if n := c.fresh.Len(); n > freshMax {
+		t.Errorf("%d are kept", n)
 	}
-	if _, _, lead := c.find(last); !lead {
-		t.Error("one for a single recipient is kept after it was asked for")
+	last := add(store.Notification{Total: 1})
+	if e, read := reads(t, &c, last, 1); read || !e.n.CreatedAt.Equal(at.Truncate(time.Millisecond)) {
+		t.Fatalf("found %+v, read: %v", e, read)
 	}
-	if _, _, lead := c.find(carillon.SeqOf(ids[0])); !lead {
-		t.Error("an old one is kept")
+	if _, read := reads(t, &c, last, 1); !read {
+		t.Error("one for a single recipient is kept after it was used")
 	}
-	long := made.Next(at)
-	c.add(store.Notification{ID: long, Total: 1, Body: strings.Repeat("x", freshBody+1)}, &request.Request{})
-	if _, _, lead := c.find(carillon.SeqOf(long)); !lead {
+	if _, read := reads(t, &c, add(store.Notification{Total: 1, Body: strings.Repeat("x", freshBody+1)}), 1); !read {
 		t.Error("a long one is kept")
 	}
-	bulk := made.Next(at)
-	c.add(store.Notification{ID: bulk, Total: 2}, &request.Request{})
-	c.find(carillon.SeqOf(bulk))
-	if e, _, _ := c.find(carillon.SeqOf(bulk)); e == nil {
-		t.Error("one of several recipients is not kept")
+	bulk := add(store.Notification{Total: 2})
+	for range 2 {
+		if _, read := reads(t, &c, bulk, 2); read {
+			t.Error("one of several recipients is not kept")
+		}
 	}
-	changed := made.Next(at)
-	c.add(store.Notification{ID: changed, Total: 1}, &request.Request{})
-	c.drop(carillon.SeqOf(changed))
-	if _, _, lead := c.find(carillon.SeqOf(changed)); !lead {
+	changed := add(store.Notification{Total: 1})
+	c.drop(changed)
+	if _, read := reads(t, &c, changed, 1); !read {
 		t.Error("what was accepted before the change is kept")
 	}
 }

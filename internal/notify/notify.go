@@ -83,7 +83,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log)}
+	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: newEntryCache()}
 	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{n}, Drain: o.Drain})
 	return n
 }

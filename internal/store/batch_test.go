@@ -33,7 +33,7 @@ func keyed(sender *carillon.Sender, key, hash string, charge, limit int) *store.
 	}
 }
 
-// ends tells what became of each request of a batch, and holds it to what is stored.
+// ends returns the result of each request of a batch, and compares it with what is stored.
 func ends(t *testing.T, st *store.Store, all []*store.Accept, errs []error) string {
 	t.Helper()
 	var told []string

@@ -41,20 +41,10 @@ func (s *Store) CompanyBreakers(ctx context.Context, companyID string) ([]work.B
 }
 
 func (s *Store) breakers(ctx context.Context, query string, args ...any) ([]work.Breaker, error) {
-	rows, err := s.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read breakers: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []work.Breaker
-	for rows.Next() {
-		var b work.Breaker
+	return db.Collect(ctx, s, "breakers", func(scan db.Scan) (b work.Breaker, err error) {
 		var since, until int64
-		if err := rows.Scan(&b.SenderUID, &b.CompanyID, &b.Kind, &b.State, &b.Fault, &b.Detail, &since, &until); err != nil {
-			return nil, fmt.Errorf("read breakers: %w", err)
-		}
+		err = scan(&b.SenderUID, &b.CompanyID, &b.Kind, &b.State, &b.Fault, &b.Detail, &since, &until)
 		b.Since, b.Until = db.Instant(since), db.Instant(until)
-		all = append(all, b)
-	}
-	return all, rows.Err()
+		return b, err
+	}, query, args...)
 }

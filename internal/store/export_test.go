@@ -94,5 +94,5 @@ func (q *Queries) Texts() []string {
 // Args are the arguments that a query had.
 func (q *Queries) Args(query string) []any { return q.all[query] }
 
-// Stopping tells whether backups have been told to end.
+// Stopping reports whether backups shall end.
 func (s *Store) Stopping() bool { return s.backups.stopping.Load() }

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// fenced is a store whose node owns shard 1, with ten messages of it that are due, and a session beside the store's.
+// fenced is a store whose node owns shard 1, with ten of its messages due, and a second session.
 func fenced(t *testing.T) (*store.Store, work.Fence, *pgx.Conn) {
 	t.Helper()
 	dsn := storetest.Postgres(t)

@@ -144,20 +144,7 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 }
 
 func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
-	rows, err := s.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list notifications: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []*Notification
-	for rows.Next() {
-		n, err := scanNotification(rows.Scan)
-		if err != nil {
-			return nil, fmt.Errorf("list notifications: %w", err)
-		}
-		all = append(all, n)
-	}
-	return all, rows.Err()
+	return db.Collect(ctx, s, "notifications", func(scan db.Scan) (*Notification, error) { return scanNotification(scan) }, query, args...)
 }
 
 // searchHorizon returns the number up to which the search table is filled.
@@ -228,19 +215,11 @@ type searchRow struct {
 }
 
 func (s *Store) searchRowsOf(ctx context.Context, all []searchRow, query string, above, below int64) ([]searchRow, error) {
-	rows, err := s.Query(ctx, query, above, below, searchRows)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var x searchRow
-		if err := rows.Scan(&x.seq, &x.number, &x.company, &x.campaign); err != nil {
-			return nil, err
-		}
-		all = append(all, x)
-	}
-	return all, rows.Err()
+	found, err := db.Collect(ctx, s, "rows to search", func(scan db.Scan) (x searchRow, err error) {
+		err = scan(&x.seq, &x.number, &x.company, &x.campaign)
+		return x, err
+	}, query, above, below, searchRows)
+	return append(all, found...), err
 }
 
 type searchEntry struct {

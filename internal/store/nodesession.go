@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+
+	"carillon/internal/db"
 )
 
 // nodeLocks is the class of the advisory locks by which the processes of nodes are known to run.
@@ -36,19 +38,13 @@ func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
 	if s.SQLite() {
 		return map[int32]bool{}, nil
 	}
-	rows, err := s.Query(ctx, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, nodeLocks)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	keys := map[int32]bool{}
-	for rows.Next() {
+	err := db.Each(ctx, s, func(scan db.Scan) error {
 		var key int64
-		if err := rows.Scan(&key); err != nil {
-			return nil, err
-		}
+		err := scan(&key)
 		keys[int32(uint32(key))] = true
-	}
-	return keys, rows.Err()
+		return err
+	}, `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, nodeLocks)
+	return keys, err
 }

@@ -21,10 +21,10 @@ type Applied struct {
 	Unchanged int    `json:"unchanged"`
 }
 
-// Summary tells what applying a set-up did, kind by kind in the order of the set-up; kinds it does not name are left out.
+// Summary is what applying a set-up changed, by kind in the order of the set-up, without kinds that it does not have.
 type Summary []Applied
 
-// Changed tells whether anything was written.
+// Changed reports whether anything was written.
 func (s Summary) Changed() bool {
 	for _, t := range s {
 		if t.Created+t.Updated > 0 {
@@ -34,7 +34,7 @@ func (s Summary) Changed() bool {
 	return false
 }
 
-// String is one line for people: "company 1 created, template 2 updated, 3 unchanged".
+// String returns one line such as "company 1 created, template 2 updated, 3 unchanged".
 func (s Summary) String() string {
 	var kinds []string
 	for _, t := range s {
@@ -55,13 +55,12 @@ func (s Summary) String() string {
 	return strings.Join(kinds, "; ")
 }
 
-// KeepPassword gives stored back when it is the password's hash, else a new one; stored is empty for a new account.
+// KeepPassword returns stored when it is the password's hash, else a new hash; stored is empty for a new account.
 type KeepPassword func(ctx context.Context, stored, password string) (string, error)
 
-// Apply makes the database as the set-up says, whole or not at all, in one transaction. It is idempotent: what is as it
-// should be is not written, and where nothing is written no cache is emptied. What the set-up leaves out stays. Things
-// are found by id or, without one, by their natural key (config.Provision); ids are made once and kept. The error,
-// where the set-up does not fit what is there, is a config.Problems.
+// Apply applies a set-up, whole or not at all, in one transaction. It is idempotent: unchanged things are not written, and
+// without changes no cache is invalidated. What the set-up leaves out stays as it is. Things are found by id or by their
+// natural key (config.Provision); missing ids are generated once. Conflicts with the stored state are config.Problems.
 func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPassword) (Summary, error) {
 	hashes, err := s.hashPasswords(ctx, p, keep)
 	if err != nil {
@@ -69,7 +68,7 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 	}
 	var a *applying
 	_, err = s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
-		a = &applying{tx: tx, now: time.Now(), hashes: hashes} // a repeated transaction begins anew
+		a = &applying{tx: tx, now: time.Now(), hashes: hashes} // a repeated transaction starts over
 		if err := a.all(ctx, p); err != nil {
 			return false, err
 		}
@@ -84,7 +83,7 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 	return a.summary, nil
 }
 
-// hashPasswords hashes before the transaction, which must not hold the one writer for that long.
+// hashPasswords hashes before the transaction, which must not occupy the writer for that long.
 func (s *Store) hashPasswords(ctx context.Context, p *config.Provision, keep KeepPassword) (map[string]string, error) {
 	hashes := map[string]string{}
 	for i := range p.Companies {
@@ -113,7 +112,7 @@ func (s *Store) hashPassword(ctx context.Context, hashes map[string]string, u *c
 	case password == "" && stored != "":
 		return nil
 	case password == "":
-		// Nobody knows this one: the user cannot sign in before a password is set, and meets the usual answer.
+		// An unknown password: the user cannot sign in until one is set, and gets the usual error.
 		password = base64.RawURLEncoding.EncodeToString(randomBytes(32))
 	}
 	hash, err := keep(ctx, stored, password)
@@ -134,10 +133,10 @@ type applying struct {
 	hashes   map[string]string // by e-mail
 	summary  Summary
 	problems config.Problems
-	made     int64 // templates so far, to keep their ids apart
+	made     int64 // templates so far, so that their ids differ
 }
 
-// effect is what became of one thing.
+// effect is whether one thing was created, updated or unchanged.
 type effect = configure.Effect
 
 const (
@@ -171,8 +170,8 @@ func (a *applying) problem(at config.Position, text string) {
 	a.problems = append(a.problems, config.Problem{At: at, Text: text})
 }
 
-// placed gives a conflict its place in the set-up; anything else stays internal. A violated constraint ends the
-// transaction, so it is told at once and alone.
+// placed adds the position in the set-up to a conflict; other errors stay internal. A violated constraint ends the transaction,
+// so it is the only problem reported.
 func placed(at config.Position, err error) error {
 	var e *carillon.Error
 	if !errors.As(err, &e) {

@@ -13,18 +13,18 @@ import (
 	"carillon/internal/db"
 )
 
-// What has lived its time is deleted in steps. What goes is looked up beside the writer; a step on
-// the writer only deletes by keys, and tells how long it took, so that its caller keeps the steps short.
+// Expired data is deleted in steps. A step reads on a reader what to delete, and on the writer only deletes by keys; it reports
+// its duration, so that the caller keeps steps short.
 
 // Purged is what one step deleted.
 type Purged struct {
 	Notifications int
 	Rows          int           // of all tables
-	Took          time.Duration // how long the step held the writer, on PostgreSQL its transaction
-	Next          time.Time     // where to go on: nothing that closed earlier is left to this step
-	More          bool          // there may be more
+	Took          time.Duration // how long the step occupied the writer, on PostgreSQL its transaction
+	Next          time.Time     // where the next step begins: everything that closed earlier is deleted
+	More          bool          // there may be more to delete
 	Busy          bool          // another node is purging; nothing was done
-	Unsearched    bool          // the search table has not come to the next one yet
+	Unsearched    bool          // the search table is not filled up to the next one yet
 }
 
 // Closed is a company with closed notifications, and when the oldest of them closed.
@@ -33,7 +33,7 @@ type Closed struct {
 	Oldest    time.Time
 }
 
-// ClosedAfter finds the next company, by id, that has closed notifications; the id is empty when there is none.
+// ClosedAfter returns the next company, by id, that has closed notifications; its id is "" when there is none.
 func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, err error) {
 	var at int64
 	err = s.Row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
@@ -48,7 +48,7 @@ func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, er
 	return c, nil
 }
 
-// doomed is a notification that a step deletes, with what the search table has of it.
+// doomed is a notification that a step deletes, with its search entries.
 type doomed struct {
 	seq      carillon.Seq
 	campaign string
@@ -57,8 +57,8 @@ type doomed struct {
 	numbers  []string // of its messages, each once
 }
 
-// Purge deletes notifications of a company that closed in [from, before), oldest first, about `most` rows of them with all
-// that belongs to them: messages and search entries. Open ones are never touched, whatever was read before.
+// Purge deletes a company's notifications that closed in [from, before), oldest first, with their messages and search entries,
+// about `most` rows. Open notifications are never deleted.
 func (s *Store) Purge(ctx context.Context, companyID string, from, before time.Time, most int) (p Purged, err error) {
 	all, found, err := s.doomed(ctx, companyID, from, before, most)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 	return p, nil
 }
 
-// doomed reads what a step deletes. What the search table has not been filled with is left: its entries would come later
-// and stay.
+// doomed reads what a step deletes. Notifications not in the search table yet are left, because their entries would be added
+// later and stay.
 func (s *Store) doomed(ctx context.Context, companyID string, from, before time.Time, most int) (all []doomed, found Purged, err error) {
 	horizon, err := s.searchHorizon(ctx)
 	if err != nil {
@@ -108,29 +108,19 @@ func (s *Store) doomed(ctx context.Context, companyID string, from, before time.
 	return all, found, s.recipients(ctx, all)
 }
 
-// fewestRows are those of a notification of one message: itself, the message, two search entries.
+// fewestRows is the number of rows of a notification with one message: itself, the message, two search entries.
 const fewestRows = 4
 
 func (s *Store) closedPage(ctx context.Context, companyID string, from, before time.Time, limit int) ([]doomed, error) {
-	rows, err := s.Query(ctx, `SELECT seq, campaign, done_at, total FROM notification
+	return db.Collect(ctx, s, "closed notifications", func(scan db.Scan) (d doomed, err error) {
+		err = scan(&d.seq, &d.campaign, &d.doneAt, &d.messages)
+		return d, err
+	}, `SELECT seq, campaign, done_at, total FROM notification
 		WHERE open = 0 AND company_id = $1 AND done_at >= $2 AND done_at < $3 ORDER BY done_at LIMIT $4`,
 		companyID, max(from.UnixMilli(), 1), before.UnixMilli(), limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	page := make([]doomed, 0, limit)
-	for rows.Next() {
-		var d doomed
-		if err := rows.Scan(&d.seq, &d.campaign, &d.doneAt, &d.messages); err != nil {
-			return nil, err
-		}
-		page = append(page, d)
-	}
-	return page, rows.Err()
 }
 
-// recipients reads the numbers that the notifications' messages go to.
+// recipients reads the numbers of the notifications' messages.
 func (s *Store) recipients(ctx context.Context, all []doomed) error {
 	bySeq := make(map[carillon.Seq]*doomed, len(all))
 	var keys []int64
@@ -169,28 +159,23 @@ func (d *doomed) addKeys(keys []int64) []int64 {
 }
 
 func (s *Store) recipientsOf(ctx context.Context, bySeq map[carillon.Seq]*doomed, query string, keys ...any) error {
-	rows, err := s.Query(ctx, query, keys...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return db.Each(ctx, s, func(scan db.Scan) error {
 		var key carillon.MessageKey
 		var number string
-		if err := rows.Scan(&key, &number); err != nil {
+		if err := scan(&key, &number); err != nil {
 			return err
 		}
 		d := bySeq[key.Seq()]
 		d.numbers = append(d.numbers, number)
-	}
-	return rows.Err()
+		return nil
+	}, query, keys...)
 }
 
 // purgeLock is the key of the advisory lock under which one node at a time deletes.
 const purgeLock = 0x6361_7270
 
-// chore runs a step of deleting and takes its time. On SQLite it shares the transaction of the writes that wait, and
-// their one sync to disk; on PostgreSQL it has its own, and one node at a time deletes.
+// chore runs and times a step of deleting. On SQLite it shares the transaction and the sync of waiting writes; on PostgreSQL it
+// has its own transaction, and one node at a time deletes.
 func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Context, tx *Tx) error) error {
 	timed := func(ctx context.Context, tx *Tx) error {
 		*p = Purged{}
@@ -199,7 +184,7 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 		return fn(ctx, tx)
 	}
 	if s.SQLite() {
-		// Not given up with its caller: what it found out is written into p.
+		// It outlives its caller's context, because it writes into p.
 		return s.purges.Commit(context.WithoutCancel(ctx), s.DB, func(ctx context.Context, tx *db.Tx) error { return timed(ctx, &Tx{Tx: tx, s: s}) })
 	}
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
@@ -258,7 +243,7 @@ func unsearch(ctx context.Context, tx *Tx, p *Purged, companyID, field, value st
 }
 
 func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
-	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the order of locks
+	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the lock order
 	seqs := make([]int64, len(all))
 	for i := range all {
 		seqs[i] = int64(all[i].seq)
@@ -295,20 +280,14 @@ func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all
 }
 
 func deleteClosed(ctx context.Context, tx *Tx, seqs []int64, before int64) (gone map[carillon.Seq]bool, err error) {
-	rows, err := tx.Query(ctx, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	gone = make(map[carillon.Seq]bool, len(seqs))
-	for rows.Next() {
+	err = db.Each(ctx, tx, func(scan db.Scan) error {
 		var seq carillon.Seq
-		if err := rows.Scan(&seq); err != nil {
-			return nil, err
-		}
+		err := scan(&seq)
 		gone[seq] = true
-	}
-	return gone, rows.Err()
+		return err
+	}, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
+	return gone, err
 }
 
 // DropKeys deletes idempotency keys that expired by now, at most `most` of them.
@@ -325,8 +304,7 @@ func (s *Store) DropKeys(ctx context.Context, now time.Time, most int) (p Purged
 	return p, nil
 }
 
-// QuotaAfter finds the next company, by id, that has charged to any day, and the first of its days; both are empty when
-// there is none.
+// QuotaAfter returns the next company, by id, with quota rows, and its first day; both are empty when there is none.
 func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
 	err = s.Row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -338,8 +316,8 @@ func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day 
 	return company, day, nil
 }
 
-// FoldQuotas makes one row of what a company without a quota used on a day before one, which PostgreSQL has in as many
-// rows as committers and spans of time (pipeline.go); a day a step.
+// FoldQuotas merges a day's rows of a company without a quota (accept_flush.go) into one, for days before the given one; a day
+// a step.
 func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Purged, err error) {
 	if s.SQLite() {
 		return Purged{}, nil
@@ -367,7 +345,7 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 	return p, nil
 }
 
-// DropQuotas deletes what a company charged to days before one.
+// DropQuotas deletes a company's quota rows of days before the given one.
 func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)

@@ -18,18 +18,18 @@ import (
 	"carillon/internal/store/work"
 )
 
-// RestoreOptions say what a restore takes and where it puts it.
+// RestoreOptions are the source and destination of a restore.
 type RestoreOptions struct {
-	From      string   // the backup's file, with its manifest beside it
+	From      string   // the backup's file, next to its manifest
 	Dir       string   // the data folder: new, or empty but for a master key
-	MasterKey [32]byte // the one that the backup's secrets are sealed with
+	MasterKey [32]byte // the backup's master key
 	Now       time.Time
 	Copied    Progress // bytes copied and verified
 	Held      Progress // messages held so far; the total is not known
 }
 
-// Restore puts a verified backup into a data folder and holds what was due (Mark). The database appears under its name
-// only when all of that is done and on disk; a restore that breaks off leaves the folder as one that may be tried again.
+// Restore copies a verified backup into a data folder and holds due messages (Mark). The database gets its name only when all
+// of that is done and on disk; an interrupted restore can be repeated on the same folder.
 func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, err error) {
 	if m, err = ReadManifest(o.From); err != nil {
 		return m, nil, fmt.Errorf("read the backup's manifest: %w", err)
@@ -60,13 +60,13 @@ func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, er
 	if r, err = markCopy(ctx, o, work); err != nil {
 		return m, nil, err
 	}
-	return m, r, settleInto(o.Dir, work)
+	return m, r, moveInto(o.Dir, work)
 }
 
-// restoring begins the names of folders in which a restore works.
+// restoring is the prefix of the folders in which a restore works.
 const restoring = ".restore-"
 
-// refuseUsed refuses a folder that holds anything but a master key and what earlier restores left, which it deletes.
+// refuseUsed returns an error for a folder with anything but a master key and remains of earlier restores, which it deletes.
 func refuseUsed(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -112,7 +112,7 @@ func copyBackup(ctx context.Context, o RestoreOptions, m Manifest, to string) (e
 	return nil
 }
 
-// verifyCopy holds the copy to the manifest: what the disk gave back, not what was read from the backup.
+// verifyCopy compares the copy on disk with the manifest.
 func verifyCopy(ctx context.Context, name string, m Manifest) error {
 	sum, size, err := digestFile(ctx, name)
 	if err != nil {
@@ -138,7 +138,7 @@ func verifyCopy(ctx context.Context, name string, m Manifest) error {
 	return nil
 }
 
-// markCopy opens the copy as the program would, which brings its schema up and checks the master key, and marks it.
+// markCopy opens the copy like the program, which migrates it and checks the master key, and marks it.
 func markCopy(ctx context.Context, o RestoreOptions, dir string) (r *Restored, err error) {
 	s, err := Open(ctx, Options{Dir: dir, MasterKey: o.MasterKey})
 	if err != nil {
@@ -148,8 +148,8 @@ func markCopy(ctx context.Context, o RestoreOptions, dir string) (r *Restored, e
 	return s.Mark(ctx, o.Now, o.Held)
 }
 
-// settleInto moves the database to its place.
-func settleInto(dir, work string) error {
+// moveInto moves the database to its final folder.
+func moveInto(dir, work string) error {
 	from := filepath.Join(work, db.FileName)
 	if _, err := os.Stat(from + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		return errors.New("the restored database could not be closed: its write-ahead log is left")
@@ -164,21 +164,21 @@ func settleInto(dir, work string) error {
 	return syncFolder(dir)
 }
 
-// Restored is the state after a restore, until the operator has decided about all that is held.
+// Restored is the state after a restore, until an operator has decided about all held messages.
 type Restored struct {
-	At     time.Time // of the restore: what was due by then is held
-	Broken bool      // the marking broke off: not all is held that must be
+	At     time.Time // of the restore: messages due by then are held
+	Broken bool      // the marking was interrupted and is incomplete
 	Held   []HeldBack
-	Failed int // messages that were being sent when the backup was taken; only Mark tells
+	Failed int // messages that were being sent when the backup was made; set by Mark only
 }
 
-// HeldBack is what is held of a company.
+// HeldBack is a company's number of held messages.
 type HeldBack struct {
 	CompanyID string
 	Messages  int
 }
 
-// Total is how many messages are held.
+// Total returns the number of held messages.
 func (r *Restored) Total() (n int) {
 	for _, h := range r.Held {
 		n += h.Messages
@@ -194,8 +194,8 @@ const (
 	heldDetail     = "held after a restore: it may have been sent since the backup was taken"
 )
 
-// RestoredAt tells when this database was restored, while something is undecided, and whether the marking broke off;
-// zero when there is nothing to decide.
+// RestoredAt returns when this database was restored and whether the marking was interrupted; zero when there is nothing to
+// decide.
 func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err error) {
 	var ms int64
 	var text string
@@ -209,7 +209,7 @@ func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err 
 	return db.Instant(ms), text == markBroken, nil
 }
 
-// Restored counts what is held after a restore; nil when nothing is undecided.
+// Restored counts what is held after a restore; nil when there is nothing to decide.
 func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	r := &Restored{}
 	var err error
@@ -231,12 +231,12 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	return r, nil
 }
 
-// restoredTables are the tables of which rows are held after a restore.
+// restoredTables are the tables whose rows are held after a restore.
 //
 //nolint:gochecknoglobals // a constant table
 var restoredTables = []string{"message", "call"}
 
-// heldIn counts what is held in a table after a restore, by company.
+// heldIn counts a table's held rows by company.
 func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) error {
 	for name := restoredPrefix; ; {
 		var err error
@@ -251,8 +251,8 @@ func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) e
 	}
 }
 
-// Decide sends or fails up to limit of the messages that are held of a company after a restore. Those decided are told by
-// their notifications, and those to be sent by their lanes, each once.
+// Decide sends or fails up to limit of a company's held messages. It returns their notifications, and the lanes of those to be
+// sent, each once.
 func (s *Store) Decide(ctx context.Context, companyID string, send bool, now time.Time, limit int) (d Decided, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		d = Decided{}
@@ -270,7 +270,7 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 	return d, nil
 }
 
-// decisions are the statements that decide what becomes of held rows of a table.
+// decisions are the statements that send or fail a table's held rows.
 type decisions struct{ send, fail string }
 
 //nolint:gochecknoglobals // constant tables
@@ -306,15 +306,10 @@ func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by dec
 	if !send {
 		query, args = by.fail, append(args, db.Millis(now))
 	}
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return db.Each(ctx, tx, func(scan db.Scan) error {
 		var key carillon.MessageKey
 		var l work.Lane
-		if err := rows.Scan(&key, &l.SenderUID, &l.Class); err != nil {
+		if err := scan(&key, &l.SenderUID, &l.Class); err != nil {
 			return err
 		}
 		d.Messages++
@@ -325,11 +320,11 @@ func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by dec
 		if !slices.Contains(*lanes, l) {
 			*lanes = append(*lanes, l)
 		}
-	}
-	return rows.Err()
+		return nil
+	}, query, args...)
 }
 
-// Unmark ends the state after a restore once nothing is held any more, and tells whether it did.
+// Unmark ends the state after a restore once nothing is held any more, and reports whether it did.
 func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'

@@ -15,8 +15,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Shards and nodes. `node.beat` is a counter, never a time: who watches it measures with its own
-// clock how long it stood still.
+// Shards and nodes. `node.beat` is a counter, not a time: an observer measures with its own clock how long it was unchanged
+// (docs/adr/0007).
 
 // Node is one row of the nodes' table.
 type Node struct {
@@ -26,24 +26,24 @@ type Node struct {
 	Session bool // PostgreSQL: the node's process holds its session open (KeepSession)
 }
 
-// Fitness tells how far a node is to be given shards: they go to the fittest alone.
+// Fitness is how suitable a node is for shards, which only the fittest nodes get.
 type Fitness int
 
-// How fit a node is.
+// The values of Fitness.
 const (
-	Leaving  Fitness = iota // it gives back what it has, and takes nothing
-	ClockOff                // its clock is wrong: only where every node's is
+	Leaving  Fitness = iota // it hands its shards over and acquires none
+	ClockOff                // its clock is wrong: it gets shards only if every node's is
 	Fit
 )
 
-// Shard is one row of the shards' table; Owner empty: free.
+// Shard is one row of the shards' table; a free one has no Owner.
 type Shard struct {
 	ID    int
 	Owner string
 	Epoch int64
 }
 
-// Join adds this node, with a slot for the numbers of its notifications, and makes the shards' rows on an empty database.
+// Join adds this node with a slot for the numbers of its notifications, and creates the shards' rows on an empty database.
 func (s *Store) Join(ctx context.Context, id, name string) error {
 	slot := 0
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
@@ -72,9 +72,9 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 	return err
 }
 
-// pickSlot finds a slot that no other node has, and locks out others that join meanwhile. It is one of the free ones at
-// random: the last that was freed may be in use still, by a node that does not know yet that it was declared dead. Where
-// two nodes have one, as more than NodeSlots of them must, an accept whose number is taken takes another.
+// pickSlot returns a random slot that no other node has, and locks out nodes that join meanwhile. It is random because a node
+// that was declared dead may still use the last freed one. More than NodeSlots nodes share slots; an accept whose number is
+// used then tries another id (docs/adr/0015).
 func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 	if tx.SQLite() {
 		return 0, nil // there is one node
@@ -82,33 +82,31 @@ func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 	if _, err := tx.Exec(ctx, "UPDATE meta SET value = value WHERE name = 'generation'"); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(ctx, "SELECT id, slot FROM node")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = rows.Close() }()
+	own := -1
 	var taken [carillon.NodeSlots]bool
-	for rows.Next() {
+	err := db.Each(ctx, tx, func(scan db.Scan) error {
 		var other string
 		var slot int
-		if err := rows.Scan(&other, &slot); err != nil {
-			return 0, err
-		}
+		err := scan(&other, &slot)
 		if other == id { // it has joined before
-			return slot, nil
+			own = slot
 		}
 		taken[slot%carillon.NodeSlots] = true
+		return err
+	}, "SELECT id, slot FROM node")
+	if err != nil || own >= 0 {
+		return own, err
 	}
 	slots := mathrand.Perm(carillon.NodeSlots) //nolint:gosec // no secret
 	for _, slot := range slots {
 		if !taken[slot] {
-			return slot, rows.Err()
+			return slot, nil
 		}
 	}
-	return slots[0], rows.Err()
+	return slots[0], nil
 }
 
-// Beat raises the node's counter and says how fit it is; false: the node was declared dead.
+// Beat increments the node's counter and stores its fitness; false means that the node was declared dead.
 func (s *Store) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
@@ -138,40 +136,20 @@ func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 }
 
 func (s *Store) nodes(ctx context.Context) ([]Node, error) {
-	rows, err := s.Query(ctx, "SELECT id, beat, fit FROM node ORDER BY id")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var nodes []Node
-	for rows.Next() {
-		var n Node
-		if err := rows.Scan(&n.ID, &n.Beat, &n.Fit); err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, n)
-	}
-	return nodes, rows.Err()
+	return db.Collect(ctx, s, "nodes", func(scan db.Scan) (n Node, err error) {
+		err = scan(&n.ID, &n.Beat, &n.Fit)
+		return n, err
+	}, "SELECT id, beat, fit FROM node ORDER BY id")
 }
 
 func (s *Store) shards(ctx context.Context) ([]Shard, error) {
-	rows, err := s.Query(ctx, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
-	if err != nil {
-		return nil, fmt.Errorf("read shards: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Shard
-	for rows.Next() {
-		var x Shard
-		if err := rows.Scan(&x.ID, &x.Owner, &x.Epoch); err != nil {
-			return nil, fmt.Errorf("read shards: %w", err)
-		}
-		all = append(all, x)
-	}
-	return all, rows.Err()
+	return db.Collect(ctx, s, "shards", func(scan db.Scan) (x Shard, err error) {
+		err = scan(&x.ID, &x.Owner, &x.Epoch)
+		return x, err
+	}, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
 }
 
-// Depose declares a node dead whose beat stood still at the value seen, and frees its shards. False: it was alive.
+// Depose declares a node dead if its beat still has the observed value, frees its shards, and reports whether it did.
 func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, "DELETE FROM node WHERE id = $1 AND beat = $2", id, beat)
@@ -187,7 +165,7 @@ func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool
 	return deposed, nil
 }
 
-// Leave gives back the node's shards and takes it off the list: the clean way to stop.
+// Leave frees the node's shards and removes the node, when it stops in order.
 func (s *Store) Leave(ctx context.Context, id string) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id); err != nil {
@@ -198,7 +176,7 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 	})
 }
 
-// Give frees shards that this node owns at these epochs, for other nodes to take. They are sorted by shard.
+// Give frees shards that this node owns at these epochs, sorted by shard, so that other nodes can acquire them.
 func (s *Store) Give(ctx context.Context, fences []work.Fence) error {
 	slices.SortFunc(fences, func(a, b work.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
@@ -212,7 +190,7 @@ func (s *Store) Give(ctx context.Context, fences []work.Fence) error {
 	})
 }
 
-// TakeAll takes every shard from whoever had it: on SQLite one process owns the folder, so what was before is dead.
+// TakeAll acquires every shard, on SQLite, where one process owns the folder and so earlier owners are dead.
 func (s *Store) TakeAll(ctx context.Context, owner string) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM node WHERE id <> $1", owner); err != nil {
@@ -223,31 +201,24 @@ func (s *Store) TakeAll(ctx context.Context, owner string) error {
 	})
 }
 
-// Take takes those of the shards, sorted, that are free still; where another node was faster it is not among the taken.
+// Take acquires those of the sorted shards that are still free, and returns them.
 func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []Shard, err error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		taken = nil
 		order := ""
 		if !s.SQLite() {
-			order = " ORDER BY id FOR UPDATE" // the order of locks
+			order = " ORDER BY id FOR UPDATE" // the lock order
 		}
-		rows, err := tx.Query(ctx, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
-			listed(shards)+")"+order+") RETURNING id, epoch", owner)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		var err error
+		taken, err = db.Collect(ctx, tx, "shards", func(scan db.Scan) (Shard, error) {
 			x := Shard{Owner: owner}
-			if err := rows.Scan(&x.ID, &x.Epoch); err != nil {
-				return err
-			}
-			taken = append(taken, x)
-		}
-		return rows.Err()
+			err := scan(&x.ID, &x.Epoch)
+			return x, err
+		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
+			listed(shards)+")"+order+") RETURNING id, epoch", owner)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take shards: %w", err)
@@ -256,7 +227,7 @@ func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []S
 	return taken, nil
 }
 
-// listed are the shards' numbers as a query names them.
+// listed returns the shards' numbers as a list for a query.
 func listed(shards []int) string {
 	var b []byte
 	for i, id := range shards {
@@ -268,23 +239,20 @@ func listed(shards []int) string {
 	return string(b)
 }
 
-// InFlight finds the senders of which shards have messages in flight or of unknown outcome, by shard.
+// InFlight returns, by shard, the senders with messages in flight or of unknown outcome.
 func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, error) {
-	rows, err := s.Query(ctx, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
-	if err != nil {
-		return nil, fmt.Errorf("look for messages in flight: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	senders := map[int][]int64{}
-	for rows.Next() {
+	err := db.Each(ctx, s, func(scan db.Scan) error {
 		var shard int
 		var uid int64
-		if err := rows.Scan(&shard, &uid); err != nil {
-			return nil, fmt.Errorf("look for messages in flight: %w", err)
-		}
+		err := scan(&shard, &uid)
 		senders[shard] = append(senders[shard], uid)
+		return err
+	}, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
+	if err != nil {
+		return nil, fmt.Errorf("find messages in flight: %w", err)
 	}
-	return senders, rows.Err()
+	return senders, nil
 }
 
 const (
@@ -293,11 +261,11 @@ const (
 	recoverSQLite   = recoverAll + "IN (SELECT value FROM json_each($4))"
 )
 
-// Recover marks what earlier owners of a shard left in flight as unknown, and begins the wait of every unknown one anew,
-// because receipts may have been missed: each waits its sender's time from now. The senders are those that InFlight finds
-// once the shard is taken: from then on no earlier owner starts anything. It gives the number of messages.
+// Recover marks messages that earlier owners of a shard left in flight as unknown, and restarts the wait of all unknown ones,
+// because receipts may have been missed. The senders are those that InFlight returns once the shard is acquired: from then on
+// no earlier owner starts anything. It returns the number of messages.
 func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64, wait func(senderUID int64) time.Duration) (int64, error) {
-	waits := map[time.Duration][]int64{} // looked up before: a transaction does not wait for another connection
+	waits := map[time.Duration][]int64{} // computed first, because a transaction must not wait for another connection
 	for _, uid := range senders {
 		w := wait(uid)
 		waits[w] = append(waits[w], uid)
@@ -305,7 +273,7 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 	var total int64
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		total = 0
-		for w, uids := range waits { // one pass for all that wait as long: a pass goes through all of the shard that is in flight
+		for w, uids := range waits { // one statement for all with the same wait, since each scans the shard's rows in flight
 			query, list := recoverPostgres, any(uids)
 			if s.SQLite() {
 				text, err := json.Marshal(uids)

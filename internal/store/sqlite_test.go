@@ -33,8 +33,8 @@ func TestReadersGoByTheProcessors(t *testing.T) {
 	}
 }
 
-// Reads that were given up as the program stops have connections of their own, or are about to get one: the log beside the
-// database goes with the last.
+// Reads that are abandoned as the program stops have connections of their own, or are about to get one: the write-ahead log is
+// removed with the last.
 func TestNoConnectionOutlivesTheStore(t *testing.T) {
 	for range 30 {
 		dir := t.TempDir()

@@ -44,9 +44,9 @@ type Options struct {
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
 }
 
-// The places of operations in the order of locks: notifications that close and what is deleted, shards and the messages
-// that start or end, idempotency keys with new rows and quotas, then the messages of receipts. The topics of events come
-// last of all, whichever operations leave them (events.Record).
+// The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
+// keys with new rows and quotas, messages of receipts. The topics of events come last of all, whichever operations write
+// events (events.Record).
 const (
 	placeClose db.Place = iota
 	placeDelivery
@@ -88,10 +88,10 @@ type Store struct {
 	done       sync.WaitGroup
 }
 
-// ErrFolderInUse says that another process has the data folder.
+// ErrFolderInUse means that another process has the data folder.
 var ErrFolderInUse = db.ErrFolderInUse
 
-// ErrNewerSchema says that the database was migrated by a newer program in a way that this one cannot work with.
+// ErrNewerSchema means that the database was migrated by a newer program in a way that this one cannot work with.
 var ErrNewerSchema = db.ErrNewerSchema
 
 // Open opens and, where needed, creates or migrates the database. On SQLite a second process on the same folder is
@@ -125,7 +125,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.nodeID.Store("")
 	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
 	if err := s.checkMasterKey(ctx); err != nil {
-		_ = d.Close() // the first failure says what is wrong
+		_ = d.Close() // the first error is the cause
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx)) // until Close

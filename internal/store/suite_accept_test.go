@@ -135,7 +135,7 @@ func messagesAreCounted(t *testing.T, r *rig) {
 	}
 }
 
-// numberIsTaken has two nodes with one slot, or one that was started anew with its clock put back.
+// numberIsTaken has two nodes with one slot, or one that was restarted with its clock set back.
 func numberIsTaken(t *testing.T, r *rig) {
 	first, second := r.request("34600000001", "34600000002"), r.request("34600000003")
 	last := "0"

@@ -57,17 +57,17 @@ func onlyDueIsStarted(t *testing.T, r *rig) {
 	f := r.fence(t)
 	later := r.accepted(t, 1, func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Minute) })
 	skipped := r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
-	canceled, flying, held, due := r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1)
+	canceled, inFlight, held, due := r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1)
 	if _, _, err := r.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
-	r.start(t, f, flying, 0)
+	r.start(t, f, inFlight, 0)
 	r.start(t, f, held, 0)
 	r.result(t, work.Result{Key: work.Key(held.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: "ours/1"}})
 	for name, tt := range map[string]struct {
 		a    *store.Accept
 		want int
-	}{"later": {later, 0}, "skipped": {skipped, 0}, "canceled": {canceled, 0}, "in flight": {flying, 0}, "held": {held, 0}, "due": {due, 1}} {
+	}{"later": {later, 0}, "skipped": {skipped, 0}, "canceled": {canceled, 0}, "in flight": {inFlight, 0}, "held": {held, 0}, "due": {due, 1}} {
 		if got := r.start(t, f, tt.a, 0); got != tt.want {
 			t.Errorf("%s: attempt %d, want %d", name, got, tt.want)
 		}

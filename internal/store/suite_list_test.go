@@ -75,7 +75,7 @@ func several(t *testing.T, r *rig) []*store.Accept {
 	return all
 }
 
-// stateOf is a notification's state as a list tells it.
+// stateOf returns a notification's state in a list.
 func stateOf(n *store.Notification, now time.Time) carillon.State {
 	switch {
 	case n.Canceled:

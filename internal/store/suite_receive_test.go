@@ -45,8 +45,8 @@ func (r *rig) receive(t *testing.T, all ...provider.Receipt) {
 	}
 }
 
-// told is what a message knows in the end, whatever the order in which the states were told.
-func told(a *store.Accept, states []carillon.State, r *rig) store.Message {
+// afterReceipts returns a message after receipts in this order.
+func afterReceipts(a *store.Accept, states []carillon.State, r *rig) store.Message {
 	m := store.Message{ProviderID: "wamid", Attempts: 1}
 	for _, s := range states {
 		x := r.receipt(a, 0, s)
@@ -94,7 +94,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 		}
 		r.receive(t, batch...)
 		got := r.message(t, a, 0)
-		want := told(a, all, r)
+		want := afterReceipts(a, all, r)
 		want.Number, want.Due, want.StartedAt = got.Number, got.Due, got.StartedAt
 		if d := cmp.Diff(want, got); d != "" {
 			rt.Fatal(d)

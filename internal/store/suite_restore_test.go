@@ -33,7 +33,7 @@ func (r *rig) mark(t *testing.T) *store.Restored {
 	return x
 }
 
-// stands tells how a message stands: its place in the queue, its state, its reason, whether it is held.
+// stands returns the state of a message: q, state, reason, whether it is held.
 func (r *rig) stands(t *testing.T, a *store.Accept, n int) string {
 	t.Helper()
 	m := r.message(t, a, n)

@@ -108,7 +108,7 @@ func (r *rig) message(t *testing.T, a *store.Accept, n int) store.Message {
 	return all[0]
 }
 
-// there tells whether a notification is stored.
+// there reports whether a notification is stored.
 func (r *rig) there(t *testing.T, a *store.Accept) bool {
 	t.Helper()
 	_, err := r.LoadNotification(t.Context(), a.Notification.Seq())

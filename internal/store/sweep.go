@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Holds are the names of templates under which messages are held. It hops over the index from one to the next, past what
-// is held after a restore.
+// Holds returns the names of templates under which messages are held. It jumps in the index from one name to the next, past
+// what is held after a restore.
 func (s *Store) Holds(ctx context.Context) ([]string, error) {
 	var all []string
 	for name := ""; ; {
@@ -25,7 +25,7 @@ func (s *Store) Holds(ctx context.Context) ([]string, error) {
 	}
 }
 
-// holdAfter is the next name under which rows of a table are held; empty when there is none.
+// holdAfter returns the next name under which rows of a table are held, "" when there is none.
 func (s *Store) holdAfter(ctx context.Context, table, name string) (next string, err error) {
 	err = s.Row(ctx, []any{&next}, "SELECT hold FROM "+table+" WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
 	if errors.Is(err, sql.ErrNoRows) {

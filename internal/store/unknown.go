@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// UnknownOutcome is a message whose outcome stayed unknown past its wait.
+// UnknownOutcome is a message whose outcome is still unknown after its wait.
 type UnknownOutcome struct {
 	Key       carillon.MessageKey
 	SenderUID int64
@@ -44,8 +44,8 @@ func (s *Store) UnknownOutcomes(ctx context.Context, shard int, now time.Time, l
 	return due, next, rows.Err()
 }
 
-// Reconcile ends the wait of unknown outcomes by the sender's policy: queued again, or failed with outcome_unknown. A
-// receipt that came meanwhile has decided the message, and it stays as the receipt left it.
+// Reconcile applies the senders' policies to unknown outcomes: messages are queued again, or fail with outcome_unknown. A message
+// that got a receipt meanwhile stays as the receipt left it.
 func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now time.Time) error {
 	var followed []carillon.MessageKey
 	check := s.senderFollowed(events.Notifications)
@@ -74,7 +74,7 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 	})
 }
 
-// Release gives messages that were held under a name back to their lanes, at most limit, and tells how many.
+// Release returns at most limit messages that are held under a name to their lanes, and returns how many.
 func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		n, err = tx.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (

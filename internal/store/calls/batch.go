@@ -152,21 +152,13 @@ type Foreign struct {
 
 // Foreign reads the calls of a shard that are in progress on other nodes.
 func (s *Store) Foreign(ctx context.Context, shard int) (all []Foreign, err error) {
-	rows, err := s.DB.Query(ctx, `SELECT id, sender, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
+	all, err = db.Collect(ctx, s.DB, "calls on other nodes", func(scan db.Scan) (f Foreign, err error) {
+		err = scan(&f.Key, &f.LineUID, &f.Attempt, &f.Node, &f.Gone)
+		return f, err
+	}, `SELECT id, sender, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
 		WHERE q = 2 AND shard = $1 AND node <> $2`, shard, s.node())
-	if err != nil {
-		return nil, fmt.Errorf("read calls on other nodes: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var f Foreign
-		if err := rows.Scan(&f.Key, &f.LineUID, &f.Attempt, &f.Node, &f.Gone); err != nil {
-			return nil, fmt.Errorf("read calls on other nodes: %w", err)
-		}
-		all = append(all, f)
-	}
 	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // the lock order
-	return all, rows.Err()
+	return all, err
 }
 
 // Interrupt ends calls whose node is dead. They are not dialed again, because what was said is unknown.

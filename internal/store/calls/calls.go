@@ -130,41 +130,18 @@ func (s *Store) Of(ctx context.Context, seqs []carillon.Seq) (map[carillon.Seq]*
 }
 
 func (s *Store) read(ctx context.Context, query string, args ...any) ([]*Call, error) {
-	rows, err := s.DB.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read calls: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []*Call
-	for rows.Next() {
-		c, err := scan(rows.Scan)
-		if err != nil {
-			return nil, fmt.Errorf("read calls: %w", err)
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+	return db.Collect(ctx, s.DB, "calls", scan, query, args...)
 }
 
 // Attempts reads the attempts at a call.
 func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attempt, error) {
-	rows, err := s.DB.Query(ctx, `SELECT attempt, state, reason, detail, cause, dialed_at, ringing_at, answered_at, ended_at
-		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
-	if err != nil {
-		return nil, fmt.Errorf("read attempts: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Attempt
-	for rows.Next() {
-		var a Attempt
+	return db.Collect(ctx, s.DB, "attempts", func(scan db.Scan) (a Attempt, err error) {
 		var dialed, ringing, answered, ended int64
-		if err := rows.Scan(&a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &dialed, &ringing, &answered, &ended); err != nil {
-			return nil, fmt.Errorf("read attempts: %w", err)
-		}
+		err = scan(&a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &dialed, &ringing, &answered, &ended)
 		a.Times = times(dialed, ringing, answered, ended)
-		all = append(all, a)
-	}
-	return all, rows.Err()
+		return a, err
+	}, `SELECT attempt, state, reason, detail, cause, dialed_at, ringing_at, answered_at, ended_at
+		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
 }
 
 // UnderWay counts a line's calls in progress on all nodes.
@@ -240,17 +217,8 @@ func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.Messa
 
 // ToHangUp reads the calls in progress on this node that shall be ended.
 func (s *Store) ToHangUp(ctx context.Context) (keys []carillon.MessageKey, err error) {
-	rows, err := s.DB.Query(ctx, "SELECT id FROM call WHERE q = 2 AND hang_up AND node = $1", s.node())
-	if err != nil {
-		return nil, fmt.Errorf("read calls to hang up: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var key carillon.MessageKey
-		if err := rows.Scan(&key); err != nil {
-			return nil, fmt.Errorf("read calls to hang up: %w", err)
-		}
-		keys = append(keys, key)
-	}
-	return keys, rows.Err()
+	return db.Collect(ctx, s.DB, "calls to hang up", func(scan db.Scan) (key carillon.MessageKey, err error) {
+		err = scan(&key)
+		return key, err
+	}, "SELECT id FROM call WHERE q = 2 AND hang_up AND node = $1", s.node())
 }

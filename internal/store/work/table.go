@@ -10,17 +10,16 @@ import (
 	"carillon/internal/db"
 )
 
-// Table is a table that work waits in. A row's q is 0 once it has ended, 1 while it is queued, 2 while it is under way, and 3
-// while the outcome of its attempt is unknown; a queued row with a hold waits for something other than its due time. The
-// indexes `…_due` (shard, sender, class, due_at) of what is queued and not held, and `…_flight` of what is under way, serve
-// the reads below.
+// Table is a table in which work waits. A row's q is 0 when it has ended, 1 when queued, 2 when in flight, 3 when the outcome of
+// its attempt is unknown; a queued row with a hold waits for something other than its due time. The indexes `…_due` (shard,
+// sender, class, due_at) of rows that are queued and not held, and `…_flight` of rows in flight, serve the reads below.
 type Table struct {
 	DB   *db.DB
 	Name string
 }
 
-// Lanes finds the lanes of a shard that have something queued. It hops over the index from one lane to the next, so a
-// million rows of one sender cost as little as one.
+// Lanes returns the lanes of a shard with queued work. It jumps in the index from one lane to the next, so that a million rows
+// of one sender cost as little as one.
 func (t *Table) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 	if !t.DB.SQLite() {
 		return t.lanesTogether(ctx, shard)
@@ -45,54 +44,34 @@ func (t *Table) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 	}
 }
 
-// lanesTogether has PostgreSQL hop by itself: a hundred thousand lanes would be as many round trips.
+// lanesTogether is Lanes in one statement for PostgreSQL, where each lane would be a round trip.
 func (t *Table) lanesTogether(ctx context.Context, shard int) ([]Lane, error) {
-	rows, err := t.DB.Query(ctx, `WITH RECURSIVE lane (sender, class, due_at) AS (
+	return db.Collect(ctx, t.DB, "lanes", func(scan db.Scan) (l Lane, err error) {
+		var due int64
+		err = scan(&l.SenderUID, &l.Class, &due)
+		l.Due = db.Instant(due)
+		return l, err
+	}, `WITH RECURSIVE lane (sender, class, due_at) AS (
 		(SELECT sender, class, due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 ORDER BY sender, class, due_at LIMIT 1)
 		UNION ALL SELECT next.sender, next.class, next.due_at FROM lane AS l CROSS JOIN LATERAL (
 			SELECT m.sender, m.class, m.due_at FROM `+t.Name+` AS m WHERE m.q = 1 AND m.hold = '' AND m.shard = $1
 			AND (m.sender, m.class) > (l.sender, l.class) ORDER BY m.sender, m.class, m.due_at LIMIT 1) AS next)
 		SELECT sender, class, due_at FROM lane`, shard)
-	if err != nil {
-		return nil, fmt.Errorf("find lanes: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var lanes []Lane
-	for rows.Next() {
-		var l Lane
-		var due int64
-		if err := rows.Scan(&l.SenderUID, &l.Class, &due); err != nil {
-			return nil, fmt.Errorf("find lanes: %w", err)
-		}
-		l.Due = db.Instant(due)
-		lanes = append(lanes, l)
-	}
-	return lanes, rows.Err()
 }
 
 // Window reads the earliest rows of a lane that are due in [floor, until], at most limit.
 func (t *Table) Window(ctx context.Context, shard int, l Lane, floor, until time.Time, limit int) ([]Queued, error) {
-	rows, err := t.DB.Query(ctx, `SELECT id, number, attempt, due_at FROM `+t.Name+`
+	return db.Collect(ctx, t.DB, "window", func(scan db.Scan) (q Queued, err error) {
+		var due int64
+		err = scan(&q.Key, &q.Number, &q.Attempt, &due)
+		q.Due = db.Instant(due)
+		return q, err
+	}, `SELECT id, number, attempt, due_at FROM `+t.Name+`
 		WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2 AND class = $3 AND due_at >= $4 AND due_at <= $5
 		ORDER BY due_at LIMIT $6`, shard, l.SenderUID, int(l.Class), floor.UnixMilli(), until.UnixMilli(), limit)
-	if err != nil {
-		return nil, fmt.Errorf("read window: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Queued
-	for rows.Next() {
-		var q Queued
-		var due int64
-		if err := rows.Scan(&q.Key, &q.Number, &q.Attempt, &due); err != nil {
-			return nil, fmt.Errorf("read window: %w", err)
-		}
-		q.Due = db.Instant(due)
-		all = append(all, q)
-	}
-	return all, rows.Err()
 }
 
-// NextDue is when the earliest row of a lane from floor on is due; zero when there is none.
+// NextDue returns when the earliest row of a lane from floor on is due, zero when there is none.
 func (t *Table) NextDue(ctx context.Context, shard int, l Lane, floor time.Time) (time.Time, error) {
 	var due int64
 	err := t.DB.Row(ctx, []any{&due}, `SELECT due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2
@@ -106,8 +85,8 @@ func (t *Table) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	return db.Instant(due), nil
 }
 
-// Flights reads what a shard's owner of this epoch has under way. It takes the fence first: a transaction of the owner's
-// whose end is not known is over once that is had, so that nothing it started can appear later.
+// Flights reads what a shard's owner has in flight at this epoch. It locks the fence first: the owner's transactions with
+// unknown results have then ended, so that no start of theirs can appear later (docs/adr/0005).
 func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 	var all []Flight
 	err := t.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -116,20 +95,11 @@ func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 		if err != nil || !held {
 			return err
 		}
-		rows, err := tx.Query(ctx, `SELECT id, sender, class, attempt FROM `+t.Name+`
-			WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var x Flight
-			if err := rows.Scan(&x.Key, &x.SenderUID, &x.Class, &x.Attempt); err != nil {
-				return err
-			}
-			all = append(all, x)
-		}
-		return rows.Err()
+		all, err = db.Collect(ctx, tx, "rows", func(scan db.Scan) (x Flight, err error) {
+			err = scan(&x.Key, &x.SenderUID, &x.Class, &x.Attempt)
+			return x, err
+		}, `SELECT id, sender, class, attempt FROM `+t.Name+` WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read flights: %w", err)
@@ -137,9 +107,8 @@ func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 	return all, nil
 }
 
-// Postpone returns the statements that move rows to later times. Their conditions are written so that no partial index serves
-// them: a planner without fresh statistics takes the due index for empty and reads all that is due. By the primary key each
-// row is found.
+// Postpone returns the statements that move rows to later times. No partial index serves their conditions: with stale statistics
+// the planner considers the due index empty and would read all due rows. The primary key finds each row.
 func (t *Table) Postpone(qs []Queued) []db.Statement {
 	if len(qs) == 0 {
 		return nil
@@ -164,9 +133,9 @@ func (t *Table) Postpone(qs []Queued) []db.Statement {
 		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, Args: []any{ids, dues}}}
 }
 
-// sharedFence locks a shard's row until the commit. Whoever frees or takes the shard updates the row, so that one waits for
-// the other's end and sees what it left. No version of the row is written: while a snapshot is held none can be cleaned
-// away, and each look at the row would pass all of them (docs/adr/0014-share-locks-as-fences.md).
+// sharedFence locks a shard's row until the commit. Freeing or acquiring the shard updates the row, so that one waits for the
+// other. It writes no version of the row, which could not be cleaned up under a held snapshot
+// (docs/adr/0014-share-locks-as-fences.md).
 const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
 
 // Share returns the statement for PostgreSQL that locks the shard's row against a change of its owner, and divides by zero
@@ -175,7 +144,7 @@ func (f Fence) Share() db.Statement {
 	return db.Statement{SQL: sharedFence, Args: []any{f.Shard, f.Owner, f.Epoch}}
 }
 
-// Take locks the shard's row against everybody, this node's own commits too, and reports whether the node still owns it.
+// Take locks the shard's row exclusively, also against this node's own commits, and reports whether the node still owns it.
 func (f Fence) Take(ctx context.Context, tx *db.Tx) (held bool, err error) {
 	n, err := tx.Exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
 	if err != nil {
@@ -184,7 +153,7 @@ func (f Fence) Take(ctx context.Context, tx *db.Tx) (held bool, err error) {
 	return n == 1, nil
 }
 
-// TakeAll locks the shards of a batch, notes in it those that the node does not own any more, and returns the epochs of the
+// TakeAll locks the shards of a batch, records in Lost those that the node does not own any more, and returns the epochs of the
 // others.
 func (b *Batch) TakeAll(ctx context.Context, tx *db.Tx) (epochs map[int]int64, err error) {
 	b.Lost, epochs = b.Lost[:0], map[int]int64{}
@@ -202,7 +171,7 @@ func (b *Batch) TakeAll(ctx context.Context, tx *db.Tx) (epochs map[int]int64, e
 	return epochs, nil
 }
 
-// Startable returns the starts of shards whose fence holds, as they were before anything was tried.
+// Startable returns the starts of shards whose fence holds, reset to their state before the first attempt.
 func (b *Batch) Startable(epochs map[int]int64) []*Start {
 	starts := make([]*Start, 0, len(b.Starts))
 	for _, st := range b.Starts {

@@ -1,5 +1,5 @@
-// Package work is what the kinds of work that wait in lanes have in common: the types that a dispatcher and a store exchange,
-// and the SQL of a table that work waits in (Table). Messages and calls each have such a table.
+// Package work has what all kinds of work in lanes have in common: the types that the dispatcher and a store exchange, and the
+// SQL of a table in which work waits (Table). Messages and calls each have such a table.
 package work
 
 import (
@@ -12,7 +12,7 @@ import (
 // Key identifies a piece of work within its table. Neighbours among the recipients of a notification have neighbouring keys.
 type Key int64
 
-// Lane is the queue of one class of one sender, as the due index knows it.
+// Lane is the queue of one class of one sender, as in the due index.
 type Lane struct {
 	SenderUID int64
 	Class     carillon.Class
@@ -27,7 +27,7 @@ type Queued struct {
 	Due     time.Time
 }
 
-// Flight is a piece of work that the database says is under way.
+// Flight is a piece of work that is in flight in the database.
 type Flight struct {
 	Key       Key
 	SenderUID int64
@@ -42,13 +42,13 @@ type Fence struct {
 	Epoch int64
 }
 
-// Start is a piece of work that is about to be done. Commit fills Attempt; 0: the row may not start any more. Full: nor may
-// any other of its lane, which has as many under way as it may. Followed: its company subscribes to events.
+// Start is a piece of work that is about to be done. Commit sets Attempt; 0 means that the row may not start any more, and Full
+// that its lane has reached its limit. Followed is set too: the company subscribes to events.
 type Start struct {
 	Key       Key
 	SenderUID int64
 	Shard     int
-	Limit     int // how many of the lane may be under way at once, over all nodes; 0: any number
+	Limit     int // how much of the lane may be in flight at once, over all nodes; 0: no limit
 	Followed  bool
 	Attempt   int
 	Full      bool
@@ -66,7 +66,7 @@ const (
 	MoveUnsent              // its start was committed, but nothing was done: queued again for Due
 )
 
-// Result is what became of one attempt. It is accepted from any node, by key and attempt.
+// Result is the result of one attempt. It is accepted from any node, by key and attempt.
 type Result struct {
 	Key       Key
 	SenderUID int64
@@ -75,8 +75,8 @@ type Result struct {
 	Due       time.Time
 	At        time.Time
 	Detail    string // for the operator: no secrets, no content
-	Outcome   any    // what else the kind of work writes about the end of an attempt; nil: nothing
-	Followed  bool   // filled by Commit: it ends the work, and its company subscribes to events
+	Outcome   any    // what the kind of work stores about the end of an attempt; nil: nothing
+	Followed  bool   // set by Commit: it ends the work, and its company subscribes to events
 }
 
 // Batch is one commit of a node's work: the results since the last one and the next starts, each sorted by key.
@@ -86,7 +86,7 @@ type Batch struct {
 	Results []Result
 	Later   []Queued // moved to their Due without an attempt, sorted by key
 	Now     time.Time
-	Lost    []int // filled: shards whose fence no longer held; their starts were dropped
+	Lost    []int // set by Commit: shards whose fence no longer held; their starts were dropped
 }
 
 // followMost bounds how long a batch waits until it is known who subscribes, while the database does not respond.
@@ -105,5 +105,5 @@ func (b *Batch) Follow(ctx context.Context, starts bool, followed func(ctx conte
 	}
 }
 
-// Rows is how many rows the batch writes.
+// Rows returns how many rows the batch writes.
 func (b *Batch) Rows() int { return len(b.Starts) + len(b.Results) + len(b.Later) }
