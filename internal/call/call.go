@@ -67,7 +67,8 @@ type Calls struct {
 
 	mu      sync.Mutex
 	running map[carillon.MessageKey]context.CancelCauseFunc
-	gone    map[string]time.Time // dead nodes and when this node noticed
+	known   map[carillon.MessageKey]bool // from the start until the result is stored
+	gone    map[string]time.Time         // dead nodes and when this node noticed
 }
 
 // New builds a Calls, which places the calls that the queue starts.
@@ -79,7 +80,8 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 		o.Drain = Drain
 	}
 	c := &Calls{
-		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{}, gone: map[string]time.Time{},
+		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
+		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{},
 	}
 	q.Handle(queue.Kind{
 		Name: queue.Calls, Source: c.calls, Worker: &worker{c}, Lasting: true, LaneCap: lineCap, Cap: allCap, Drain: o.Drain,
@@ -99,48 +101,85 @@ const (
 	// it dead, which is later. So a line's limit holds even while nodes are disconnected from the database.
 	lapseGrace = 15 * time.Second
 	goneGrace  = 20 * time.Second
+	// A start whose commit got no response is taken back by the owner of its shard, long before strayAfter; where this node has
+	// lost the shard meanwhile, nobody else knows of it.
+	strayEvery = 10 * time.Second
+	strayAfter = time.Minute
 )
 
-// Run hangs up calls on request, and all calls when this node may have been declared dead, until ctx ends.
+// Run hangs up calls that somebody asked to end, and all of them once this node may be dead to the others, until ctx ends.
 func (c *Calls) Run(ctx context.Context) error {
-	lapsed := time.Time{}
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	loops.Go(func() { c.watchLease(ctx) })
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for strays := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		c.look(ctx, c.hangUpAsked)
+		if time.Since(strays) > strayEvery {
+			strays = time.Now()
+			c.look(ctx, c.endStrays)
+		}
+	}
+}
+
+// watchLease hangs up everything once the lease has been over for long; it asks no database.
+func (c *Calls) watchLease(ctx context.Context) {
+	held := time.Now()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case now := <-tick.C:
-			switch {
-			case c.queue.Holds():
-				lapsed = time.Time{}
-			case lapsed.IsZero():
-				lapsed = now
-			case now.Sub(lapsed) > lapseGrace:
-				c.hangUpAll(errLapsed)
-			}
-			c.hangUpAsked(ctx)
+			return
+		case <-tick.C:
+		}
+		if now := time.Now(); c.queue.Holds() {
+			held = now
+		} else if now.Sub(held) > lapseGrace {
+			c.hangUpAll(errLapsed)
 		}
 	}
 }
 
-func (c *Calls) hangUpAsked(ctx context.Context) {
-	c.mu.Lock()
-	any := len(c.running) > 0
-	c.mu.Unlock()
-	if !any {
-		return
+// look asks the database for something while calls may be under way.
+func (c *Calls) look(ctx context.Context, what func(ctx context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if err := what(ctx); err != nil && ctx.Err() == nil {
+		c.o.Log.WarnContext(ctx, "look after calls under way", "error", err)
+	}
+}
+
+func (c *Calls) hangUpAsked(ctx context.Context) error {
+	if c.UnderWay() == 0 {
+		return nil
 	}
 	keys, err := c.calls.ToHangUp(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.o.Log.WarnContext(ctx, "look for calls to hang up", "error", err)
-		}
-		return
-	}
 	for _, key := range keys {
 		c.hangUp(key, errHungUp)
 	}
+	return err
+}
+
+// endStrays ends calls that this node has under way by the database alone: they would hold their slots for ever.
+func (c *Calls) endStrays(ctx context.Context) error {
+	now := time.Now()
+	strays, err := c.calls.Strays(ctx, now.Add(-strayAfter), func(key carillon.MessageKey) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.known[key]
+	})
+	if err != nil || len(strays) == 0 {
+		return err
+	}
+	c.o.Log.WarnContext(ctx, "end calls whose start the database did not confirm", "calls", len(strays))
+	return c.calls.Interrupt(ctx, strays, now)
 }
 
 func (c *Calls) hangUp(key carillon.MessageKey, why error) {

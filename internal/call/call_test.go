@@ -29,6 +29,7 @@ type phone struct {
 	most    int
 	placed  []placed
 	lasts   time.Duration
+	talk    chan struct{}                  // calls talk until it is closed; nil: for lasts
 	outcome func(c *dial.Call) dial.Ending // nil: completed
 }
 
@@ -55,6 +56,9 @@ func (p *phone) Place(ctx context.Context, _ *carillon.Sender, c *dial.Call, pro
 		}
 	}
 	progress.Answered(time.Now())
+	if p.talk != nil {
+		<-p.talk
+	}
 	select {
 	case <-ctx.Done():
 		return dial.Ending{State: carillon.StateCompleted, EndedBy: "system", AnsweredBy: "human", At: time.Now()}
@@ -393,4 +397,48 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 			}
 		}
 	})
+}
+
+// While two calls talk the line faults once: its breaker lets single calls through, and the first that rings closes it.
+func TestCallsUnderWayDoNotKeepAFaultyLineClosed(t *testing.T) {
+	talk := make(chan struct{})
+	p := &phone{talk: talk, outcome: func(c *dial.Call) dial.Ending {
+		if c.Attempt == 1 && c.Number == "34600111003" {
+			return dial.Ending{State: carillon.StateFailed, Fault: provider.FaultUnreachable, At: time.Now()}
+		}
+		return dial.Ending{}
+	}}
+	n := newNode(t, store.Options{Dir: t.TempDir()}, p)
+	n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 50 })
+	defer n.start()()
+	defer close(talk) // before the node stops: it would wait for the calls
+	talking := []string{n.call("34600111001"), n.call("34600111002")}
+	await(t, "two calls talk", n.ended(talking, carillon.StateInProgress))
+	n.call("34600111003")
+	await(t, "the fault", func() bool { return p.count() == 3 })
+	begin := time.Now()
+	later := []string{n.call("34600111004"), n.call("34600111005"), n.call("34600111006")}
+	await(t, "three more calls", n.ended(later, carillon.StateInProgress))
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("they talk after %s", took)
+	}
+}
+
+func TestALinesPaceIsThatOfStarts(t *testing.T) {
+	talk := make(chan struct{})
+	p := &phone{talk: talk}
+	n := newNode(t, store.Options{Dir: t.TempDir()}, p)
+	n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.PerSecond = 2 })
+	defer n.start()()
+	defer close(talk) // before the node stops: it would wait for the calls
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, n.call(fmt.Sprint(34600111000+i)))
+	}
+	await(t, "five calls talk", n.ended(ids, carillon.StateInProgress))
+	for i := range p.placed[2:] {
+		if gap := p.placed[i+2].at.Sub(p.placed[i].at); gap < 900*time.Millisecond {
+			t.Errorf("call %d is placed %s after call %d", i+2, gap, i)
+		}
+	}
 }

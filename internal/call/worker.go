@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 )
 
 const (
-	timeToLive    = 24 * time.Hour  // a call that a faulty line delays for longer expires
+	timeToLive    = 24 * time.Hour // a call that a faulty line delays for longer expires
+	faultsLeast   = 10
 	ourWait       = 5 * time.Second // after our own fault, or while the company is suspended
 	faultWait     = 5 * time.Second // after the line's first fault; twice as long each time
 	faultWaitMost = 2 * time.Minute
@@ -56,16 +58,17 @@ type attempt struct {
 	out      dial.Call
 	ringing  time.Time
 	answered time.Time
-	first    time.Time // when the call was dialed first
+	faults   int       // of the line, since the last attempt that reached the network
+	since    time.Time // when the first of them began
 }
-
-// faults returns how many earlier attempts failed by a fault of the line.
-func (a *attempt) faults() int { return max(0, a.call.Attempts-a.call.Dials-1) }
 
 // Do implements queue.Worker: it places a call and decides what follows from its ending.
 func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	begin := time.Now()
 	a := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
+	c.mu.Lock()
+	c.known[a.key] = true
+	c.mu.Unlock()
 	if done, stop := c.prepare(a); stop {
 		return done
 	}
@@ -86,15 +89,19 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	if e.At.IsZero() {
 		e.At = time.Now()
 	}
-	switch why := context.Cause(placed); {
-	case e.State == "" || why == nil:
-	case e.State == carillon.StateCanceled && why == errLapsed: //nolint:errorlint // it is set by this package
-		e.State, e.Reason, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, why.Error()
-	case e.State == carillon.StateCanceled && why == errHungUp: //nolint:errorlint // as above
-		e.Reason, e.Detail = carillon.ReasonCanceled, why.Error()
-	case e.State == carillon.StateCanceled: // the program stops while it rings
-		e.Detail = "the program stopped while it rang"
-		return a.done(hours.Next(a.company.CallingHours, e.At.Add(time.Minute)), work.MoveRetry, e, false)
+	if e.State == "" {
+		e.State = carillon.StateFailed
+	}
+	if why := context.Cause(placed); e.State == carillon.StateCanceled && why != nil {
+		switch why { //nolint:errorlint // the causes are set by this package
+		case errLapsed:
+			e.State, e.Reason, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, why.Error()
+		case errHungUp:
+			e.Reason, e.Detail = carillon.ReasonCanceled, why.Error()
+		default: // the program stops while the phone rings: the call is placed again later
+			e.Detail = "the program stopped while it rang"
+			return a.done(hours.Next(a.company.CallingHours, e.At.Add(time.Minute)), work.MoveRetry, e, false)
+		}
 	}
 	return c.ended(a, begin, e)
 }
@@ -111,7 +118,7 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 	switch {
 	case a.company.Suspended: // since it was prefetched; the lane pauses now
 		return a.later(now, "the company is suspended"), true
-	case a.faults() > 0 && now.Sub(a.first) > timeToLive:
+	case a.faults >= faultsLeast && now.Sub(a.since) > timeToLive:
 		return a.done(now, work.MoveDone, dial.Ending{
 			State: carillon.StateFailed, Reason: carillon.ReasonExpired, EndedBy: "system", At: now, Detail: "could not be placed within its time to live",
 		}, false), true
@@ -142,13 +149,19 @@ func (c *worker) read(ctx context.Context, a *attempt) (err error) {
 	if a.call == nil {
 		return carillon.Absent("Call")
 	}
-	if a.faults() > 0 {
-		attempts, err := c.calls.Attempts(ctx, a.key)
-		if err != nil {
-			return err
-		}
-		if a.first = time.Now(); len(attempts) > 0 {
-			a.first = attempts[0].DialedAt
+	attempts, err := c.calls.Attempts(ctx, a.key)
+	if err != nil {
+		return err
+	}
+	for _, x := range attempts {
+		switch {
+		case x.EndedAt.IsZero(): // this one
+		case x.Counts:
+			a.faults = 0
+		default:
+			if a.faults++; a.faults == 1 {
+				a.since = x.DialedAt
+			}
 		}
 	}
 	n, err := c.store.LoadNotification(ctx, a.key.Seq())
@@ -176,23 +189,26 @@ func (c *worker) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 		c.o.Observer.CallEnded(x)
 	}
 	if e.Fault != "" {
-		wait := min(faultWait<<min(a.faults(), 10), faultWaitMost)
+		wait := min(faultWait<<min(a.faults, 10), faultWaitMost)
 		d := a.done(e.At.Add(min(max(wait, e.RetryAfter), faultWaitMost)), work.MoveRetry, e, false)
-		d.Fault, d.Answered, d.PauseFor = e.Fault, false, e.RetryAfter
+		d.Fault, d.PauseFor = e.Fault, e.RetryAfter
 		d.Pause = e.Fault == provider.FaultUnreachable || e.Fault == provider.FaultAccount
 		return d
 	}
 	policy, reached := a.company.Redial, e.Reason != carillon.ReasonLineUnavailable
 	if slices.Contains(policy.Outcomes, e.State) && a.call.Dials+1 <= policy.Attempts {
-		return a.done(hours.Next(a.company.CallingHours, e.At.Add(policy.After)), work.MoveRetry, e, true)
+		d := a.done(hours.Next(a.company.CallingHours, e.At.Add(policy.After)), work.MoveRetry, e, true)
+		d.Answered = true
+		return d
 	}
-	return a.done(e.At, work.MoveDone, e, reached)
+	d := a.done(e.At, work.MoveDone, e, reached)
+	d.Answered = reached
+	return d
 }
 
 // done returns the result of an attempt; counts says that it reached the network.
 func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool) queue.Done {
 	return queue.Done{
-		Answered: true,
 		Result: work.Result{
 			Key: a.Key, SenderUID: a.SenderUID, Attempt: a.Attempt, Move: move, Due: due, At: e.At, Detail: e.Detail,
 			Outcome: calls.Outcome{
@@ -219,12 +235,14 @@ type progress struct {
 // Ringing implements dial.Progress.
 func (p *progress) Ringing(at time.Time) {
 	p.a.ringing = at
+	p.a.Settled()
 	p.write(carillon.StateRinging, at)
 }
 
 // Answered implements dial.Progress.
 func (p *progress) Answered(at time.Time) {
 	p.a.answered = at
+	p.a.Settled()
 	p.write(carillon.StateInProgress, at)
 }
 
@@ -237,12 +255,21 @@ func (p *progress) write(state carillon.State, at time.Time) {
 }
 
 // Written implements queue.Worker.
-func (c *worker) Written([]work.Result) {}
+func (c *worker) Written(results []work.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range results {
+		delete(c.known, carillon.MessageKey(results[i].Key))
+	}
+}
 
 // Recover implements queue.Worker. Calls stay on the node that dialed them, whichever owns the shard (Reconcile).
 func (c *worker) Recover(context.Context, []store.Shard) error { return nil }
 
-const foreignLook = 2 * time.Second
+const (
+	foreignLook = 2 * time.Second
+	goneForgets = time.Hour
+)
 
 // Reconcile implements queue.Worker: it ends the shard's calls whose node is dead. While other nodes have calls in progress it
 // runs again soon.
@@ -287,6 +314,7 @@ func (c *worker) over(f calls.Foreign, now time.Time) bool {
 	case known:
 		return now.Sub(since) >= goneGrace
 	}
+	maps.DeleteFunc(c.gone, func(_ string, since time.Time) bool { return now.Sub(since) > goneForgets })
 	c.gone[f.Node] = now
 	return false
 }

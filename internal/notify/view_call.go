@@ -82,7 +82,7 @@ func viewCall(id string, c *calls.Call, attempts []calls.Attempt) *CallView {
 		CallID: id, Attempts: c.Dials, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy,
 	}
-	if c.Queued && c.Attempts > 0 {
+	if c.Queued && len(attempts) > 0 {
 		v.NextAttempt = instant(c.Due)
 	}
 	if c.UnderWay {
@@ -204,7 +204,7 @@ func callEvents(x *store.Notification, c *calls.Call, attempts []calls.Attempt, 
 	}
 	switch {
 	case !c.Queued:
-	case c.Attempts > 0:
+	case len(attempts) > 0:
 		events = append(events, at(c.Due, "will be dialed again"))
 	case c.Due.After(x.DueAt):
 		events = append(events, at(c.Due, "will be dialed: calling hours begin"))

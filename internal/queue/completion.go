@@ -89,6 +89,22 @@ func (k *lanes) unstart(f *flight, now time.Time) {
 // fullRest is how long a lane rests of which as much is under way as may be, unless some of it ends on this node.
 const fullRest = time.Second
 
+// settled is lasting work that its provider has taken up.
+type settled struct{ f *flight }
+
+func (e settled) apply(_ *dispatcher, now time.Time) {
+	k, l := e.f.kind, e.f.lane
+	if e.f.settled || k.flights[e.f.job.Key] != e.f { // it has ended
+		return
+	}
+	e.f.settled = true
+	l.Settled++
+	if l.Breaker != nil && k.lanes[l.UID] == l {
+		k.breakers.recordSuccess(l, now)
+		k.attend(l, now)
+	}
+}
+
 // completion is work that ended.
 type completion struct {
 	f    *flight
@@ -101,8 +117,15 @@ func (c *completion) apply(_ *dispatcher, now time.Time) {
 	k, l := c.f.kind, c.f.lane
 	k.inFlight--
 	l.InFlight--
-	l.Pacer.Responded(c.at)
-	k.breakers.record(l, c, now)
+	if !k.Lasting {
+		l.Pacer.Responded(c.at)
+	}
+	if c.f.settled {
+		l.Settled--
+	}
+	if k.lanes[l.UID] == l || !k.Lasting { // else the line's shard has moved, and with it its breaker
+		k.breakers.record(l, c, now)
+	}
 	k.results = append(k.results, c.done.Result)
 	k.attend(l, now)
 }

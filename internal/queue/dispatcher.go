@@ -136,9 +136,7 @@ func (d *dispatcher) step(now time.Time) {
 // upkeep maintains the shards, and records when they want it next: there are many of them, and a turn of the dispatcher for
 // every few messages.
 func (d *dispatcher) upkeep(now time.Time) {
-	if !d.leaving {
-		d.maintenance.start(now)
-	}
+	d.maintenance.start(now)
 	d.handover.giveQuiet(now)
 	d.upkeepDue, d.upkeepAt, d.reconcileAt = false, now.Add(longestSleep), time.Time{}
 	for _, s := range d.shards {

@@ -58,7 +58,7 @@ func (m *maintenance) start(now time.Time) {
 // begin begins what a shard's work of one kind needs now, and reports whether it needed anything.
 func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) bool {
 	switch {
-	case w.busy:
+	case w.busy, m.d.leaving && !w.audit: // a shard that is handed over only waits for its audit
 		return false
 	case !w.reconcileAt.IsZero() && !w.reconcileAt.After(now):
 		w.busy, w.reconcileAt = true, time.Time{}

@@ -13,14 +13,15 @@ import (
 
 // flight is a piece of work from the choice to start it until its result is committed.
 type flight struct {
-	kind  *lanes
-	job   *Job
-	lane  *lane.Lane
-	class carillon.Class
-	start *work.Start
-	shard *shardWork    // as it was when the start was committed; nil once nothing of the flight keeps the shard
-	stamp time.Time     // of the start, for the recipient's interval; zero: there is none
-	wait  time.Duration // before it leaves, for the same
+	kind    *lanes
+	job     *Job
+	lane    *lane.Lane
+	class   carillon.Class
+	start   *work.Start
+	shard   *shardWork    // as it was when the start was committed; nil once nothing of the flight keeps the shard
+	stamp   time.Time     // of the start, for the recipient's interval; zero: there is none
+	wait    time.Duration // before it leaves, for the same
+	settled bool          // lasting work that its provider has taken up
 }
 
 // begin counts the start in its shard, arrive its end: a result that is written, or no start at all.
@@ -52,7 +53,7 @@ const turnRows = 8
 // choose takes messages from the ready lanes in turn, as long as there is room.
 func (k *lanes) choose(now time.Time) []*flight {
 	var flights []*flight
-	for most := k.Cap - k.inFlight; len(flights) < most; {
+	for most := min(k.Cap-k.inFlight, k.most(k.Cap)); len(flights) < most; {
 		l := k.order.NextReady()
 		if l == nil {
 			return flights
@@ -107,7 +108,7 @@ func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
 			k.read(l, now)
 		}
 		f.job = &Job{
-			Queued: m, SenderUID: l.UID, Class: f.class, Shard: l.Shard, Valid: k.d.q.members.Validity(l.Shard, k.d.epochOf(l.Shard)),
+			Settled: func() { k.d.q.post(settled{f}) }, Queued: m, SenderUID: l.UID, Class: f.class, Shard: l.Shard, Valid: k.d.q.members.Validity(l.Shard, k.d.epochOf(l.Shard)),
 		}
 		f.job.Forgiven, f.job.Probe = k.breakers.allow(l, m.Key, now)
 		return f
@@ -156,6 +157,17 @@ func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 	b.Items = append(left, b.Items...)
 }
 
+// lastingMost bounds the starts and the results of lasting work in a commit: each is some statements.
+const lastingMost = 200
+
+// most is how many starts or results a commit may have.
+func (k *Kind) most(usual int) int {
+	if k.Lasting {
+		return lastingMost
+	}
+	return usual
+}
+
 // takePostponed removes what the next commit postpones.
 func takePostponed(all *[]postponed) []postponed {
 	return takeFirst(all, min(max(postponeRows, len(*all)/2), postponeMost))
@@ -174,7 +186,7 @@ func takeFirst[T any](all *[]T, n int) []T {
 
 // commit writes the starts of flights, with the results and the postponed work that wait.
 func (k *lanes) commit(flights []*flight, now time.Time) {
-	x := &work.Batch{Results: takeFirst(&k.results, resultsMost), Now: now}
+	x := &work.Batch{Results: takeFirst(&k.results, k.most(resultsMost)), Now: now}
 	later := takePostponed(&k.postponed)
 	for _, p := range later {
 		x.Later = append(x.Later, p.m)
@@ -209,6 +221,8 @@ func (k *lanes) start(f *flight, now time.Time) {
 	}
 	if k.Lasting {
 		f.arrive()
+		f.lane.Pacer.Responded(now) // the pace is that of starts
+		k.attend(f.lane, now)
 	}
 	go func() {
 		if f.wait > 0 {

@@ -68,6 +68,8 @@ type Job struct {
 	Forgiven int
 	// Probe: the breaker is half open and this attempt probes whether the fault is over; the work does not fail by it.
 	Probe bool
+	// Settled is called once the provider has taken up lasting work, which may go on for long: a call rings. Its line is fine.
+	Settled func()
 	// Valid reports whether this node may still start: asked right before the request leaves.
 	Valid func() bool
 }

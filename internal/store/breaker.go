@@ -20,7 +20,7 @@ func (s *Store) KeepBreaker(ctx context.Context, b work.Breaker) error {
 		_, err := tx.Exec(ctx, `INSERT INTO breaker (sender, company_id, kind, state, fault, detail, since, until)
 			VALUES ($1, $2, $8, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
 			state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
-			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until), b.Kind)
+			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), work.Storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until), b.Kind)
 		if err != nil {
 			return fmt.Errorf("keep a breaker: %w", err)
 		}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"carillon"
 	"carillon/internal/db"
@@ -280,7 +278,7 @@ func resultsTogether(results []work.Result) []db.Statement {
 		r := &results[i]
 		o := OutcomeOf(r)
 		if sent, _ := doneTimes(o.Rank, r.At); r.Move == work.MoveDone && sent > 0 && len(results) >= togetherLeast {
-			ids, providers = append(ids, int64(r.Key)), append(providers, storable(o.ProviderID))
+			ids, providers = append(ids, int64(r.Key)), append(providers, work.Storable(o.ProviderID))
 			attempts = append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(o.Rank)), append(sents, sent)
 			continue
@@ -308,16 +306,7 @@ func orNil(s string) any {
 	if s == "" {
 		return nil
 	}
-	return storable(s)
-}
-
-// storable returns a provider's text in a form that both databases store. A text that PostgreSQL refuses would fail its batch
-// again and again.
-func storable(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
-		return s
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	return work.Storable(s)
 }
 
 func orZero(ms int64) any {

@@ -288,14 +288,15 @@ func closeStatements(all []closing, sqlite bool) []db.Statement {
 	return statements
 }
 
-const closeOne = `UPDATE notification SET open = 0, done_at = ? WHERE seq = ? AND open > 0
-	AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ? AND ? AND ` + stillOpen + `)`
+const closeOne = `UPDATE notification SET open = 0, done_at = ?1 WHERE seq = ?2 AND open > 0
+	AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ?3 AND ?4 AND ` + stillOpen + `)
+	AND NOT EXISTS (SELECT 1 FROM call WHERE id BETWEEN ?3 AND ?4 AND ` + stillOpen + `)`
 
 // closeTogether counts the open rows of each notification, because a planner may turn NOT EXISTS into a join with all messages.
 // It adds zero to open so that the index of open notifications is not used: the planner considers it short, but under a
 // held snapshot it has an entry for each notification that was ever open.
 const closeTogether = `UPDATE notification AS n SET open = 0, done_at = $1 FROM unnest($2::bigint[]) AS u(seq)
-	WHERE n.seq = u.seq AND n.open + 0 > 0
+	WHERE n.seq = u.seq AND n.open + 0 > 0 AND (SELECT COUNT(*) FROM call WHERE id = u.seq * 128 AND q > 0) = 0
 	AND (SELECT COUNT(*) FROM message WHERE id BETWEEN u.seq * 128 AND u.seq * 128 + 127 AND ` + stillOpen + `) = 0`
 
 // OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and complete,

@@ -21,6 +21,10 @@ func calling() []sentence {
 		{"a queued call is canceled and moved, one under way is hung up by its company alone", callCanceled},
 		{"a call is found by its number, and deleted with its notification", callPurged},
 		{"a restore holds what is due, and ends what was under way", callsRestored},
+		{"a call that was asked to hang up is not dialed again", callHungUpForGood},
+		{"a network's bytes that are no text are stored all the same", callWithOddBytes},
+		{"a notification is not closed while its call is open", callKeepsItsNotification},
+		{"a start that its node knows nothing of is found", callStrays},
 	}
 }
 
@@ -310,5 +314,62 @@ func callsRestored(t *testing.T, r *rig) {
 	}
 	if ended, err := r.Unmark(t.Context()); !ended || err != nil {
 		t.Error(ended, err)
+	}
+}
+
+func callHungUpForGood(t *testing.T, r *rig) {
+	f := r.fence(t)
+	for _, move := range []work.Move{work.MoveRetry, work.MoveUnsent} {
+		a, k := r.called(t)
+		r.dial(t, f, 0, k)
+		if _, _, err := r.Calls().HangUp(t.Context(), ours, carillon.MessageKey(k)); err != nil {
+			t.Fatal(err)
+		}
+		r.callEnds(t, k, move, calls.Outcome{State: carillon.StateBusy, Counts: true})
+		if c := r.callNow(t, k); c.Queued || c.State != carillon.StateCanceled || c.Reason != carillon.ReasonCanceled {
+			t.Errorf("%+v", c)
+		}
+		if n, err := r.LoadNotification(t.Context(), a.Notification.Seq()); err != nil || n.Open != 0 {
+			t.Error(n, err)
+		}
+	}
+}
+
+func callWithOddBytes(t *testing.T, r *rig) {
+	f := r.fence(t)
+	_, k := r.called(t)
+	r.dial(t, f, 0, k)
+	r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateRejected, Cause: "603 D\xe9cline\x00", Counts: true})
+	if c := r.callNow(t, k); c.State != carillon.StateRejected || c.Cause != "603 D\uFFFDcline\uFFFD" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func callKeepsItsNotification(t *testing.T, r *rig) {
+	a, _ := r.called(t)
+	seq := a.Notification.Seq()
+	if err := r.CloseDone(t.Context(), []carillon.Seq{seq}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := r.LoadNotification(t.Context(), seq); err != nil || n.Open != 1 || !n.DoneAt.IsZero() {
+		t.Error(n, err)
+	}
+	if done, _, _, err := r.OpenAfter(t.Context(), "", carillon.NoSeq, r.now, 10); len(done) != 0 || err != nil {
+		t.Error(done, err)
+	}
+}
+
+func callStrays(t *testing.T, r *rig) {
+	f := r.fence(t)
+	_, known := r.called(t)
+	_, stray := r.called(t)
+	r.dial(t, f, 0, known, stray)
+	knows := func(k carillon.MessageKey) bool { return work.Key(k) == known }
+	if all, err := r.Calls().Strays(t.Context(), r.now, knows); len(all) != 0 || err != nil {
+		t.Errorf("found too early: %v, %v", all, err)
+	}
+	all, err := r.Calls().Strays(t.Context(), r.now.Add(time.Second), knows)
+	if len(all) != 1 || work.Key(all[0].Key) != stray || all[0].Attempt != 1 || err != nil {
+		t.Error(all, err)
 	}
 }

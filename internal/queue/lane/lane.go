@@ -20,6 +20,7 @@ type Lane struct {
 	Pacer    Pacer
 	Spacer   Spacer
 	Breaker  *Breaker  // nil: closed, and nothing to count
+	Settled  int       // of those in flight: lasting work that its provider has accepted
 	Halted   bool      // its shard is being handed over
 	Full     time.Time // as many are under way as may be, on all nodes: nothing starts before
 	known    bool      // the settings have been read
@@ -120,7 +121,7 @@ func (l *Lane) limit(now time.Time, laneCap int) int {
 		limit = min(limit, l.Settings.MaxConcurrent)
 	}
 	if l.Breaker.Tripped() {
-		limit = 1
+		limit = min(limit, 1+l.Settled)
 	}
 	return limit
 }

@@ -69,8 +69,6 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	switch {
 	case err != nil:
 		return err
-	case !alive && leaving:
-		return nil
 	case !alive:
 		return m.rejoin(ctx)
 	}

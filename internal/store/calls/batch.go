@@ -15,10 +15,22 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Commit implements work.Source: it stores starts and results together.
+// Commit implements work.Source: it stores starts and results together. On PostgreSQL the transaction is its own: calls are few and their
+// statements many, and messages that shared it would be written one by one.
 func (s *Store) Commit(ctx context.Context, b *work.Batch) error {
 	b.Follow(ctx, true, s.followed)
-	return s.batches.Commit(ctx, s.DB, b)
+	if s.DB.SQLite() {
+		return s.batches.Commit(ctx, s.DB, b)
+	}
+	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return s.apply(ctx, tx, []*work.Batch{b}, false) })
+}
+
+// update runs fn as Commit does.
+func (s *Store) update(ctx context.Context, fn db.Func) error {
+	if s.DB.SQLite() {
+		return s.progress.Commit(ctx, s.DB, fn)
+	}
+	return s.DB.Update(ctx, fn)
 }
 
 func (s *Store) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ bool) error {
@@ -73,50 +85,81 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 	return err
 }
 
-// write stores the result of an attempt: the call is queued again, or it and its notification end.
+// write writes what became of an attempt: the call is queued again, or it and its notification end. One that somebody asked to
+// hang up is not queued again.
 func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 	o, _ := r.Outcome.(Outcome)
-	key, seq := int64(r.Key), carillon.MessageKey(r.Key).Seq()
-	if r.Move == work.MoveUnsent || o.State == "" { // it was not dialed
-		n, err := tx.Exec(ctx, "UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4 WHERE id = $1 AND attempt = $2 AND q + 0 = 2",
-			key, r.Attempt, db.Millis(r.Due), r.Detail)
-		if err == nil && n > 0 {
-			_, err = tx.Exec(ctx, "DELETE FROM call_attempt WHERE call = $1 AND attempt = $2", key, r.Attempt)
+	o.Cause = work.Storable(o.Cause)
+	detail, move := work.Storable(r.Detail), r.Move
+	if move != work.MoveDone {
+		hungUp := false
+		err := tx.Row(ctx, []any{&hungUp}, "SELECT hang_up FROM call WHERE id = $1 AND attempt = $2 AND q + 0 = 2", int64(r.Key), r.Attempt)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil
+		case err != nil:
+			return err
+		case hungUp:
+			move, o.State, o.Reason, o.EndedBy = work.MoveDone, carillon.StateCanceled, carillon.ReasonCanceled, "system"
+		case move == work.MoveUnsent, o.State == "":
+			return unsent(ctx, tx, r, detail)
 		}
-		return err
 	}
 	counts := 0
 	if o.Counts {
 		counts = 1
 	}
-	if r.Move == work.MoveRetry {
-		if _, err := tx.Exec(ctx, `UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4, cause = $5, dials = dials + $6
-			WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, key, r.Attempt, db.Millis(r.Due), r.Detail, o.Cause, counts); err != nil {
-			return err
-		}
+	var err error
+	if move == work.MoveDone {
+		err = end(ctx, tx, r, o, detail, counts)
 	} else {
-		// The notification first: a cancel locks it before the call.
-		if _, err := tx.Exec(ctx, `UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open > 0
-			AND EXISTS (SELECT 1 FROM call WHERE id = $3 AND attempt = $4 AND q + 0 = 2)`, db.Millis(r.At), int64(seq), key, r.Attempt); err != nil {
-			return err
-		}
-		n, err := tx.Exec(ctx, `UPDATE call SET q = 0, state = $3, reason = $4, detail = $5, cause = $6, ended_by = $7, answered_by = $8,
-			dials = dials + $9, ringing_at = CASE WHEN ringing_at = 0 THEN $10 ELSE ringing_at END,
-			answered_at = CASE WHEN answered_at = 0 THEN $11 ELSE answered_at END, ended_at = $12
-			WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, key, r.Attempt, string(o.State), string(o.Reason), r.Detail, o.Cause, o.EndedBy,
-			o.AnsweredBy, counts, db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At))
-		if err == nil && n > 0 && r.Followed {
-			err = events.Call(ctx, tx, carillon.MessageKey(r.Key))
-		}
-		if err != nil {
+		_, err = tx.Exec(ctx, `UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4, cause = $5, dials = dials + $6,
+			dialed_at = 0, ringing_at = 0, answered_at = 0 WHERE id = $1 AND attempt = $2 AND q + 0 = 2`,
+			int64(r.Key), r.Attempt, db.Millis(r.Due), detail, o.Cause, counts)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE call_attempt SET state = $3, reason = $4, detail = $5, cause = $6, counts = $10,
+		ringing_at = CASE WHEN ringing_at = 0 THEN $7 ELSE ringing_at END,
+		answered_at = CASE WHEN answered_at = 0 THEN $8 ELSE answered_at END, ended_at = $9
+		WHERE call = $1 AND attempt = $2 AND ended_at = 0`, int64(r.Key), r.Attempt, string(o.State), string(o.Reason), detail, o.Cause,
+		db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At), o.Counts)
+	return err
+}
+
+// unsent queues a call again of which nothing was dialed.
+func unsent(ctx context.Context, tx *db.Tx, r *work.Result, detail string) error {
+	n, err := tx.Exec(ctx, `UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4, dialed_at = 0
+		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, int64(r.Key), r.Attempt, db.Millis(r.Due), detail)
+	if err == nil && n > 0 {
+		_, err = tx.Exec(ctx, "DELETE FROM call_attempt WHERE call = $1 AND attempt = $2", int64(r.Key), r.Attempt)
+	}
+	return err
+}
+
+// end ends a call and its notification. The notification is locked first, as a cancel does.
+func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail string, counts int) error {
+	seq := int64(carillon.MessageKey(r.Key).Seq())
+	if !tx.SQLite() {
+		if _, err := tx.Exec(ctx, "SELECT 1 FROM notification WHERE seq = $1 FOR UPDATE", seq); err != nil {
 			return err
 		}
 	}
-	_, err := tx.Exec(ctx, `UPDATE call_attempt SET state = $3, reason = $4, detail = $5, cause = $6,
-		ringing_at = CASE WHEN ringing_at = 0 THEN $7 ELSE ringing_at END,
-		answered_at = CASE WHEN answered_at = 0 THEN $8 ELSE answered_at END, ended_at = $9
-		WHERE call = $1 AND attempt = $2 AND ended_at = 0`, key, r.Attempt, string(o.State), string(o.Reason), r.Detail, o.Cause,
-		db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At))
+	n, err := tx.Exec(ctx, `UPDATE call SET q = 0, state = $3, reason = $4, detail = $5, cause = $6, ended_by = $7, answered_by = $8,
+		dials = dials + $9, ringing_at = CASE WHEN ringing_at = 0 THEN $10 ELSE ringing_at END,
+		answered_at = CASE WHEN answered_at = 0 THEN $11 ELSE answered_at END, ended_at = $12
+		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, int64(r.Key), r.Attempt, string(o.State), string(o.Reason), detail, o.Cause, o.EndedBy,
+		o.AnsweredBy, counts, db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At))
+	if err != nil || n == 0 {
+		return err
+	}
+	if r.Followed {
+		if err := events.Call(ctx, tx, carillon.MessageKey(r.Key)); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, "UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open + 0 > 0", db.Millis(r.At), seq)
 	return err
 }
 
@@ -126,7 +169,7 @@ func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt i
 	if state == carillon.StateInProgress {
 		column, before = "answered_at", "state IN ('dialing', 'ringing')"
 	}
-	err := s.progress.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
+	err := s.update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE call SET state = $1, "+column+" = $2 WHERE id = $3 AND attempt = $4 AND q + 0 = 2 AND "+before,
 			string(state), db.Millis(at), int64(key), attempt)
 		if err == nil && n > 0 {
@@ -172,7 +215,7 @@ func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) err
 		})
 	}
 	b.Follow(ctx, false, s.followed)
-	err := s.progress.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
+	err := s.update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for i := range b.Results {
 			if err := write(ctx, tx, &b.Results[i]); err != nil {
 				return err
@@ -184,4 +227,24 @@ func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) err
 		return fmt.Errorf("interrupt calls: %w", err)
 	}
 	return nil
+}
+
+// Strays reads the calls that the database has under way on this node since before an instant, but those that the node knows:
+// the response to the commit that started one was lost, and the shard with it.
+func (s *Store) Strays(ctx context.Context, before time.Time, known func(carillon.MessageKey) bool) (all []Foreign, err error) {
+	rows, err := s.DB.Query(ctx, "SELECT id, attempt, node FROM call WHERE q = 2 AND node = $1 AND dialed_at < $2", s.node(), db.Millis(before))
+	if err != nil {
+		return nil, fmt.Errorf("read calls under way: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var f Foreign
+		if err := rows.Scan(&f.Key, &f.Attempt, &f.Node); err != nil {
+			return nil, fmt.Errorf("read calls under way: %w", err)
+		}
+		if !known(f.Key) {
+			all = append(all, f)
+		}
+	}
+	return all, rows.Err()
 }

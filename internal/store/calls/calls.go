@@ -50,6 +50,7 @@ type Attempt struct {
 	Reason carillon.Reason
 	Detail string
 	Cause  string
+	Counts bool // it reached the network
 	Times
 }
 
@@ -137,10 +138,10 @@ func (s *Store) read(ctx context.Context, query string, args ...any) ([]*Call, e
 func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attempt, error) {
 	return db.Collect(ctx, s.DB, "attempts", func(scan db.Scan) (a Attempt, err error) {
 		var dialed, ringing, answered, ended int64
-		err = scan(&a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &dialed, &ringing, &answered, &ended)
+		err = scan(&a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &a.Counts, &dialed, &ringing, &answered, &ended)
 		a.Times = times(dialed, ringing, answered, ended)
 		return a, err
-	}, `SELECT attempt, state, reason, detail, cause, dialed_at, ringing_at, answered_at, ended_at
+	}, `SELECT attempt, state, reason, detail, cause, counts, dialed_at, ringing_at, answered_at, ended_at
 		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
 }
 

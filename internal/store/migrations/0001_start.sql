@@ -343,6 +343,7 @@ CREATE TABLE call_attempt (
   reason      TEXT NOT NULL DEFAULT '',
   detail      TEXT NOT NULL DEFAULT '',
   cause       TEXT NOT NULL DEFAULT '',
+  counts      BOOLEAN NOT NULL DEFAULT FALSE,
   dialed_at   BIGINT NOT NULL,
   ringing_at  BIGINT NOT NULL DEFAULT 0,
   answered_at BIGINT NOT NULL DEFAULT 0,
