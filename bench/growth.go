@@ -62,7 +62,7 @@ func (b *bench) duringPurge(ctx context.Context, e engine, rate float64) float64
 	return p99
 }
 
-// awaitPurge waits until fewer than so many of the dataset's notifications are left, and returns their number.
+// awaitPurge waits until fewer than `fewer` of the dataset's notifications are left, and returns how many are.
 func (b *bench) awaitPurge(ctx context.Context, n *node, fewer int) int {
 	db := b.open(&dataset{engine: engine{postgres: n.database != ""}, dir: n.dir, database: n.database})
 	defer db.Close()

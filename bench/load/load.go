@@ -21,10 +21,10 @@ type Load struct {
 	For     time.Duration
 	Request func(conn, k int) []byte // the k-th request of a connection
 
-	// Rate makes an open loop of so many requests a second over all connections. With 0 the loop is closed: each
+	// Rate is the requests a second of an open loop, over all connections. With 0 the loop is closed: each
 	// connection sends as soon as it has the previous response.
 	Rate float64
-	// Count ends the load after so many requests instead of For; the i-th one is Request(i%Conns, i/Conns).
+	// Count is the number of requests that ends the load, instead of For; the i-th one is Request(i%Conns, i/Conns).
 	Count int
 	// Tolerant counts every response and every broken connection. Otherwise anything but 2xx ends the load with an error.
 	Tolerant bool

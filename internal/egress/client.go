@@ -132,7 +132,7 @@ func (timeoutError) Error() string   { return "no response in time" }
 func (timeoutError) Timeout() bool   { return true }
 func (e timeoutError) Unwrap() error { return e.err }
 
-// boundBody fails after so many bytes, where an io.LimitReader would report the end. Closing it ends the exchange.
+// boundBody fails past its limit of bytes, where an io.LimitReader would report the end. Closing it ends the exchange.
 type boundBody struct {
 	io.ReadCloser
 	left   int64

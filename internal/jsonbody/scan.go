@@ -46,7 +46,7 @@ func checkUnicode(s string) (n int, reason string) {
 	return 12, ""
 }
 
-// utf16Unit decodes the \uXXXX escape at the start of s.
+// utf16Unit decodes the escape at the start of s: \u and four hexadecimal digits.
 func utf16Unit(s string) rune {
 	n, _ := strconv.ParseUint(s[2:6], 16, 16)
 	return rune(n)

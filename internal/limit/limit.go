@@ -1,4 +1,4 @@
-// Package limit enforces request rates: so many a minute per name, in windows that begin on the minute. With SQLite
+// Package limit enforces request rates: a number of requests a minute for each name, in windows that begin on the minute. With SQLite
 // there is one node and the counts are in memory. With PostgreSQL nodes borrow parts of a window from the database, so
 // that together they never exceed the limit: what one node borrowed and did not use is lost to the others until the next
 // minute. Daily quotas are not here: they are charged in the transaction that accepts.

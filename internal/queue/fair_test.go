@@ -38,7 +38,7 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 	}
 }
 
-// due is a lane with so many messages due of each class.
+// due returns a lane with perClass[c] messages due of class c.
 func due(now time.Time, uid int64, perClass ...int) *lane.Lane {
 	l := lane.New(uid, 1, time.Time{})
 	l.Set(lane.Settings{})

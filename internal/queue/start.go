@@ -137,7 +137,7 @@ func (k *lanes) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.T
 
 const (
 	postponeRows = 512  // postponed in one commit, or half of what waits for one
-	postponeMost = 4096 // in any; and once so many wait, no more are postponed as they are read
+	postponeMost = 4096 // in any commit; while this many wait for one, reads postpone no more
 	resultsMost  = 4096 // in one commit
 )
 

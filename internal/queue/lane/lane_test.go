@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// due is a lane with so many messages due of each class.
+// due returns a lane with perClass[c] messages due of class c.
 func due(now time.Time, perClass ...int) *Lane {
 	l := New(1, 1, time.Time{})
 	l.Set(Settings{})
