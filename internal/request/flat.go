@@ -54,37 +54,21 @@ func definedString(key string, ch carillon.Channel) bool {
 	return ch == carillon.Messaging && strings.HasPrefix(key, content.ComponentsKey+".")
 }
 
-// checkParents finds a key that is both a value and the parent of others. Sorted with the dot before all other
-// characters, the first child of a key directly follows it, so one pass is enough for any number of keys and dots.
+// checkParents finds a key that is both a value and the parent of others. No key holds U+0000; sorted with it in place of the
+// dots, the first child of a key directly follows it, so one pass is enough for any number of keys and dots.
 func checkParents(root *jsonbody.Object) error {
+	const dot = "\x00"
 	keys := make([]string, 0, 32)
 	for key, v := range root.Members() {
 		if v.Present() {
-			keys = append(keys, key)
+			keys = append(keys, strings.ReplaceAll(key, ".", dot))
 		}
 	}
-	slices.SortFunc(keys, compareDotted)
-	for i := 1; i < len(keys); i++ {
-		parent, key := keys[i-1], keys[i]
-		if len(key) > len(parent) && key[len(parent)] == '.' && strings.HasPrefix(key, parent) {
-			return carillon.Invalid(parent, "The key is both a value and the parent of others")
+	slices.Sort(keys)
+	for i, key := range keys[1:] {
+		if parent := keys[i]; strings.HasPrefix(key, parent+dot) {
+			return carillon.Invalid(strings.ReplaceAll(parent, dot, "."), "The key is both a value and the parent of others")
 		}
 	}
 	return nil
-}
-
-func compareDotted(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		switch {
-		case a[i] == b[i]:
-		case a[i] == '.':
-			return -1
-		case b[i] == '.':
-			return 1
-		default:
-			return int(a[i]) - int(b[i])
-		}
-	}
-	return len(a) - len(b)
 }
