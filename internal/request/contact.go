@@ -62,18 +62,19 @@ func (c *Contact) fieldName(key string) (string, bool) {
 }
 
 // readContacts reads contact or contacts, whichever the request has.
-func (r *Request) readContacts(f *fields) error {
+func (r *Request) readContacts() error {
+	contact, contacts := r.root.Find(contactKey), r.root.Find(contactsKey)
 	switch {
-	case f.contacts.Present() && r.Channel == carillon.Voice:
+	case contacts.Present() && r.Channel == carillon.Voice:
 		return carillon.Invalid(contactsKey, "A voice notification has one contact")
-	case f.contacts.Present() && f.contact.Present():
+	case contacts.Present() && contact.Present():
 		return carillon.Invalid(contactsKey, "contact and contacts must not both be present")
-	case f.contacts.Present():
-		return r.readList(f.contacts)
+	case contacts.Present():
+		return r.readList(contacts)
 	case r.flat:
 		return r.addContact(r.root, "")
 	}
-	o, present, err := f.contact.Object(contactKey)
+	o, present, err := contact.Object(contactKey)
 	switch {
 	case err != nil:
 		return err

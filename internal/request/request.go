@@ -48,91 +48,50 @@ func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request
 		}
 	}
 	r := &Request{Channel: ch, root: root, flat: flat}
-	f := findFields(root)
-	if err := r.readContacts(&f); err != nil {
+	if err := r.readContacts(); err != nil {
 		return nil, err
 	}
-	if err := r.readLabels(&f); err != nil {
+	if err := r.readLabels(); err != nil {
 		return nil, err
 	}
-	if r.At, r.Scheduled, err = readSchedule(f.local, f.zone, now); err != nil {
+	if r.At, r.Scheduled, err = Schedule(root, now); err != nil {
 		return nil, err
 	}
 	if ch == carillon.Messaging {
-		if err := r.readComponents(&f); err != nil {
+		if err := r.readComponents(); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// fields are the values of the keys that the interface defines.
-type fields struct {
-	contact, contacts, language, template, recipient, class jsonbody.Value
-	campaign, event, local, zone, components, agent         jsonbody.Value
-}
-
-// findFields finds all of them in one pass over the body.
-func findFields(root *jsonbody.Object) fields {
-	var f fields
-	for key, v := range root.Members() {
-		switch key {
-		case contactKey:
-			f.contact = v
-		case contactsKey:
-			f.contacts = v
-		case "language_template":
-			f.language = v
-		case "name_template":
-			f.template = v
-		case "recipient_id":
-			f.recipient = v
-		case "notification_type":
-			f.class = v
-		case "campaign_name":
-			f.campaign = v
-		case "name_event":
-			f.event = v
-		case scheduleKey:
-			f.local = v
-		case zoneKey:
-			f.zone = v
-		case content.ComponentsKey:
-			f.components = v
-		case "agent_id":
-			f.agent = v
-		}
-	}
-	return f
-}
-
 // readLabels reads the fields other than contacts, schedule and components. Of several invalid fields the error names
 // the first in this order.
-func (r *Request) readLabels(f *fields) error {
+func (r *Request) readLabels() error {
 	var err error
 	if r.Channel == carillon.Messaging {
-		if r.Language, err = f.language.Required("language_template"); err != nil {
+		if r.Language, err = r.required("language_template"); err != nil {
 			return err
 		}
-		if r.TemplateName, err = f.template.Required("name_template"); err != nil {
+		if r.TemplateName, err = r.required("name_template"); err != nil {
 			return err
 		}
 	}
-	if r.RecipientID, err = f.recipient.Required("recipient_id"); err != nil {
+	if r.RecipientID, err = r.required("recipient_id"); err != nil {
 		return err
 	}
 	if r.Channel == carillon.Voice {
-		if r.AgentID, err = f.agent.Required("agent_id"); err != nil {
+		if r.AgentID, err = r.required("agent_id"); err != nil {
 			return err
 		}
 	}
-	if err := r.readClass(f.class); err != nil {
+	if err := r.readClass(); err != nil {
 		return err
 	}
-	if r.Campaign, err = f.campaign.Required("campaign_name"); err != nil {
+	if r.Campaign, err = r.required("campaign_name"); err != nil {
 		return err
 	}
-	if r.Event, _, err = f.event.String("name_event"); err != nil {
+	if r.Event, _, err = r.root.String("name_event", "name_event"); err != nil {
 		return err
 	}
 	if len(r.Event) > maxEvent && utf8.RuneCountInString(r.Event) > maxEvent {
@@ -141,9 +100,12 @@ func (r *Request) readLabels(f *fields) error {
 	return nil
 }
 
-func (r *Request) readClass(v jsonbody.Value) error {
+// required reads a text of the body that must not be blank.
+func (r *Request) required(key string) (string, error) { return r.root.Find(key).Required(key) }
+
+func (r *Request) readClass() error {
 	const field = "notification_type"
-	text, err := v.Required(field)
+	text, err := r.required(field)
 	if err != nil {
 		return err
 	}
@@ -159,13 +121,13 @@ func (r *Request) readClass(v jsonbody.Value) error {
 }
 
 // readComponents reads components_push: an object or, in the flat form, the keys of the body that begin with its name.
-func (r *Request) readComponents(f *fields) error {
+func (r *Request) readComponents() error {
 	if r.flat {
 		var err error
 		r.components, err = content.ReadComponents(r.root, content.ComponentsKey+".")
 		return err
 	}
-	o, present, err := f.components.Object(content.ComponentsKey)
+	o, present, err := r.root.Find(content.ComponentsKey).Object(content.ComponentsKey)
 	if err != nil || !present {
 		return err
 	}

@@ -13,17 +13,13 @@ const (
 )
 
 // Schedule reads datetime_sending and timezone of a body: the instant in UTC, and whether one is given. It must be later
-// than now. The timezone is checked even if it is not used.
+// than now, unless now is zero. The timezone is checked even if it is not used.
 func Schedule(o *jsonbody.Object, now time.Time) (at time.Time, given bool, err error) {
-	return readSchedule(o.Find(scheduleKey), o.Find(zoneKey), now)
-}
-
-func readSchedule(local, timezone jsonbody.Value, now time.Time) (at time.Time, given bool, err error) {
-	text, given, err := local.String(scheduleKey)
+	text, given, err := o.String(scheduleKey, scheduleKey)
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	zone, named, err := timezone.String(zoneKey)
+	zone, named, err := o.String(zoneKey, zoneKey)
 	if err != nil {
 		return time.Time{}, false, err
 	}
