@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,19 +14,25 @@ import (
 // ComponentsKey is the key of a request under which the values for a template's variables are.
 const ComponentsKey = "components_push"
 
-// place is the part of a template that a component fills; nowhere is a well-formed key that no template has a part for.
-type place uint8
+// place is the part of a template that a component fills, `{position}_{type}`; no template has a part for other places than
+// these.
+type place string
 
 const (
-	nowhere place = iota
-	headerText
-	headerImage
-	headerVideo
-	headerDocument
-	bodyText
-	buttonURL
-	buttonPayload
+	headerText     place = "header_text"
+	headerImage    place = "header_image"
+	headerVideo    place = "header_video"
+	headerDocument place = "header_document"
+	bodyText       place = "body_text"
+	buttonURL      place = "button_url"
+	buttonPayload  place = "button_payload"
 )
+
+// media reports whether the place takes the URL of a medium.
+func (p place) media() bool { return p == headerImage || p == headerVideo || p == headerDocument }
+
+// header reports whether the place is a template's header, of which there is one.
+func (p place) header() bool { return p == headerText || p.media() }
 
 // Component is one entry of components_push: a static text, or the name of the variable whose value is looked up for
 // each recipient.
@@ -41,7 +48,6 @@ type Component struct {
 // have the same place: a duplicate key is refused by the JSON reader, and a header key in both of its forms here.
 func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
 	var all []Component
-	var seen [buttonPayload + 1]bool
 	for key, v := range o.Members() {
 		key, ok := strings.CutPrefix(key, prefix)
 		if !ok || !v.Present() {
@@ -51,11 +57,9 @@ func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.n == 0 && headerText <= c.place && c.place <= headerDocument {
-			if seen[c.place] {
-				return nil, carillon.Invalid(c.field(), "The key is given in both of its forms, bare and with _0")
-			}
-			seen[c.place] = true
+		samePlace := func(o Component) bool { return o.place == c.place && o.n == c.n }
+		if c.n == 0 && c.place.header() && slices.ContainsFunc(all, samePlace) {
+			return nil, carillon.Invalid(c.field(), "The key is given in both of its forms, bare and with _0")
 		}
 		if all == nil {
 			all = make([]Component, 0, min(o.Len(), 8))
@@ -98,12 +102,10 @@ func (c *Component) shownKey() string {
 
 // placeKey is the key that requiredKeys uses for the same place: a medium's has no number.
 func (c *Component) placeKey() string {
-	switch c.place {
-	case headerImage, headerVideo, headerDocument:
-		return strings.TrimSuffix(c.key, "_0")
-	default:
-		return c.shownKey()
+	if c.place.media() {
+		return string(c.place)
 	}
+	return c.shownKey()
 }
 
 // check applies the limits of the component's place to a value: the length of a header, the form of a media URL. A blank
@@ -112,71 +114,33 @@ func (c *Component) check(value string) error {
 	if blank(value) {
 		return nil
 	}
-	switch c.place {
-	case headerText:
+	switch {
+	case c.place == headerText:
 		if n := utf8.RuneCountInString(value); n > maxHeader {
 			return carillon.Invalid(c.field(), fmt.Sprintf("A header has at most %d characters, this one %d", maxHeader, n))
 		}
-	case headerImage, headerVideo, headerDocument:
+	case c.place.media():
 		if reason := checkMediaURL(c.place, value); reason != "" {
 			return carillon.InvalidValue(c.field(), reason, value)
 		}
-	case nowhere, bodyText, buttonURL, buttonPayload:
 	}
 	return nil
 }
 
 // parseKey reads a key of the form `{position}_{type}_{N}`. Header keys may omit the number.
 func parseKey(key string) (p place, n int, ok bool) {
-	if p := placeOf(key); headerText <= p && p <= headerDocument {
+	if p := place(key); p.header() {
 		return p, 0, true
 	}
 	end := strings.LastIndexByte(key, '_')
 	if end < 0 {
-		return nowhere, 0, false
+		return "", 0, false
 	}
 	n, ok = parseIndex(key[end+1:])
-	if !ok {
-		return nowhere, 0, false
-	}
-	p = placeOf(key[:end])
-	return p, n, p != nowhere || wellFormed(key[:end])
-}
-
-// placeOf returns the place of a `{position}_{type}`.
-func placeOf(s string) place {
-	switch s {
-	case "body_text":
-		return bodyText
-	case "header_text":
-		return headerText
-	case "header_image":
-		return headerImage
-	case "header_video":
-		return headerVideo
-	case "header_document":
-		return headerDocument
-	case "button_url":
-		return buttonURL
-	case "button_payload":
-		return buttonPayload
-	}
-	return nowhere
-}
-
-// wellFormed reports whether s is a known position and a known type, even if no template combines the two.
-func wellFormed(s string) bool {
-	position, kind, _ := strings.Cut(s, "_")
-	switch position {
-	case "header", "body", "footer", "button":
-	default:
-		return false
-	}
-	switch kind {
-	case "text", "image", "video", "document", "url", "payload":
-		return true
-	}
-	return false
+	position, kind, _ := strings.Cut(key[:end], "_")
+	ok = ok && slices.Contains([]string{"header", "body", "footer", "button"}, position) &&
+		slices.Contains([]string{"text", "image", "video", "document", "url", "payload"}, kind)
+	return place(key[:end]), n, ok
 }
 
 // parseIndex reads a decimal without leading zeros; -1 stands for one larger than any template allows.

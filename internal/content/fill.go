@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"carillon"
@@ -89,7 +90,6 @@ func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value str
 		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "url", Value: value})
 	case buttonPayload:
 		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
-	case nowhere:
 	}
 }
 
@@ -130,19 +130,14 @@ func hasPlace(s *carillon.Shape, c *Component) bool {
 	switch c.place {
 	case headerText:
 		return c.n == 0 && s.HeaderVariable != ""
-	case headerImage:
-		return c.n == 0 && s.HeaderFormat == FormatImage
-	case headerVideo:
-		return c.n == 0 && s.HeaderFormat == FormatVideo
-	case headerDocument:
-		return c.n == 0 && s.HeaderFormat == FormatDocument
+	case headerImage, headerVideo, headerDocument:
+		return c.n == 0 && strings.EqualFold(string(c.place), "header_"+s.HeaderFormat)
 	case bodyText:
 		return c.n >= 0 && c.n < len(s.Markers)
 	case buttonURL:
 		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Variable
 	case buttonPayload:
 		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Type == ButtonQuickReply
-	case nowhere:
 	}
 	return false
 }

@@ -231,12 +231,8 @@ func requiredKeys(s *carillon.Shape) []string {
 	switch {
 	case s.HeaderVariable != "":
 		keys = append(keys, "header_text_0")
-	case s.HeaderFormat == FormatImage:
-		keys = append(keys, "header_image")
-	case s.HeaderFormat == FormatVideo:
-		keys = append(keys, "header_video")
-	case s.HeaderFormat == FormatDocument:
-		keys = append(keys, "header_document")
+	case s.HeaderFormat != "" && s.HeaderFormat != FormatText:
+		keys = append(keys, "header_"+strings.ToLower(s.HeaderFormat))
 	}
 	for i := range s.Markers {
 		keys = append(keys, "body_text_"+strconv.Itoa(i))
