@@ -3,7 +3,9 @@ package content
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -61,17 +63,11 @@ func (d *Draft) Edit(body []byte) error {
 }
 
 func (d *Draft) read(o *jsonbody.Object) error {
-	for _, f := range []struct {
-		key string
-		to  *string
-	}{{"name", &d.Name}, {"language", &d.Language}, {"content", &d.Content}, {"category", &d.Category}} {
-		text, present, err := o.String(f.key, f.key)
-		if err != nil {
-			return err
-		}
-		if present {
-			*f.to = text
-		}
+	err := readTexts(o, "", []textField{
+		{"name", &d.Name, false}, {"language", &d.Language, false}, {"content", &d.Content, false}, {"category", &d.Category, false},
+	})
+	if err != nil {
+		return err
 	}
 	if o.Find("content").Present() {
 		d.Variables = nil
@@ -151,36 +147,35 @@ func (d *Draft) checkLabels() error {
 	return carillon.InvalidValue("category", "Must be one of MARKETING, UTILITY, AUTHENTICATION", d.Category)
 }
 
-const maxName = 512
+const (
+	maxName     = 512
+	maxLanguage = 16
+)
+
+var (
+	nameForm     = regexp.MustCompile(`^[a-z0-9_]+$`)
+	languageForm = regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$`)
+)
 
 // ValidName reports whether s is a template name: `[a-z0-9_]{1,512}`.
-func ValidName(s string) bool {
-	if s == "" || len(s) > maxName {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return true
-}
+func ValidName(s string) bool { return len(s) <= maxName && nameForm.MatchString(s) }
+
+// ValidLanguage reports whether s has the form of a template's language: two or three letters, then parts of two to eight
+// letters or digits separated by `_` or `-`, as in `es`, `es_ES` or `zh_Hant_TW`.
+func ValidLanguage(s string) bool { return len(s) <= maxLanguage && languageForm.MatchString(s) }
 
 // checkContent analyses the content and checks it and the list of variables. Variables are all names or all numbers from
 // 1 without a gap, because the channel fills numbered ones by position.
-func (d *Draft) checkContent() (markedText, string, error) {
-	fail := func(field, reason string) (markedText, string, error) {
-		return markedText{}, "", carillon.Invalid(field, reason)
-	}
+func (d *Draft) checkContent() (m markedText, format string, err error) {
 	if n := utf8.RuneCountInString(d.Content); n > maxContent {
-		return markedText{}, "", overLimit("The content is too long", maxContent, n)
+		return m, "", overLimit("The content is too long", maxContent, n)
 	}
 	m, reason := parseMarked(d.Content, "")
 	if reason != "" {
-		return fail("content", reason)
+		return m, "", carillon.Invalid("content", reason)
 	}
 	if n := max(len(m.markers), len(d.Variables)); n > maxVariables {
-		return markedText{}, "", tooManyVariables(n)
+		return m, "", tooManyVariables(n)
 	}
 	numbers := 0
 	for _, name := range m.markers {
@@ -189,37 +184,32 @@ func (d *Draft) checkContent() (markedText, string, error) {
 		}
 	}
 	if numbers > 0 && numbers < len(m.markers) {
-		return fail("content", "Variables are either all names or all numbers")
+		return m, "", carillon.Invalid("content", "Variables are either all names or all numbers")
 	}
 	if numbers == 0 {
-		return d.checkNames(m)
+		format, err = d.checkNames(m)
+		return m, format, err
 	}
 	slices.SortFunc(m.markers, comparePositions)
-	if m.markers[numbers-1] != fmt.Sprint(numbers) {
-		return fail("content", "Numbered variables count from 1 without a gap")
+	if m.markers[numbers-1] != strconv.Itoa(numbers) {
+		return m, "", carillon.Invalid("content", "Numbered variables count from 1 without a gap")
 	}
 	if d.Variables != nil && len(d.Variables) != numbers {
-		return fail("variables", "The list does not have one entry for each variable of the content")
+		return m, "", carillon.Invalid("variables", "The list does not have one entry for each variable of the content")
 	}
 	return m, Positional, nil
 }
 
-// checkNames compares the list of variables with the names in the content.
-func (d *Draft) checkNames(m markedText) (markedText, string, error) {
-	format := Named
+// checkNames compares the list of variables with the names in the content. Without any the header's variable decides on the
+// format.
+func (d *Draft) checkNames(m markedText) (format string, err error) {
+	if d.Variables != nil && !slices.Equal(slices.Sorted(slices.Values(d.Variables)), slices.Sorted(slices.Values(m.markers))) {
+		return "", carillon.Invalid("variables", "The list differs from the variables in the content")
+	}
 	if len(m.markers) == 0 {
-		format = "" // decided by the header's variable
+		return "", nil
 	}
-	if d.Variables == nil {
-		return m, format, nil
-	}
-	listed, found := slices.Clone(d.Variables), slices.Clone(m.markers)
-	slices.Sort(listed)
-	slices.Sort(found)
-	if !slices.Equal(listed, found) {
-		return markedText{}, "", carillon.Invalid("variables", "The list differs from the variables in the content")
-	}
-	return m, format, nil
+	return Named, nil
 }
 
 // example uses the variables' names as sample values: channels refuse a body that has variables and no samples.
@@ -235,9 +225,8 @@ func (d *Draft) example(m markedText, format string) *carillon.ComponentExample 
 		return e
 	case d.Variables != nil:
 		return &carillon.ComponentExample{BodyText: [][]string{d.Variables}}
-	default:
-		return &carillon.ComponentExample{BodyText: [][]string{m.markers}}
 	}
+	return &carillon.ComponentExample{BodyText: [][]string{m.markers}}
 }
 
 // overLimit returns the 422 for a limit that is exceeded.

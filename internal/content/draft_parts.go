@@ -45,21 +45,39 @@ func (d *Draft) readComponents(v jsonbody.Value) error {
 	return nil
 }
 
+// textField is a text of an object, and where it goes.
+type textField struct {
+	key      string
+	to       *string
+	required bool
+}
+
+// readTexts reads texts of an object; one that is absent leaves its place as it is. prefix begins the names of fields in
+// errors.
+func readTexts(o *jsonbody.Object, prefix string, fields []textField) error {
+	for _, f := range fields {
+		text, present, err := o.String(prefix+f.key, f.key)
+		switch {
+		case err != nil:
+			return err
+		case f.required && blank(text):
+			return carillon.Missing(prefix + f.key)
+		case present:
+			*f.to = text
+		}
+	}
+	return nil
+}
+
 func readComponent(o *jsonbody.Object, field string) (c carillon.Component, err error) {
-	if c.Type, err = o.Find("type").Required(field + ".type"); err != nil {
+	err = readTexts(o, field+".", []textField{{"type", &c.Type, true}, {"format", &c.Format, false}, {"text", &c.Text, false}})
+	if err != nil {
 		return c, err
 	}
-	c.Type = strings.ToUpper(c.Type)
-	if c.Format, _, err = o.String(field+".format", "format"); err != nil {
-		return c, err
-	}
-	if c.Text, _, err = o.String(field+".text", "text"); err != nil {
-		return c, err
-	}
+	c.Type, c.Format = strings.ToUpper(c.Type), strings.ToUpper(c.Format)
 	if c.Example, err = readExample(o.Find("example"), field+".example"); err != nil {
 		return c, err
 	}
-	c.Format = strings.ToUpper(c.Format)
 	if c.Type == TypeHeader && c.Format == "" {
 		c.Format = FormatText
 	}
@@ -85,19 +103,13 @@ func readButton(v jsonbody.Value, field string) (b carillon.Button, err error) {
 	if !present {
 		return b, carillon.Missing(field)
 	}
-	if b.Type, err = o.Find("type").Required(field + ".type"); err != nil {
+	err = readTexts(o, field+".", []textField{
+		{"type", &b.Type, true}, {"text", &b.Text, true}, {"url", &b.URL, false}, {"phone_number", &b.PhoneNumber, false},
+	})
+	if err != nil {
 		return b, err
 	}
 	b.Type = strings.ToUpper(b.Type)
-	if b.Text, err = o.Find("text").Required(field + ".text"); err != nil {
-		return b, err
-	}
-	if b.URL, _, err = o.String(field+".url", "url"); err != nil {
-		return b, err
-	}
-	if b.PhoneNumber, _, err = o.String(field+".phone_number", "phone_number"); err != nil {
-		return b, err
-	}
 	b.Example, _, err = o.Find("example").Strings(field + ".example")
 	return b, err
 }

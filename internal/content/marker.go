@@ -1,6 +1,7 @@
 package content
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,23 +81,8 @@ func isPosition(name string) bool {
 }
 
 func fitsFormat(name, format string) bool {
-	switch format {
-	case Positional:
-		return isPosition(name)
-	case Named:
-		return isVariableName(name)
-	default:
-		return isPosition(name) || isVariableName(name)
-	}
+	return format != Named && isPosition(name) || format != Positional && variableName.MatchString(name)
 }
 
-// isVariableName reports whether a marker is a name: at most 64 letters, digits and _, not starting with a digit.
-func isVariableName(s string) bool {
-	for i, c := range []byte(s) {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 64
-}
+// variableName is the form of a variable that is no number.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	maxName    = 200
-	maxText    = 64 << 10
-	maxAddress = 2000
+	maxName     = 200
+	maxText     = 64 << 10
+	maxAddress  = 2000
+	maxLanguage = 35 // RFC 5646, section 4.4.1
 )
 
 // Check gathers what is wrong with a resource. The zero value is ready.
@@ -96,21 +97,10 @@ func (c *Check) Address(field, value string) {
 		field, "Must be an http or https address")
 }
 
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
+
 // ValidLanguage reports whether s has the form of a BCP 47 tag.
-func ValidLanguage(s string) bool {
-	for i, part := range strings.Split(s, "-") {
-		if part == "" || len(part) > 8 || i == 0 && (len(part) < 2 || len(part) > 3) {
-			return false
-		}
-		for _, b := range []byte(part) {
-			letter := 'a' <= b|0x20 && b|0x20 <= 'z'
-			if !letter && (i == 0 || b < '0' || b > '9') {
-				return false
-			}
-		}
-	}
-	return len(s) <= 35
-}
+func ValidLanguage(s string) bool { return len(s) <= maxLanguage && languageTag.MatchString(s) }
 
 // List makes an absent list an empty one, so that it is a list in JSON.
 func List[T any](list []T) []T {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -121,6 +122,9 @@ func (e *graphError) wait(r rule, h http.Header, attempt int) time.Duration {
 // limitsCalls reports whether the code is about the calls of an application or account, which the usage header counts.
 func limitsCalls(code int) bool { return code == 4 || code == 80007 || code == 80008 }
 
+// traceForm is the form of the channel's ids of traces.
+var traceForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
 // detail is code, title and trace id: enough for the operator to ask the channel's support, without the message's content.
 func (e *graphError) detail(r rule) string {
 	var b strings.Builder
@@ -129,25 +133,10 @@ func (e *graphError) detail(r rule) string {
 		b.WriteString("/" + strconv.Itoa(e.Subcode))
 	}
 	b.WriteString(" " + r.title)
-	if t := plainID(e.Trace); t != "" {
-		b.WriteString(" (trace " + t + ")")
+	if traceForm.MatchString(e.Trace) {
+		b.WriteString(" (trace " + e.Trace + ")")
 	}
 	return b.String()
-}
-
-// plainID returns s when it has the form of an id of the channel, else "".
-func plainID(s string) string {
-	if len(s) > 64 {
-		return ""
-	}
-	for _, c := range []byte(s) {
-		switch {
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_', c == '-':
-		default:
-			return ""
-		}
-	}
-	return s
 }
 
 // retryAfter reads the header of that name, seconds or a date.

@@ -26,6 +26,7 @@ const maxSecret = 4096
 var (
 	idForm      = regexp.MustCompile(`^[0-9]{1,32}$`)
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+	secretForm  = regexp.MustCompile(`^[!-~]*$`)
 )
 
 // settings are those of a sender.
@@ -148,13 +149,11 @@ func checkBaseURL(s string) string {
 
 // checkSecret refuses what a header cannot contain, above all the line end at the end of a file.
 func checkSecret(s string) string {
-	if len(s) > maxSecret {
+	switch {
+	case len(s) > maxSecret:
 		return "This is too long"
-	}
-	for _, c := range []byte(s) {
-		if c <= ' ' || c > '~' {
-			return "This must be printable ASCII without spaces"
-		}
+	case !secretForm.MatchString(s):
+		return "This must be printable ASCII without spaces"
 	}
 	return ""
 }
