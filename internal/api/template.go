@@ -56,13 +56,13 @@ func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principa
 		return err
 	}
 	if sender == nil {
-		return httpio.Raw(w, http.StatusOK, []byte("[]"))
+		return httpio.JSON(w, http.StatusOK, []catalog.Record{})
 	}
-	body, err := s.catalog.Approved(r.Context(), sender.UID)
+	list, err := s.catalog.Approved(r.Context(), sender.UID)
 	if err != nil {
 		return err
 	}
-	return httpio.Raw(w, http.StatusOK, body)
+	return httpio.JSON(w, http.StatusOK, list)
 }
 
 // phoneNumber reads the query's phone_number, "" when it is absent.

@@ -16,7 +16,6 @@ package catalog
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"carillon"
@@ -57,9 +56,6 @@ type Catalog struct {
 	reviewers map[string]Reviewer
 	o         Options
 	wake      chan struct{}
-
-	mu    sync.RWMutex
-	lists map[int64]list // encoded, by sender
 }
 
 // New builds a catalog; reviewers by the provider's name.
@@ -70,7 +66,7 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	if o.OnApproved == nil {
 		o.OnApproved = func(context.Context, *carillon.Template) error { return nil }
 	}
-	return &Catalog{store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), lists: map[int64]list{}}
+	return &Catalog{store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1)}
 }
 
 // Find is one template of a company by our id or the channel's. Errors: not_found.

@@ -35,14 +35,10 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 	if !submit {
 		return &r.Template, nil
 	}
-	done, err := c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record) error {
+	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record) error {
 		_, err := c.store.UndoCreateTemplate(ctx, claimed)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return done, nil
 }
 
 // Edit changes a draft, a rejected template, which becomes a draft, or a pending one, which is withdrawn at the channel
@@ -73,25 +69,26 @@ func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t 
 		return nil, carillon.InConflict("Name and language are fixed once the channel has had the template")
 	}
 	if r.Status != carillon.TemplatePending {
-		return c.swap(ctx, r, &next)
+		return &next.Template, orChanged(c.swap(ctx, r, &next))
 	}
 	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *templates.Record) (bool, error) {
 		next.ClaimedUntil = time.Time{}
-		return c.store.SwapTemplate(ctx, claimed, &next, time.Now(), templates.Limits{})
+		return c.swap(ctx, claimed, &next)
 	})
 	return &next.Template, err
 }
 
-// swap stores a request's change. Errors: conflict when another change was faster.
-func (c *Catalog) swap(ctx context.Context, r, next *templates.Record) (*carillon.Template, error) {
-	ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{})
-	if err != nil {
-		return nil, err
+// swap stores a change of a template, unless another one was faster.
+func (c *Catalog) swap(ctx context.Context, r, next *templates.Record) (bool, error) {
+	return c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{})
+}
+
+// orChanged is the conflict of a request whose change another one was faster than.
+func orChanged(ok bool, err error) error {
+	if ok || err != nil {
+		return err
 	}
-	if !ok {
-		return nil, errChanged()
-	}
-	return &next.Template, nil
+	return carillon.InConflict("Another request or the channel changed the template meanwhile")
 }
 
 // Delete removes a template of any status, first at the channel if it may have it. Errors: not_found, conflict,
@@ -102,17 +99,9 @@ func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
 		return err
 	}
 	if r.ProviderID == "" && r.Status != carillon.TemplatePending {
-		ok, err := c.store.DeleteTemplate(ctx, r)
-		if err == nil && !ok {
-			err = errChanged()
-		}
-		return err
+		return orChanged(c.store.DeleteTemplate(ctx, r))
 	}
 	return c.withdraw(ctx, r, c.store.DeleteTemplate)
-}
-
-func errChanged() error {
-	return carillon.InConflict("Another request or the channel changed the template meanwhile")
 }
 
 // unclaimed reads a template. Errors: not_found, conflict when another request has claimed it.
@@ -145,8 +134,8 @@ func (c *Catalog) withdraw(ctx context.Context, r *templates.Record, finish func
 	defer cancel()
 	claimed := *r
 	claimed.ClaimedUntil = time.Now().Add(claimDuration).Truncate(time.Millisecond)
-	if ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{}); err != nil || !ok {
-		return orChanged(ok, err)
+	if err := orChanged(c.swap(ctx, r, &claimed)); err != nil {
+		return err
 	}
 	call, cancelCall := context.WithTimeout(ctx, callTimeout)
 	failed := reviewer.Withdraw(call, s, &r.Template)
@@ -155,19 +144,11 @@ func (c *Catalog) withdraw(ctx context.Context, r *templates.Record, finish func
 		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
 			back := *now
 			back.ClaimedUntil = time.Time{}
-			return c.store.SwapTemplate(ctx, now, &back, time.Now(), templates.Limits{})
+			return c.swap(ctx, now, &back)
 		})
 		return errors.Join(channelError(s.Provider, failed), err)
 	}
-	ok, err := c.underClaim(ctx, &claimed, finish)
-	return orChanged(ok, err)
-}
-
-func orChanged(ok bool, err error) error {
-	if ok || err != nil {
-		return err
-	}
-	return errChanged()
+	return orChanged(c.underClaim(ctx, &claimed, finish))
 }
 
 // underClaim calls write while our claim holds. The channel may report meanwhile; then write is called again with the record
@@ -182,11 +163,8 @@ func (c *Catalog) underClaim(ctx context.Context, claimed *templates.Record, wri
 		if carillon.IsCode(err, carillon.NotFound) {
 			return false, nil
 		}
-		if err != nil {
+		if err != nil || !read.ClaimedUntil.Equal(claimed.ClaimedUntil) {
 			return false, err
-		}
-		if !read.ClaimedUntil.Equal(claimed.ClaimedUntil) {
-			return false, nil
 		}
 		now = read
 	}

@@ -1,10 +1,7 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"carillon"
@@ -64,54 +61,17 @@ func RecordOf(t *carillon.Template) Record {
 	return r
 }
 
-// list is an encoded list and the generation of the configuration that it was made from.
-type list struct {
-	generation uint64
-	body       []byte
-}
-
-// maxLists bounds the encoded lists that are cached; a full cache is cleared.
-const maxLists = 1024
-
-// Approved returns a sender's approved templates as a JSON array, by name and language. It is encoded once per generation of
-// the configuration and must not be changed.
-func (c *Catalog) Approved(ctx context.Context, senderUID int64) ([]byte, error) {
-	generation := c.store.Generation() // before the read: a list made from older templates is never cached as newer
-	c.mu.RLock()
-	kept, ok := c.lists[senderUID]
-	c.mu.RUnlock()
-	if ok && kept.generation == generation {
-		return kept.body, nil
-	}
-	templates, err := c.store.Templates(ctx, senderUID)
+// Approved returns a sender's approved templates by name and language.
+func (c *Catalog) Approved(ctx context.Context, senderUID int64) ([]Record, error) {
+	all, err := c.store.Templates(ctx, senderUID)
 	if err != nil {
 		return nil, err
 	}
-	body, err := encodeApproved(templates)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.lists) >= maxLists {
-		clear(c.lists)
-	}
-	c.lists[senderUID] = list{generation, body}
-	return body, nil
-}
-
-func encodeApproved(templates []*carillon.Template) ([]byte, error) {
 	records := []Record{}
-	for _, t := range templates {
+	for _, t := range all {
 		if t.Status == carillon.TemplateApproved {
 			records = append(records, RecordOf(t))
 		}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(records); err != nil {
-		return nil, fmt.Errorf("encode templates: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return records, nil
 }

@@ -24,7 +24,7 @@ var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:go
 // categories are those of the contract; the channel may move a template from one to another.
 var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:gochecknoglobals // read only
 
-// move applies a status that the channel reported; false: it changes nothing.
+// move applies a status that the channel reported, and schedules the first poll; false: it changes nothing.
 func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 	if !slices.Contains(reports[r.Status], to) {
 		return false
@@ -33,6 +33,7 @@ func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 	if to == carillon.TemplateApproved {
 		r.Reason = ""
 	}
+	setFirstPoll(r, time.Now())
 	return true
 }
 
@@ -53,78 +54,71 @@ const maxSwaps = 10
 var errRaced = errors.New("the template kept changing")
 
 func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) error {
-	for range maxSwaps {
-		r, err := c.store.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
-		if err != nil || r == nil {
-			return err
-		}
-		next, changed := report(r, e)
-		if changed {
-			ok, err := c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{})
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			c.wakeUp()
-		}
-		// Also when it was approved before: the first call may have failed.
-		if e.Status == carillon.TemplateApproved && next.Status == carillon.TemplateApproved {
-			return c.o.OnApproved(ctx, &next.Template)
-		}
-		return nil
+	read := func() (*templates.Record, error) {
+		return c.store.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 	}
-	return errRaced
+	r, err := c.revise(ctx, read, func(next *templates.Record) bool { return report(next, e) })
+	// Also when it was approved before: the first call may have failed.
+	if r != nil && e.Status == carillon.TemplateApproved && r.Status == carillon.TemplateApproved {
+		return c.o.OnApproved(ctx, &r.Template)
+	}
+	return err
 }
 
-// report applies the channel's report to a copy of a record.
-func report(r *templates.Record, e *provider.TemplateEvent) (next *templates.Record, changed bool) {
-	n := *r
-	if r.Status == carillon.TemplateDraft {
-		return &n, false // the channel does not have it, or not as it is now
+// revise changes a template as it is when it is read, again where another write came first. It returns the template as it is
+// then, nil where there is none.
+func (c *Catalog) revise(ctx context.Context, read func() (*templates.Record, error), change func(next *templates.Record) bool) (*templates.Record, error) {
+	for range maxSwaps {
+		r, err := read()
+		if err != nil || r == nil {
+			return nil, err
+		}
+		next := *r
+		if !change(&next) {
+			return &next, nil
+		}
+		ok, err := c.swap(ctx, r, &next)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			c.wakeUp()
+			return &next, nil
+		}
 	}
-	if move(&n, e.Status, e.Reason) {
-		changed = true
-		setFirstPoll(&n, time.Now())
+	return nil, errRaced
+}
+
+// report applies the channel's report to a record, and reports whether it changed.
+func report(n *templates.Record, e *provider.TemplateEvent) (changed bool) {
+	if n.Status == carillon.TemplateDraft {
+		return false // the channel does not have it, or not as it is now
 	}
+	changed = move(n, e.Status, e.Reason)
 	if n.ProviderID == "" && e.ProviderID != "" {
 		n.ProviderID, changed = e.ProviderID, true
 	}
 	if n.Category != e.Category && slices.Contains(categories, e.Category) {
 		n.Category, changed = e.Category, true
 	}
-	return &n, changed
+	return changed
 }
 
 // Pause records that the channel paused an approved template, as the response to a message showed. Repeats and deleted
 // templates change nothing.
-func (c *Catalog) Pause(ctx context.Context, senderUID int64, templateID, reason string) error {
-	s, err := c.store.Sender(ctx, senderUID)
+func (c *Catalog) Pause(ctx context.Context, t *carillon.Template, reason string) error {
+	read := func() (*templates.Record, error) {
+		r, err := c.store.Template(ctx, t.CompanyID, t.ID)
+		if carillon.IsCode(err, carillon.NotFound) {
+			return nil, nil
+		}
+		return r, err
+	}
+	_, err := c.revise(ctx, read, func(next *templates.Record) bool {
+		return next.Status == carillon.TemplateApproved && move(next, carillon.TemplatePaused, reason)
+	})
 	if err != nil {
 		return fmt.Errorf("pause template: %w", err)
 	}
-	for range maxSwaps {
-		r, err := c.store.Template(ctx, s.CompanyID, templateID)
-		if carillon.IsCode(err, carillon.NotFound) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("pause template: %w", err)
-		}
-		next := *r
-		if r.SenderUID != senderUID || r.Status != carillon.TemplateApproved || !move(&next, carillon.TemplatePaused, reason) {
-			return nil
-		}
-		setFirstPoll(&next, time.Now())
-		ok, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), templates.Limits{})
-		if err != nil {
-			return fmt.Errorf("pause template: %w", err)
-		}
-		if ok {
-			c.wakeUp()
-			return nil
-		}
-	}
-	return fmt.Errorf("pause template: %w", errRaced)
+	return nil
 }

@@ -25,12 +25,8 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	}
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	ok, err := c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive})
-	if err != nil {
+	if err := orChanged(c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive})); err != nil {
 		return nil, err
-	}
-	if !ok {
-		return nil, errChanged()
 	}
 	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record) error {
 		return c.redraft(ctx, now, "")
@@ -47,7 +43,7 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 		return nil, errors.Join(failed, undo(ctx, claimed))
 	}
 	var next templates.Record
-	ok, err := c.underClaim(ctx, claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
+	err := orChanged(c.underClaim(ctx, claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
 		next = *now
 		// The channel may have reported on this submission already; a report on an earlier one is obsolete.
 		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
@@ -56,13 +52,10 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 		}
 		next.ProviderID, next.ClaimedUntil = providerID, time.Time{}
 		setFirstPoll(&next, time.Now())
-		return c.store.SwapTemplate(ctx, now, &next, time.Now(), templates.Limits{})
-	})
+		return c.swap(ctx, now, &next)
+	}))
 	if err != nil {
 		return nil, err
-	}
-	if !ok {
-		return nil, errChanged()
 	}
 	c.wakeUp()
 	if next.Status == carillon.TemplateApproved {
@@ -92,6 +85,6 @@ func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Te
 func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason string) error {
 	next := *r
 	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
-	_, err := c.store.SwapTemplate(ctx, r, &next, time.Now(), templates.Limits{})
+	_, err := c.swap(ctx, r, &next)
 	return err
 }

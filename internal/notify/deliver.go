@@ -213,7 +213,7 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 			return d
 		}
 		if n.o.Templates != nil {
-			if err := n.o.Templates.Pause(ctx, t.SenderUID, t.ID, o.Detail); err != nil {
+			if err := n.o.Templates.Pause(ctx, t, o.Detail); err != nil {
 				n.o.Log.WarnContext(ctx, "pause template", "error", err)
 			}
 		}

@@ -34,7 +34,7 @@ type Media interface {
 
 // Templates pauses a template that the channel refused.
 type Templates interface {
-	Pause(ctx context.Context, senderUID int64, templateID, reason string) error
+	Pause(ctx context.Context, t *carillon.Template, reason string) error
 }
 
 // Observer is notified for metrics and traces.
