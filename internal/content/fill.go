@@ -32,7 +32,7 @@ type Lookup interface {
 // every placeholder is found for every recipient (otherwise 422 variable_mismatch); headers, bodies and media URLs keep
 // their limits once filled (otherwise 400).
 func Check(t *carillon.Template, src *Source) error {
-	s, err := shapeOf(t)
+	s, err := ShapeOf(t)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func Check(t *carillon.Template, src *Source) error {
 // Fill returns the content for one recipient. The template may have changed since Check: a source that no longer fits
 // gets the same 422.
 func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, error) {
-	s, err := shapeOf(t)
+	s, err := ShapeOf(t)
 	if err != nil {
 		return provider.Content{}, err
 	}

@@ -52,8 +52,8 @@ func Compile(t *carillon.Template) error {
 	return nil
 }
 
-// shapeOf returns the compiled form of a template, which it does not change.
-func shapeOf(t *carillon.Template) (*carillon.Shape, error) {
+// ShapeOf returns the compiled form of a template, which it does not change.
+func ShapeOf(t *carillon.Template) (*carillon.Shape, error) {
 	if t.Shape != nil {
 		return t.Shape, nil
 	}

@@ -12,13 +12,13 @@ import (
 
 func BenchmarkEncodeMessage(b *testing.B) {
 	m := kinds0()
-	t, err := compiled(m.Template)
+	shape, err := content.ShapeOf(m.Template)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := encodeMessage(m, t); err != nil {
+		if _, err := encodeMessage(m, shape); err != nil {
 			b.Fatal(err)
 		}
 	}

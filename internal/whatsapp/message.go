@@ -49,24 +49,25 @@ type media struct {
 	Filename string `json:"filename,omitempty"`
 }
 
-// encodeMessage returns the body of a template message, which fits the compiled template t (misfit).
-func encodeMessage(m *provider.Outgoing, t *carillon.Template) ([]byte, error) {
+// encodeMessage returns the body of a template message; shape is that of its template.
+func encodeMessage(m *provider.Outgoing, shape *carillon.Shape) ([]byte, error) {
+	t := m.Template
 	b := message{Product: "whatsapp", RecipientType: "individual", To: m.Number, Type: "template", Data: m.Ref.String()}
 	b.Template.Name, b.Template.Language.Code = t.Name, t.Language
 	named := t.ParameterFormat == content.Named
 	add := func(c component) { b.Template.Components = append(b.Template.Components, c) }
-	switch format := t.Shape.HeaderFormat; {
-	case format == content.FormatText && t.Shape.HeaderVariable != "":
-		add(component{Type: "header", Parameters: texts([]string{m.Content.HeaderText}, []string{t.Shape.HeaderVariable}, named)})
+	switch format := shape.HeaderFormat; {
+	case format == content.FormatText && shape.HeaderVariable != "":
+		add(component{Type: "header", Parameters: texts([]string{m.Content.HeaderText}, []string{shape.HeaderVariable}, named)})
 	case format != content.FormatText && format != "":
 		add(component{Type: "header", Parameters: []parameter{mediaParameter(format, m.Content.MediaURL)}})
 	}
 	if len(m.Content.Body) > 0 {
-		add(component{Type: "body", Parameters: texts(m.Content.Body, t.Shape.Markers, named)})
+		add(component{Type: "body", Parameters: texts(m.Content.Body, shape.Markers, named)})
 	}
 	for _, v := range m.Content.Buttons {
 		value := parameter{Type: "text", Text: &v.Value} // the variable end of a URL
-		if v.Kind == kindQuickReply {
+		if v.Kind == "quick_reply" {
 			value = parameter{Type: "payload", Payload: &v.Value}
 		}
 		add(component{Type: "button", SubType: v.Kind, Index: strconv.Itoa(v.Index), Parameters: []parameter{value}})

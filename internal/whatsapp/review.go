@@ -39,9 +39,6 @@ func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Tem
 	if err != nil {
 		return "", "", err
 	}
-	if t, err = compiled(t); err != nil {
-		return "", "", err
-	}
 	components, err := reviewComponents(t)
 	if err != nil {
 		return "", "", err

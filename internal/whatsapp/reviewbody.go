@@ -19,23 +19,27 @@ type reviewBody struct {
 
 // reviewComponents are a template's components as the reviewer wants them: with a sample for each variable. Where the
 // author gave none, it is the variable's name. A media header needs a sample that was uploaded to the
-// channel, which only its handle can name. The template is compiled.
+// channel, which only its handle can name.
 func reviewComponents(t *carillon.Template) ([]carillon.Component, error) {
+	shape, err := content.ShapeOf(t)
+	if err != nil {
+		return nil, err
+	}
 	named := t.ParameterFormat == content.Named
 	out := slices.Clone(t.Components)
 	for i := range out {
 		c := &out[i]
 		switch {
-		case c.Type == content.TypeHeader && t.Shape.HeaderFormat == content.FormatText:
-			c.Format, c.Example = content.FormatText, headerSample(t.Shape.HeaderVariable, exampleOf(c), named)
+		case c.Type == content.TypeHeader && shape.HeaderFormat == content.FormatText:
+			c.Format, c.Example = content.FormatText, headerSample(shape.HeaderVariable, exampleOf(c), named)
 		case c.Type == content.TypeHeader:
 			if err := checkHandle(c.Example); err != nil {
 				return nil, err
 			}
 		case c.Type == content.TypeBody:
-			c.Example = bodySample(t.Shape.Markers, exampleOf(c), named)
+			c.Example = bodySample(shape.Markers, exampleOf(c), named)
 		case c.Type == content.TypeButtons:
-			c.Buttons = buttonSamples(c.Buttons, t.Shape.Buttons)
+			c.Buttons = buttonSamples(c.Buttons, shape.Buttons)
 		}
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/provider"
 )
 
@@ -22,13 +23,19 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgo
 			Detail: carillon.Shorten(err.Error()), Fault: provider.FaultAccount,
 		}
 	}
-	t, out, ok := prepare(m)
-	if !ok {
-		return out
-	}
-	body, err := encodeMessage(m, t)
+	shape, err := content.ShapeOf(m.Template)
 	if err != nil {
-		return changed(carillon.Shorten(err.Error()))
+		return changed(err)
+	}
+	if m.Content.MediaURL != "" && !acceptsMedia(shape.HeaderFormat, m.Content.MediaURL) {
+		return provider.Outcome{
+			Verdict: provider.Refused, Reason: carillon.ReasonMediaRejected,
+			Detail: "the channel accepts no such file in a header of format " + shape.HeaderFormat,
+		}
+	}
+	body, err := encodeMessage(m, shape)
+	if err != nil {
+		return changed(err)
 	}
 	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
 	if err != nil {
@@ -37,27 +44,8 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgo
 	return judge(got, m.Ref.Attempt)
 }
 
-// prepare refuses what the channel would refuse: values that no longer fit the template, media of a type that the
-// channel does not accept.
-func prepare(m *provider.Outgoing) (*carillon.Template, provider.Outcome, bool) {
-	t, err := compiled(m.Template)
-	if err != nil {
-		return nil, changed(carillon.Shorten(err.Error())), false
-	}
-	if why := misfit(t.Shape, &m.Content); why != "" {
-		return nil, changed(why), false
-	}
-	if m.Content.MediaURL != "" && !acceptsMedia(t.Shape.HeaderFormat, m.Content.MediaURL) {
-		return nil, provider.Outcome{
-			Verdict: provider.Refused, Reason: carillon.ReasonMediaRejected,
-			Detail: "the channel accepts no such file in a header of format " + t.Shape.HeaderFormat,
-		}, false
-	}
-	return t, provider.Outcome{}, true
-}
-
-func changed(detail string) provider.Outcome {
-	return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonTemplateRejected, Detail: detail}
+func changed(err error) provider.Outcome {
+	return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonTemplateRejected, Detail: carillon.Shorten(err.Error())}
 }
 
 // judgeError separates what was certainly not sent from what may have been. A channel that cannot be reached at all

@@ -156,28 +156,18 @@ func TestSendRefusesBeforePostingWhatCannotBeTaken(t *testing.T) {
 		return nil
 	}
 	for _, tc := range []struct {
-		name   string
-		kind   string
-		change func(*provider.Outgoing)
-		reason carillon.Reason
+		name, kind, media string
 	}{
-		{"GIF", "image_header", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.GIF?b=c.png" }, carillon.ReasonMediaRejected},
-		{"AVI", "video_header", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.avi" }, carillon.ReasonMediaRejected},
-		{"MOV", "video_header", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.mov" }, carillon.ReasonMediaRejected},
-		{"no media", "image_header", func(m *provider.Outgoing) { m.Content.MediaURL = "" }, carillon.ReasonTemplateRejected},
-		{"media for text", "named", func(m *provider.Outgoing) { m.Content.MediaURL = "https://x.org/a.png" }, carillon.ReasonTemplateRejected},
-		{"value missing", "named", func(m *provider.Outgoing) { m.Content.Body = m.Content.Body[:1] }, carillon.ReasonTemplateRejected},
-		{"header missing", "named", func(m *provider.Outgoing) { m.Content.HeaderText = "" }, carillon.ReasonTemplateRejected},
-		{"button missing", "named", func(m *provider.Outgoing) { m.Content.Buttons = nil }, carillon.ReasonTemplateRejected},
-		{"button out of range", "named", func(m *provider.Outgoing) { m.Content.Buttons[0].Index = 2 }, carillon.ReasonTemplateRejected},
-		{"button of another kind", "named", func(m *provider.Outgoing) { m.Content.Buttons[0].Index = 0 }, carillon.ReasonTemplateRejected},
+		{"GIF", "image_header", "https://x.org/a.GIF?b=c.png"},
+		{"AVI", "video_header", "https://x.org/a.avi"},
+		{"MOV", "video_header", "https://x.org/a.mov"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := of(tc.kind)
-			tc.change(m)
+			m.Content.MediaURL = tc.media
 			out := c.Send(t.Context(), sender, m)
-			if out.Verdict != provider.Refused || out.Reason != tc.reason || out.Detail == "" {
-				t.Errorf("outcome %+v, want refused, %s", out, tc.reason)
+			if out.Verdict != provider.Refused || out.Reason != carillon.ReasonMediaRejected || out.Detail == "" {
+				t.Errorf("outcome %+v, want refused", out)
 			}
 		})
 	}
