@@ -1,9 +1,8 @@
 package queue
 
 import (
+	"cmp"
 	"context"
-	"log/slog"
-	"sync"
 	"time"
 
 	"carillon/internal/provider"
@@ -11,12 +10,9 @@ import (
 	"carillon/internal/store/work"
 )
 
-// breakers feeds the lanes' circuit breakers, and writes those that are not closed to the database, so that every node can
-// show them, and a shard's next owner goes on from there.
-type breakers struct {
-	lanes  *lanes
-	writer breakerWriter
-}
+// breakers feeds the lanes' circuit breakers, and has those that are not closed written to the database, so that every node
+// can show them, and a shard's next owner goes on from there.
+type breakers struct{ lanes *lanes }
 
 // allow records that a message starts.
 func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int, probe bool) {
@@ -72,8 +68,7 @@ func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 func (b *breakers) recordSuccess(l *lane.Lane, now time.Time) {
 	before := *l.Breaker
 	if l.Breaker.RecordSuccess(now) {
-		closed := b.view(l, &before, now)
-		b.publish(closed, work.BreakerClosed)
+		b.publish(b.view(l, &before, now), work.BreakerClosed)
 	}
 }
 
@@ -84,26 +79,23 @@ func (b *breakers) changed(l *lane.Lane, to work.BreakerState, now time.Time) {
 
 func (b *breakers) publish(x work.Breaker, to work.BreakerState) {
 	x.State = to
-	b.lanes.d.counts.change(x)
-	level := b.lanes.d.q.o.Log.Info
+	d := b.lanes.d
+	d.counts.change(x)
+	level := d.q.o.Log.Info
 	if to == work.BreakerOpen {
-		level = b.lanes.d.q.o.Log.Warn
+		level = d.q.o.Log.Warn
 	}
 	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", x.SenderUID, "class", string(x.Fault), "until", x.Until,
 		"detail", x.Detail)
-	b.writer.put(x)
+	d.changed[x.SenderUID] = x
 }
 
 // view is a lane's breaker as others see it.
 func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) work.Breaker {
-	v := work.Breaker{
-		SenderUID: l.UID, CompanyID: x.Company, Kind: b.lanes.Name, State: x.State(now), Fault: x.Fault, Detail: x.Detail, Since: x.Since,
-		Until: x.Until,
+	return work.Breaker{
+		SenderUID: l.UID, CompanyID: cmp.Or(l.Settings.CompanyID, x.Company), Kind: b.lanes.Name, State: x.State(now), Fault: x.Fault,
+		Detail: x.Detail, Since: x.Since, Until: x.Until,
 	}
-	if l.Settings.CompanyID != "" {
-		v.CompanyID = l.Settings.CompanyID
-	}
-	return v
 }
 
 const recallTimeout = 5 * time.Second
@@ -146,60 +138,29 @@ func (e recalled) apply(d *dispatcher, now time.Time) {
 	}
 }
 
-// breakerWriter writes changes of breakers in the background, of each sender the last one alone.
-type breakerWriter struct {
-	mu      sync.Mutex
-	waiting map[int64]work.Breaker
-	write   func(ctx context.Context, b work.Breaker) error
-	running bool
-	done    sync.WaitGroup
-	log     *slog.Logger
-}
-
 const breakerWriteTimeout = 5 * time.Second
 
-// put has a change written soon. What cannot be written is dropped: nothing depends on it.
-func (w *breakerWriter) put(b work.Breaker) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting == nil {
-		w.waiting = map[int64]work.Breaker{}
+// writeBreakers writes the changes of breakers in the background, of each sender the last one alone. What cannot be written is
+// dropped: nothing depends on it.
+func (d *dispatcher) writeBreakers() {
+	if d.writing || len(d.changed) == 0 {
+		return
 	}
-	w.waiting[b.SenderUID] = b
-	if !w.running {
-		w.running = true
-		w.done.Go(w.run)
-	}
-}
-
-func (w *breakerWriter) run() {
-	for {
-		w.mu.Lock()
-		changes := w.waiting
-		w.waiting, w.running = nil, len(changes) > 0
-		w.mu.Unlock()
-		if len(changes) == 0 {
-			return
-		}
+	changes := d.changed
+	d.changed, d.writing = map[int64]work.Breaker{}, true
+	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), breakerWriteTimeout)
+		defer cancel()
 		for _, b := range changes {
-			if err := w.write(ctx, b); err != nil {
-				w.log.Warn("write the state of a breaker", "sender", b.SenderUID, "error", err)
+			if err := d.q.store.KeepBreaker(ctx, b); err != nil {
+				d.q.o.Log.Warn("write the state of a breaker", "sender", b.SenderUID, "error", err)
 			}
 		}
-		cancel()
-	}
+		d.q.post(breakersWritten{})
+	}()
 }
 
-// wait waits until everything is written, for at most a while.
-func (w *breakerWriter) wait(most time.Duration) {
-	written := make(chan struct{})
-	go func() {
-		w.done.Wait()
-		close(written)
-	}()
-	select {
-	case <-written:
-	case <-time.After(most):
-	}
-}
+// breakersWritten says that a write of changes ended.
+type breakersWritten struct{}
+
+func (breakersWritten) apply(d *dispatcher, _ time.Time) { d.writing = false }

@@ -23,6 +23,8 @@ type dispatcher struct {
 	maintenance maintenance
 	handover    handover
 	counts      counts
+	changed     map[int64]work.Breaker // breakers that are to be written, by sender
+	writing     bool                   // some are being written
 
 	leaving bool // stopping: what this node has goes to the others
 }
@@ -56,7 +58,7 @@ const (
 )
 
 func newDispatcher(q *Queue) *dispatcher {
-	d := &dispatcher{q: q, shards: map[int]*shard{}}
+	d := &dispatcher{q: q, shards: map[int]*shard{}, changed: map[int64]work.Breaker{}}
 	d.maintenance.d, d.handover.d = d, d
 	for i, k := range q.kinds {
 		d.kinds = append(d.kinds, newLanes(d, k, i))
@@ -100,7 +102,7 @@ func (d *dispatcher) run(ctx context.Context) {
 
 // drained reports whether nothing is left to wait for. What takes longer than its kind's time is canceled.
 func (d *dispatcher) drained(now time.Time) bool {
-	all := true
+	all := !d.writing && len(d.changed) == 0
 	for _, k := range d.kinds {
 		all = k.drained(now) && all
 	}
@@ -131,6 +133,7 @@ func (d *dispatcher) step(now time.Time) {
 	for _, k := range d.kinds {
 		k.step(now)
 	}
+	d.writeBreakers()
 }
 
 // upkeep maintains the shards, and records when they want it next: there are many of them, and a turn of the dispatcher for

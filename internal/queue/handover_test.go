@@ -1,11 +1,8 @@
 package queue
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/provider"
@@ -83,33 +80,5 @@ func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 		if there := k.lanes[1] != nil; there != c.there {
 			t.Errorf("%s after its trip it is known: %v", c.after, there)
 		}
-	}
-	k.breakers.writer.wait(time.Minute)
-}
-
-// With a database that does not respond, each write lasts until its own time is over.
-func TestAStopWaitsForBreakersThatCanBeWrittenAndNoOthers(t *testing.T) {
-	for name, takes := range map[string]time.Duration{"responds": 0, "hangs": time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			written := 0
-			w := &breakerWriter{log: slog.New(slog.DiscardHandler), write: func(ctx context.Context, _ work.Breaker) error {
-				select {
-				case <-time.After(takes):
-					written++
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}}
-			for uid := range int64(100) {
-				w.put(work.Breaker{SenderUID: uid})
-			}
-			begin := time.Now()
-			w.wait(breakersLeave)
-			if took := time.Since(begin); took > breakersLeave || takes == 0 && written != 100 {
-				t.Errorf("the database %s: waited %s, %d written", name, took, written)
-			}
-			w.done.Wait()
-		})
 	}
 }

@@ -38,7 +38,7 @@ func newLanes(d *dispatcher, k Kind, index int) *lanes {
 	x := &lanes{
 		Kind: k, d: d, index: index, lanes: map[int64]*lane.Lane{}, flights: map[work.Key]*flight{}, orphans: map[work.Key]orphan{},
 	}
-	x.breakers = breakers{lanes: x, writer: breakerWriter{write: d.q.store.KeepBreaker, log: d.q.o.Log}}
+	x.breakers.lanes = x
 	return x
 }
 

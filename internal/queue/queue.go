@@ -39,9 +39,6 @@ type Options struct {
 	Name   string // of this node, for people
 }
 
-// breakersLeave bounds how long a stop waits for changes of breakers to be written.
-const breakersLeave = 2 * time.Second
-
 // Queue starts what is due. Make it with New, give it its kinds of work with Handle, run it with Run.
 type Queue struct {
 	store   *store.Store
@@ -126,9 +123,6 @@ func (q *Queue) Run(ctx context.Context) error {
 	d.run(runCtx)
 	close(drained)
 	q.members.WaitGiven()
-	for _, k := range d.kinds {
-		k.breakers.writer.wait(breakersLeave)
-	}
 	keeping.Wait()
 	q.leave(context.WithoutCancel(ctx))
 	endSession()
