@@ -149,12 +149,10 @@ func runProvider() error {
 }
 
 func listPosts(s *graphtest.Server) {
-	var refs []string
-	s.Each(func(ref string, _, _ int) { refs = append(refs, ref) })
 	var lines strings.Builder
 	n := 0
-	for _, ref := range refs {
-		for _, p := range s.Posts(ref) {
+	for _, posts := range s.All() {
+		for _, p := range posts {
 			fmt.Fprintln(&lines, p.Ref, p.At.UnixMicro())
 			n++
 		}

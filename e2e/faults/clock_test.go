@@ -181,7 +181,7 @@ func (s *site) posted(name, number string) time.Time {
 	a := s.bulk(name, p.id, "hello_utility", "utility", 1, func(int) string { return number })
 	s.ask(a)
 	ref := provider.Ref{NotificationID: a.id, N: 0, Attempt: 1}.String()
-	if !await(s.t.Context(), 30*time.Second, func() bool { return p.graph.Count(ref) > 0 }) {
+	if !await(s.t.Context(), 30*time.Second, func() bool { return len(p.graph.Posts(ref)) > 0 }) {
 		s.t.Error("not posted within 30 s")
 	}
 	return time.Now()

@@ -215,9 +215,7 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*channelAccount, r r
 		}
 	}
 	for _, p := range ps {
-		counts := map[string]int{}
-		p.graph.Each(func(ref string, posts, _ int) { counts[ref] = posts })
-		for text, count := range counts {
+		for text, posts := range p.graph.All() {
 			ref, err := provider.ParseRef(text)
 			e := byID[ref.NotificationID]
 			if err != nil || e == nil || ref.N >= len(e.rows) {
@@ -230,10 +228,10 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*channelAccount, r r
 			if x.byAttempt == nil {
 				x.byAttempt = map[int]post{}
 			}
-			last := p.graph.Posts(text)[0] // the only one that is kept
+			last := posts[len(posts)-1]
 			x.from = p
-			x.posts += count
-			x.byAttempt[ref.Attempt] = post{count, last.Accepted, last.At}
+			x.posts += len(posts)
+			x.byAttempt[ref.Attempt] = post{len(posts), last.Accepted, last.At}
 		}
 	}
 }

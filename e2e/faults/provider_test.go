@@ -119,12 +119,11 @@ func (p *channelAccount) begin(t *testing.T, f *front, reports bool) {
 	if c.Delay == 0 {
 		c.Delay = 20 * time.Millisecond
 	}
-	c.Shuffle, c.Double, c.Batch = true, true, 20
 	p.address = f.server.URL + "/callbacks/whatsapp/" + p.id
 	if reports {
 		c.URL = p.address
 	}
-	g, err := graphtest.New(graphtest.Options{Loose: true, PhoneNumberID: p.phone, DisplayNumber: p.number, Callbacks: c})
+	g, err := graphtest.New(graphtest.Options{Loose: true, PhoneNumberID: p.phone, Callbacks: c})
 	if err != nil {
 		t.Fatal(err)
 	}

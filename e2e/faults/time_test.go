@@ -18,15 +18,13 @@ func (l *ledger) startedWithin(s *site, most time.Duration) {
 	}
 	var latest time.Duration
 	for _, p := range s.providers {
-		var refs []string
-		p.graph.Each(func(text string, _, _ int) { refs = append(refs, text) })
-		for _, text := range refs {
+		for text, posts := range p.graph.All() {
 			ref, err := provider.ParseRef(text)
 			at, known := due[ref.NotificationID]
 			if err != nil || !known || ref.Attempt != 1 {
 				continue
 			}
-			late := p.graph.Posts(text)[0].At.Sub(at)
+			late := posts[0].At.Sub(at)
 			latest = max(latest, late)
 			if late < 0 {
 				l.fault("%s was posted %s before its time", text, -late)

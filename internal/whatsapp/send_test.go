@@ -102,10 +102,11 @@ func TestHundredRecipientsOfAllKindsAreSentAndTheirStatusesRead(t *testing.T) {
 		if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent {
 			t.Fatalf("recipient %d: %+v", n, out)
 		}
-		if got := s.Count(m.Ref.String()); got != 1 {
-			t.Fatalf("recipient %d was posted %d times", n, got)
+		posts := s.Posts(m.Ref.String())
+		if len(posts) != 1 {
+			t.Fatalf("recipient %d was posted %d times", n, len(posts))
 		}
-		p := s.Posts(m.Ref.String())[0]
+		p := posts[0]
 		for i, state := range []string{"sent", "delivered", "read"} {
 			statuses = append(statuses, graphtest.StatusOf(p, state, at.Add(time.Duration(i)*time.Minute)))
 		}

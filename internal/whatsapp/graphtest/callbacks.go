@@ -53,7 +53,7 @@ func (s *Server) StatusBody(statuses ...Status) []byte {
 	}
 	return s.envelope("messages", map[string]any{
 		"messaging_product": "whatsapp",
-		"metadata":          map[string]string{"display_phone_number": s.o.DisplayNumber, "phone_number_id": s.o.PhoneNumberID},
+		"metadata":          map[string]string{"display_phone_number": "15555550100", "phone_number_id": s.o.PhoneNumberID},
 		"statuses":          items,
 	})
 }
@@ -105,21 +105,4 @@ func (s *Server) Deliver(ctx context.Context, url string, body []byte) (int, err
 var callbackClient = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second},
-}
-
-// Subscribe performs the channel's handshake with a callback address and reports whether it succeeded.
-func (s *Server) Subscribe(ctx context.Context, url string) (bool, error) {
-	const challenge = "1158201444"
-	address := url + "?hub.mode=subscribe&hub.challenge=" + challenge + "&hub.verify_token=" + s.o.VerifyToken
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return false, fmt.Errorf("handshake: %w", err)
-	}
-	resp, err := callbackClient.Do(req)
-	if err != nil {
-		return false, fmt.Errorf("handshake: %w", err)
-	}
-	defer resp.Body.Close()
-	got, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	return resp.StatusCode == http.StatusOK && string(got) == challenge, err
 }

@@ -5,10 +5,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Kind is a way to fail.
@@ -30,20 +29,13 @@ const (
 // Failure is what happens to a post instead of the usual response.
 type Failure struct {
 	Kind     Kind
-	HTTP     int   // for HTML and Redirect, and for ErrorResponse when Error.HTTP is 0
+	HTTP     int   // for HTML and Redirect
 	Error    Error // for ErrorResponse
 	Accepted bool  // the channel accepted the message in spite of the failure: statuses follow
 }
 
 // Code is a failure with one of the channel's codes.
 func Code(status, code int) Failure { return Failure{Error: Error{HTTP: status, Code: code}} }
-
-// Busy is a failure with a code and a Retry-After header.
-func Busy(status, code int, wait time.Duration) Failure {
-	f := Code(status, code)
-	f.Error.Header = http.Header{"Retry-After": {strconv.Itoa(int(wait / time.Second))}}
-	return f
-}
 
 // failures are scripted: the next n, or a function that decides on each post.
 type failures struct {
@@ -56,9 +48,7 @@ type failures struct {
 func (fs *failures) Fail(n int, f Failure) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	for range n {
-		fs.next = append(fs.next, f)
-	}
+	fs.next = append(fs.next, slices.Repeat([]Failure{f}, n)...)
 }
 
 // FailBy calls decide for each post that no Fail applies to, possibly for several at once; nil ends it.
@@ -70,13 +60,12 @@ func (fs *failures) FailBy(decide func(Post) *Failure) {
 
 func (fs *failures) of(p Post) *Failure {
 	fs.mu.Lock()
+	decide := fs.decide
 	if len(fs.next) > 0 {
 		f := fs.next[0]
 		fs.next = fs.next[1:]
-		fs.mu.Unlock()
-		return &f
+		decide = func(Post) *Failure { return &f }
 	}
-	decide := fs.decide
 	fs.mu.Unlock()
 	if decide == nil {
 		return nil
@@ -87,30 +76,23 @@ func (fs *failures) of(p Post) *Failure {
 func (f *Failure) play(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) {
 	switch f.Kind {
 	case ErrorResponse:
-		e := f.Error
-		if e.HTTP == 0 {
-			e.HTTP = f.HTTP
-		}
-		e.write(w)
+		f.Error.write(w)
 	case Hang:
 		select {
 		case <-r.Context().Done():
 		case <-stop:
 		}
-		hijack(w, func(net.Conn) {})
+		panic(http.ErrAbortHandler)
 	case CloseAfter:
-		hijack(w, func(net.Conn) {})
+		panic(http.ErrAbortHandler)
 	case Reset:
-		hijack(w, func(c net.Conn) {
-			if t, ok := c.(*net.TCPConn); ok {
-				_ = t.SetLinger(0)
-			}
-		})
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = c.(*net.TCPConn).SetLinger(0)
+			_ = c.Close()
+		}
 	case HalfBody:
-		hijack(w, func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n"+
-				`{"messaging_product":"whatsapp","messages":[{"id":"wamid.ha`)
-		})
+		w.Header().Set("Content-Length", "200")
+		_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","messages":[{"id":"wamid.ha`)
 	case Garbage:
 		_, _ = io.WriteString(w, "\x00\x01 not json")
 	case HTML:
@@ -123,14 +105,4 @@ func (f *Failure) play(w http.ResponseWriter, r *http.Request, stop <-chan struc
 	case Huge:
 		_, _ = io.WriteString(w, `{"messages":[{"id":"wamid.huge"}]}`+strings.Repeat(" ", 2<<20))
 	}
-}
-
-// hijack takes over the connection, calls last and closes it.
-func hijack(w http.ResponseWriter, last func(net.Conn)) {
-	c, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return
-	}
-	last(c)
-	_ = c.Close()
 }

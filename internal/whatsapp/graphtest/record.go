@@ -1,6 +1,7 @@
 package graphtest
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,8 +12,6 @@ import (
 type Post struct {
 	Ref      string // biz_opaque_callback_data
 	To       string
-	Template string // empty when loose
-	Nth      int    // of the posts with this Ref, from 1
 	At       time.Time
 	ID       string // the wamid it has or would have had
 	Body     []byte // nil when loose
@@ -22,42 +21,24 @@ type Post struct {
 // record keeps the posts.
 type record struct {
 	mu    sync.Mutex
-	loose bool
 	epoch string
 	seq   int // of the ids
 	total int // posts since the last Forget
-	byRef map[string]*refRecord
+	byRef map[string][]Post
 }
 
-// refRecord is the posts of one ref. Loose keeps the last one only.
-type refRecord struct {
-	count    int
-	accepted int
-	posts    []Post
+func newRecord() record {
+	return record{epoch: strconv.FormatInt(time.Now().UnixNano(), 36), byRef: map[string][]Post{}}
 }
 
-func (r *record) start(loose bool) {
-	r.loose, r.epoch, r.byRef = loose, strconv.FormatInt(time.Now().UnixNano(), 36), map[string]*refRecord{}
-}
-
-// add numbers the post and assigns its id.
+// add assigns the post its id.
 func (r *record) add(p Post) Post {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq++
 	r.total++
-	rec := r.byRef[p.Ref]
-	if rec == nil {
-		rec = new(refRecord)
-		r.byRef[p.Ref] = rec
-	}
-	rec.count++
-	p.Nth = rec.count
 	p.ID = "wamid." + r.epoch + "." + strconv.Itoa(r.seq)
-	if r.loose {
-		rec.posts = rec.posts[:0]
-	}
-	rec.posts = append(rec.posts, p)
+	r.byRef[p.Ref] = append(r.byRef[p.Ref], p)
 	return p
 }
 
@@ -65,36 +46,28 @@ func (r *record) add(p Post) Post {
 func (r *record) accept(p Post) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rec := r.byRef[p.Ref]
-	if rec == nil {
-		return
-	}
-	rec.accepted++
-	for i := range rec.posts {
-		if rec.posts[i].ID == p.ID {
-			rec.posts[i].Accepted = true
-		}
+	posts := r.byRef[p.Ref]
+	if at := slices.IndexFunc(posts, func(x Post) bool { return x.ID == p.ID }); at >= 0 {
+		posts[at].Accepted = true
 	}
 }
 
-// Count is how many posts had this ref, whatever the response.
-func (r *record) Count(ref string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if rec := r.byRef[ref]; rec != nil {
-		return rec.count
-	}
-	return 0
-}
-
-// Posts are the posts with this ref, oldest first; the last one only when loose.
+// Posts are the posts with this ref, oldest first, whatever the response.
 func (r *record) Posts(ref string) []Post {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if rec := r.byRef[ref]; rec != nil {
-		return slices.Clone(rec.posts)
+	return slices.Clone(r.byRef[ref])
+}
+
+// All are the posts of every ref.
+func (r *record) All() map[string][]Post {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := maps.Clone(r.byRef)
+	for ref, posts := range all {
+		all[ref] = slices.Clone(posts)
 	}
-	return nil
+	return all
 }
 
 // Total is the number of posts.
@@ -108,14 +81,5 @@ func (r *record) Total() int {
 func (r *record) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.total, r.byRef = 0, map[string]*refRecord{}
-}
-
-// Each calls f for every ref, in no order, with how many posts it had and how many were accepted. It blocks the server.
-func (r *record) Each(f func(ref string, posts, accepted int)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for ref, rec := range r.byRef {
-		f(ref, rec.count, rec.accepted)
-	}
+	r.total, r.byRef = 0, map[string][]Post{}
 }

@@ -1,6 +1,9 @@
 package graphtest
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,8 +16,6 @@ import (
 	"carillon"
 	"carillon/internal/content"
 )
-
-var errTrailing = errors.New("unexpected data after the body")
 
 // templates are the account's, in the order of their creation.
 type templates struct {
@@ -56,16 +57,19 @@ func (ts *templates) add(h *held) {
 }
 
 func (ts *templates) find(name, language string) *held {
-	return ts.first(func(h *held) bool { return h.Name == name && h.Language == language })
+	for _, h := range ts.all {
+		if h.Name == name && h.Language == language {
+			return h
+		}
+	}
+	return nil
 }
 
 func (ts *templates) byID(id string) *held {
-	return ts.first(func(h *held) bool { return h.ProviderID == id })
-}
-
-func (ts *templates) first(match func(*held) bool) *held {
-	if at := slices.IndexFunc(ts.all, match); at >= 0 {
-		return ts.all[at]
+	for _, h := range ts.all {
+		if h.ProviderID == id {
+			return h
+		}
 	}
 	return nil
 }
@@ -122,22 +126,6 @@ func (h *held) view() map[string]any {
 	return v
 }
 
-// serveList is the account's list: read it, add to it, delete from it.
-func (ts *templates) serveList(w http.ResponseWriter, r *http.Request, body []byte) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	switch r.Method {
-	case http.MethodPost:
-		ts.create(w, body)
-	case http.MethodGet:
-		ts.list(w, r)
-	case http.MethodDelete:
-		ts.delete(w, r)
-	default:
-		invalid("Unsupported request").write(w)
-	}
-}
-
 var nameForm = regexp.MustCompile(`^[a-z0-9_]{1,512}$`)
 
 type templateBody struct {
@@ -148,31 +136,49 @@ type templateBody struct {
 	Components      []carillon.Component `json:"components"`
 }
 
-func (ts *templates) create(w http.ResponseWriter, body []byte) {
+func (ts *templates) create(w http.ResponseWriter, _ *http.Request, body []byte) *Error {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
 	var b templateBody
 	if err := strict(body, &b); err != nil {
-		invalid(err.Error()).write(w)
-		return
+		return invalid(err.Error())
 	}
-	h := &held{status: "PENDING", Template: carillon.Template{
+	h := &held{Template: carillon.Template{
 		Name: b.Name, Language: b.Language, Category: b.Category, ParameterFormat: b.ParameterFormat, Components: b.Components,
 	}}
-	if e := h.check(); e != nil {
-		e.write(w)
-		return
+	if e := ts.review(h); e != nil {
+		return e
 	}
 	if ts.find(b.Name, b.Language) != nil {
-		(&Error{
-			HTTP: 400, Code: 100, Subcode: 2388024, Message: "Invalid parameter",
-			UserMsg: "There is already content in this language for this template.",
-		}).write(w)
-		return
-	}
-	if ts.autoApprove {
-		h.status = "APPROVED"
+		return refusal(2388024, "There is already content in this language for this template.")
 	}
 	ts.add(h)
 	respond(w, 200, map[string]any{"id": h.ProviderID, "status": h.status, "category": h.Category})
+	return nil
+}
+
+// strict decodes one JSON value without unknown members.
+func strict(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil || !d.More() {
+		return err
+	}
+	return errors.New("unexpected data after the body")
+}
+
+// refusal is the channel's error about a template.
+func refusal(subcode int, reason string) *Error {
+	return &Error{HTTP: 400, Code: 100, Subcode: subcode, Message: "Invalid parameter", UserMsg: reason}
+}
+
+// review sets the status of a created or edited template, if its form is right.
+func (ts *templates) review(h *held) *Error {
+	h.status = "PENDING"
+	if ts.autoApprove {
+		h.status = "APPROVED"
+	}
+	return h.check()
 }
 
 // check is the channel's: form, names and samples.
@@ -186,7 +192,7 @@ func (h *held) check() *Error {
 		return invalid("category must be one of MARKETING, UTILITY, AUTHENTICATION")
 	}
 	if err := content.Compile(&h.Template); err != nil {
-		return &Error{HTTP: 400, Code: 100, Subcode: 2388073, Message: "Invalid parameter", UserMsg: err.Error()}
+		return refusal(2388073, err.Error())
 	}
 	for i := range h.Components {
 		if e := h.checkSample(&h.Components[i]); e != nil {
@@ -221,10 +227,7 @@ func (h *held) checkSample(c *carillon.Component) *Error {
 	if ok {
 		return nil
 	}
-	return &Error{
-		HTTP: 400, Code: 100, Subcode: 2388043, Message: "Invalid parameter",
-		UserMsg: "The " + strings.ToLower(c.Type) + " lacks a sample for each of its variables.",
-	}
+	return refusal(2388043, "The "+strings.ToLower(c.Type)+" lacks a sample for each of its variables.")
 }
 
 func namesAre(given []carillon.NamedExample, names []string) bool {
@@ -233,15 +236,16 @@ func namesAre(given []carillon.NamedExample, names []string) bool {
 	})
 }
 
-func (ts *templates) list(w http.ResponseWriter, r *http.Request) {
+func (ts *templates) list(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
 	q := r.URL.Query()
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 {
 		limit = 25
 	}
-	from, _ := strconv.Atoi(q.Get("after"))
-	var found []map[string]any
-	at := max(from, 0)
+	at, _ := strconv.Atoi(q.Get("after"))
+	found := []map[string]any{}
 	for ; at < len(ts.all) && len(found) < limit; at++ {
 		h := ts.all[at]
 		if strings.Contains(h.Name, q.Get("name")) && (q.Get("language") == "" || q.Get("language") == h.Language) {
@@ -252,71 +256,63 @@ func (ts *templates) list(w http.ResponseWriter, r *http.Request) {
 	if at < len(ts.all) {
 		paging["next"] = "http://" + r.Host + r.URL.Path
 	}
-	respond(w, 200, map[string]any{"data": append([]map[string]any{}, found...), "paging": paging})
+	respond(w, 200, map[string]any{"data": found, "paging": paging})
+	return nil
 }
 
-func (ts *templates) delete(w http.ResponseWriter, r *http.Request) {
+func (ts *templates) delete(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
 	id, name := r.URL.Query().Get("hsm_id"), r.URL.Query().Get("name")
 	before := len(ts.all)
 	ts.all = slices.DeleteFunc(ts.all, func(h *held) bool {
 		return h.Name == name && (id == "" || h.ProviderID == id)
 	})
 	if len(ts.all) == before {
-		(&Error{HTTP: 400, Code: 100, Subcode: 2593002, Message: "Message template not found"}).write(w)
-		return
+		return refusal(2593002, "Message template not found")
 	}
 	respond(w, 200, map[string]any{"success": true})
+	return nil
 }
 
-// serveOne is one template by its id: read it or edit it.
-func (ts *templates) serveOne(w http.ResponseWriter, r *http.Request, id string, body []byte) {
+func (ts *templates) show(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	h := ts.byID(id)
-	switch {
-	case h == nil:
-		noObject(id).write(w)
-	case r.Method == http.MethodGet:
-		respond(w, 200, h.view())
-	case r.Method == http.MethodPost:
-		ts.edit(w, h, body)
-	default:
-		invalid("Unsupported request").write(w)
+	h := ts.byID(r.PathValue("id"))
+	if h == nil {
+		return noObject(r.PathValue("id"))
 	}
+	respond(w, 200, h.view())
+	return nil
 }
 
-func (ts *templates) edit(w http.ResponseWriter, h *held, body []byte) {
+func (ts *templates) edit(w http.ResponseWriter, r *http.Request, body []byte) *Error {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	h := ts.byID(r.PathValue("id"))
+	if h == nil {
+		return noObject(r.PathValue("id"))
+	}
 	var b templateBody
 	if err := strict(body, &b); err != nil {
-		invalid(err.Error()).write(w)
-		return
+		return invalid(err.Error())
 	}
 	switch {
 	case b.Name != "" || b.Language != "":
-		invalid("name and language cannot be edited").write(w)
-		return
+		return invalid("name and language cannot be edited")
 	case !slices.Contains([]string{"APPROVED", "REJECTED", "PAUSED"}, h.status):
-		(&Error{HTTP: 400, Code: 100, Subcode: 2593012, Message: "Invalid parameter", UserMsg: "This template cannot be edited now."}).write(w)
-		return
+		return refusal(2593012, "This template cannot be edited now.")
 	case h.status == "APPROVED" && b.Category != "":
-		(&Error{HTTP: 400, Code: 100, Subcode: 2388025, Message: "Invalid parameter", UserMsg: "The category of an approved template cannot change."}).write(w)
-		return
+		return refusal(2388025, "The category of an approved template cannot change.")
 	}
-	next := &held{Template: h.Template, status: "PENDING"}
+	next := &held{Template: h.Template}
 	next.Components, next.Shape = b.Components, nil
-	if b.Category != "" {
-		next.Category = b.Category
-	}
-	if b.ParameterFormat != "" {
-		next.ParameterFormat = b.ParameterFormat
-	}
-	if e := next.check(); e != nil {
-		e.write(w)
-		return
-	}
-	if ts.autoApprove {
-		next.status = "APPROVED"
+	next.Category = cmp.Or(b.Category, h.Category)
+	next.ParameterFormat = cmp.Or(b.ParameterFormat, h.ParameterFormat)
+	if e := ts.review(next); e != nil {
+		return e
 	}
 	*h = *next
 	respond(w, 200, map[string]any{"success": true})
+	return nil
 }
