@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -13,7 +14,8 @@ import (
 
 // Checker checks against one description. It is safe for concurrent use.
 type Checker struct {
-	doc any
+	doc   any
+	paths *http.ServeMux // whose patterns are the described paths
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -36,7 +38,10 @@ func New(description []byte) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checker{doc: doc, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	c := &Checker{doc: doc, paths: http.NewServeMux(), compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	for path := range api.Paths.Map() {
+		c.paths.Handle(path, http.NotFoundHandler())
+	}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	return c, c.compiler.AddResource(resource, doc)
 }
