@@ -5,6 +5,7 @@ package storetest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -28,7 +29,9 @@ type cluster struct {
 // keeper is the shell script that creates, starts and stops a cluster. It has its own process group and waits for the end of
 // its standard input, which is closed when the test process ends in any way.
 const keeper = `
-bin=$1 dir=$2 data=$2/data
+bin=$1 dir=$(mktemp -d /tmp/carillon-pg-XXXXXX) || exit 1
+export HOME="$dir"
+data=$dir/data
 end() { "$bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1; cd / && rm -rf "$dir"; }
 trap end EXIT
 cd "$dir" || exit 1
@@ -38,10 +41,10 @@ cat >>"$data/postgresql.conf" <<-CONF &&
 	unix_socket_directories = '$dir'
 	max_connections = 600
 	max_prepared_transactions = 0
-	$3
+	$2
 CONF
 "$bin/pg_ctl" -D "$data" -w -t 300 -l "$dir/log" start >/dev/null 2>&1 || { tail -n 20 log; exit 1; }
-echo ready
+echo "ready $dir"
 exec 1>&-
 cat >/dev/null
 `
@@ -64,19 +67,20 @@ func Durable() (dsn string, stop func() error, err error) {
 }
 
 // startCluster creates and starts a cluster in a temporary folder, with more lines of configuration. For root it runs as the
-// user postgres or nobody, because PostgreSQL refuses to run as root.
+// user postgres or nobody, because PostgreSQL refuses to run as root. The folder is in /tmp, because a socket's path is limited
+// to 107 bytes and that user needs access to all parent folders.
 func startCluster(conf string) (*cluster, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
 	}
-	dir, owner, err := clusterFolder()
+	owner, err := unprivileged()
 	if err != nil {
-		return nil, fmt.Errorf("make the cluster's folder: %w", err)
+		return nil, fmt.Errorf("find a user to run PostgreSQL: %w", err)
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, dir, conf)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, conf)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: owner}
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + dir}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	cmd.Dir = "/"
 	alive, err := cmd.StdinPipe()
 	if err != nil {
@@ -89,44 +93,32 @@ func startCluster(conf string) (*cluster, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the cluster's keeper: %w", err)
 	}
-	if err := awaitReady(said); err != nil {
+	dir, err := awaitReady(said)
+	if err != nil {
 		alive.Close() // the keeper has ended
 		return nil, err
 	}
 	return &cluster{dsn: "postgres://carillon@/postgres?sslmode=disable&host=" + url.QueryEscape(dir), alive: alive}, nil
 }
 
-// awaitReady reads from the keeper whether the cluster is ready, or why not.
-func awaitReady(said io.Reader) error {
+// awaitReady reads from the keeper the folder of the cluster that is ready, or why it is not.
+func awaitReady(said io.Reader) (dir string, err error) {
 	var lines []string
 	scan := bufio.NewScanner(said)
 	for scan.Scan() {
-		if scan.Text() == "ready" {
-			return nil
+		if dir, ready := strings.CutPrefix(scan.Text(), "ready "); ready {
+			return dir, nil
 		}
 		lines = append(lines, scan.Text())
 	}
-	return fmt.Errorf("PostgreSQL did not start:\n%s", strings.Join(lines, "\n"))
+	return "", fmt.Errorf("PostgreSQL did not start:\n%s", strings.Join(lines, "\n"))
 }
 
-// clusterFolder creates the folder for the user who runs the cluster. It is in /tmp, because a socket's path is limited to 107
-// bytes and that user needs access to all parent folders.
-func clusterFolder() (string, *syscall.Credential, error) {
-	dir, err := os.MkdirTemp("/tmp", "carillon-pg-")
-	if err != nil {
-		return "", nil, err
-	}
-	if os.Geteuid() != 0 {
-		return dir, nil, nil
-	}
-	owner, err := unprivileged()
-	if err != nil {
-		return "", nil, err
-	}
-	return dir, owner, os.Chown(dir, int(owner.Uid), int(owner.Gid))
-}
-
+// unprivileged is the user who runs the cluster for root; nil when this process is not root.
 func unprivileged() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
 		u, err = user.Lookup("nobody")
@@ -135,14 +127,8 @@ func unprivileged() (*syscall.Credential, error) {
 		return nil, err
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
 }
 
 // binaries returns the folder with initdb and pg_ctl: from PATH, else the newest of the distribution's folders, which Debian does
