@@ -196,20 +196,25 @@ func (s notifications) cancel(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	default:
 		return carillon.InvalidValue("hangup", "One of true, false", v)
 	}
-	if hangUp {
-		state, err := s.calls.HangUp(r.Context(), p.Company.ID, id)
+	for again := hangUp; ; again = false {
+		if hangUp {
+			state, err := s.calls.HangUp(r.Context(), p.Company.ID, id)
+			if err != nil {
+				return err
+			}
+			if state != "" {
+				return httpio.JSON(w, http.StatusOK, notify.HungUp(id, state))
+			}
+		}
+		c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
+		if again && carillon.IsCode(err, carillon.Conflict) {
+			continue // the call may have started between the two
+		}
 		if err != nil {
 			return err
 		}
-		if state != "" {
-			return httpio.JSON(w, http.StatusOK, notify.HungUp(id, state))
-		}
+		return httpio.JSON(w, http.StatusOK, c)
 	}
-	c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, c)
 }
 
 func (s notifications) move(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {

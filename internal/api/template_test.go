@@ -44,6 +44,7 @@ type channelRig struct {
 	main       *carillon.Sender // of company ours
 	template   *carillon.Template
 	ready      error
+	calls      *lateCalls
 }
 
 func onEachEngine(t *testing.T, test func(t *testing.T, r *channelRig)) {
@@ -64,7 +65,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	r := &channelRig{t: t, store: st, graph: graph, closeGraph: closeGraph}
+	r := &channelRig{t: t, store: st, graph: graph, closeGraph: closeGraph, calls: &lateCalls{store: st}}
 	r.setUp()
 	log := slog.New(slog.DiscardHandler)
 	channel := whatsapp.New(whatsapp.Options{})
@@ -72,7 +73,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	limits := limit.New(st.Rates(), log)
 	routes := Routes(Deps{
 		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log,
-		Notify:  notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),
+		Calls: r.calls, Notify: notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),
 		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
 		Ready: func(context.Context) (carillon.Details, error) {
 			return carillon.Details{{Key: "database", Value: "ok"}}, r.ready
