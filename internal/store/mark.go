@@ -92,6 +92,11 @@ func (m *marking) hold(ctx context.Context, query string, args ...any) error {
 }
 
 func (m *marking) endFlights(ctx context.Context, shard int) (int, error) {
+	// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
+	if _, err := m.steps(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = 'was under way when the backup was taken',
+		ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(m.now)); err != nil {
+		return 0, err
+	}
 	calls, err := m.steps(ctx, `UPDATE call SET q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system',
 		detail = 'was under way when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM call
 		WHERE q = 2 AND shard = $1 LIMIT $3) AND q + 0 = 2`, shard, db.Millis(m.now), markRows)

@@ -298,6 +298,11 @@ func callsRestored(t *testing.T, r *rig) {
 	if c := r.callNow(t, dialing); c.State != carillon.StateFailed || c.Reason != carillon.ReasonInterrupted {
 		t.Errorf("%+v", c)
 	}
+	attempts, err := r.Calls().Attempts(t.Context(), carillon.MessageKey(dialing))
+	if len(attempts) != 1 || attempts[0].State != carillon.StateFailed || attempts[0].Reason != carillon.ReasonInterrupted ||
+		!attempts[0].EndedAt.Equal(r.now) || err != nil {
+		t.Errorf("%+v, %v", attempts, err)
+	}
 	if !r.callNow(t, first).Held || r.callNow(t, later).Held {
 		t.Error("not what is due is held")
 	}
