@@ -36,12 +36,15 @@ func (a *App) topics() {
 type nodeBus struct{ app *App }
 
 // PublishWakes implements queue.Bus.
-func (b nodeBus) PublishWakes(ws []queue.Wake) {
+func (b nodeBus) PublishWakes(ws []queue.Wake) { b.app.bus.Publish(kindWake, itemsOf(ws)...) }
+
+// itemsOf encodes wake-ups for another node.
+func itemsOf(ws []queue.Wake) []realtime.Item {
 	items := make([]realtime.Item, len(ws))
 	for i, w := range ws {
 		items[i] = realtime.Item{Key: w.Kind + "/" + strconv.FormatInt(w.SenderUID, 10) + "/" + strconv.Itoa(int(w.Class)), Value: w.Due.UnixMilli()}
 	}
-	b.app.bus.Publish(kindWake, items...)
+	return items
 }
 
 // PublishShards implements queue.Bus.
