@@ -84,6 +84,7 @@ type node struct {
 	calls   *call.Calls
 	company *carillon.Company
 	line    *carillon.Sender
+	stop    func() // of a node that a helper started
 }
 
 func newNode(t *testing.T, o store.Options, p *phone) *node {
