@@ -25,28 +25,61 @@ const callsProvision = `companies:
     agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Agent, language: en}]
 `
 
+// callsSite makes the folders of two nodes whose flags provision one line, and returns how to read their database.
+func callsSite(t *testing.T, engine string) (dir string, flags []string, driver, source string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	provision := filepath.Join(dir, "provision.yaml")
+	if err := os.WriteFile(provision, []byte(callsProvision), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags = []string{"--provision=" + provision, "--call-drain=30s", "--password-memory=8", "--password-passes=1"}
+	if engine == "postgres" {
+		source = storetest.Postgres(t)
+		return dir, append(flags, "--database-url="+source, "--master-key-file="+storetest.MasterKey(t)), "pgx", source
+	}
+	return dir, flags, "sqlite", "file:" + filepath.Join(dir, "a", "carillon.db") + "?mode=ro&_pragma=busy_timeout(5000)"
+}
+
+// TestCallsInProgressEndBeforeAStop stops a node by SIGTERM while two calls are answered.
+func TestCallsInProgressEndBeforeAStop(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			dir, flags, driver, source := callsSite(t, engine)
+			n := newNode(t, filepath.Join(dir, "a"), flags...)
+			n.start()
+			db, err := sql.Open(driver, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			w := watchCalls(t, db)
+			w.place(n, "34600111001")
+			w.place(n, "34600111002")
+			w.await(20*time.Second, "two calls are answered", func() bool { return w.count("state = 'in_progress'") == 2 })
+			if code := n.stop(25 * time.Second); code != 0 {
+				t.Errorf("it stopped with %d", code)
+			}
+			if completed := w.count("q = 0 AND state = 'completed' AND ended_by = 'agent'"); completed != 2 {
+				t.Errorf("%d of two calls came to their own end", completed)
+			}
+		})
+	}
+}
+
 // TestCallsOfALineStayWithinItsBoundOverAKill places forty calls on a line that carries ten, and kills the node that has them
 // under way. On PostgreSQL another node has joined meanwhile: the line's shard may have moved to it, the calls have not.
 func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			for _, name := range []string{"a", "b"} {
-				if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
-			provision := filepath.Join(dir, "provision.yaml")
-			if err := os.WriteFile(provision, []byte(callsProvision), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			flags := []string{"--provision=" + provision, "--call-drain=30s", "--password-memory=8", "--password-passes=1"}
-			driver, source := "sqlite", "file:"+filepath.Join(dir, "a", "carillon.db")+"?mode=ro&_pragma=busy_timeout(5000)"
-			if engine == "postgres" {
-				driver, source = "pgx", storetest.Postgres(t)
-				flags = append(flags, "--database-url="+source, "--master-key-file="+storetest.MasterKey(t))
-			}
+			dir, flags, driver, source := callsSite(t, engine)
 			a := newNode(t, filepath.Join(dir, "a"), flags...)
 			a.start()
 			db, err := sql.Open(driver, source)
