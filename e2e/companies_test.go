@@ -168,7 +168,7 @@ func (c *companies) table(t *testing.T, query string, args ...any) [][]any {
 	return all
 }
 
-// state is all that is stored about Alpha but the times of last use, a row a line.
+// state is all that is stored about Alpha, a row a line, but the times of last use and of the next look at a template's review.
 func (c *companies) state(t *testing.T) string {
 	t.Helper()
 	var lines []string
@@ -179,7 +179,7 @@ func (c *companies) state(t *testing.T) string {
 		"session":    "SELECT s.id, s.expires_at, s.ended_at FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
 		"access_key": "SELECT id, label, digest, sealed, scopes, expires_at, revoked_at FROM access_key WHERE company_id = $1",
 		"sender":     "SELECT * FROM sender WHERE company_id = $1",
-		"template":   "SELECT * FROM template WHERE company_id = $1",
+		"template":   "SELECT id, provider_id, sender, name, language, category, status, parameter_format, components, reason, created_at, updated_at FROM template WHERE company_id = $1",
 		"created":    "SELECT * FROM template_creation WHERE company_id = $1",
 		"resource":   "SELECT * FROM resource WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
 		"quota": "SELECT * FROM quota WHERE company_id = $1", "idempotency": "SELECT * FROM idempotency WHERE company_id = $1",
