@@ -94,6 +94,17 @@ func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.Res
 	})
 }
 
+// valueRoute is a keyRoute whose handler returns the value of a 200, or nil for a 204.
+func (g guard) valueRoute(pattern string, scope auth.Scope, handle func(r *http.Request, p *auth.Principal) (any, error)) httpio.Route {
+	return route(pattern, "key:"+string(scope), httpio.Value(func(r *http.Request) (any, error) {
+		p, err := g.principal(r, scope)
+		if err != nil {
+			return nil, err
+		}
+		return handle(r, p)
+	}))
+}
+
 // principal resolves the credential of a request: a present access_key decides alone, else a company token as Bearer
 // (docs/reference/signing-in.md). Then the company, then the scope.
 func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
-	"time"
 
 	"carillon"
 	"carillon/internal/auth"
@@ -20,14 +20,25 @@ type signIn struct {
 
 func (s signIn) routes() []httpio.Route {
 	return []httpio.Route{
-		{Pattern: "POST " + prefix + "/auth", Access: "none", MaxBody: maxCredentials, Handle: s.passwordGrant},
-		{Pattern: "POST " + prefix + "/auth/refresh", Access: "none", MaxBody: maxCredentials, Handle: s.refresh},
-		route("POST "+prefix+"/auth/company", "company", s.companyToken),
-		route("POST "+prefix+"/auth/logout", "user", s.signOut),
-		route("GET "+prefix+"/auth/user", "user", s.user),
-		route("POST "+prefix+"/api_keys", "user", s.apiKeys),
+		{Pattern: "POST " + prefix + "/auth", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(s.passwordGrant)},
+		{Pattern: "POST " + prefix + "/auth/refresh", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(s.refresh)},
+		route("POST "+prefix+"/auth/company", "company", httpio.Value(s.companyToken)),
+		s.userRoute("POST "+prefix+"/auth/logout", s.signOut),
+		s.userRoute("GET "+prefix+"/auth/user", s.user),
+		s.userRoute("POST "+prefix+"/api_keys", s.apiKeys),
 		route("GET /.well-known/jwks.json", "none", s.publicKeys),
 	}
+}
+
+// userRoute is a route for the user whose access token a request carries.
+func (s signIn) userRoute(pattern string, handle func(ctx context.Context, c *auth.Caller) (any, error)) httpio.Route {
+	return route(pattern, "user", httpio.Value(func(r *http.Request) (any, error) {
+		c, err := s.auth.Caller(r.Context(), r.Header.Get("Authorization"))
+		if err != nil {
+			return nil, err
+		}
+		return handle(r.Context(), c)
+	}))
 }
 
 // maxCredentials is the limit of bodies that need no credential.
@@ -45,33 +56,30 @@ type sessionResponse struct {
 
 const bearerType = "bearer"
 
-func writeSession(w http.ResponseWriter, x *auth.Session) error {
-	return httpio.JSON(w, http.StatusOK, sessionResponse{
-		x.AccessToken, bearerType, x.ExpiresIn, x.ExpiresAt.Unix(), x.RefreshToken, x.User,
-	})
+func responseOf(x *auth.Session, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return sessionResponse{x.AccessToken, bearerType, x.ExpiresIn, x.ExpiresAt.Unix(), x.RefreshToken, x.User}, nil
 }
 
-func (s signIn) passwordGrant(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) passwordGrant(r *http.Request) (any, error) {
 	if err := checkGrantType(r); err != nil {
-		return err
+		return nil, err
 	}
-	o, err := bodyObject(w, r)
+	o, err := httpio.Object(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	email, err := requiredText(o, "email")
+	email, err := o.Find("email").Required("email")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	password, err := requiredSecret(o, "password")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	session, err := s.auth.SignIn(r.Context(), strings.TrimSpace(email), password, httpio.ClientAddress(r, s.proxies))
-	if err != nil {
-		return err
-	}
-	return writeSession(w, session)
+	return responseOf(s.auth.SignIn(r.Context(), strings.TrimSpace(email), password, httpio.ClientAddress(r, s.proxies)))
 }
 
 // checkGrantType checks grant_type, which has one value.
@@ -87,27 +95,7 @@ func checkGrantType(r *http.Request) error {
 	return nil
 }
 
-func bodyObject(w http.ResponseWriter, r *http.Request) (*jsonbody.Object, error) {
-	body, err := httpio.Body(w, r)
-	if err != nil {
-		return nil, err
-	}
-	return jsonbody.Parse(body)
-}
-
-// requiredText reads a string that must be present and not blank.
-func requiredText(o *jsonbody.Object, field string) (string, error) {
-	text, _, err := o.String(field, field)
-	if err != nil {
-		return "", err
-	}
-	if strings.TrimSpace(text) == "" {
-		return "", carillon.Missing(field)
-	}
-	return text, nil
-}
-
-// requiredSecret is requiredText for values that no error may show.
+// requiredSecret reads a required text that no error may show.
 func requiredSecret(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
@@ -119,78 +107,55 @@ func requiredSecret(o *jsonbody.Object, field string) (string, error) {
 	return text, nil
 }
 
-func (s signIn) refresh(w http.ResponseWriter, r *http.Request) error {
-	o, err := bodyObject(w, r)
+func (s signIn) refresh(r *http.Request) (any, error) {
+	o, err := httpio.Object(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	token, err := requiredSecret(o, "refresh_token")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	session, err := s.auth.Refresh(r.Context(), token)
-	if err != nil {
-		return err
-	}
-	return writeSession(w, session)
+	return responseOf(s.auth.Refresh(r.Context(), token))
 }
 
 // companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token is not
 // accepted, because it could then renew itself forever.
-func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
+func (s signIn) companyToken(r *http.Request) (any, error) {
 	key := accessKey(r)
 	if header := r.Header.Get("X-Access-Key"); !key.Present && header != "" {
 		key = auth.PresentedKey{Key: header, Present: true}
 	}
 	p, err := s.auth.Principal(r.Context(), key, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
 	if p.Company.Suspended {
-		return carillon.Denied("The company is suspended")
+		return nil, carillon.Denied("The company is suspended")
 	}
 	t, err := s.auth.CompanyToken(r.Context(), p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	type company struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	}
-	return httpio.JSON(w, http.StatusOK, struct {
+	return struct {
 		AccessToken string  `json:"access_token"`
 		TokenType   string  `json:"token_type"`
 		ExpiresIn   int     `json:"expires_in"`
 		ExpiresAt   int64   `json:"expires_at"`
 		Company     company `json:"company"`
-	}{t.AccessToken, bearerType, t.ExpiresIn, t.ExpiresAt.Unix(), company{p.Company.ID, p.Company.Name}})
+	}{t.AccessToken, bearerType, t.ExpiresIn, t.ExpiresAt.Unix(), company{p.Company.ID, p.Company.Name}}, nil
 }
 
-// caller returns the user whose access token a request carries.
-func (s signIn) caller(r *http.Request) (*auth.Caller, error) {
-	return s.auth.Caller(r.Context(), r.Header.Get("Authorization"))
+func (s signIn) signOut(ctx context.Context, c *auth.Caller) (any, error) {
+	return nil, s.auth.SignOut(ctx, c)
 }
 
-func (s signIn) signOut(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.caller(r)
-	if err != nil {
-		return err
-	}
-	if err := s.auth.SignOut(r.Context(), c); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-func (s signIn) user(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.caller(r)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, c.User())
-}
+func (s signIn) user(_ context.Context, c *auth.Caller) (any, error) { return c.User(), nil }
 
 // keyRecord is a company's access key; clients rely on the order of its keys.
 type keyRecord struct {
@@ -201,31 +166,22 @@ type keyRecord struct {
 	CompanyName string  `json:"company_name"`
 }
 
-func (s signIn) apiKeys(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.caller(r)
+func (s signIn) apiKeys(ctx context.Context, c *auth.Caller) (any, error) {
+	keys, err := s.auth.Keys(ctx, c)
 	if err != nil {
-		return err
-	}
-	keys, err := s.auth.Keys(r.Context(), c)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	records := make([]keyRecord, 0, len(keys))
 	for _, k := range keys {
-		record := keyRecord{CompanyID: k.Company.ID, Key: k.Key.Key, IsActive: true, CompanyName: k.Company.Name}
-		if !k.Key.LastUsed.IsZero() {
-			at := carillon.FormatTime(k.Key.LastUsed)
-			record.LastUsed = &at
-		}
-		records = append(records, record)
+		records = append(records, keyRecord{k.Company.ID, k.Key.Key, true, auth.TimeOrNull(k.Key.LastUsed), k.Company.Name})
 	}
-	return httpio.JSON(w, http.StatusOK, struct {
+	return struct {
 		ValidAPIKeys []keyRecord `json:"validApiKeys"`
-	}{records})
+	}{records}, nil
 }
 
-// keySetMaxAge is how long a verifier may cache the key set; a new key is published a day before it signs.
-const keySetMaxAge = 10 * time.Minute
+// keySetMaxAge lets a verifier cache the key set for ten minutes; a new key is published a day before it signs.
+const keySetMaxAge = "public, max-age=600"
 
 // publicKeys responds with the key set that verifies tokens (RFC 7517).
 func (s signIn) publicKeys(w http.ResponseWriter, r *http.Request) error {
@@ -233,7 +189,8 @@ func (s signIn) publicKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return httpio.Public(w, keySetMaxAge, struct {
+	w.Header().Set("Cache-Control", keySetMaxAge)
+	return httpio.JSON(w, http.StatusOK, struct {
 		Keys []auth.JWK `json:"keys"`
 	}{keys})
 }

@@ -24,12 +24,12 @@ type calls struct {
 
 func (s calls) routes() []httpio.Route {
 	return []httpio.Route{
-		s.keyRoute("GET "+prefix+"/calls/{id}", auth.NotifyRead, s.show),
-		s.keyRoute("GET "+prefix+"/calls/{id}/recording", auth.NotifyRead, s.recording),
+		s.valueRoute("GET "+prefix+"/calls/{id}", auth.NotifyRead, s.show),
+		s.valueRoute("GET "+prefix+"/calls/{id}/recording", auth.NotifyRead, s.recording),
 	}
 }
 
-func (s calls) find(r *http.Request, p *auth.Principal) (*notify.CallDetail, error) {
+func (s calls) show(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := notificationID(r)
 	if err != nil {
 		return nil, carillon.Absent("Call")
@@ -37,18 +37,10 @@ func (s calls) find(r *http.Request, p *auth.Principal) (*notify.CallDetail, err
 	return s.notify.Call(r.Context(), p.Company.ID, id)
 }
 
-func (s calls) show(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	c, err := s.find(r, p)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, c)
-}
-
 // recording responds as for every call without a recording: no line of this version carries speech.
-func (s calls) recording(_ http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	if _, err := s.find(r, p); err != nil {
-		return err
+func (s calls) recording(r *http.Request, p *auth.Principal) (any, error) {
+	if _, err := s.show(r, p); err != nil {
+		return nil, err
 	}
-	return carillon.Absent("Recording")
+	return nil, carillon.Absent("Recording")
 }

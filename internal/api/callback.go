@@ -104,7 +104,7 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	if err != nil {
 		return err
 	}
-	body, err := httpio.RawBody(w, r)
+	body, err := httpio.RawBody(r)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
-	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
 	"carillon/internal/request"
 	"carillon/internal/store"
@@ -28,11 +27,11 @@ type notifications struct {
 
 func (s notifications) routes() []httpio.Route {
 	return []httpio.Route{
-		s.keyRoute("GET "+prefix+"/notify", auth.NotifyRead, s.list),
-		s.keyRoute("GET "+prefix+"/notify/{id}", auth.NotifyRead, s.show),
-		s.keyRoute("DELETE "+prefix+"/notify/{id}", auth.NotifySend, s.cancel),
-		s.keyRoute("PATCH "+prefix+"/notify/{id}", auth.NotifySend, s.move),
-		s.keyRoute("GET "+prefix+"/usage", auth.UsageRead, s.usage),
+		s.valueRoute("GET "+prefix+"/notify", auth.NotifyRead, s.list),
+		s.valueRoute("GET "+prefix+"/notify/{id}", auth.NotifyRead, s.show),
+		s.valueRoute("DELETE "+prefix+"/notify/{id}", auth.NotifySend, s.cancel),
+		s.valueRoute("PATCH "+prefix+"/notify/{id}", auth.NotifySend, s.move),
+		s.valueRoute("GET "+prefix+"/usage", auth.UsageRead, s.usage),
 	}
 }
 
@@ -45,29 +44,26 @@ func notificationID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-func (s notifications) show(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) show(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := notificationID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	page, err := readPage(r.URL.Query(), recipientsList)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	first := 0
 	if page.After != "" {
 		if first, err = strconv.Atoi(page.After); err != nil || first < 0 {
-			return badCursor(r)
+			return nil, badCursor(r)
 		}
 	}
 	v, next, err := s.notify.Find(r.Context(), p.Company.ID, id, first, page.Limit)
-	if err != nil {
-		return err
-	}
-	if next > 0 {
+	if err == nil && next > 0 {
 		v.NextCursor = encodeCursor(recipientsList, strconv.Itoa(next))
 	}
-	return httpio.JSON(w, http.StatusOK, v)
+	return v, err
 }
 
 // The kinds of cursors.
@@ -86,34 +82,27 @@ type notificationList struct {
 	NextCursor *string        `json:"next_cursor"`
 }
 
-func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) list(r *http.Request, p *auth.Principal) (any, error) {
 	page, err := readPage(r.URL.Query(), notificationsList)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, none, err := s.filter(r, p.Company.ID)
-	if err != nil {
-		return err
-	}
 	list := notificationList{Data: []*notify.View{}}
-	if none {
-		return httpio.JSON(w, http.StatusOK, list)
+	if err != nil || none {
+		return list, err
 	}
-	f.Limit = page.Limit
 	if page.After != "" && !carillon.ValidUUID(page.After) {
-		return badCursor(r)
+		return nil, badCursor(r)
 	}
-	f.Before = page.After
+	f.Limit, f.Before = page.Limit, page.After
 	views, next, err := s.notify.List(r.Context(), p.Company.ID, f)
-	if err != nil {
-		return err
-	}
 	list.Data = append(list.Data, views...)
 	if next != "" {
 		cursor := encodeCursor(notificationsList, next)
 		list.NextCursor = &cursor
 	}
-	return httpio.JSON(w, http.StatusOK, list)
+	return list, err
 }
 
 // filter reads the list's filters. It reports none where nothing can match: the company has no such sender, or the
@@ -183,10 +172,10 @@ func queryInstant(q url.Values, name string) (time.Time, error) {
 	return t, nil
 }
 
-func (s notifications) cancel(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := notificationID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hangUp := false
 	switch v := r.URL.Query().Get("hangup"); v {
@@ -194,65 +183,42 @@ func (s notifications) cancel(w http.ResponseWriter, r *http.Request, p *auth.Pr
 	case "true":
 		hangUp = s.calls != nil
 	default:
-		return carillon.InvalidValue("hangup", "One of true, false", v)
+		return nil, carillon.InvalidValue("hangup", "One of true, false", v)
 	}
 	for again := hangUp; ; again = false {
 		if hangUp {
 			state, err := s.calls.HangUp(r.Context(), p.Company.ID, id)
-			if err != nil {
-				return err
-			}
-			if state != "" {
-				return httpio.JSON(w, http.StatusOK, notify.HungUp(id, state))
+			if err != nil || state != "" {
+				return notify.HungUp(id, state), err
 			}
 		}
 		c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
-		if again && carillon.IsCode(err, carillon.Conflict) {
-			continue // the call may have started between the two
+		if !again || !carillon.IsCode(err, carillon.Conflict) {
+			return c, err
 		}
-		if err != nil {
-			return err
-		}
-		return httpio.JSON(w, http.StatusOK, c)
+		// The call may have started between the two.
 	}
 }
 
-func (s notifications) move(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s notifications) move(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := notificationID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	body, err := httpio.Body(w, r)
+	o, err := httpio.Object(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	due, err := readMove(body, time.Now())
+	due, given, err := request.Schedule(o, time.Now())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m, err := s.notify.Move(r.Context(), p.Company.ID, id, due)
-	if err != nil {
-		return err
+	if !given {
+		return nil, carillon.Missing("datetime_sending")
 	}
-	return httpio.JSON(w, http.StatusOK, m)
+	return s.notify.Move(r.Context(), p.Company.ID, id, due)
 }
 
-func readMove(body []byte, now time.Time) (time.Time, error) {
-	o, err := jsonbody.Parse(body)
-	if err != nil {
-		return time.Time{}, err
-	}
-	due, given, err := request.Schedule(o, now)
-	if err == nil && !given {
-		err = carillon.Missing("datetime_sending")
-	}
-	return due, err
-}
-
-func (s notifications) usage(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	u, err := s.notify.Usage(r.Context(), p.Company)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, u)
+func (s notifications) usage(r *http.Request, p *auth.Principal) (any, error) {
+	return s.notify.Usage(r.Context(), p.Company)
 }

@@ -57,7 +57,7 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 			return err
 		}
 		if sub.Body == nil {
-			if sub.Body, err = httpio.Body(w, r); err != nil {
+			if sub.Body, err = httpio.Body(r); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func writeAccepted(w http.ResponseWriter, a notify.Response) error {
 
 // repeat responds to a request whose idempotency key has a stored response. Otherwise it reserves the key until done.
 func (s sending) repeat(w http.ResponseWriter, r *http.Request, sub *notify.Submission) (done func(), replayed bool, err error) {
-	if sub.Body, err = httpio.Body(w, r); err != nil {
+	if sub.Body, err = httpio.Body(r); err != nil {
 		return nil, false, err
 	}
 	sub.Hash = contentHash(r.URL.Query(), sub.Body)

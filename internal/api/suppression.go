@@ -8,7 +8,6 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
-	"carillon/internal/jsonbody"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 )
@@ -30,9 +29,9 @@ type suppressionList struct {
 
 func (s suppressionList) routes() []httpio.Route {
 	return []httpio.Route{
-		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), s.list),
-		s.keyRoute("POST "+prefix+"/suppressions", auth.SuppressionsWrite, s.suppress),
-		s.keyRoute("DELETE "+prefix+"/suppressions/{number}", auth.SuppressionsWrite, s.unsuppress),
+		route("GET "+prefix+"/suppressions", "key:"+string(auth.NotifyRead), httpio.Value(s.list)),
+		s.valueRoute("POST "+prefix+"/suppressions", auth.SuppressionsWrite, s.suppress),
+		s.valueRoute("DELETE "+prefix+"/suppressions/{number}", auth.SuppressionsWrite, s.unsuppress),
 	}
 }
 
@@ -49,21 +48,21 @@ func rowOf(x suppressions.Suppression) suppressionRow {
 const suppressionCursor = "suppression"
 
 // list needs one of the scopes suppressions:write and notify:read.
-func (s suppressionList) list(w http.ResponseWriter, r *http.Request) error {
+func (s suppressionList) list(r *http.Request) (any, error) {
 	p, err := s.principal(r, auth.SuppressionsWrite)
 	if carillon.IsCode(err, carillon.Forbidden) {
 		p, err = s.principal(r, auth.NotifyRead)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	page, err := readPage(r.URL.Query(), suppressionCursor)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := s.store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list := struct {
 		Data []suppressionRow `json:"data"`
@@ -75,31 +74,27 @@ func (s suppressionList) list(w http.ResponseWriter, r *http.Request) error {
 	if n := len(list.Data); n > 0 {
 		list.Next = page.next(suppressionCursor, len(found), list.Data[n-1].Number)
 	}
-	return httpio.JSON(w, http.StatusOK, list)
+	return list, nil
 }
 
 // suppress adds a number. For one that is on the list already it responds with the stored entry.
-func (s suppressionList) suppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	body, err := httpio.Body(w, r)
+func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, error) {
+	number, reason, err := readSuppression(r)
 	if err != nil {
-		return err
-	}
-	number, reason, err := parseSuppression(body)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.store.Suppress(r.Context(), p.Company.ID, reason, time.Now(), number); err != nil {
-		return err
+		return nil, err
 	}
 	x, err := s.store.Suppression(r.Context(), p.Company.ID, number)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return httpio.JSON(w, http.StatusOK, rowOf(*x))
+	return rowOf(*x), nil
 }
 
-func parseSuppression(body []byte) (number, reason string, err error) {
-	o, err := jsonbody.Parse(body)
+func readSuppression(r *http.Request) (number, reason string, err error) {
+	o, err := httpio.Object(r)
 	if err != nil {
 		return "", "", err
 	}
@@ -124,18 +119,14 @@ func parseSuppression(body []byte) (number, reason string, err error) {
 	return number, reason, nil
 }
 
-func (s suppressionList) unsuppress(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s suppressionList) unsuppress(r *http.Request, p *auth.Principal) (any, error) {
 	number := r.PathValue("number")
 	if !carillon.ValidNumber(number) {
-		return carillon.Absent("Suppression")
+		return nil, carillon.Absent("Suppression")
 	}
 	removed, err := s.store.Unsuppress(r.Context(), p.Company.ID, number)
-	if err != nil {
-		return err
+	if err == nil && !removed {
+		err = carillon.Absent("Suppression")
 	}
-	if !removed {
-		return carillon.Absent("Suppression")
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return nil, err
 }

@@ -28,12 +28,12 @@ func (s templates) routes() []httpio.Route {
 	const read, write = auth.TemplatesRead, auth.TemplatesWrite
 	return []httpio.Route{
 		s.keyRoute("GET "+prefix+"/notify/templates", read, s.list),
-		s.keyRoute("POST "+prefix+"/notify/templates", write, s.create),
-		s.keyRoute("GET "+prefix+"/notify/templates/{id}", read, s.read),
-		s.keyRoute("PATCH "+prefix+"/notify/templates/{id}", write, s.edit),
-		s.keyRoute("DELETE "+prefix+"/notify/templates/{id}", write, s.delete),
-		s.keyRoute("POST "+prefix+"/notify/templates/{id}/submit", write, s.submit),
-		s.keyRoute("GET "+prefix+"/notify/template/components", read, s.components),
+		s.valueRoute("POST "+prefix+"/notify/templates", write, s.create),
+		s.valueRoute("GET "+prefix+"/notify/templates/{id}", read, s.read),
+		s.valueRoute("PATCH "+prefix+"/notify/templates/{id}", write, s.edit),
+		s.valueRoute("DELETE "+prefix+"/notify/templates/{id}", write, s.delete),
+		s.valueRoute("POST "+prefix+"/notify/templates/{id}/submit", write, s.submit),
+		s.valueRoute("GET "+prefix+"/notify/template/components", read, s.components),
 	}
 }
 
@@ -117,35 +117,37 @@ func (s templates) creationSender(r *http.Request, company *carillon.Company, nu
 	return sender, err
 }
 
-func (s templates) create(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	body, err := httpio.Body(w, r)
+func (s templates) create(r *http.Request, p *auth.Principal) (any, error) {
+	body, err := httpio.Body(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	number, err := phoneNumber(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	draft, err := content.ParseDraft(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, err := draft.Template()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sender, err := s.creationSender(r, p.Company, number)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	made, err := s.catalog.Create(r.Context(), p.Company, sender, *t, draft.Submit)
 	if errors.Is(err, catalog.ErrCreatedToday) {
 		err = createdToday(p.Company.Limits.TemplatesPerDay, time.Now())
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return writeCreated(w, made)
+	c := createdTemplate{Success: true, Message: "Template created successfully"}
+	c.Template.ID, c.Template.Name, c.Template.Status = made.PublicID(), made.Name, made.Status
+	return c, nil
 }
 
 // createdToday returns the error of a company that created its daily number of templates.
@@ -174,31 +176,15 @@ type createdTemplate struct {
 	} `json:"template"`
 }
 
-func writeCreated(w http.ResponseWriter, t *carillon.Template) error {
-	c := createdTemplate{Success: true, Message: "Template created successfully"}
-	c.Template.ID, c.Template.Name, c.Template.Status = t.PublicID(), t.Name, t.Status
-	return httpio.JSON(w, http.StatusOK, c)
-}
+const maxTemplateID = 32 // digits
 
 // templateID reads the id from the path. Ids, ours and the channel's, are decimal.
 func templateID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
-	if !decimal(id) {
+	if id == "" || len(id) > maxTemplateID || strings.Trim(id, "0123456789") != "" {
 		return "", carillon.Absent("Template")
 	}
 	return id, nil
-}
-
-func decimal(id string) bool {
-	if id == "" || len(id) > 32 {
-		return false
-	}
-	for i := range len(id) {
-		if id[i] < '0' || id[i] > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // templateView is a template's record with the reason of its rejection or pause.
@@ -207,31 +193,31 @@ type templateView struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func viewOf(t *carillon.Template) templateView {
-	return templateView{catalog.RecordOf(t), t.Reason}
+// viewOf returns the view of a template that was found or changed, or the error of that.
+func viewOf(t *carillon.Template, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return templateView{catalog.RecordOf(t), t.Reason}, nil
 }
 
-func (s templates) read(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) read(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := templateID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := s.catalog.Find(r.Context(), p.Company.ID, id)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, viewOf(t))
+	return viewOf(s.catalog.Find(r.Context(), p.Company.ID, id))
 }
 
 // edit changes the fields that the body has. With submit it submits the edited draft.
-func (s templates) edit(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	body, err := httpio.Body(w, r)
+func (s templates) edit(r *http.Request, p *auth.Principal) (any, error) {
+	body, err := httpio.Body(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id, err := templateID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	submit := false
 	t, err := s.catalog.Edit(r.Context(), p.Company.ID, id, func(t carillon.Template) (carillon.Template, error) {
@@ -252,10 +238,7 @@ func (s templates) edit(w http.ResponseWriter, r *http.Request, p *auth.Principa
 	if err == nil && submit {
 		t, err = s.catalog.Submit(r.Context(), p.Company.ID, t.ID)
 	}
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, viewOf(t))
+	return viewOf(t, err)
 }
 
 // keepSamples copies the sample values of a body whose text was not edited.
@@ -270,42 +253,31 @@ func keepSamples(edited, before *carillon.Template) {
 	}
 }
 
-func (s templates) delete(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) delete(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := templateID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.catalog.Delete(r.Context(), p.Company.ID, id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return nil, s.catalog.Delete(r.Context(), p.Company.ID, id)
 }
 
-func (s templates) submit(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) submit(r *http.Request, p *auth.Principal) (any, error) {
 	id, err := templateID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := s.catalog.Submit(r.Context(), p.Company.ID, id)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, viewOf(t))
+	return viewOf(s.catalog.Submit(r.Context(), p.Company.ID, id))
 }
 
 // components responds with one template, found by id or name.
-func (s templates) components(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+func (s templates) components(r *http.Request, p *auth.Principal) (any, error) {
 	q := r.URL.Query()
 	which := q.Get("template")
 	if strings.TrimSpace(which) == "" {
-		return carillon.Missing("template")
+		return nil, carillon.Missing("template")
 	}
-	t, err := s.catalog.FindNamed(r.Context(), p.Company.ID, which, q.Get("language"))
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, struct {
-		Template templateView `json:"template"`
-	}{viewOf(t)})
+	view, err := viewOf(s.catalog.FindNamed(r.Context(), p.Company.ID, which, q.Get("language")))
+	return struct {
+		Template any `json:"template"`
+	}{view}, err
 }

@@ -73,7 +73,7 @@ func userMetadata(a *accounts.Account) UserMetadata {
 
 // userObject returns the user object of an account.
 func userObject(a *accounts.Account) *User {
-	confirmed, signedIn, created, updated := timeOrNull(a.ConfirmedAt), timeOrNull(a.LastSignInAt), timeOrNull(a.CreatedAt), timeOrNull(a.UpdatedAt)
+	confirmed, signedIn, created, updated := TimeOrNull(a.ConfirmedAt), TimeOrNull(a.LastSignInAt), TimeOrNull(a.CreatedAt), TimeOrNull(a.UpdatedAt)
 	return &User{
 		ID: a.ID, Audience: userAudience, Role: userAudience, Email: a.Email, EmailConfirmedAt: confirmed, Phone: a.Phone,
 		ConfirmedAt: confirmed, LastSignInAt: signedIn, AppMetadata: appMetadata(), UserMetadata: userMetadata(a),
@@ -94,7 +94,8 @@ func identityID(account string) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-func timeOrNull(t time.Time) *string {
+// TimeOrNull formats an instant for a response, nil when it is zero.
+func TimeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}

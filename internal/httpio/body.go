@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"carillon"
+	"carillon/internal/jsonbody"
 )
 
 const (
@@ -25,11 +26,20 @@ const (
 
 // Body reads a JSON request's body: the content type must be application/json, the size at most the route's MaxBody.
 // It is valid until the response has been written.
-func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func Body(r *http.Request) ([]byte, error) {
 	if err := contentType(r); err != nil {
 		return nil, err
 	}
-	return RawBody(w, r)
+	return RawBody(r)
+}
+
+// Object reads a body that is a JSON object.
+func Object(r *http.Request) (*jsonbody.Object, error) {
+	body, err := Body(r)
+	if err != nil {
+		return nil, err
+	}
+	return jsonbody.Parse(body)
 }
 
 func contentType(r *http.Request) error {
@@ -49,10 +59,10 @@ func contentType(r *http.Request) error {
 
 // RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
 // when the router's budget for bodies is used up.
-func RawBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func RawBody(r *http.Request) ([]byte, error) {
 	st := stateOf(r.Context())
 	if r.ContentLength > st.maxBody {
-		return nil, tooLarge(w, r, st.maxBody)
+		return nil, tooLarge(st, r)
 	}
 	buf, err := growBody(st, nil, min(max(512, r.ContentLength+1), firstBuffer))
 	if err != nil {
@@ -63,7 +73,7 @@ func RawBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		buf = buf[:len(buf)+n]
 		switch {
 		case int64(len(buf)) > st.maxBody:
-			return nil, tooLarge(w, r, st.maxBody)
+			return nil, tooLarge(st, r)
 		case errors.Is(err, io.EOF):
 			return buf, nil
 		case err != nil:
@@ -102,18 +112,15 @@ func growBody(st *state, buf []byte, size int64) ([]byte, error) {
 }
 
 // tooLarge drops what follows of the body, within bounds, and returns the 413.
-func tooLarge(w http.ResponseWriter, r *http.Request, limit int64) *carillon.Error {
+func tooLarge(st *state, r *http.Request) *carillon.Error {
 	// A client that waits for 100 Continue has not sent anything yet, and reading would invite it to.
-	waiting := r.Header.Get("Expect") != ""
-	if !waiting {
+	st.unread = r.Header.Get("Expect") != ""
+	if !st.unread {
 		_, err := io.CopyN(io.Discard, r.Body, maxDropped)
-		waiting = !errors.Is(err, io.EOF)
-	}
-	if waiting {
-		w.Header().Set("Connection", "close")
+		st.unread = !errors.Is(err, io.EOF)
 	}
 	return &carillon.Error{Code: carillon.PayloadTooLarge, Message: "The body is too large", Details: carillon.Details{
-		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(limit, 10) + " bytes"},
+		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(st.maxBody, 10) + " bytes"},
 	}}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func echoLength(w http.ResponseWriter, r *http.Request) error {
-	b, err := RawBody(w, r)
+	b, err := RawBody(r)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 
 func TestAnAnnouncedLengthAllocatesLittle(t *testing.T) {
 	rt := newTestRouter()
-	rt.add(Route{Pattern: "POST /held", Handle: func(w http.ResponseWriter, r *http.Request) error {
-		_, err := RawBody(w, r)
+	rt.add(Route{Pattern: "POST /held", Handle: func(_ http.ResponseWriter, r *http.Request) error {
+		_, err := RawBody(r)
 		if n := rt.bodies.used.Load(); n > firstBuffer {
 			t.Errorf("%d bytes are held for a body of which 3 arrived", n)
 		}

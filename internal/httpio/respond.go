@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"time"
 
 	"carillon"
 )
@@ -28,6 +27,7 @@ type state struct {
 	err     error
 	maxBody int64
 	held    int64 // bytes of the router's body budget
+	unread  bool  // a part of the body is left on the connection
 	router  *Router
 }
 
@@ -55,36 +55,43 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 	return Raw(w, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
+// Created is the value of a 201.
+type Created struct{ Value any }
+
+// Value makes the handler of a function that returns the value of a 200, nil for a 204, or a Created.
+func Value(handle func(r *http.Request) (any, error)) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		v, err := handle(r)
+		if err != nil {
+			return err
+		}
+		switch v := v.(type) {
+		case nil:
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		case Created:
+			return JSON(w, http.StatusCreated, v.Value)
+		}
+		return JSON(w, http.StatusOK, v)
+	}
+}
+
 // shortBody fits into net/http's response buffer of 2048 bytes.
 const shortBody = 2000
 
-// Raw writes JSON that is already encoded.
+// Raw writes JSON that is already encoded. No cache may keep it unless the header says so already.
 func Raw(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	h["Cache-Control"] = noStore
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = noStore
+	}
 	if len(body) > shortBody { // net/http sets the length of a shorter one
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that left is not an error
 	return nil
-}
-
-// Public writes a 200 that any cache may keep for a time.
-func Public(w http.ResponseWriter, keep time.Duration, v any) error {
-	return JSON(cacheable{w, "public, max-age=" + strconv.Itoa(int(keep/time.Second))}, http.StatusOK, v)
-}
-
-// cacheable replaces no-store with its own Cache-Control.
-type cacheable struct {
-	http.ResponseWriter
-	control string
-}
-
-func (c cacheable) WriteHeader(status int) {
-	c.Header()["Cache-Control"] = []string{c.control}
-	c.ResponseWriter.WriteHeader(status)
 }
 
 //nolint:gochecknoglobals // header values, shared to save an allocation a request
@@ -113,6 +120,9 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	st.code = e.Code.String()
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	if st.unread {
+		w.Header().Set("Connection", "close")
 	}
 	limitHeaders(w.Header(), e)
 	if e.Code == carillon.Unauthorized {

@@ -24,12 +24,8 @@ const (
 )
 
 // object reads a body and rejects unknown fields, so that a misspelled one does not count as absent.
-func object(w http.ResponseWriter, r *http.Request, known ...string) (*jsonbody.Object, error) {
-	body, err := httpio.Body(w, r)
-	if err != nil {
-		return nil, err
-	}
-	o, err := jsonbody.Parse(body)
+func object(r *http.Request, known ...string) (*jsonbody.Object, error) {
+	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
 	}

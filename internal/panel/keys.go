@@ -36,46 +36,35 @@ func (p *Panel) keyRow(k *accounts.AccessKey) keyRow {
 	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
 	return keyRow{
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
-		ExpiresAt: timeOrNull(k.ExpiresAt), RevokedAt: timeOrNull(k.RevokedAt), LastUsed: timeOrNull(p.Auth.LastUsed(k)),
-		CreatedAt: timeOrNull(k.CreatedAt),
+		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt), LastUsed: auth.TimeOrNull(p.Auth.LastUsed(k)),
+		CreatedAt: auth.TimeOrNull(k.CreatedAt),
 	}
 }
 
-func timeOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := carillon.FormatTime(t)
-	return &s
-}
-
-func (p *Panel) listKeys(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) listKeys(r *http.Request, by member) (any, error) {
 	after, limit, err := page(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	keys, err := p.Store.AccessKeys(r.Context(), by.companyID, after, limit+1)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, listOf(keys, limit, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow))
+	return listOf(keys, limit, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
-func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by member) error {
-	o, err := object(w, r, "label", "scopes", "expires_at")
+func (p *Panel) createKey(r *http.Request, by member) (any, error) {
+	o, err := object(r, "label", "scopes", "expires_at")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now := time.Now()
 	k := accounts.AccessKey{CompanyID: by.companyID, Key: auth.NewKey()}
 	if k.Label, err = text(o, "label", labelMost); err != nil {
-		return err
+		return nil, err
 	}
 	if k.Scopes, err = scopes(o); err != nil {
-		return err
+		return nil, err
 	}
 	if k.ExpiresAt, err = expiry(o, now); err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		n, err := tx.CountKeys(ctx, by.companyID)
@@ -87,11 +76,11 @@ func (p *Panel) createKey(w http.ResponseWriter, r *http.Request, by member) err
 		}
 		return tx.PutKey(ctx, &k, now)
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	row := p.keyRow(&k)
 	row.Key = k.Key
-	return httpio.JSON(w, http.StatusCreated, row)
+	return httpio.Created{Value: row}, nil
 }
 
 func tooManyKeys(n int) *carillon.Error {
@@ -100,16 +89,12 @@ func tooManyKeys(n int) *carillon.Error {
 	}}
 }
 
-func (p *Panel) revokeKey(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) revokeKey(r *http.Request, by member) (any, error) {
 	id := r.PathValue("id")
 	if !carillon.ValidUUID(id) {
-		return carillon.Absent("Key")
+		return nil, carillon.Absent("Key")
 	}
-	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	return nil, p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.RevokeKey(ctx, by.companyID, id, time.Now())
-	}); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	})
 }

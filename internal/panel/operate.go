@@ -8,24 +8,20 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
-	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
 	"carillon/internal/store"
 )
 
 // timeline responds with the events of a notification as a whole; states of its messages are not among them.
-func (p *Panel) timeline(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) timeline(r *http.Request, by member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
-		return carillon.Absent("Notification")
+		return nil, carillon.Absent("Notification")
 	}
 	events, err := p.Notify.Timeline(r.Context(), by.companyID, id)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, struct {
+	return struct {
 		Data []notify.Event `json:"data"`
-	}{events})
+	}{events}, err
 }
 
 // maintenance is the maintenance window in a response; both are null when none is set.
@@ -35,11 +31,7 @@ type maintenance struct {
 }
 
 func maintenanceOf(m store.Maintenance) maintenance {
-	if m.Until.IsZero() {
-		return maintenance{}
-	}
-	from, until := carillon.FormatTime(m.From), carillon.FormatTime(m.Until)
-	return maintenance{&from, &until}
+	return maintenance{auth.TimeOrNull(m.From), auth.TimeOrNull(m.Until)}
 }
 
 // operator admits only owners of the installation's first company, because maintenance concerns every company.
@@ -54,59 +46,42 @@ func (p *Panel) operator(r *http.Request, by member) error {
 	return nil
 }
 
-func (p *Panel) showMaintenance(w http.ResponseWriter, r *http.Request, _ member) error {
+func (p *Panel) showMaintenance(r *http.Request, _ member) (any, error) {
 	m, err := p.Store.Maintenance(r.Context())
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, maintenanceOf(m))
+	return maintenanceOf(m), err
 }
 
 // maxMaintenance is the limit of a window, so that a typing error does not close the interface for a year.
 const maxMaintenance = 7 * 24 * time.Hour
 
-func (p *Panel) startMaintenance(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) startMaintenance(r *http.Request, by member) (any, error) {
 	if err := p.operator(r, by); err != nil {
-		return err
+		return nil, err
 	}
-	body, err := httpio.Body(w, r)
+	o, err := httpio.Object(r)
 	if err != nil {
-		return err
-	}
-	o, err := jsonbody.Parse(body)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	const field = "until"
-	text, given, err := o.String(field, field)
+	text, err := o.Find(field).Required(field)
 	if err != nil {
-		return err
-	}
-	if !given || strings.TrimSpace(text) == "" {
-		return carillon.Missing(field)
+		return nil, err
 	}
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return carillon.BadFormat(field, text, "RFC 3339 date-time", "2030-01-31T09:00:00Z")
+		return nil, carillon.BadFormat(field, text, "RFC 3339 date-time", "2030-01-31T09:00:00Z")
 	}
 	now := time.Now()
 	if !until.After(now) || until.Sub(now) > maxMaintenance {
-		return carillon.InvalidValue(field, "In the future and within seven days", text)
+		return nil, carillon.InvalidValue(field, "In the future and within seven days", text)
 	}
 	m := store.Maintenance{From: now, Until: until}
-	if err := p.Store.SetMaintenance(r.Context(), m); err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, maintenanceOf(m))
+	return maintenanceOf(m), p.Store.SetMaintenance(r.Context(), m)
 }
 
-func (p *Panel) endMaintenance(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) endMaintenance(r *http.Request, by member) (any, error) {
 	if err := p.operator(r, by); err != nil {
-		return err
+		return nil, err
 	}
-	if err := p.Store.SetMaintenance(r.Context(), store.Maintenance{}); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return nil, p.Store.SetMaintenance(r.Context(), store.Maintenance{})
 }

@@ -47,7 +47,7 @@ func (p *Panel) Routes() []httpio.Route {
 		p.firstOr(p.route("POST", "/users", auth.MayWriteUsers, p.addUser)),
 		p.route("GET", "/senders", auth.MayReadSenders, p.listSenders),
 		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
-		stream(p.route("GET", "/events", auth.MayReadNotifications, p.events)),
+		{Pattern: "GET " + prefix + "/events", Access: "panel", Permission: string(auth.MayReadNotifications), Stream: true, Handle: p.events},
 		p.route("POST", "/templates/{id}/review", auth.MayWriteTemplates, p.reviewTemplate),
 		p.route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
 		p.route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
@@ -64,35 +64,40 @@ type member struct {
 	role      auth.Role
 }
 
-type handler func(w http.ResponseWriter, r *http.Request, by member) error
-
-// route returns a route that checks the permission before it calls handle.
-func (p *Panel) route(method, path string, needed auth.Permission, handle handler) httpio.Route {
+// route returns a route that checks the permission before it calls handle, which returns what httpio.Value responds with.
+func (p *Panel) route(method, path string, needed auth.Permission, handle func(r *http.Request, by member) (any, error)) httpio.Route {
 	return httpio.Route{
 		Pattern: method + " " + prefix + path, Access: "panel", Permission: string(needed),
-		Handle: func(w http.ResponseWriter, r *http.Request) error {
-			c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+		Handle: httpio.Value(func(r *http.Request) (any, error) {
+			by, err := p.member(r, needed)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			company, role, err := p.Auth.Member(r.Context(), c, r.URL.Query().Get("company"), needed)
-			if err != nil {
-				return err
-			}
-			httpio.SetCompany(r.Context(), company)
-			return handle(w, r, member{c.Account.ID, company, role})
-		},
+			return handle(r, by)
+		}),
 	}
 }
 
-// stream marks a route whose response is a stream.
-func stream(route httpio.Route) httpio.Route {
-	route.Stream = true
-	return route
+// member returns the caller. Errors: those of auth.Caller and auth.Member.
+func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) {
+	c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+	if err != nil {
+		return member{}, err
+	}
+	company, role, err := p.Auth.Member(r.Context(), c, r.URL.Query().Get("company"), needed)
+	if err != nil {
+		return member{}, err
+	}
+	httpio.SetCompany(r.Context(), company)
+	return member{c.Account.ID, company, role}, nil
 }
 
 // events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).
-func (p *Panel) events(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
+	by, err := p.member(r, auth.MayReadNotifications)
+	if err != nil {
+		return err
+	}
 	topic := cmp.Or(r.URL.Query().Get("topic"), events.Notifications)
 	if !slices.Contains(events.Topics(), topic) {
 		return carillon.Invalid("topic", "Must be one of "+strings.Join(events.Topics(), ", "))

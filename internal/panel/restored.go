@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"carillon"
+	"carillon/internal/auth"
 	"carillon/internal/httpio"
-	"carillon/internal/jsonbody"
 	"carillon/internal/store"
 )
 
@@ -22,55 +22,48 @@ type heldBack struct {
 	Messages int    `json:"messages"`
 }
 
-func (p *Panel) showRestored(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) showRestored(r *http.Request, by member) (any, error) {
 	if err := p.operator(r, by); err != nil {
-		return err
-	}
-	x, err := p.Store.Restored(r.Context())
-	if err != nil {
-		return err
+		return nil, err
 	}
 	shown := restored{Held: []heldBack{}}
-	if x != nil {
-		at := carillon.FormatTime(x.At)
-		shown.At = &at
-		for _, h := range x.Held {
-			c, err := p.Store.Company(r.Context(), h.CompanyID)
-			if err != nil {
-				return err
-			}
-			shown.Held = append(shown.Held, heldBack{h.CompanyID, c.Name, h.Messages})
-		}
+	x, err := p.Store.Restored(r.Context())
+	if err != nil || x == nil {
+		return shown, err
 	}
-	return httpio.JSON(w, http.StatusOK, shown)
+	shown.At = auth.TimeOrNull(x.At)
+	for _, h := range x.Held {
+		c, err := p.Store.Company(r.Context(), h.CompanyID)
+		if err != nil {
+			return nil, err
+		}
+		shown.Held = append(shown.Held, heldBack{h.CompanyID, c.Name, h.Messages})
+	}
+	return shown, nil
 }
 
 // decideRestored sends or fails the held messages of one company or of all, for some seconds. `held` in the response is how
 // many are left for another request.
-func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) decideRestored(r *http.Request, by member) (any, error) {
 	if err := p.operator(r, by); err != nil {
-		return err
+		return nil, err
 	}
-	body, err := httpio.Body(w, r)
+	send, company, err := readRestoredDecision(r)
 	if err != nil {
-		return err
-	}
-	send, company, err := readRestoredDecision(body)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	x, err := p.Store.Restored(r.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if x == nil {
-		return carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
+		return nil, carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
 	}
 	decided, more := 0, false
 	for _, h := range heldOf(x.Held, company) {
 		n, all, err := p.Notify.DecideRestored(r.Context(), h.CompanyID, send)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if decided += n; !all {
 			more = true
@@ -79,22 +72,22 @@ func (p *Panel) decideRestored(w http.ResponseWriter, r *http.Request, by member
 	}
 	if !more {
 		if _, err := p.Store.Unmark(r.Context()); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	left := 0
 	if x, err = p.Store.Restored(r.Context()); err != nil {
-		return err
+		return nil, err
 	}
 	if x != nil {
 		for _, h := range heldOf(x.Held, company) {
 			left += h.Messages
 		}
 	}
-	return httpio.JSON(w, http.StatusOK, struct {
+	return struct {
 		Decided int `json:"decided"`
 		Held    int `json:"held"`
-	}{decided, left})
+	}{decided, left}, nil
 }
 
 // heldOf returns the companies that a decision concerns: one, or all when company is empty.
@@ -105,8 +98,8 @@ func heldOf(all []store.HeldBack, company string) []store.HeldBack {
 	return slices.DeleteFunc(slices.Clone(all), func(h store.HeldBack) bool { return h.CompanyID != company })
 }
 
-func readRestoredDecision(body []byte) (send bool, company string, err error) {
-	o, err := jsonbody.Parse(body)
+func readRestoredDecision(r *http.Request) (send bool, company string, err error) {
+	o, err := httpio.Object(r)
 	if err != nil {
 		return false, "", err
 	}

@@ -7,49 +7,40 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
-	"carillon/internal/jsonbody"
 )
 
 // Decide approves or rejects a template that waits for the sandbox's review.
 type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
 
 // reviewTemplate approves or rejects a pending template of a sandbox sender; other channels review by themselves.
-func (p *Panel) reviewTemplate(w http.ResponseWriter, r *http.Request, by member) error {
-	body, err := httpio.Body(w, r)
+func (p *Panel) reviewTemplate(r *http.Request, by member) (any, error) {
+	approve, reason, err := readDecision(r)
 	if err != nil {
-		return err
-	}
-	approve, reason, err := readDecision(body)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	id := r.PathValue("id")
 	if id == "" || len(id) > maxTemplateID || strings.Trim(id, "0123456789") != "" {
-		return carillon.Absent("Template")
+		return nil, carillon.Absent("Template")
 	}
 	t, err := p.Store.Template(r.Context(), by.companyID, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s, err := p.Store.Sender(r.Context(), t.SenderUID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.Provider != "sandbox" {
-		return carillon.InConflict("Templates of this sender are reviewed by its channel; only the sandbox's reviewer takes decisions here")
+		return nil, carillon.InConflict("Templates of this sender are reviewed by its channel; only the sandbox's reviewer takes decisions here")
 	}
 	if t.Status != carillon.TemplatePending {
-		return carillon.InConflict("The template is " + string(t.Status) + ", not pending")
+		return nil, carillon.InConflict("The template is " + string(t.Status) + ", not pending")
 	}
-	if err := p.Decide(r.Context(), s, &t.Template, approve, reason); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return nil, p.Decide(r.Context(), s, &t.Template, approve, reason)
 }
 
-func readDecision(body []byte) (approve bool, reason string, err error) {
-	o, err := jsonbody.Parse(body)
+func readDecision(r *http.Request) (approve bool, reason string, err error) {
+	o, err := httpio.Object(r)
 	if err != nil {
 		return false, "", err
 	}

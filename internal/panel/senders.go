@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/httpio"
+	"carillon/internal/auth"
 	"carillon/internal/provider"
 	"carillon/internal/store/work"
 )
@@ -30,14 +30,14 @@ type breakerRow struct {
 }
 
 // listSenders responds with the company's senders. There are no pages: a company has few.
-func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	senders, err := p.Store.Senders(r.Context(), by.companyID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	breakers, err := p.Store.CompanyBreakers(r.Context(), by.companyID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	open := make(map[int64]work.Breaker, len(breakers))
 	for _, b := range breakers {
@@ -50,7 +50,7 @@ func (p *Panel) listSenders(w http.ResponseWriter, r *http.Request, by member) e
 			ID: s.ID, Number: s.Number, Channel: s.Channel, Provider: s.Provider, Default: s.Default, Breaker: breakerOf(open[s.UID], now),
 		})
 	}
-	return httpio.JSON(w, http.StatusOK, rows)
+	return rows, nil
 }
 
 func breakerOf(b work.Breaker, now time.Time) breakerRow {
@@ -60,5 +60,5 @@ func breakerOf(b work.Breaker, now time.Time) breakerRow {
 	if b.State == work.BreakerOpen && !b.Until.After(now) {
 		b.State = work.BreakerHalfOpen // no message was due since then that would have probed it
 	}
-	return breakerRow{State: b.State, Class: &b.Fault, Detail: &b.Detail, Since: timeOrNull(b.Since), Until: timeOrNull(b.Until)}
+	return breakerRow{State: b.State, Class: &b.Fault, Detail: &b.Detail, Since: auth.TimeOrNull(b.Since), Until: auth.TimeOrNull(b.Until)}
 }

@@ -24,19 +24,16 @@ type userRow struct {
 }
 
 func userRowOf(m accounts.Member) userRow {
-	return userRow{m.ID, m.Email, m.Name, m.Role, timeOrNull(m.LastSignInAt), timeOrNull(m.CreatedAt)}
+	return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt)}
 }
 
-func (p *Panel) listUsers(w http.ResponseWriter, r *http.Request, by member) error {
+func (p *Panel) listUsers(r *http.Request, by member) (any, error) {
 	after, limit, err := page(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	members, err := p.Store.Members(r.Context(), by.companyID, after, limit+1)
-	if err != nil {
-		return err
-	}
-	return httpio.JSON(w, http.StatusOK, listOf(members, limit, func(m accounts.Member) string { return m.ID }, userRowOf))
+	return listOf(members, limit, func(m accounts.Member) string { return m.ID }, userRowOf), err
 }
 
 // newUser is the body of POST users.
@@ -45,8 +42,8 @@ type newUser struct {
 	hasPassword, first                   bool
 }
 
-func readNewUser(w http.ResponseWriter, r *http.Request) (u newUser, err error) {
-	o, err := object(w, r, "email", "name", "password", "role", "first", "company")
+func readNewUser(r *http.Request) (u newUser, err error) {
+	o, err := object(r, "email", "name", "password", "role", "first", "company")
 	if err != nil {
 		return u, err
 	}
@@ -107,7 +104,7 @@ func (p *Panel) firstOr(route httpio.Route) httpio.Route {
 	usual := route.Handle
 	route.Handle = func(w http.ResponseWriter, r *http.Request) error {
 		if auth.IsFirstToken(r.Header.Get("Authorization")) {
-			return p.addFirst(w, r)
+			return httpio.Value(p.addFirst)(w, r)
 		}
 		return usual(w, r)
 	}
@@ -115,22 +112,22 @@ func (p *Panel) firstOr(route httpio.Route) httpio.Route {
 }
 
 // addUser adds a member to the company.
-func (p *Panel) addUser(w http.ResponseWriter, r *http.Request, by member) error {
-	u, err := readNewUser(w, r)
+func (p *Panel) addUser(r *http.Request, by member) (any, error) {
+	u, err := readNewUser(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if u.first {
-		return carillon.Denied("The first owner is made with the one-time token that the program prints while there is none")
+		return nil, carillon.Denied("The first owner is made with the one-time token that the program prints while there is none")
 	}
 	if !by.role.MayGive(auth.Role(u.role)) {
-		return carillon.Denied("Only an owner may add another owner")
+		return nil, carillon.Denied("Only an owner may add another owner")
 	}
 	a, err := p.join(r.Context(), by, u)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return writeUser(w, a, u.role)
+	return created(a, u.role), nil
 }
 
 // join adds the account with the e-mail to the company and creates it where there is none. An existing account keeps its
@@ -189,32 +186,30 @@ func (p *Panel) mayAdd(ctx context.Context, by member, accountID string) error {
 	return carillon.InConflict("This e-mail belongs to an account of another company; only who administers both may add it")
 }
 
-func (p *Panel) addFirst(w http.ResponseWriter, r *http.Request) error {
-	u, err := readNewUser(w, r)
+func (p *Panel) addFirst(r *http.Request) (any, error) {
+	u, err := readNewUser(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !u.first {
-		return carillon.Invalid("first", "Must be true with the one-time token")
+		return nil, carillon.Invalid("first", "Must be true with the one-time token")
 	}
 	authorization := r.Header.Get("Authorization")
 	if err := p.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
-		return err
+		return nil, err
 	}
 	a := &accounts.Account{Email: u.email, Name: u.name}
 	if a.PasswordHash, err = p.Auth.HashPassword(r.Context(), u.password); err != nil {
-		return err
+		return nil, err
 	}
 	company := carillon.NewCompany(u.company)
 	if err := p.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
-		return err
+		return nil, err
 	}
 	httpio.SetCompany(r.Context(), company.ID)
-	return writeUser(w, a, string(auth.Owner))
+	return created(a, string(auth.Owner)), nil
 }
 
-func writeUser(w http.ResponseWriter, a *accounts.Account, role string) error {
-	return httpio.JSON(w, http.StatusCreated, userRowOf(accounts.Member{
-		ID: a.ID, Email: a.Email, Name: a.Name, Role: role, LastSignInAt: a.LastSignInAt, CreatedAt: a.CreatedAt,
-	}))
+func created(a *accounts.Account, role string) httpio.Created {
+	return httpio.Created{Value: userRow{a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), auth.TimeOrNull(a.CreatedAt)}}
 }
