@@ -114,18 +114,11 @@ func checkAddress(address string) error {
 // probe fetches the file's first bytes with a ranged GET. It sends no HEAD: servers that do not support it, or sign
 // addresses for GET only, respond to one in many ways.
 func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
-	limit := kinds[kind].maxSize
-	r := &remote{ctx: ctx, c: p.c, url: address, want: magicBytes, limit: limit, most: &MediaError{
-		Reason: fmt.Sprintf("the file is larger than the %d MB of a header %s", limit>>20, kind),
-	}}
+	r := &remote{ctx: ctx, c: p.c, url: address, piece: magicBytes, limit: kinds[kind].maxSize, size: -1}
 	if kind == Video {
-		r.want = chunk
+		r.piece = pieceSize
 	}
-	defer r.close()
-	err := r.open()
-	if err == nil {
-		err = inspect(r, kind)
-	}
+	err := inspect(r, kind)
 	if errors.Is(err, errScattered) {
 		return &MediaError{Reason: "the file comes in too many pieces"}
 	}
@@ -134,26 +127,32 @@ func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
 
 // inspect judges the file itself.
 func inspect(r *remote, kind Kind) error {
-	if r.size > r.limit {
-		return r.most
-	}
 	head := make([]byte, magicBytes)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !ended(err) {
+	n, err := r.ReadAt(head, 0)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	}
-	if head = head[:n]; n == 0 {
+	case r.size > r.limit:
+		return tooLarge(kind)
+	case n == 0:
 		return &MediaError{Reason: "the file is empty"}
 	}
-	if err := checkType(kind, r.kind, head); err != nil {
+	if err := checkType(kind, r.kind, head[:n]); err != nil {
 		return err
 	}
 	if kind == Video {
-		if err := checkLength(&rewound{head: head, stream: r}); err != nil {
+		if err := checkLength(r); err != nil {
 			return err
 		}
 	}
-	return r.drain()
+	if fits, err := r.fits(); err != nil || fits {
+		return err
+	}
+	return tooLarge(kind)
+}
+
+func tooLarge(kind Kind) *MediaError {
+	return &MediaError{Reason: fmt.Sprintf("the file is larger than the %d MB of a header %s", kinds[kind].maxSize>>20, kind)}
 }
 
 // checkType judges by the Content-Type where it is specific, else by the first bytes. A video is read in any case, so
@@ -166,8 +165,8 @@ func checkType(kind Kind, contentType string, head []byte) error {
 	return &MediaError{Reason: fmt.Sprintf("the file is no %s of type %s", kind, kinds[kind].types)}
 }
 
-func checkLength(s stream) error {
-	length, err := videoLength(s)
+func checkLength(f io.ReaderAt) error {
+	length, err := videoLength(f)
 	switch {
 	case errors.Is(err, errNoLength), errors.Is(err, errScattered):
 		return nil

@@ -10,166 +10,135 @@ import (
 	"strings"
 )
 
-// chunk is how much of a file is requested at once; a skip within it is read and discarded.
-const chunk = 64 << 10
+// pieceSize is how much of a video is requested at once.
+const pieceSize = 64 << 10
 
-// maxOpens bounds how often a file is opened again after what was skipped.
+// maxOpens bounds the requests for one file.
 const maxOpens = 16
 
 // errScattered means that a server sends a file in too small pieces, or that its structure demands too many requests.
 var errScattered = errors.New("file comes in too many pieces")
 
-// remote is a file at an address, read forward in ranges, or in one go where the server knows no ranges.
+// remote is a file at an address, read in ranges. A server that knows no ranges sends it from the beginning each time.
 type remote struct {
-	ctx   context.Context //nolint:containedctx // lives for one Check, whose context it is; io.Reader takes none
+	ctx   context.Context //nolint:containedctx // lives for one Check, whose context it is; io.ReaderAt takes none
 	c     *Client
 	url   string
-	want  int64 // bytes of the next range
-	most  error // the error for a file past limit
-	limit int64 // bytes of the file that are read at most
+	piece int64 // bytes of one request
+	limit int64 // of the file's size
 
-	size  int64 // of the whole file; -1: unknown
-	kind  string
-	body  io.ReadCloser
-	whole bool  // the server sends the file in one go
-	at    int64 // of the next byte
-	until int64 // end of the range
+	size  int64  // of the whole file; -1: unknown
+	kind  string // its Content-Type
+	from  int64  // where the piece in memory begins
+	held  []byte
 	opens int
 }
 
-// open asks for the range that begins at r.at.
-func (r *remote) open() error {
-	if r.opens++; r.opens > maxOpens {
-		return errScattered
+// ReadAt implements io.ReaderAt.
+func (r *remote) ReadAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) {
+		offset := at + int64(n)
+		if offset < r.from || offset >= r.from+int64(len(r.held)) {
+			if err := r.fetch(offset); err != nil {
+				return n, err
+			}
+		}
+		n += copy(p[n:], r.held[offset-r.from:])
 	}
-	r.close()
-	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.url, nil)
-	if err != nil {
-		return &MediaError{Reason: "the address cannot be read"}
-	}
-	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", r.at, r.at+r.want-1))
-	resp, err := r.c.Do(req) //nolint:bodyclose // r.close closes it
-	if err != nil {
-		return judge(err)
-	}
-	r.body = resp.Body
-	return r.accept(resp)
+	return n, nil
 }
 
-func (r *remote) accept(resp *http.Response) error {
-	switch resp.StatusCode {
-	case http.StatusOK:
-		if r.at > 0 {
-			return errors.New("the server no longer supports ranges")
-		}
-		r.whole, r.size, r.until = true, resp.ContentLength, 0
-	case http.StatusPartialContent:
-		start, end, size, ok := parseContentRange(resp.Header.Get("Content-Range"))
-		if !ok || start != r.at {
-			return errors.New("the response is not the requested range")
-		}
-		r.size, r.until = size, end+1
-	case http.StatusRequestedRangeNotSatisfiable:
-		if _, total, ok := strings.Cut(resp.Header.Get("Content-Range"), "/"); ok && total == "0" {
-			return &MediaError{Reason: "the file is empty"}
-		}
-		return statusError(resp.StatusCode)
-	default:
-		return statusError(resp.StatusCode)
+// fetch reads the piece that begins at an offset. The error is io.EOF after the file's end.
+func (r *remote) fetch(from int64) error {
+	if r.size >= 0 && from >= r.size || from > r.limit {
+		return io.EOF
 	}
-	if r.opens == 1 {
-		r.kind = resp.Header.Get("Content-Type")
+	body, err := r.open(from, r.piece)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = body.Close() }()
+	held, err := io.ReadAll(io.LimitReader(body, r.piece))
+	if err != nil {
+		return fmt.Errorf("read file: %w", err)
+	}
+	if len(held) == 0 {
+		return io.EOF
+	}
+	r.from, r.held = from, held
 	return nil
 }
 
-// Read implements io.Reader over ranges.
-func (r *remote) Read(p []byte) (int, error) {
-	if r.at > r.limit {
-		return 0, r.most
-	}
-	if !r.whole && r.at == r.until {
-		if r.size >= 0 && r.at >= r.size {
-			return 0, io.EOF
-		}
-		if err := r.open(); err != nil {
-			return 0, err
-		}
-	}
-	if !r.whole {
-		p = p[:min(int64(len(p)), r.until-r.at)]
-	}
-	n, err := r.body.Read(p)
-	r.at += int64(n)
-	return n, r.readError(n, err)
-}
-
-// readError distinguishes the end of the file, the end of a range and a broken connection.
-func (r *remote) readError(n int, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, io.EOF) && r.whole:
-		return io.EOF
-	case errors.Is(err, io.EOF) && r.at == r.until && n > 0:
-		return nil // the next read opens the next range
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("read file: range cut short: %w", io.ErrUnexpectedEOF)
-	default:
-		return fmt.Errorf("read file: %w", err)
-	}
-}
-
-// Skip skips n bytes, without fetching them where the server supports ranges.
-func (r *remote) Skip(n int64) error {
-	end := r.size
-	if end < 0 {
-		end = r.limit
-	}
-	if n > end-r.at {
-		return io.EOF
-	}
-	if !r.whole && n > r.until-r.at {
-		r.at += n
-		r.until = r.at // so that the next read opens there
-		return nil
-	}
-	_, err := io.CopyN(io.Discard, r, n)
-	return err
-}
-
-// drain reads on, when the size is unknown, to check that the file ends within the limit.
-func (r *remote) drain() error {
+// fits reports whether the file is within the limit. It reads on where the server does not send the size.
+func (r *remote) fits() (bool, error) {
 	if r.size >= 0 {
+		return r.size <= r.limit, nil
+	}
+	from := r.from + int64(len(r.held))
+	body, err := r.open(from, r.limit+1-from)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = body.Close() }()
+	n, err := io.Copy(io.Discard, io.LimitReader(body, r.limit+1-from))
+	return max(from+n, r.size) <= r.limit, err
+}
+
+// open requests n bytes of the file and returns a body that begins with them.
+func (r *remote) open(from, n int64) (io.ReadCloser, error) {
+	if r.opens++; r.opens > maxOpens {
+		return nil, errScattered
+	}
+	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.url, nil)
+	if err != nil {
+		return nil, &MediaError{Reason: "the address cannot be read"}
+	}
+	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+n-1))
+	resp, err := r.c.Do(req)
+	if err != nil {
+		return nil, judge(err)
+	}
+	if err := r.accept(resp, from); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+func (r *remote) accept(resp *http.Response, from int64) error {
+	r.kind = resp.Header.Get("Content-Type")
+	switch resp.StatusCode {
+	case http.StatusOK:
+		r.size = resp.ContentLength
+		_, err := io.CopyN(io.Discard, resp.Body, from)
+		return err
+	case http.StatusPartialContent:
+		start, size, ok := parseContentRange(resp.Header.Get("Content-Range"))
+		if !ok || start != from {
+			return errors.New("the response is not the requested range")
+		}
+		r.size = size
 		return nil
+	case http.StatusRequestedRangeNotSatisfiable:
+		if from > 0 || strings.HasSuffix(resp.Header.Get("Content-Range"), "/0") {
+			return io.EOF
+		}
 	}
-	r.want = r.limit + 1 - r.at
-	_, err := io.Copy(io.Discard, r)
-	return err
+	return statusError(resp.StatusCode)
 }
 
-func (r *remote) close() {
-	if r.body != nil {
-		_ = r.body.Close()
-		r.body = nil
-	}
-}
-
-// parseContentRange reads `bytes 0-511/12345`; the size is -1 for `*` (RFC 9110, section 14.4).
-func parseContentRange(s string) (start, end, size int64, ok bool) {
+// parseContentRange reads where `bytes 0-511/12345` begins and the file's size, -1 for `*` (RFC 9110, section 14.4).
+func parseContentRange(s string) (start, size int64, ok bool) {
 	s, ok = strings.CutPrefix(s, "bytes ")
-	if !ok {
-		return 0, 0, 0, false
-	}
 	span, total, _ := strings.Cut(s, "/")
-	from, to, _ := strings.Cut(span, "-")
-	start, err1 := strconv.ParseInt(from, 10, 64)
-	end, err2 := strconv.ParseInt(to, 10, 64)
-	size = -1
-	var err3 error
-	if total != "*" {
-		size, err3 = strconv.ParseInt(total, 10, 64)
+	from, _, _ := strings.Cut(span, "-")
+	start, err := strconv.ParseInt(from, 10, 64)
+	if total == "*" {
+		return start, -1, ok && err == nil
 	}
-	ok = err1 == nil && err2 == nil && err3 == nil && start >= 0 && start <= end && (size == -1 || end < size)
-	return start, end, size, ok && end < 1<<62
+	size, err2 := strconv.ParseInt(total, 10, 64)
+	return start, size, ok && err == nil && err2 == nil && start < size
 }
