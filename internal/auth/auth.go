@@ -9,6 +9,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"runtime"
@@ -20,47 +21,18 @@ import (
 
 // Options configure the package; the zero value works.
 type Options struct {
-	Issuer         string        // iss of tokens; default "carillon"
-	Params         Params        // of password hashes; default 19 MiB, 2 passes, 1 thread
-	Hashes         int           // password hashes at once; default half of GOMAXPROCS, at least 1
-	HashQueue      int           // sign-ins that may wait for one; default 256
-	FailedSignIns  int           // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
-	TokenLife      time.Duration // of access and company tokens; default 1 h
-	SessionLife    time.Duration // since the last refresh; default 30 days
-	RotateKeyAfter time.Duration // age at which a signing key is replaced; default 90 days
-	Logger         *slog.Logger
+	Params        Params // of password hashes; default 19 MiB, 2 passes, 1 thread
+	Hashes        int    // password hashes at once; default half of GOMAXPROCS, at least 1
+	FailedSignIns int    // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
+	Logger        *slog.Logger
 }
 
-func (o Options) withDefaults() Options {
-	if o.Issuer == "" {
-		o.Issuer = "carillon"
-	}
-	if o.Params == (Params{}) {
-		o.Params = defaultParams()
-	}
-	if o.Hashes <= 0 {
-		o.Hashes = max(1, runtime.GOMAXPROCS(0)/2)
-	}
-	if o.HashQueue <= 0 {
-		o.HashQueue = 256
-	}
-	if o.FailedSignIns == 0 {
-		o.FailedSignIns = 10
-	}
-	if o.TokenLife <= 0 {
-		o.TokenLife = time.Hour
-	}
-	if o.SessionLife <= 0 {
-		o.SessionLife = 30 * 24 * time.Hour
-	}
-	if o.RotateKeyAfter <= 0 {
-		o.RotateKeyAfter = 90 * 24 * time.Hour
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	return o
-}
+const (
+	issuer      = "carillon"          // iss of tokens
+	tokenLife   = time.Hour           // of access and company tokens
+	sessionLife = 30 * 24 * time.Hour // since the last refresh
+	hashQueue   = 256                 // sign-ins that may wait for a password hash
+)
 
 // Auth finds whom a credential belongs to. Its methods are safe for concurrent use.
 type Auth struct {
@@ -69,7 +41,6 @@ type Auth struct {
 	o      Options
 	hasher *hasher
 	keys   *keyring
-	tokens tokens
 	usage  usage
 }
 
@@ -81,11 +52,13 @@ func (a *Auth) LastUsed(k *accounts.AccessKey) time.Time { return a.usage.last(k
 
 // New builds the package over a store.
 func New(s *accounts.Store, limits *limit.Limits, o Options) *Auth {
-	o = o.withDefaults()
-	keys := &keyring{store: s, rotateAfter: o.RotateKeyAfter, verifyFor: o.TokenLife + dropMargin}
+	o.Params = cmp.Or(o.Params, defaultParams())
+	o.Hashes = cmp.Or(o.Hashes, max(1, runtime.GOMAXPROCS(0)/2))
+	o.FailedSignIns = cmp.Or(o.FailedSignIns, 10)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Auth{
-		store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, o.HashQueue), keys: keys,
-		tokens: tokens{keys: keys, issuer: o.Issuer, life: o.TokenLife}, usage: usage{store: s},
+		store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, hashQueue), keys: &keyring{store: s},
+		usage: usage{store: s, used: map[string]time.Time{}},
 	}
 }
 

@@ -119,18 +119,10 @@ func decode(s string) (p Params, salt, sum []byte, err error) {
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return p, nil, nil, errHash
 	}
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.Memory, &p.Passes, &p.Threads); err != nil {
-		return p, nil, nil, errHash
-	}
-	salt, err = base64.RawStdEncoding.DecodeString(parts[4])
-	if err != nil {
-		return p, nil, nil, errHash
-	}
-	sum, err = base64.RawStdEncoding.DecodeString(parts[5])
-	if err != nil {
-		return p, nil, nil, errHash
-	}
-	if p.Memory > maxMemory || p.Passes == 0 || p.Passes > maxPasses || p.Threads == 0 ||
+	_, err = fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.Memory, &p.Passes, &p.Threads)
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	sum, sumErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if errors.Join(err, saltErr, sumErr) != nil || p.Memory > maxMemory || p.Passes == 0 || p.Passes > maxPasses || p.Threads == 0 ||
 		len(salt) < 8 || len(salt) > maxSalt || len(sum) < 16 || len(sum) > maxHash {
 		return p, nil, nil, errHash
 	}

@@ -23,6 +23,7 @@ import (
 //
 // A standby key is published a day before it signs: whoever caches the key set has it by then.
 const (
+	rotateAfter = 90 * 24 * time.Hour // age at which a key is replaced
 	standbyLead = 24 * time.Hour
 	dropMargin  = time.Hour
 	// reloadEvery bounds how often a token with an unknown key id causes the keys to be read.
@@ -39,9 +40,7 @@ type signingKey struct {
 
 // keyring caches the signing keys, in the order in which they sign, and rotates them.
 type keyring struct {
-	store       *accounts.Store
-	rotateAfter time.Duration // age at which a key is replaced
-	verifyFor   time.Duration // how long a replaced key still verifies tokens
+	store *accounts.Store
 
 	keys atomic.Pointer[[]signingKey]
 	mu   sync.Mutex // held while loading
@@ -145,13 +144,13 @@ func (r *keyring) rotate(ctx context.Context) error {
 		if err := r.add(ctx, now, now, time.Time{}); err != nil {
 			return err
 		}
-	case !now.Before(keys[len(keys)-1].signsAt.Add(r.rotateAfter - standbyLead)):
+	case !now.Before(keys[len(keys)-1].signsAt.Add(rotateAfter - standbyLead)):
 		if err := r.add(ctx, now, now.Add(standbyLead), keys[len(keys)-1].signsAt); err != nil {
 			return err
 		}
 	}
 	for i := range keys[:max(0, len(keys)-1)] {
-		if !now.Before(keys[i+1].signsAt.Add(r.verifyFor)) {
+		if !now.Before(keys[i+1].signsAt.Add(tokenLife + dropMargin)) {
 			if err := r.store.DropSigningKey(ctx, keys[i].id); err != nil {
 				return err
 			}

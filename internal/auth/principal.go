@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carillon"
@@ -23,7 +24,9 @@ type Principal struct {
 }
 
 // Allows reports whether the key has the scope.
-func (p *Principal) Allows(s Scope) bool { return allows(p.scopes, s) }
+func (p *Principal) Allows(s Scope) bool {
+	return slices.Contains(p.scopes, string(s)) || slices.Contains(p.scopes, string(All))
+}
 
 // maxKey bounds the access keys that are looked up at all.
 const maxKey = 256

@@ -25,12 +25,3 @@ func Scopes() []Scope {
 
 // ValidScope reports whether s names a scope.
 func ValidScope(s string) bool { return slices.Contains(Scopes(), Scope(s)) }
-
-func allows(granted []string, s Scope) bool {
-	for _, g := range granted {
-		if g == string(s) || g == string(All) {
-			return true
-		}
-	}
-	return false
-}

@@ -40,7 +40,7 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 		return nil, err
 	}
 	now := time.Now()
-	session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(a.o.SessionLife)}
+	session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(sessionLife)}
 	refresh := newSecret()
 	if err := a.store.StartSession(ctx, session, refresh); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (a *Auth) failed(ctx context.Context, rates []string) error {
 func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 	now := time.Now()
 	next := newSecret()
-	session, end, err := a.store.Refresh(ctx, token, next, now, refreshGrace, a.o.SessionLife)
+	session, end, err := a.store.Refresh(ctx, token, next, now, refreshGrace, sessionLife)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func badRefresh(reason string) *carillon.Error {
 }
 
 func (a *Auth) session(ctx context.Context, account *accounts.Account, session accounts.Session, refresh string, now time.Time) (*Session, error) {
-	token, err := a.tokens.user(ctx, account, session, now)
+	token, err := a.userToken(ctx, account, session, now)
 	if err != nil {
 		return nil, err
 	}

@@ -66,34 +66,27 @@ func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Issued, 0)), nil
 }
 
-// tokens signs and reads the tokens of both kinds.
-type tokens struct {
-	keys   *keyring
-	issuer string
-	life   time.Duration
-}
-
-// sign returns a signed token with the claims.
-func (t tokens) sign(ctx context.Context, typ string, c *claims, now time.Time) (string, error) {
-	k, err := t.keys.signer(ctx, now)
+// sign returns a token with the claims, which are completed by the times and the issuer.
+func (r *keyring) sign(ctx context.Context, typ string, c *claims, now, expires time.Time) (Token, error) {
+	k, err := r.signer(ctx, now)
 	if err != nil {
-		return "", err
+		return Token{}, err
 	}
-	c.Issuer = t.issuer
+	c.Issuer, c.Role, c.Issued, c.Expires = issuer, c.Audience, now.Unix(), expires.Unix()
 	token := jwt.NewWithClaims(jwt.SigningMethodES256, c)
 	token.Header["kid"], token.Header["typ"] = k.id, typ
 	signed, err := token.SignedString(k.private)
 	if err != nil {
-		return "", fmt.Errorf("sign token: %w", err)
+		return Token{}, fmt.Errorf("sign token: %w", err)
 	}
-	return signed, nil
+	return Token{AccessToken: signed, ExpiresIn: int(expires.Sub(now) / time.Second), ExpiresAt: expires}, nil
 }
 
 // maxToken bounds the tokens that are parsed at all.
 const maxToken = 8192
 
 // parse reads a token of one type and audience. Errors: unauthorized, invalid or expired.
-func (t tokens) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
+func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
 	if len(token) > maxToken {
 		return nil, badToken(reasonInvalid)
 	}
@@ -105,7 +98,7 @@ func (t tokens) parse(ctx context.Context, token, typ, audience string) (*claims
 			return nil, errUnknownKey
 		}
 		id, _ := parsed.Header["kid"].(string)
-		key, err := t.keys.verifier(ctx, id)
+		key, err := r.verifier(ctx, id)
 		if err != nil && !errors.Is(err, errUnknownKey) {
 			internal = err
 		}
@@ -140,38 +133,28 @@ type Token struct {
 	ExpiresAt   time.Time
 }
 
-func (t tokens) user(ctx context.Context, u *accounts.Account, session accounts.Session, now time.Time) (Token, error) {
-	token := Token{ExpiresIn: int(t.life / time.Second), ExpiresAt: now.Add(t.life)}
-	var err error
-	token.AccessToken, err = t.sign(ctx, userType, &claims{
-		Subject: u.ID, Audience: userAudience, Role: userAudience, Issued: now.Unix(), Expires: token.ExpiresAt.Unix(),
-		userClaims: &userClaims{
-			Email: u.Email, Phone: u.Phone, AppMetadata: appMetadata(), UserMetadata: userMetadata(u), SessionID: session.ID,
-			AAL: "aal1", AMR: []amr{{"password", session.CreatedAt.Unix()}},
-		},
-	}, now)
-	return token, err
+func (a *Auth) userToken(ctx context.Context, u *accounts.Account, session accounts.Session, now time.Time) (Token, error) {
+	return a.keys.sign(ctx, userType, &claims{Subject: u.ID, Audience: userAudience, userClaims: &userClaims{
+		Email: u.Email, Phone: u.Phone, AppMetadata: appMetadata(), UserMetadata: userMetadata(u), SessionID: session.ID,
+		AAL: "aal1", AMR: []amr{{"password", session.CreatedAt.Unix()}},
+	}}, now, now.Add(tokenLife))
 }
 
 // CompanyToken returns a token that replaces the key of p. It expires no later than the key.
 func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 	now := time.Now()
-	t := Token{ExpiresAt: now.Add(a.o.TokenLife)}
-	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(t.ExpiresAt) {
-		t.ExpiresAt = p.ExpiresAt
+	expires := now.Add(tokenLife)
+	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(expires) {
+		expires = p.ExpiresAt
 	}
-	t.ExpiresIn = int(t.ExpiresAt.Sub(now) / time.Second)
-	var err error
-	t.AccessToken, err = a.tokens.sign(ctx, companyType, &claims{
-		Subject: p.Company.ID, Audience: companyAudience, Role: companyAudience, Issued: now.Unix(), Expires: t.ExpiresAt.Unix(),
-		companyClaims: &companyClaims{KeyID: p.KeyID},
-	}, now)
-	return t, err
+	return a.keys.sign(ctx, companyType, &claims{
+		Subject: p.Company.ID, Audience: companyAudience, companyClaims: &companyClaims{KeyID: p.KeyID},
+	}, now, expires)
 }
 
 // companyPrincipal resolves a company token by the present state of its key: a token is invalid once its key is.
 func (a *Auth) companyPrincipal(ctx context.Context, token string) (*Principal, error) {
-	c, err := a.tokens.parse(ctx, token, companyType, companyAudience)
+	c, err := a.keys.parse(ctx, token, companyType, companyAudience)
 	if err != nil {
 		return nil, err
 	}

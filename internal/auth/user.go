@@ -119,7 +119,7 @@ func (a *Auth) Caller(ctx context.Context, authorization string) (*Caller, error
 	if !ok {
 		return nil, carillon.NoAccess("The access token is missing", reasonMissing)
 	}
-	c, err := a.tokens.parse(ctx, token, userType, userAudience)
+	c, err := a.keys.parse(ctx, token, userType, userAudience)
 	if err != nil {
 		return nil, err
 	}
