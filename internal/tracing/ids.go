@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 
@@ -57,35 +55,16 @@ func spanID(t trace.TraceID, what []byte) (id trace.SpanID) {
 	return id
 }
 
-// sampledBy chooses traces by their id alone, so that every node chooses the same ones. Ids of notifications are not
-// random in every bit, hence the hash.
-func sampledBy(ratio float64) func(trace.TraceID) bool {
-	switch {
-	case ratio >= 1:
-		return func(trace.TraceID) bool { return true }
-	case ratio <= 0:
-		return func(trace.TraceID) bool { return false }
-	}
-	bound := uint64(ratio * math.MaxUint64)
-	return func(id trace.TraceID) bool {
-		h := sha256.Sum256(id[:])
-		return binary.BigEndian.Uint64(h[:]) < bound
-	}
-}
-
-// rootSampler decides about spans without a parent.
-type rootSampler struct{ sampled func(trace.TraceID) bool }
+// hashed samples traces by a hash of their id alone, so that every node chooses the same ones: ids of notifications are not
+// random in every bit.
+type hashed struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
-func (s rootSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
-	if s.sampled(p.TraceID) {
-		return sdk.SamplingResult{Decision: sdk.RecordAndSample}
-	}
-	return sdk.SamplingResult{Decision: sdk.Drop}
+func (s hashed) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+	h := sha256.Sum256(p.TraceID[:])
+	p.TraceID = trace.TraceID(h[:len(p.TraceID)])
+	return s.Sampler.ShouldSample(p)
 }
-
-// Description implements sdk.Sampler.
-func (rootSampler) Description() string { return "by the trace's id" }
 
 // samplingRatio reads OTEL_TRACES_SAMPLER. Its parentbased_ forms mean the same here: a parent's decision always counts.
 func samplingRatio() (float64, error) {

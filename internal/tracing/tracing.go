@@ -49,7 +49,7 @@ type Options struct {
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
-	sampled  func(id trace.TraceID) bool
+	sampler  sdk.Sampler // of spans without a parent
 	log      *slog.Logger
 }
 
@@ -78,12 +78,12 @@ func New(ctx context.Context, o Options) (*Tracing, error) {
 	if err != nil {
 		return nil, err
 	}
-	sampled := sampledBy(ratio)
+	sampler := hashed{sdk.TraceIDRatioBased(ratio)}
 	p := sdk.NewTracerProvider(sdk.WithResource(res), sdk.WithIDGenerator(ids{}),
-		sdk.WithSampler(sdk.ParentBased(rootSampler{sampled})),
+		sdk.WithSampler(sdk.ParentBased(sampler)),
 		sdk.WithBatcher(&exporter{SpanExporter: otlp, endpoint: endpoint, log: o.Log},
 			sdk.WithMaxQueueSize(queueSize), sdk.WithBatchTimeout(time.Second)))
-	return &Tracing{provider: p, tracer: p.Tracer("carillon"), sampled: sampled, log: o.Log}, nil
+	return &Tracing{provider: p, tracer: p.Tracer("carillon"), sampler: sampler, log: o.Log}, nil
 }
 
 // endpointOf is where spans are posted; empty: nowhere.
@@ -171,9 +171,9 @@ func (t *Tracing) context(notificationID string, what ...byte) trace.SpanContext
 }
 
 func (t *Tracing) contextOf(id trace.TraceID, s trace.SpanID) trace.SpanContext {
-	var flags trace.TraceFlags
+	sampled := t.sampler.ShouldSample(sdk.SamplingParameters{TraceID: id}).Decision == sdk.RecordAndSample
 	return trace.NewSpanContext(trace.SpanContextConfig{
-		TraceID: id, SpanID: s, TraceFlags: flags.WithSampled(t.sampled(id)), Remote: true,
+		TraceID: id, SpanID: s, TraceFlags: trace.TraceFlags(0).WithSampled(sampled), Remote: true,
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"carillon"
 	"carillon/internal/provider"
@@ -94,14 +94,14 @@ func TestSpansAreDroppedRatherThanWaitedFor(t *testing.T) {
 	}
 }
 
+func sampling(ratio float64) *Tracing { return &Tracing{sampler: hashed{sdk.TraceIDRatioBased(ratio)}} }
+
 func TestEveryNodeChoosesTheSameTraces(t *testing.T) {
-	half := sampledBy(0.5)
 	chosen := 0
 	for range 2000 {
-		var x Tracing
-		x.sampled = half
-		c := x.context(carillon.NewID(time.Now()), ofAccept)
-		if c.IsSampled() != half(c.TraceID()) {
+		x, id := sampling(0.5), carillon.NewID(time.Now())
+		c := x.context(id, ofAccept)
+		if c.IsSampled() != sampling(0.5).context(id, ofSend).IsSampled() {
 			t.Fatal("a span differs from its trace")
 		}
 		if c.IsSampled() {
@@ -111,14 +111,15 @@ func TestEveryNodeChoosesTheSameTraces(t *testing.T) {
 	if chosen < 700 || chosen > 1300 {
 		t.Errorf("chose %d of 2000 traces", chosen)
 	}
-	if sampledBy(0)(trace.TraceID{1}) || !sampledBy(1)(trace.TraceID{1}) {
+	id := carillon.NewID(time.Now())
+	if sampling(0).context(id, ofAccept).IsSampled() || !sampling(1).context(id, ofAccept).IsSampled() {
 		t.Error("none is not none, or all not all")
 	}
 }
 
 func TestTraceHasTheIdOfItsNotification(t *testing.T) {
 	id := carillon.NewID(time.Now())
-	x := Tracing{sampled: sampledBy(1)}
+	x := sampling(1)
 	if got := x.context(id, ofAccept).TraceID().String(); got != strings.ReplaceAll(id, "-", "") {
 		t.Error(got)
 	}
