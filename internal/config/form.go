@@ -86,6 +86,9 @@ func (f *form) find(name string) (field, bool) {
 	return field{}, false
 }
 
+// fault reports a problem of a field's presence or use, wrong one of its value.
+func (f *form) fault(name, reason string) { f.r.problem(f.place(name), name+" "+reason) }
+
 // place returns the position of a field, or of its form when it is absent.
 func (f *form) place(name string) Position {
 	for _, x := range f.fields {
@@ -169,8 +172,17 @@ func (f *form) needed(name string) string {
 	s, ok := f.textOf(x)
 	if ok && strings.TrimSpace(s) == "" {
 		f.wrong(x, "must not be empty")
+		return ""
 	}
 	return s
+}
+
+// neededAs reads a required text and validates it; "" when it is invalid.
+func (f *form) neededAs(name string, holds func(string) bool, rule string) string {
+	if f.needed(name) == "" {
+		return ""
+	}
+	return f.checked(name, holds, rule)
 }
 
 // checked reads an optional text and validates it; "" when it is invalid.
@@ -184,17 +196,8 @@ func (f *form) checked(name string, holds func(string) bool, rule string) string
 	return s
 }
 
-// choice reads one of the words; the first is the default.
+// choice reads one of the words, "" when it is absent.
 func (f *form) choice(name string, words ...string) string {
-	x, ok := f.find(name)
-	if !ok {
-		return words[0]
-	}
-	return f.wordOf(x, words)
-}
-
-// optionalChoice reads one of the words, "" when it is absent.
-func (f *form) optionalChoice(name string, words ...string) string {
 	x, ok := f.find(name)
 	if !ok {
 		return ""

@@ -29,32 +29,18 @@ func (f *form) number(name string, left, most int) int {
 }
 
 // duration reads a text such as 6s or 10m; a bare 0 is allowed.
-func (f *form) duration(name string, left, most time.Duration) time.Duration {
+func (f *form) duration(name string, left, least, most time.Duration) time.Duration {
 	x, ok := f.find(name)
 	if !ok {
 		return left
 	}
+	s, _ := scalarText(x.value)
 	if i, ok := x.value.(*ast.IntegerNode); ok && i.Token.Value == "0" {
-		return 0
-	}
-	s, ok := scalarText(x.value)
-	if !ok {
-		f.wrong(x, "must be a duration such as 6s or 10m")
-		return left
+		s = "0"
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > most || d%time.Millisecond != 0 {
-		f.wrong(x, fmt.Sprintf("must be a duration such as 6s or 10m, in whole milliseconds, at most %v", most))
-		return left
-	}
-	return d
-}
-
-// durationBetween reads a duration with a minimum.
-func (f *form) durationBetween(name string, left, least, most time.Duration) time.Duration {
-	d := f.duration(name, left, most)
-	if d < least {
-		f.r.problem(f.place(name), fmt.Sprintf("%s must be at least %v", name, least))
+	if err != nil || d < least || d > most || d%time.Millisecond != 0 {
+		f.wrong(x, fmt.Sprintf("must be a duration such as 6s or 10m, in whole milliseconds, from %v to %v", least, most))
 		return left
 	}
 	return d

@@ -92,12 +92,7 @@ func (s Setting) split(env func(string) (string, bool), name string) []string {
 
 // ReadSecretFile reads a secret without its final line end.
 func ReadSecretFile(name string) (string, error) {
-	f, err := os.Open(name) //nolint:gosec // the operator names the file
-	if err != nil {
-		return "", fmt.Errorf("read the secret's file: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
+	text, err := readLimited(name, maxSecretFile)
 	if err != nil {
 		return "", fmt.Errorf("read the secret's file: %w", err)
 	}
@@ -109,6 +104,16 @@ func ReadSecretFile(name string) (string, error) {
 		return "", fmt.Errorf("the secret's file %s is empty", name)
 	}
 	return secret, nil
+}
+
+// readLimited reads a file, of one that is larger than the limit one byte too many.
+func readLimited(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
 // check validates settings that depend on each other.

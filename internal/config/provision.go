@@ -3,8 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"carillon"
@@ -23,54 +21,21 @@ type Company struct {
 	ID           string
 	Name         string
 	At           Position
-	Status       string // active or suspended; empty: as it is
-	Strict       *bool
-	Hours        *carillon.CallingHours
-	Redial       *carillon.Redial
-	Limits       Limits
-	Retention    *int // days; nil: as it is
 	Users        []User
 	Keys         []Key
 	Senders      []Sender
 	Templates    []Template
 	Resources    []Resource // in the order of their kinds: what refers to another comes after it
 	Suppressions []string
-}
 
-// Limits are the company's limits; nil keeps the stored one.
-type Limits struct {
-	SendsPerMinute, TemplateListsPerMinute, DailyRecipients, TemplatesPerDay, WidgetCallsPerMinute *int
+	changes []func(*carillon.Company) // of its own fields
 }
 
 // Over returns the stored company with the set-up's fields. A new one starts as carillon.NewCompany.
 func (c *Company) Over(now carillon.Company) carillon.Company {
 	now.Name = c.Name
-	if c.Status != "" {
-		now.Suspended = c.Status == "suspended"
-	}
-	if c.Strict != nil {
-		now.StrictRecipientID = *c.Strict
-	}
-	if c.Hours != nil {
-		now.CallingHours = c.Hours
-	}
-	if c.Redial != nil {
-		now.Redial = *c.Redial
-	}
-	for _, l := range []struct {
-		given *int
-		to    *int
-	}{
-		{c.Retention, &now.RetentionDays},
-		{c.Limits.SendsPerMinute, &now.Limits.SendsPerMinute},
-		{c.Limits.TemplateListsPerMinute, &now.Limits.TemplateListsPerMinute},
-		{c.Limits.DailyRecipients, &now.Limits.DailyRecipients},
-		{c.Limits.TemplatesPerDay, &now.Limits.TemplatesPerDay},
-		{c.Limits.WidgetCallsPerMinute, &now.Limits.WidgetCallsPerMinute},
-	} {
-		if l.given != nil {
-			*l.to = *l.given
-		}
+	for _, change := range c.changes {
+		change(&now)
 	}
 	return now
 }
@@ -129,9 +94,9 @@ const maxProvision = 4 << 20
 func ReadProvision(files []string, o ProvisionOptions) (*Provision, error) {
 	r := newReader(o)
 	for _, name := range files {
-		text, err := readBounded(name)
+		text, err := readLimited(name, maxProvision)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read the set-up: %w", err)
 		}
 		r.file(name, text)
 	}
@@ -143,17 +108,4 @@ func ParseProvision(name string, text []byte, o ProvisionOptions) (*Provision, e
 	r := newReader(o)
 	r.file(name, text)
 	return r.end()
-}
-
-func readBounded(name string) ([]byte, error) {
-	f, err := os.Open(name) //nolint:gosec // the operator names the file
-	if err != nil {
-		return nil, fmt.Errorf("read the set-up: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxProvision+1))
-	if err != nil {
-		return nil, fmt.Errorf("read the set-up %s: %w", name, err)
-	}
-	return text, nil
 }

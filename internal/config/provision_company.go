@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/mail"
 	"regexp"
 	"slices"
@@ -28,35 +29,49 @@ const (
 	maxRetention = 36_500 // days: a hundred years
 )
 
-func limits(f *form, l *Limits) {
-	for _, x := range []struct {
-		name string
-		to   **int
-	}{
-		{"sends_per_minute", &l.SendsPerMinute},
-		{"template_lists_per_minute", &l.TemplateListsPerMinute},
-		{"daily_recipients", &l.DailyRecipients},
-		{"templates_per_day", &l.TemplatesPerDay},
-		{"widget_calls_per_minute", &l.WidgetCallsPerMinute},
-	} {
-		if n := f.number(x.name, -1, maxLimit); n >= 0 {
-			*x.to = &n
-		}
+// change has Over set a field of the company.
+func (c *company) change(set func(*carillon.Company)) { c.changes = append(c.changes, set) }
+
+// fields reads the company's own fields.
+func (c *company) fields(f *form) {
+	if status := f.choice("status", "active", "suspended"); status != "" {
+		c.change(func(x *carillon.Company) { x.Suspended = status == "suspended" })
+	}
+	if strict, given := f.flag("strict_recipient_id"); given {
+		c.change(func(x *carillon.Company) { x.StrictRecipientID = strict })
+	}
+	c.number(f, "retention_days", maxRetention, func(x *carillon.Company) *int { return &x.RetentionDays })
+	f.inner("limits", func(f *form) {
+		c.number(f, "sends_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.SendsPerMinute })
+		c.number(f, "template_lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplateListsPerMinute })
+		c.number(f, "daily_recipients", maxLimit, func(x *carillon.Company) *int { return &x.Limits.DailyRecipients })
+		c.number(f, "templates_per_day", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplatesPerDay })
+		c.number(f, "widget_calls_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.WidgetCallsPerMinute })
+	})
+	f.inner("calling_hours", func(f *form) {
+		hours := callingHours(f)
+		c.change(func(x *carillon.Company) { x.CallingHours = hours })
+	})
+	f.inner("redial", func(f *form) {
+		policy := redial(f)
+		c.change(func(x *carillon.Company) { x.Redial = policy })
+	})
+}
+
+func (c *company) number(f *form, name string, most int, to func(*carillon.Company) *int) {
+	if n := f.number(name, -1, most); n >= 0 {
+		c.change(func(x *carillon.Company) { *to(x) = n })
 	}
 }
 
 var days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // read only
 
 func callingHours(f *form) *carillon.CallingHours {
-	h := &carillon.CallingHours{Timezone: "UTC", From: "00:00", To: "24:00", Days: days}
-	if zone := f.checked("timezone", validZone, "must be an IANA time zone such as Europe/Madrid"); zone != "" {
-		h.Timezone = zone
-	}
-	if from := f.checked("from", hourForm.MatchString, "must be a time of day such as 09:00"); from != "" {
-		h.From = from
-	}
-	if to := f.checked("to", validEnd, "must be a time of day such as 21:00"); to != "" {
-		h.To = to
+	h := &carillon.CallingHours{
+		Timezone: cmp.Or(f.checked("timezone", validZone, "must be an IANA time zone such as Europe/Madrid"), "UTC"),
+		From:     cmp.Or(f.checked("from", hourForm.MatchString, "must be a time of day such as 09:00"), "00:00"),
+		To:       cmp.Or(f.checked("to", validEnd, "must be a time of day such as 21:00"), "24:00"),
+		Days:     days,
 	}
 	if named := f.words("days", days...); named != nil {
 		h.Days = slices.SortedFunc(slices.Values(named), func(a, b string) int { return slices.Index(days, a) - slices.Index(days, b) })
@@ -81,7 +96,7 @@ const (
 )
 
 // redial reads a policy. Absent fields are those of a new company; an empty list of outcomes disables redialing.
-func redial(f *form) *carillon.Redial {
+func redial(f *form) carillon.Redial {
 	p := carillon.NewCompany("").Redial
 	all := []string{string(carillon.StateBusy), string(carillon.StateNoAnswer), string(carillon.StateRejected), string(carillon.StateVoicemail)}
 	if _, given := f.find("outcomes"); given {
@@ -94,8 +109,8 @@ func redial(f *form) *carillon.Redial {
 		}
 	}
 	p.Attempts = f.number("attempts", p.Attempts, maxRedials)
-	p.After = f.durationBetween("after", p.After, minRedialAfter, maxRedialAfter)
-	return &p
+	p.After = f.duration("after", p.After, minRedialAfter, maxRedialAfter)
+	return p
 }
 
 const (
@@ -104,14 +119,13 @@ const (
 )
 
 func (c *company) user(f *form) {
-	u := User{At: f.at, Email: strings.ToLower(f.needed("email")), Name: label(f, "name"), Password: f.secret("password")}
-	if u.Email != "" && !ValidEmail(u.Email) {
-		f.r.problem(f.place("email"), "email must be an address such as ana@example.com")
+	u := User{
+		At: f.at, Name: f.checked("name", oneLine, oneLineRule), Password: f.secret("password"), Role: f.choice("role", Roles()...),
+		Email: strings.ToLower(f.neededAs("email", ValidEmail, "must be an address such as ana@example.com")),
 	}
 	if n := len(u.Password); n > maxPassword || n > 0 && n < minPassword {
-		f.r.problem(f.place("password"), "password must have 8 to 1,024 bytes")
+		f.fault("password", "must have 8 to 1,024 bytes")
 	}
-	u.Role = f.optionalChoice("role", Roles()...)
 	f.r.once(f.at, "a user of this e-mail", c.scope, u.Email)
 	c.Users = append(c.Users, u)
 }
@@ -128,9 +142,9 @@ const (
 )
 
 func (c *company) key(f *form) {
-	k := Key{At: f.at, Key: f.secret("key"), Label: label(f, "label")}
+	k := Key{At: f.at, Key: f.secret("key"), Label: f.checked("label", oneLine, oneLineRule)}
 	if _, given := f.find("key"); given && !validKey(k.Key) {
-		f.r.problem(f.place("key"), "key must be 8 to 255 characters of A-Z, a-z, 0-9, _ and -")
+		f.fault("key", "must be 8 to 255 characters of A-Z, a-z, 0-9, _ and -")
 	}
 	k.Scopes = f.words("scopes", Scopes()...)
 	if k.Scopes == nil {
@@ -139,9 +153,7 @@ func (c *company) key(f *form) {
 	k.ExpiresAt = f.instant("expires_at").Truncate(time.Millisecond)
 	k.Revoked, _ = f.flag("revoked")
 	if k.Key == "" {
-		if k.Label == "" {
-			k.Label = "default"
-		}
+		k.Label = cmp.Or(k.Label, "default")
 		f.r.once(f.at, "a made key of this label", c.scope, k.Label)
 	} else {
 		f.r.once(f.at, "this key", k.Key)

@@ -86,20 +86,9 @@ func (r *reader) rank(x Resource) int {
 }
 
 func (r *reader) company(f *form) {
-	id, name := uuid(f), short(f, "name")
-	c := r.find(f, id, name)
-	if status := f.optionalChoice("status", "active", "suspended"); status != "" {
-		c.Status = status
-	}
-	if strict, given := f.flag("strict_recipient_id"); given {
-		c.Strict = &strict
-	}
-	if days := f.number("retention_days", -1, maxRetention); days >= 0 {
-		c.Retention = &days
-	}
-	f.inner("limits", func(f *form) { limits(f, &c.Limits) })
-	f.inner("calling_hours", func(f *form) { c.Hours = callingHours(f) })
-	f.inner("redial", func(f *form) { c.Redial = redial(f) })
+	id := strings.ToLower(f.checked("id", carillon.ValidUUID, "must be a UUID"))
+	c := r.find(f, id, f.neededAs("name", oneLine, oneLineRule))
+	c.fields(f)
 	f.each("users", "a user", c.user)
 	f.each("keys", "a key", c.key)
 	f.each("senders", "a sender", c.sender)
@@ -135,26 +124,6 @@ func (r *reader) find(f *form, id, name string) *company {
 	return c
 }
 
-// uuid reads an optional id, in lower case.
-func uuid(f *form) string {
-	return strings.ToLower(f.checked("id", carillon.ValidUUID, "must be a UUID"))
-}
+const oneLineRule = "must be one line of at most 200 bytes"
 
-const maxName = 200
-
-// short reads a required name of limited length, on one line.
-func short(f *form, name string) string {
-	s := f.needed(name)
-	if !oneLine(s) {
-		x, _ := f.find(name)
-		f.wrong(x, "must be one line of at most 200 bytes")
-	}
-	return s
-}
-
-// label reads an optional name like short.
-func label(f *form, name string) string {
-	return f.checked(name, oneLine, "must be one line of at most 200 bytes")
-}
-
-func oneLine(s string) bool { return len(s) <= maxName && !strings.ContainsAny(s, "\r\n\t\x00") }
+func oneLine(s string) bool { return len(s) <= 200 && !strings.ContainsAny(s, "\r\n\t\x00") }

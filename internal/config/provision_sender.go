@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"regexp"
@@ -31,10 +32,7 @@ const idRule = "must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -"
 
 func (c *company) sender(f *form) {
 	s := Sender{At: f.at}
-	s.Number = f.needed("number")
-	if s.Number != "" && !carillon.ValidNumber(s.Number) {
-		f.r.problem(f.place("number"), "number must be 7 to 15 digits, no + or spaces")
-	}
+	s.Number = f.neededAs("number", carillon.ValidNumber, "must be 7 to 15 digits, no + or spaces")
 	s.Channel = carillon.Channel(f.neededChoice("channel", string(carillon.Messaging), string(carillon.Voice)))
 	if s.Channel == carillon.Voice {
 		s.Provider = f.neededChoice("provider", "sip", "sandbox", "twilio", "elevenlabs")
@@ -64,21 +62,21 @@ func defaultSenderID(s *carillon.Sender) string {
 
 // pace reads the fields whose defaults depend on the provider: the sandbox is unpaced and does not check media.
 func (c *company) pace(f *form, s *carillon.Sender) {
-	rate, interval, check := 80, 6*time.Second, []string{"full", "syntax"}
+	rate, interval, check := 80, 6*time.Second, "full"
 	if s.Provider == "sandbox" {
-		rate, interval, check = 0, 0, []string{"syntax", "full"}
+		rate, interval, check = 0, 0, "syntax"
 	}
 	if s.Channel == carillon.Voice {
 		rate, interval = 0, 0
 	}
 	s.PerSecond = f.number("per_second", rate, maxRate)
-	s.PerRecipient = f.duration("per_recipient_interval", interval, maxInterval)
+	s.PerRecipient = f.duration("per_recipient_interval", interval, 0, maxInterval)
 	s.MaxConcurrent = f.number("max_concurrent", 0, maxCalls)
-	s.MediaCheck = f.choice("media_check", check...)
+	s.MediaCheck = cmp.Or(f.choice("media_check", "full", "syntax"), check)
 	if s.Channel == carillon.Voice {
-		s.RingTimeout = f.durationBetween("ring_timeout", defaultRing, minRing, maxRing)
-	} else if x, given := f.find("ring_timeout"); given {
-		f.r.problem(x.at, "ring_timeout is for voice lines")
+		s.RingTimeout = f.duration("ring_timeout", defaultRing, minRing, maxRing)
+	} else if _, given := f.find("ring_timeout"); given {
+		f.fault("ring_timeout", "is for voice lines")
 	}
 }
 
@@ -92,13 +90,11 @@ func (c *company) onceSender(f *form, s *Sender) {
 
 func unknownPolicy(f *form, p *carillon.UnknownPolicy) {
 	for class := range carillon.Class(carillon.Classes) {
-		words := []string{"retry", "fail"}
-		if !p.Retry[class] {
-			words = []string{"fail", "retry"}
+		if choice := f.choice(class.String(), "retry", "fail"); choice != "" {
+			p.Retry[class] = choice == "retry"
 		}
-		p.Retry[class] = f.choice(class.String(), words...) == "retry"
 	}
-	p.After = f.durationBetween("after", p.After, minUnknown, maxUnknown)
+	p.After = f.duration("after", p.After, minUnknown, maxUnknown)
 }
 
 // settings reads the provider's own fields: texts, numbers, booleans and secrets. The provider validates them when it is

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,15 +14,10 @@ import (
 // exist already (docs/reference/templates.md).
 func (c *company) template(f *form) {
 	t := Template{At: f.at, SenderID: f.needed("sender"), SenderAt: f.place("sender")}
-	t.Name, t.Language = f.needed("name"), f.needed("language")
-	if t.Name != "" && !content.ValidName(t.Name) {
-		f.r.problem(f.place("name"), "name must be 1 to 512 characters of a-z, 0-9 and _")
-	}
-	if t.Language != "" && !content.ValidLanguage(t.Language) {
-		f.r.problem(f.place("language"), "language must be of the form xx or xx_XX")
-	}
+	t.Name = f.neededAs("name", content.ValidName, "must be 1 to 512 characters of a-z, 0-9 and _")
+	t.Language = f.neededAs("language", content.ValidLanguage, "must be of the form xx or xx_XX")
 	t.Category = f.neededChoice("category", "MARKETING", "UTILITY", "AUTHENTICATION")
-	t.Status = carillon.TemplateStatus(f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled"))
+	t.Status = carillon.TemplateStatus(cmp.Or(f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled"), "approved"))
 	t.Components = components(f)
 	if err := content.Compile(&t.Template); err != nil {
 		f.r.problem(componentFault(f, t.Components, err))
@@ -50,15 +46,15 @@ func components(f *form) []carillon.Component {
 
 func header(f *form) carillon.Component {
 	c := carillon.Component{Type: content.TypeHeader}
-	c.Format = f.choice("format", content.FormatText, content.FormatImage, content.FormatVideo, content.FormatDocument)
+	c.Format = cmp.Or(f.choice("format", content.FormatText, content.FormatImage, content.FormatVideo, content.FormatDocument), content.FormatText)
 	c.Text = f.text("text")
 	samples := f.texts("example")
 	switch {
 	case c.Format != content.FormatText && c.Text != "":
-		f.r.problem(f.place("text"), "text is for headers of format TEXT")
+		f.fault("text", "is for headers of format TEXT")
 	case samples == nil:
 	case c.Format == content.FormatText:
-		f.r.problem(f.place("example"), "example is for media; those of a text stand in examples.header")
+		f.fault("example", "is for media; those of a text stand in examples.header")
 	default:
 		c.Example = &carillon.ComponentExample{HeaderHandle: samples}
 	}
@@ -72,11 +68,11 @@ func button(f *form) carillon.Button {
 	case b.Type == content.ButtonURL && b.URL == "":
 		f.r.problem(f.at, "url is required of a button of type URL")
 	case b.Type != content.ButtonURL && b.URL != "":
-		f.r.problem(f.place("url"), "url is for buttons of type URL")
+		f.fault("url", "is for buttons of type URL")
 	case b.Type == content.ButtonPhone && b.PhoneNumber == "":
 		f.r.problem(f.at, "phone_number is required of a button of type PHONE_NUMBER")
 	case b.Type != content.ButtonPhone && b.PhoneNumber != "":
-		f.r.problem(f.place("phone_number"), "phone_number is for buttons of type PHONE_NUMBER")
+		f.fault("phone_number", "is for buttons of type PHONE_NUMBER")
 	}
 	return b
 }
@@ -85,11 +81,11 @@ func button(f *form) carillon.Button {
 func examples(f *form, t *carillon.Template) {
 	heads, body := f.texts("header"), f.texts("body")
 	if heads != nil && (t.Shape.HeaderVariable == "" || len(heads) != 1) {
-		f.r.problem(f.place("header"), "header needs one example where the header's text has a variable, and none elsewhere")
+		f.fault("header", "needs one example where the header's text has a variable, and none elsewhere")
 		return
 	}
 	if body != nil && len(body) != len(t.Shape.Markers) {
-		f.r.problem(f.place("body"), fmt.Sprintf("body needs %d examples, one for each variable, not %d", len(t.Shape.Markers), len(body)))
+		f.fault("body", fmt.Sprintf("needs %d examples, one for each variable, not %d", len(t.Shape.Markers), len(body)))
 		return
 	}
 	for i := range t.Components {

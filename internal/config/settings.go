@@ -1,6 +1,11 @@
 package config
 
-import "strings"
+import (
+	"log/slog"
+	"net/netip"
+	"strings"
+	"time"
+)
 
 // Setting is one row of the table of settings.
 type Setting struct {
@@ -76,7 +81,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		{
 			Name: "log-level", Default: "info", Unit: "debug|info|warn|error",
 			Doc: "Lowest level that is logged.",
-			set: one(level, levelOf),
+			set: one(level, func(c *Config) *slog.Level { return &c.LogLevel }),
 		},
 		{
 			Name: "ops-addr", Unit: "host:port",
@@ -91,7 +96,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		{
 			Name: "trusted-proxies", Unit: "cidr", List: true,
 			Doc: "Networks of reverse proxies whose X-Forwarded-For is used. May be repeated.",
-			set: many(prefix, prefixesOfProxies),
+			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }),
 		},
 		{
 			Name: "max-connections", Default: "8192", Unit: "connections",
@@ -101,17 +106,17 @@ func Settings() []Setting { //nolint:funlen // a table
 		{
 			Name: "shutdown-delay", Default: "0s", Unit: "duration",
 			Doc: "How long a stopping program still serves requests while /readyz responds with 503, so that load balancers stop sending requests first.",
-			set: one(duration, durationOfDelay),
+			set: one(duration, func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		},
 		{
 			Name: "shutdown-timeout", Default: "25s", Unit: "duration",
 			Doc: "How long a stopping program waits for requests and sends in flight. The sum with the delay must be less than the time after which the supervisor kills.",
-			set: one(duration, durationOfShutdown),
+			set: one(duration, func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{
 			Name: "call-drain", Default: "5m", Unit: "duration",
 			Doc: "How long a stopping program lets calls under way go on before it hangs up. Meanwhile it places no new ones and accepts no requests; a second signal ends it at once. The sum with the shutdown delay and timeout must be less than the time after which the supervisor kills.",
-			set: one(duration, durationOfCallDrain),
+			set: one(duration, func(c *Config) *time.Duration { return &c.CallDrain }),
 		},
 		{
 			Name: "password-memory", Default: "19", Unit: "MiB",
@@ -126,7 +131,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		{
 			Name: "media-allow-private", Unit: "cidr", List: true,
 			Doc: "Private networks that addresses given by users (media, webhooks) may be in. For tests, and for media on your own network. May be repeated.",
-			set: many(prefix, prefixesOfMedia),
+			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.MediaAllowPrivate }),
 		},
 	}
 }

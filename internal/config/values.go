@@ -13,13 +13,6 @@ import (
 	"time"
 )
 
-func levelOf(c *Config) *slog.Level                { return &c.LogLevel }
-func durationOfShutdown(c *Config) *time.Duration  { return &c.ShutdownTimeout }
-func durationOfCallDrain(c *Config) *time.Duration { return &c.CallDrain }
-func durationOfDelay(c *Config) *time.Duration     { return &c.ShutdownDelay }
-func prefixesOfProxies(c *Config) *[]netip.Prefix  { return &c.TrustedProxies }
-func prefixesOfMedia(c *Config) *[]netip.Prefix    { return &c.MediaAllowPrivate }
-
 // one sets a field from a single value, the last where a flag is given twice.
 func one[T any](read func(string) (T, error), field func(*Config) *T) func(*Config, []string) error {
 	return func(c *Config, values []string) error {
