@@ -2,8 +2,8 @@ package realtime
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -126,30 +126,20 @@ func (b *Bus) flush(ctx context.Context) {
 	}
 }
 
-// message is one payload. No items at all: everything of the kind may have changed.
-type message struct {
-	Kind  string            `json:"k"`
-	Items []json.RawMessage `json:"i,omitempty"` // ["key", value]
-}
-
-// payloads cuts what waits into texts that fit.
+// payloads cuts what waits into texts that fit: the kind, then a line with the value and the key of each item. One without
+// items means that everything of the kind may have changed.
 func payloads(kind string, waiting map[string]int64) []string {
 	var all []string
-	m, size := message{Kind: kind}, len(kind)+20
-	finish := func() {
-		text, _ := json.Marshal(m) // texts and numbers
-		all = append(all, string(text))
-		m.Items, size = nil, len(kind)+20
-	}
+	text := kind
 	for key, value := range waiting {
-		item, _ := json.Marshal([]any{key, value})
-		if size+len(item)+1 > payloadMax {
-			finish()
+		item := "\n" + strconv.FormatInt(value, 10) + " " + key
+		if len(text)+len(item) > payloadMax {
+			all, text = append(all, text), kind
 		}
-		m.Items, size = append(m.Items, item), size+len(item)+1
+		text += item
 	}
-	if len(m.Items) > 0 || waiting == nil {
-		finish()
+	if text != kind || waiting == nil {
+		all = append(all, text)
 	}
 	return all
 }
@@ -175,20 +165,16 @@ func (b *Bus) listen(ctx context.Context) {
 }
 
 func (b *Bus) receive(payload string) {
-	var m message
-	if err := json.NewDecoder(strings.NewReader(payload)).Decode(&m); err != nil {
-		b.log.Warn("read what another node published", "error", err)
-		return
-	}
-	k, known := b.kinds[m.Kind]
+	kind, lines, _ := strings.Cut(payload, "\n")
+	k, known := b.kinds[kind]
 	if !known {
 		return // of a newer program
 	}
 	var items []Item
-	for _, raw := range m.Items {
-		var x Item
-		if err := json.Unmarshal(raw, &[]any{&x.Key, &x.Value}); err == nil {
-			items = append(items, x)
+	for line := range strings.Lines(lines) {
+		value, key, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			items = append(items, Item{key, n})
 		}
 	}
 	k.Receive(items)
