@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -67,15 +68,7 @@ func (s callbacks) senders(r *http.Request, provider string) (Callback, []*caril
 
 // validID reports whether an id from a path can be the id of a sender.
 func validID(id string) bool {
-	if id == "" || len(id) > 255 || !utf8.ValidString(id) {
-		return false
-	}
-	for i := range len(id) {
-		if id[i] < ' ' {
-			return false
-		}
-	}
-	return true
+	return id != "" && len(id) <= 255 && utf8.ValidString(id) && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' })
 }
 
 // handshake proves to the provider that the address is ours: it returns the challenge unchanged.

@@ -49,19 +49,19 @@ func (s notifications) show(r *http.Request, p *auth.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := readPage(r.URL.Query(), recipientsList)
+	page, err := httpio.ReadPage(r.URL.Query(), recipientsList)
 	if err != nil {
 		return nil, err
 	}
 	first := 0
 	if page.After != "" {
 		if first, err = strconv.Atoi(page.After); err != nil || first < 0 {
-			return nil, badCursor(r)
+			return nil, httpio.BadCursor(r.URL.Query())
 		}
 	}
 	v, next, err := s.notify.Find(r.Context(), p.Company.ID, id, first, page.Limit)
 	if err == nil && next > 0 {
-		v.NextCursor = encodeCursor(recipientsList, strconv.Itoa(next))
+		v.NextCursor = httpio.EncodeCursor(recipientsList, strconv.Itoa(next))
 	}
 	return v, err
 }
@@ -72,35 +72,25 @@ const (
 	notificationsList = "notifications"
 )
 
-func badCursor(r *http.Request) *carillon.Error {
-	return carillon.InvalidValue("cursor", "Must be a next_cursor of this list", carillon.Shorten(r.URL.Query().Get("cursor")))
-}
-
-// notificationList is the response to `GET notify`.
-type notificationList struct {
-	Data       []*notify.View `json:"data"`
-	NextCursor *string        `json:"next_cursor"`
-}
-
 func (s notifications) list(r *http.Request, p *auth.Principal) (any, error) {
-	page, err := readPage(r.URL.Query(), notificationsList)
+	page, err := httpio.ReadPage(r.URL.Query(), notificationsList)
 	if err != nil {
 		return nil, err
 	}
 	f, none, err := s.filter(r, p.Company.ID)
-	list := notificationList{Data: []*notify.View{}}
+	list := httpio.List[*notify.View]{Data: []*notify.View{}}
 	if err != nil || none {
 		return list, err
 	}
 	if page.After != "" && !carillon.ValidUUID(page.After) {
-		return nil, badCursor(r)
+		return nil, httpio.BadCursor(r.URL.Query())
 	}
 	f.Limit, f.Before = page.Limit, page.After
 	views, next, err := s.notify.List(r.Context(), p.Company.ID, f)
 	list.Data = append(list.Data, views...)
 	if next != "" {
-		cursor := encodeCursor(notificationsList, next)
-		list.NextCursor = &cursor
+		cursor := httpio.EncodeCursor(notificationsList, next)
+		list.Next = &cursor
 	}
 	return list, err
 }

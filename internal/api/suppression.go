@@ -56,25 +56,12 @@ func (s suppressionList) list(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := readPage(r.URL.Query(), suppressionCursor)
+	page, err := httpio.ReadPage(r.URL.Query(), suppressionCursor)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	list := struct {
-		Data []suppressionRow `json:"data"`
-		Next *string          `json:"next_cursor"`
-	}{Data: []suppressionRow{}}
-	for _, x := range found[:min(len(found), page.Limit)] {
-		list.Data = append(list.Data, rowOf(x))
-	}
-	if n := len(list.Data); n > 0 {
-		list.Next = page.next(suppressionCursor, len(found), list.Data[n-1].Number)
-	}
-	return list, nil
+	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Number }, rowOf), err
 }
 
 // suppress adds a number. For one that is on the list already it responds with the stored entry.

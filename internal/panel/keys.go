@@ -42,12 +42,12 @@ func (p *Panel) keyRow(k *accounts.AccessKey) keyRow {
 }
 
 func (p *Panel) listKeys(r *http.Request, by member) (any, error) {
-	after, limit, err := page(r)
+	page, err := httpio.ReadPage(r.URL.Query(), "key")
 	if err != nil {
 		return nil, err
 	}
-	keys, err := p.Store.AccessKeys(r.Context(), by.companyID, after, limit+1)
-	return listOf(keys, limit, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
+	keys, err := p.Store.AccessKeys(r.Context(), by.companyID, page.After, page.Limit+1)
+	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
 func (p *Panel) createKey(r *http.Request, by member) (any, error) {

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"carillon"
@@ -103,48 +102,4 @@ func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
 		return carillon.Invalid("topic", "Must be one of "+strings.Join(events.Topics(), ", "))
 	}
 	return p.Events.Serve(w, r, by.companyID, topic)
-}
-
-// Bounds of pages, as the public interface has them.
-const (
-	pageDefault = 25
-	pageMost    = 100
-)
-
-// page reads the query's cursor, which is the id of the previous page's last row, and its limit.
-func page(r *http.Request) (after string, limit int, err error) {
-	q := r.URL.Query()
-	limit = pageDefault
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > pageMost {
-			return "", 0, carillon.Invalid("limit", "Must be a whole number from 1 to "+strconv.Itoa(pageMost))
-		}
-		limit = n
-	}
-	after = q.Get("cursor")
-	if after != "" && !carillon.ValidUUID(after) {
-		return "", 0, carillon.Invalid("cursor", "Must be a next_cursor of this list")
-	}
-	return after, limit, nil
-}
-
-// list is a response of many rows.
-type list[T any] struct {
-	Data []T     `json:"data"`
-	Next *string `json:"next_cursor"`
-}
-
-// listOf makes the response of up to limit rows out of limit+1.
-func listOf[R, T any](rows []R, limit int, id func(R) string, row func(R) T) list[T] {
-	l := list[T]{Data: []T{}}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		last := id(rows[limit-1])
-		l.Next = &last
-	}
-	for _, r := range rows {
-		l.Data = append(l.Data, row(r))
-	}
-	return l
 }

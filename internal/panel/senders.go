@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/httpio"
 	"carillon/internal/provider"
 	"carillon/internal/store/work"
 )
@@ -43,7 +44,7 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	for _, b := range breakers {
 		open[b.SenderUID] = b
 	}
-	rows := list[senderRow]{Data: make([]senderRow, 0, len(senders))}
+	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(senders))}
 	now := time.Now()
 	for _, s := range senders {
 		rows.Data = append(rows.Data, senderRow{

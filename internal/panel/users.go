@@ -28,12 +28,12 @@ func userRowOf(m accounts.Member) userRow {
 }
 
 func (p *Panel) listUsers(r *http.Request, by member) (any, error) {
-	after, limit, err := page(r)
+	page, err := httpio.ReadPage(r.URL.Query(), "user")
 	if err != nil {
 		return nil, err
 	}
-	members, err := p.Store.Members(r.Context(), by.companyID, after, limit+1)
-	return listOf(members, limit, func(m accounts.Member) string { return m.ID }, userRowOf), err
+	members, err := p.Store.Members(r.Context(), by.companyID, page.After, page.Limit+1)
+	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, userRowOf), err
 }
 
 // newUser is the body of POST users.
