@@ -64,7 +64,7 @@ type App struct {
 	media     *egress.Prober
 	purge     *purge.Purge
 	metrics   *metrics
-	readiness readiness
+	readiness *readiness
 	tracing   *tracing.Tracing // nil: off
 
 	router   *httpio.Router
@@ -128,7 +128,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.wire() //nolint:contextcheck // the gauges are read long after the start
-	a.readiness.check = conditions{a.store, a.queue, a.stopping}.check
+	a.readiness = newReadiness(conditions{a.store, a.queue, a.stopping}.check)
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (a *App) wire() {
 	a.calls = call.New(a.store, a.queue, call.Options{
 		Dialers: map[string]call.Dialer{"sandbox": a.phone}, Observer: a.metrics, Drain: a.cfg.CallDrain, Log: a.log,
 	})
-	a.purge = newPurge(a.store, a.metrics.registry, a.log)
+	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes()...)
 }

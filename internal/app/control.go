@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"carillon/internal/store"
@@ -42,42 +41,37 @@ type control struct {
 // Run listens in the data folder and serves until ctx ends. A failure is only logged: backups then need the program
 // stopped.
 func (c control) Run(ctx context.Context) error {
-	name, release, err := shortName(c.folder, controlName)
-	if err != nil {
+	if err := c.run(ctx); err != nil {
 		c.log.WarnContext(ctx, "cannot take backups while running: no control socket", "error", err)
-		return nil
 	}
-	defer release()
-	err = os.Remove(filepath.Join(c.folder, controlName)) // left by a killed process; only one process owns the folder
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	var l net.Listener
-	if err == nil {
-		lc := net.ListenConfig{Control: privateSocket}
-		l, err = lc.Listen(ctx, "unix", name)
-	}
-	if err != nil {
-		c.log.WarnContext(ctx, "cannot take backups while running: no control socket", "error", err)
-		return nil
-	}
-	c.serve(ctx, l)
 	return nil
 }
 
-func (c control) serve(ctx context.Context, l net.Listener) {
+func (c control) run(ctx context.Context) error {
+	name, release, err := shortName(c.folder, controlName)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// One that was left by a killed process: only one process owns the folder.
+	if err := os.Remove(filepath.Join(c.folder, controlName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	lc := net.ListenConfig{Control: privateSocket}
+	l, err := lc.Listen(ctx, "unix", name)
+	if err != nil {
+		return err
+	}
+	return c.serve(ctx, l)
+}
+
+func (c control) serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /backup", c.backup)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
-	var done sync.WaitGroup
-	done.Go(func() {
-		<-ctx.Done()
-		_ = server.Close() // ends a backup in progress
-	})
-	if err := ignoreClosed(server.Serve(l)); err != nil {
-		c.log.WarnContext(ctx, "serve the control socket", "error", err)
-	}
-	done.Wait()
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends a backup in progress
+	defer stop()
+	return ignoreClosed(server.Serve(l))
 }
 
 // backup copies the database and reports its progress in lines of JSON. It ends when the client disconnects.
@@ -132,7 +126,7 @@ func Backup(ctx context.Context, dir, to string, progress store.Progress) error 
 }
 
 func askBackup(ctx context.Context, c *http.Client, body []byte, progress store.Progress) error {
-	r, err := newControlRequest(ctx, body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://carillon/backup", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -158,13 +152,4 @@ func askBackup(ctx context.Context, c *http.Client, body []byte, progress store.
 		}
 		progress(c.Done, c.Total)
 	}
-}
-
-func newControlRequest(ctx context.Context, body []byte) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://carillon/backup", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	return r, nil
 }

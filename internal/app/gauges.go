@@ -23,6 +23,8 @@ const statsTimeout = time.Second
 var (
 	readyDesc     = desc("carillon_ready", "1 when /readyz responds with 200.")
 	maintainDesc  = desc("carillon_maintenance", "1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
+	restoredDesc  = desc("carillon_restored", "1 while messages are held after a restore, until the operator sends or fails them.")
+	hashesDesc    = desc("carillon_password_hashes_total", "Password hashes computed.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
 	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit, and requests that wait for admission.")
@@ -51,7 +53,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		readyDesc, maintainDesc, restoredDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
@@ -73,6 +75,9 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	if m, err := g.app.store.Maintenance(ctx); err == nil {
 		gauge(maintainDesc, oneIf(m.On(time.Now())))
 	}
+	restored, _, err := g.app.store.RestoredAt(ctx)
+	gauge(restoredDesc, oneIf(err == nil && !restored.IsZero()))
+	count(hashesDesc, float64(g.app.auth.PasswordHashes()))
 	for _, c := range checks {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)
 	}

@@ -45,9 +45,6 @@ func newMetrics(a *App) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.ofRequests()
 	m.ofMessages()
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "carillon_password_hashes_total", Help: "Password hashes computed.",
-	}, func() float64 { return float64(a.auth.PasswordHashes()) }))
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -70,13 +67,16 @@ func (m *metrics) histogram(name, help string, buckets []float64) prometheus.His
 	return h
 }
 
+func (m *metrics) histogramVec(name, help string, buckets []float64, label string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+	m.registry.MustRegister(v)
+	return v
+}
+
 func (m *metrics) ofRequests() {
 	m.requests = m.vec("carillon_http_requests_total", "Requests by route and status of the response.", "route", "status")
-	m.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "carillon_http_request_seconds", Help: "Time from the request's header to the end of its response.",
-		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
-	}, []string{"route"})
-	m.registry.MustRegister(m.latency)
+	m.latency = m.histogramVec("carillon_http_request_seconds", "Time from the request's header to the end of its response.",
+		prometheus.ExponentialBuckets(0.0005, 2, 14), "route")
 	m.refused = m.vec("carillon_http_refused_total",
 		"Error responses by code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
 	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a wrong signature; failed, to be repeated by the provider.", "result")

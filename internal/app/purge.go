@@ -11,18 +11,14 @@ import (
 )
 
 // newPurge builds the purge of old data and its metrics.
-func newPurge(s *store.Store, to prometheus.Registerer, log *slog.Logger) *purge.Purge {
-	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "carillon_purged_rows_total", Help: "Rows deleted after their retention, by table.",
-	}, []string{"what"})
-	held := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "carillon_purge_step_seconds", Help: "How long one step of deleting occupied the database's writer.",
-		Buckets: prometheus.ExponentialBuckets(0.00025, 2, 12),
-	}, []string{"what"})
+func newPurge(s *store.Store, m *metrics, log *slog.Logger) *purge.Purge {
+	rows := m.vec("carillon_purged_rows_total", "Rows deleted after their retention, by table.", "what")
+	held := m.histogramVec("carillon_purge_step_seconds", "How long one step of deleting occupied the database's writer.",
+		prometheus.ExponentialBuckets(0.00025, 2, 12), "what")
 	backlog := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "carillon_purge_backlog_seconds", Help: "How long the oldest ended notification is past its company's retention.",
 	})
-	to.MustRegister(rows, held, backlog, restoredMetric(s))
+	m.registry.MustRegister(backlog)
 	return purge.New(s, purge.Options{
 		Step: func(what string, p store.Purged) {
 			rows.WithLabelValues(what).Add(float64(p.Rows))

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"carillon"
+	"carillon/internal/cache"
 	"carillon/internal/queue"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"
@@ -32,59 +32,37 @@ type check struct {
 // readiness shares one run of the checks among concurrent requests.
 type readiness struct {
 	check func(ctx context.Context) []check
+	last  *cache.Cache[result] // under ""
+}
 
-	mu      sync.Mutex
-	at      time.Time
-	last    []check
-	running chan struct{} // closed at the end of the present run; nil when there is none
+type result struct {
+	checks []check
+	at     time.Time
+}
+
+func newReadiness(run func(ctx context.Context) []check) *readiness {
+	return &readiness{run, cache.New[result](1, readyTimeout)}
 }
 
 // checks returns the result of each check, and the error to respond with when one of them fails.
 func (r *readiness) checks(ctx context.Context) ([]check, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	done := r.begin() //nolint:contextcheck // shared: the first client may disconnect
-	if done != nil {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return nil, unready("The checks do not end", nil, ctx.Err())
-		}
+	if last, ok := r.last.Peek(""); ok && time.Since(last.at) >= readyMaxAge {
+		r.last.Remove("")
 	}
-	r.mu.Lock()
-	checks := r.last
-	r.mu.Unlock()
-	for _, c := range checks {
+	last, err := r.last.Get(ctx, "", func(ctx context.Context) (result, string, error) {
+		return result{r.check(ctx), time.Now()}, "", nil
+	})
+	if err != nil {
+		return nil, unready("The checks do not end", nil, err)
+	}
+	for _, c := range last.checks {
 		if c.fault != "" {
-			return checks, unready(c.fault, checks, c.err)
+			return last.checks, unready(c.fault, last.checks, c.err)
 		}
 	}
-	return checks, nil
-}
-
-// begin returns a channel that is closed at the end of the present run, and starts one when the last result is too old; nil
-// when it is not.
-func (r *readiness) begin() <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running != nil {
-		return r.running
-	}
-	if time.Since(r.at) < readyMaxAge && r.last != nil {
-		return nil
-	}
-	done := make(chan struct{})
-	r.running = done
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-		defer cancel()
-		checks := r.check(ctx)
-		r.mu.Lock()
-		r.last, r.at, r.running = checks, time.Now(), nil
-		r.mu.Unlock()
-		close(done)
-	}()
-	return done
+	return last.checks, nil
 }
 
 // Ready returns the result of each readiness check, and the error to respond with when one of them fails.

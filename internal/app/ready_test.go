@@ -16,11 +16,11 @@ import (
 func TestReadinessChecksRunOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
-		r := readiness{check: func(context.Context) []check {
+		r := newReadiness(func(context.Context) []check {
 			runs.Add(1)
 			time.Sleep(100 * time.Millisecond)
 			return []check{{name: "database"}}
-		}}
+		})
 		var all sync.WaitGroup
 		for range 100 {
 			all.Go(func() {
@@ -43,10 +43,10 @@ func TestReadinessChecksRunOnceASecond(t *testing.T) {
 func TestReadinessNeverHangsAndReportsFailedChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})
-		r := readiness{check: func(context.Context) []check {
+		r := newReadiness(func(context.Context) []check {
 			<-stuck // a driver that ignores its context
 			return []check{{name: "database"}, {name: "clock", fault: "The clock is wrong", err: errors.New("db.internal")}}
-		}}
+		})
 		begin := time.Now()
 		_, err := r.checks(t.Context())
 		if !carillon.IsCode(err, carillon.ServiceUnavailable) || time.Since(begin) > readyWait {
@@ -67,9 +67,9 @@ func TestReadinessNeverHangsAndReportsFailedChecks(t *testing.T) {
 }
 
 func TestReadinessWarnsAndServesAllTheSame(t *testing.T) {
-	r := readiness{check: func(context.Context) []check {
+	r := newReadiness(func(context.Context) []check {
 		return []check{{name: "database"}, {name: "failover", warning: "Replication is asynchronous"}}
-	}}
+	})
 	checks, err := r.checks(t.Context())
 	if err != nil {
 		t.Errorf("a warning makes it unready: %v", err)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"carillon/internal/store"
 )
 
@@ -24,16 +22,4 @@ func checkRestored(ctx context.Context, s *store.Store, log *slog.Logger) error 
 	log.WarnContext(ctx, "this database was restored: messages that were due then are held until `carillon restored send` or `fail`",
 		"restored_at", r.At, "messages", r.Total())
 	return nil
-}
-
-// restoredMetric reports that an operator has to decide about held messages.
-func restoredMetric(s *store.Store) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "carillon_restored", Help: "1 while messages are held after a restore, until the operator sends or fails them.",
-	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
-		defer cancel()
-		at, _, err := s.RestoredAt(ctx)
-		return oneIf(err == nil && !at.IsZero())
-	})
 }

@@ -136,14 +136,12 @@ func ValidEmail(s string) bool {
 	return err == nil && a.Address == s && len(s) <= 254 && !strings.ContainsAny(s, " \"")
 }
 
-const (
-	minKey = 8
-	maxKey = 255
-)
+// keyForm has characters that need no escaping in a query string.
+var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,255}$`)
 
 func (c *company) key(f *form) {
 	k := Key{At: f.at, Key: f.secret("key"), Label: f.checked("label", oneLine, oneLineRule)}
-	if _, given := f.find("key"); given && !validKey(k.Key) {
+	if _, given := f.find("key"); given && !keyForm.MatchString(k.Key) {
 		f.fault("key", "must be 8 to 255 characters of A-Z, a-z, 0-9, _ and -")
 	}
 	k.Scopes = f.words("scopes", Scopes()...)
@@ -159,19 +157,6 @@ func (c *company) key(f *form) {
 		f.r.once(f.at, "this key", k.Key)
 	}
 	c.Keys = append(c.Keys, k)
-}
-
-// validKey accepts characters that need no escaping in a query string.
-func validKey(s string) bool {
-	if len(s) < minKey || len(s) > maxKey {
-		return false
-	}
-	for _, b := range []byte(s) {
-		if (b|0x20 < 'a' || b|0x20 > 'z') && (b < '0' || b > '9') && b != '_' && b != '-' {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *company) suppress(f *form) {
