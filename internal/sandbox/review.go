@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -39,16 +38,17 @@ func (k templateKey) providerID() string {
 
 // submission is what the reviewer knows of a template.
 type submission struct {
-	version  int64 // of the latest submission or decision; an older review is obsolete
 	status   carillon.TemplateStatus
 	category string
 	reason   string
 }
 
-// review is a decision to come.
+// review is a decision to come. It is obsolete once the template has another submission.
 type review struct {
-	key     templateKey
-	version int64
+	key templateKey
+	of  *submission
+	due time.Time
+	at  time.Time // when it is decided and reported: once it is due, or later after a failure
 }
 
 // Submit starts the review of a template: pending now, decided after Delays.Review, except names that end in `_slow`, which
@@ -66,15 +66,26 @@ func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Te
 			Details: carillon.Details{{Key: "limit", Value: maxTemplates}, {Key: "used", Value: len(c.templates)}},
 		}
 	}
-	c.versions++
-	if !strings.HasSuffix(t.Name, slowSuffix) && !c.reviews.add(time.Now().Add(c.o.Delays.Review), review{key: k, version: c.versions}) {
+	x := &submission{status: carillon.TemplatePending, category: t.Category}
+	due := time.Now().Add(c.o.Delays.Review)
+	if !strings.HasSuffix(t.Name, slowSuffix) && !c.await(review{key: k, of: x, due: due, at: due}) {
 		return "", "", &carillon.Error{
 			Code: carillon.UpstreamUnavailable, Message: "The sandbox reviews no more at present",
 			Details: carillon.Details{{Key: "service", Value: "sandbox"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))}},
 		}
 	}
-	c.templates[k] = &submission{version: c.versions, status: carillon.TemplatePending, category: t.Category}
+	c.templates[k] = x
 	return k.providerID(), carillon.TemplatePending, nil
+}
+
+// await has a review wait for its end, unless too many do.
+func (c *Channel) await(r review) bool {
+	select {
+	case c.reviews <- r:
+		return true
+	default:
+		return false
+	}
 }
 
 // Status returns a template's status. One that was submitted before the process began is decided by its name;
@@ -119,47 +130,54 @@ func (c *Channel) Withdraw(_ context.Context, s *carillon.Sender, t *carillon.Te
 func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error {
 	k := keyOf(s, t)
 	c.mu.Lock()
-	x := c.known(k, t)
-	if x == nil {
+	known := c.known(k, t)
+	if known == nil {
 		c.mu.Unlock()
 		return carillon.Absent("Template")
 	}
-	c.versions++
-	x.version = c.versions // makes a review in progress obsolete
-	x.status, x.reason = carillon.TemplateApproved, ""
+	x := &submission{status: carillon.TemplateApproved, category: known.category} // makes a review under way obsolete
 	if !approve {
 		x.status, x.reason = carillon.TemplateRejected, reason
 	}
+	c.templates[k] = x
 	e := x.event(k)
 	c.mu.Unlock()
 	return c.reportTemplate(ctx, e)
 }
 
-// decideDue decides the reviews that are due and reports the decisions.
-func (c *Channel) decideDue(ctx context.Context, due []*item[review]) (again, failed []*item[review], err error) {
-	var errs []error
-	for _, it := range due {
-		e, ok := c.decide(it.v)
-		if !ok {
-			continue
-		}
-		if err := c.reportTemplate(ctx, e); err != nil {
-			failed, errs = append(failed, it), append(errs, err)
+// decideReviews decides the reviews when they are due and reports the decisions, until ctx ends.
+func (c *Channel) decideReviews(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-c.reviews:
+			if wait(ctx, time.Until(r.at)) {
+				c.decide(ctx, r)
+			}
 		}
 	}
-	return nil, failed, errors.Join(errs...)
 }
 
-// decide returns the decision, unless the template was withdrawn, submitted again or decided by Decide since.
-func (c *Channel) decide(r review) (provider.TemplateEvent, bool) {
+// decide decides a review and reports the decision, unless the template was withdrawn, submitted again or decided by Decide
+// since. What cannot be reported is tried again for a while.
+func (c *Channel) decide(ctx context.Context, r review) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.templates[r.key]
-	if x == nil || x.version != r.version {
-		return provider.TemplateEvent{}, false
+	obsolete := c.templates[r.key] != r.of
+	if !obsolete {
+		r.of.review(r.key.name)
 	}
-	x.review(r.key.name)
-	return x.event(r.key), true
+	e := r.of.event(r.key)
+	c.mu.Unlock()
+	if obsolete {
+		return
+	}
+	if err := c.reportTemplate(ctx, e); err != nil && ctx.Err() == nil {
+		c.o.Logger.WarnContext(ctx, "cannot report a decision", "error", err)
+		if r.at = time.Now().Add(retryAfter); r.at.Sub(r.due) < retryFor {
+			c.await(r)
+		}
+	}
 }
 
 // review decides by the name.

@@ -21,7 +21,6 @@ type Options struct {
 	// Templates is called with the reviewer's decisions. After an error they are reported again.
 	Templates func(ctx context.Context, e provider.TemplateEvent) error
 	Delays    Delays
-	Pending   int // messages with receipts to come, at most; 0: 262,144, some 40 MB
 	Logger    *slog.Logger
 }
 
@@ -66,26 +65,23 @@ func (d Delays) filled() Delays {
 
 // Bounds.
 const (
-	receiptBatch   = 256
-	reviewBatch    = 16
-	defaultPending = 1 << 18
-	maxTemplates   = 10_000
-	flushFor       = 2 * time.Second
-	firstBackoff   = 100 * time.Millisecond
-	longestBackoff = 5 * time.Second
-	retryFor       = 10 * time.Minute // since it was due, as a channel stops repeating a callback
+	receiptBatch = 256
+	maxPending   = 1 << 18 // messages with receipts to come, some 40 MB
+	maxTemplates = 10_000
+	maxReviews   = 1_000 // under way
+	retryAfter   = time.Second
+	retryFor     = 10 * time.Minute // since it was due, as a channel stops repeating a callback
 )
 
 // Channel is the simulated channel with its reviewer.
 type Channel struct {
 	o       Options
 	plans   *planTable
-	pending *schedule[delivery]
-	reviews *schedule[review]
+	pending schedule
+	reviews chan review // in the order of their ends
 
 	mu        sync.Mutex
 	templates map[templateKey]*submission
-	versions  int64 // counts submissions and decisions
 }
 
 // New returns a channel. Send works at once; receipts and decisions are reported while Run runs.
@@ -94,36 +90,20 @@ func New(o Options) *Channel {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Pending == 0 {
-		o.Pending = defaultPending
-	}
 	return &Channel{
 		o:         o,
 		plans:     newPlanTable(&o.Delays),
-		pending:   newSchedule[delivery](o.Pending),
-		reviews:   newSchedule[review](maxTemplates),
+		pending:   schedule{max: maxPending, wake: make(chan struct{}, 1)},
+		reviews:   make(chan review, maxReviews),
 		templates: map[templateKey]*submission{},
 	}
 }
 
-// Run reports receipts and decisions when they are due, until ctx ends. Then it reports those that are due already and drops
-// the rest, whose number it logs.
+// Run reports receipts and decisions when they are due, until ctx ends. The rest is dropped.
 func (c *Channel) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
-	loops.Go(func() {
-		dropped := c.pending.run(ctx, c.o.Logger, receiptBatch, c.reportDue)
-		c.logDropped(ctx, "receipts", dropped)
-	})
-	loops.Go(func() {
-		dropped := c.reviews.run(ctx, c.o.Logger, reviewBatch, c.decideDue)
-		c.logDropped(ctx, "reviews", dropped)
-	})
+	loops.Go(func() { c.reportReceipts(ctx) })
+	loops.Go(func() { c.decideReviews(ctx) })
 	loops.Wait()
 	return nil
-}
-
-func (c *Channel) logDropped(ctx context.Context, what string, n int) {
-	if n > 0 {
-		c.o.Logger.InfoContext(ctx, "dropped what is not due yet", "what", what, "count", n)
-	}
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -18,6 +17,7 @@ type delivery struct {
 	ref       provider.Ref
 	senderUID int64
 	accepted  time.Time
+	at        time.Time // when the next receipt is reported: once it is due, or later after a failure
 }
 
 func (d *delivery) due() time.Time { return d.accepted.Add(d.plan.steps[d.next].after) }
@@ -61,46 +61,57 @@ func (c *Channel) enqueue(p *plan, s *carillon.Sender, m *provider.Outgoing) boo
 	if c.o.Receipts == nil || len(p.steps) == 0 {
 		return true
 	}
-	d := delivery{plan: p, ref: m.Ref, senderUID: s.UID, accepted: time.Now()}
-	return c.pending.add(d.due(), d)
+	d := &delivery{plan: p, ref: m.Ref, senderUID: s.UID, accepted: time.Now()}
+	d.at = d.due()
+	return c.pending.add(d)
 }
 
-// reportDue reports the receipts that are due, sender by sender, so that an error concerns one sender only.
-func (c *Channel) reportDue(ctx context.Context, due []*item[delivery]) (again, failed []*item[delivery], err error) {
-	slices.SortStableFunc(due, func(a, b *item[delivery]) int { return cmp.Compare(a.v.senderUID, b.v.senderUID) })
-	var errs []error
-	for len(due) > 0 {
-		n := 1
-		for n < len(due) && due[n].v.senderUID == due[0].v.senderUID {
-			n++
+// reportReceipts reports receipts when they are due until ctx ends, sender by sender, so that an error concerns one sender
+// only.
+func (c *Channel) reportReceipts(ctx context.Context) {
+	for ctx.Err() == nil {
+		due := c.pending.pop(receiptBatch)
+		if len(due) == 0 {
+			c.pending.sleep(ctx)
+			continue
 		}
-		if err := c.reportOne(ctx, due[:n]); err != nil {
-			failed, errs = append(failed, due[:n]...), append(errs, err)
-		} else {
-			again = append(again, advance(due[:n])...)
+		slices.SortStableFunc(due, func(a, b *delivery) int { return cmp.Compare(a.senderUID, b.senderUID) })
+		for len(due) > 0 {
+			n := 1
+			for n < len(due) && due[n].senderUID == due[0].senderUID {
+				n++
+			}
+			c.pending.putBack(c.report(ctx, due[:n]))
+			due = due[n:]
 		}
-		due = due[n:]
 	}
-	return again, failed, errors.Join(errs...)
 }
 
-// reportOne reports receipts of one sender.
-func (c *Channel) reportOne(ctx context.Context, due []*item[delivery]) error {
+// report reports receipts of one sender, and returns the deliveries with more to report. What fails for long is dropped, so
+// that it neither delays the rest nor stays for ever.
+func (c *Channel) report(ctx context.Context, due []*delivery) (more []*delivery) {
 	receipts := make([]provider.Receipt, len(due))
 	for i := range receipts {
-		receipts[i] = due[i].v.receipt()
+		receipts[i] = due[i].receipt()
 	}
-	return c.o.Receipts(ctx, receipts)
-}
-
-// advance returns the deliveries with more receipts to come, due for the next one.
-func advance(reported []*item[delivery]) []*item[delivery] {
-	var more []*item[delivery]
-	for _, it := range reported {
-		if it.v.next++; it.v.next < len(it.v.plan.steps) {
-			it.due = it.v.due()
-			more = append(more, it)
+	err := c.o.Receipts(ctx, receipts)
+	if err != nil && ctx.Err() == nil {
+		c.o.Logger.WarnContext(ctx, "cannot report receipts", "error", err, "receipts", len(receipts))
+	}
+	now := time.Now()
+	for _, d := range due {
+		if err == nil {
+			d.next++
 		}
+		switch {
+		case d.next == len(d.plan.steps), err != nil && now.Sub(d.due()) > retryFor:
+			continue
+		case err == nil:
+			d.at = d.due()
+		default:
+			d.at = now.Add(retryAfter)
+		}
+		more = append(more, d)
 	}
 	return more
 }
