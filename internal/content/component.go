@@ -61,9 +61,6 @@ func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
 		if c.n == 0 && c.place.header() && slices.ContainsFunc(all, samePlace) {
 			return nil, carillon.Invalid(c.field(), "The key is given in both of its forms, bare and with _0")
 		}
-		if all == nil {
-			all = make([]Component, 0, min(o.Len(), 8))
-		}
 		all = append(all, c)
 	}
 	return all, nil

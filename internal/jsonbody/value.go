@@ -57,9 +57,6 @@ func (o *Object) Keys() []string {
 	return keys
 }
 
-// Len returns the number of members.
-func (o *Object) Len() int { return Value(*o).Len() }
-
 // Find returns the value of a key, or the absent Value.
 func (o *Object) Find(key string) Value {
 	for i := o.at + 1; i < o.doc.after(o.at); i = o.doc.after(i) {
@@ -78,25 +75,9 @@ func (o *Object) String(field, key string) (s string, present bool, err error) {
 // Bool reads the boolean at key.
 func (o *Object) Bool(field, key string) (b, present bool, err error) { return o.Find(key).Bool(field) }
 
-// Int reads the integer at key.
-func (o *Object) Int(field, key string) (n int, present bool, err error) {
-	return o.Find(key).Int(field)
-}
-
-// Object reads the object at key.
-func (o *Object) Object(field, key string) (inner *Object, present bool, err error) {
-	return o.Find(key).Object(field)
-}
-
 // Array reads the elements of the array at key.
 func (o *Object) Array(field, key string) (elements []Value, present bool, err error) {
 	return o.Find(key).Array(field)
-}
-
-// Raw returns the JSON text of the value at key.
-func (o *Object) Raw(key string) (text []byte, present bool) {
-	v := o.Find(key)
-	return v.Raw(), v.Present()
 }
 
 // after returns the index of the node after node i and everything inside it.
@@ -189,19 +170,6 @@ func (v Value) Bool(field string) (b, present bool, err error) {
 	}
 }
 
-// Int reads an integer of 64 bits.
-func (v Value) Int(field string) (n int, present bool, err error) {
-	if !v.Present() {
-		return 0, false, nil
-	}
-	if v.kind() == kindNumber {
-		if n, err := strconv.Atoi(string(v.Raw())); err == nil {
-			return n, true, nil
-		}
-	}
-	return 0, true, v.Mismatch(field, "integer", 1)
-}
-
 // Object reads an object.
 func (v Value) Object(field string) (o *Object, present bool, err error) {
 	switch v.kind() {
@@ -223,7 +191,6 @@ func (v Value) Array(field string) (elements []Value, present bool, err error) {
 	default:
 		return nil, true, v.Mismatch(field, "array", json.RawMessage("[]"))
 	}
-	elements = make([]Value, 0, v.Len())
 	for i := v.at + 1; i < v.doc.after(v.at); i = v.doc.after(i) {
 		elements = append(elements, Value{v.doc, i})
 	}
@@ -245,15 +212,6 @@ func (v Value) Strings(field string) (all []string, present bool, err error) {
 		all = append(all, s)
 	}
 	return all, true, nil
-}
-
-// Len returns the number of elements of an array or members of an object.
-func (v Value) Len() int {
-	n := 0
-	for i := v.at + 1; i < v.doc.after(v.at); i = v.doc.after(i) {
-		n++
-	}
-	return n
 }
 
 // Mismatch returns the 400 for a value whose type is not the expected one.

@@ -85,10 +85,7 @@ func unflattened(t testing.TB, o *jsonbody.Object) []byte {
 	t.Helper()
 	var root, contact, components members
 	for _, key := range o.Keys() {
-		raw, present := o.Raw(key)
-		if !present {
-			raw = []byte("null")
-		}
+		raw, present := rawOf(o, key), o.Find(key).Present()
 		name, isContact := strings.CutPrefix(key, contactPrefix)
 		entry, isComponent := strings.CutPrefix(key, "components_push.")
 		switch {
@@ -115,23 +112,19 @@ func flattened(t testing.TB, r *Request) ([]byte, bool) {
 			return nil, false
 		}
 		if !v.IsObject() {
-			flat.add(t, key, r.raw(key))
+			flat.add(t, key, rawOf(r.root, key))
 			continue
 		}
 		inner, _, _ := v.Object("")
 		for _, name := range inner.Keys() {
-			raw, present := inner.Raw(name)
-			if !present {
-				raw = []byte("null")
-			}
-			flat.add(t, key+"."+name, raw)
+			flat.add(t, key+"."+name, rawOf(inner, name))
 		}
 	}
 	return flat.object(), !r.Bulk
 }
 
-func (r *Request) raw(key string) []byte {
-	if raw, present := r.root.Raw(key); present {
+func rawOf(o *jsonbody.Object, key string) []byte {
+	if raw := o.Find(key).Raw(); raw != nil {
 		return raw
 	}
 	return []byte("null")
