@@ -45,10 +45,7 @@ func (c *closer) run(ctx context.Context) {
 			if err := c.closeDone(ctx); err != nil {
 				wait = closeAgain
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(wait):
-			}
+			pause(ctx, wait)
 		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLast)
@@ -99,18 +96,6 @@ func (c *closer) Sweep() {
 	}
 }
 
-// sweeps sweeps open notifications at the start, on request, and periodically.
-func (c *closer) sweeps(ctx context.Context) {
-	for ctx.Err() == nil {
-		c.sweepOpen(ctx)
-		select {
-		case <-ctx.Done():
-		case <-c.sweep:
-		case <-time.After(sweepEvery):
-		}
-	}
-}
-
 // sweepOpen closes completed notifications among all open ones, after a crash before their closing.
 func (c *closer) sweepOpen(ctx context.Context) {
 	company, seq := "", carillon.NoSeq
@@ -123,12 +108,7 @@ func (c *closer) sweepOpen(ctx context.Context) {
 			return
 		}
 		company, seq = lastCompany, last
-		if len(seqs) > 0 {
-			c.Closed(seqs)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
+		c.Closed(seqs)
+		pause(ctx, 20*time.Millisecond)
 	}
 }

@@ -73,7 +73,7 @@ type Notify struct {
 	queue   *queue.Queue
 	o       Options
 	entries entryCache
-	running keys // idempotency keys being worked on by this node
+	running sync.Map // idempotency keys being worked on by this node
 
 	*closer
 }
@@ -88,29 +88,36 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 	return n
 }
 
-const purges = time.Minute
+const releaseEvery = time.Minute
 
 // Run does the background work until ctx ends: it closes completed notifications, releases messages that need not be held and
 // fills the search table (docs/adr/0004).
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
-	done.Go(func() { n.closer.sweeps(ctx) })
-	done.Go(func() { n.purges(ctx) })
+	done.Go(func() { every(ctx, sweepEvery, n.closer.sweep, n.closer.sweepOpen) })
+	done.Go(func() { every(ctx, releaseEvery, nil, n.releaseNeedless) })
 	done.Go(func() { fillSearch(ctx, n.store, n.queue, n.o.Log) })
 	n.closer.run(ctx)
 	done.Wait()
 	return nil
 }
 
-func (n *Notify) purges(ctx context.Context) {
-	for {
+// every does something at once, periodically, and on request, until ctx ends.
+func every(ctx context.Context, period time.Duration, request <-chan struct{}, do func(ctx context.Context)) {
+	for ctx.Err() == nil {
+		do(ctx)
 		select {
 		case <-ctx.Done():
-			return
-		case <-time.After(purges):
+		case <-request:
+		case <-time.After(period):
 		}
-		if err := n.releaseNeedless(ctx); err != nil && ctx.Err() == nil {
-			n.o.Log.WarnContext(ctx, "release held messages", "error", err)
-		}
+	}
+}
+
+// pause waits for a while, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 // Receive stores receipts of one sender's messages. After a nil error they are durable.
@@ -38,19 +39,26 @@ func holdName(t *carillon.Template) string { return t.CompanyID + "/" + t.ID }
 
 const releaseAtOnce = 1000
 
-// Release returns the messages that are held for a template to their lane, in chunks.
+// Release returns the messages that are held for a template to their lane.
 func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
+	return n.release(ctx, holdName(t), func() {
+		for c := range carillon.Class(carillon.Classes) {
+			n.queue.Wake(queue.Wake{Kind: queue.Messages, SenderUID: t.SenderUID, Class: c, Due: time.UnixMilli(0)})
+		}
+	})
+}
+
+// release releases what is held under a name in chunks, and calls released after each.
+func (n *Notify) release(ctx context.Context, hold string, released func()) error {
 	for {
-		released, err := n.store.Release(ctx, holdName(t), releaseAtOnce)
+		count, err := n.store.Release(ctx, hold, releaseAtOnce)
 		if err != nil {
 			return err
 		}
-		if released > 0 {
-			for c := range carillon.Class(carillon.Classes) {
-				n.queue.Wake(queue.Wake{Kind: queue.Messages, SenderUID: t.SenderUID, Class: c, Due: time.UnixMilli(0)})
-			}
+		if count > 0 {
+			released()
 		}
-		if released < releaseAtOnce {
+		if count < releaseAtOnce {
 			return nil
 		}
 	}
@@ -58,37 +66,25 @@ func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 
 // releaseNeedless releases messages of approved templates: a template may have been approved while a message was being held,
 // or a crash may have prevented the release.
-func (n *Notify) releaseNeedless(ctx context.Context) error {
+func (n *Notify) releaseNeedless(ctx context.Context) {
 	holds, err := n.store.Holds(ctx)
-	if err != nil {
-		return err
-	}
 	for _, hold := range holds {
 		company, id, _ := strings.Cut(hold, "/")
-		t, err := n.store.Template(ctx, company, id)
-		if carillon.IsCode(err, carillon.NotFound) {
-			// The template is gone: the delivery ends the messages.
-			for {
-				released, err := n.store.Release(ctx, hold, releaseAtOnce)
-				if err != nil {
-					return err
-				}
-				if released < releaseAtOnce {
-					break
-				}
-			}
-			continue
+		var t *templates.Record
+		t, err = n.store.Template(ctx, company, id)
+		switch {
+		case carillon.IsCode(err, carillon.NotFound):
+			err = n.release(ctx, hold, func() {}) // the delivery ends the messages
+		case err == nil && t.Status != carillon.TemplatePaused && t.Status != carillon.TemplatePending:
+			err = n.Release(ctx, &t.Template)
 		}
 		if err != nil {
-			return err
-		}
-		if t.Status != carillon.TemplatePaused && t.Status != carillon.TemplatePending {
-			if err := n.Release(ctx, &t.Template); err != nil {
-				return err
-			}
+			break
 		}
 	}
-	return nil
+	if err != nil && ctx.Err() == nil {
+		n.o.Log.WarnContext(ctx, "release held messages", "error", err)
+	}
 }
 
 func (n *Notify) wakeAt(x *store.Notification) {

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/store"
 )
 
-// The search table is filled in short steps, because on SQLite they occupy the writer. A node under load gives it a fifth of the
-// time, unless it lags so far that searches would have to read too many notifications.
+// The search table is filled in short steps, because on SQLite they occupy the writer. It gets a fifth of the time, unless it
+// lags so far that searches would have to read too many notifications.
 const (
 	searchIdle   = 2 * time.Second
 	searchPause  = 2 * time.Millisecond
@@ -20,14 +20,11 @@ const (
 )
 
 func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.Logger) {
-	caughtUp, came := time.Now(), s.Operations()
+	caughtUp := time.Now()
 	for ctx.Err() == nil {
 		if !q.Owns(0) { // one of all nodes fills the table
 			caughtUp = time.Now()
-			select {
-			case <-ctx.Done():
-			case <-time.After(searchIdle):
-			}
+			pause(ctx, searchIdle)
 			continue
 		}
 		if time.Since(caughtUp) <= searchMaxLag {
@@ -40,27 +37,18 @@ func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		}
 		wait := searchIdle
 		if more && err == nil {
-			now := s.Operations()
-			wait = searchWait(time.Since(begin), begin.Sub(caughtUp), now != came)
-			came = now
+			wait = searchWait(time.Since(begin), begin.Sub(caughtUp))
 		} else {
 			caughtUp = begin
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		pause(ctx, wait)
 	}
 }
 
-// searchWait returns the pause after a step by its duration and the lag; busy says that the node stored other things
-// meanwhile.
-func searchWait(took, lag time.Duration, busy bool) time.Duration {
+// searchWait returns the pause after a step by its duration and the lag.
+func searchWait(took, lag time.Duration) time.Duration {
 	if lag > searchMaxLag {
 		return searchPause
-	}
-	if !busy {
-		return min(max(took, searchPause), searchIdle)
 	}
 	return min(max(searchShare*took, searchPause), searchIdle)
 }
