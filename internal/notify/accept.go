@@ -3,7 +3,6 @@ package notify
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"carillon"
@@ -119,19 +118,11 @@ func kindOf(ch carillon.Channel) string {
 	return queue.Messages
 }
 
-// single reports whether it is one message that is due now.
-func single(a *store.Accept) bool {
-	return len(a.Messages) == 1 && a.Notification.Open == 1 && !a.Notification.Scheduled
-}
-
 // wakeOf returns the wake-up of the sender's lane; it contains the message when that is a single one due now.
 func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
 	x := &a.Notification
 	w := queue.Wake{Kind: kindOf(x.Channel), SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
-	if w.Kind == queue.Calls {
-		return w
-	}
-	if single(a) {
+	if w.Kind == queue.Messages && x.Total == 1 && !x.Scheduled {
 		w.Fresh = &queue.Fresh{Settings: settingsOf(sender, false), Queued: work.Queued{
 			Key: work.Key(x.Seq().Message(0)), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as stored
 		}}
@@ -273,12 +264,4 @@ func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error)
 // requestOf reads a stored body again.
 func requestOf(n *store.Notification) (*request.Request, error) {
 	return request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
-}
-
-// notesOf returns the notes of a timeline.
-func notesOf(n *store.Notification) []string {
-	if n.Notes == "" {
-		return nil
-	}
-	return strings.Split(n.Notes, "\n")
 }

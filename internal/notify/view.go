@@ -157,16 +157,15 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 		return nil, 0, err
 	}
 	v = views[0]
-	call, err := n.callOf(ctx, x)
+	call, attempts, err := n.callOf(ctx, x)
 	if err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
-		attempts, err := n.store.Calls().Attempts(ctx, call.Key)
 		if v.Recipients = []RecipientView{}; first == 0 {
 			v.Recipients = append(v.Recipients, recipientOfCall(x, call, attempts, now))
 		}
-		return v, 0, err
+		return v, 0, nil
 	}
 	rows, err := n.store.Messages(ctx, x.Seq(), first, limit+1)
 	if err != nil {
@@ -192,30 +191,39 @@ func recipientOf(x *store.Notification, m *store.Message, now time.Time) Recipie
 
 // timesOf returns when a message entered each of its states.
 func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.Details {
-	times := carillon.Details{}
-	add := func(s carillon.State, at time.Time) {
-		if !at.IsZero() {
-			times = append(times, carillon.Detail{Key: string(s) + "_at", Value: instant(at)})
-		}
+	t := times{}
+	if m.Rank != rank.Skipped || m.Attempts > 0 {
+		t.accepted(x, m.Attempts > 0, m.Rank == rank.None, now)
 	}
-	switch {
-	case m.Rank == rank.Skipped && m.Attempts == 0:
-	case x.Scheduled:
-		add(carillon.StateScheduled, x.CreatedAt)
-		if m.Attempts > 0 || m.Rank == rank.None && !now.Before(x.DueAt) {
-			add(carillon.StateQueued, x.DueAt)
-		}
-	default:
-		add(carillon.StateQueued, x.CreatedAt)
-	}
-	add(carillon.StateSending, m.StartedAt)
-	add(carillon.StateSent, m.SentAt)
-	add(carillon.StateDelivered, m.DeliveredAt)
-	add(carillon.StateRead, m.ReadAt)
+	t.add(carillon.StateSending, m.StartedAt)
+	t.add(carillon.StateSent, m.SentAt)
+	t.add(carillon.StateDelivered, m.DeliveredAt)
+	t.add(carillon.StateRead, m.ReadAt)
 	if !m.EndedAt.IsZero() {
-		add(m.Rank.State(), m.EndedAt)
+		t.add(m.Rank.State(), m.EndedAt)
 	}
-	return times
+	return carillon.Details(t)
+}
+
+// times are when something entered its states.
+type times carillon.Details
+
+func (t *times) add(s carillon.State, at time.Time) {
+	if !at.IsZero() {
+		*t = append(*t, carillon.Detail{Key: string(s) + "_at", Value: instant(at)})
+	}
+}
+
+// accepted adds when a message or call of the notification was scheduled and queued.
+func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.Time) {
+	if !x.Scheduled {
+		t.add(carillon.StateQueued, x.CreatedAt)
+		return
+	}
+	t.add(carillon.StateScheduled, x.CreatedAt)
+	if attempted || waits && !now.Before(x.DueAt) {
+		t.add(carillon.StateQueued, x.DueAt)
+	}
 }
 
 // List returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
@@ -283,20 +291,18 @@ func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, e
 	}
 	at := func(t time.Time, what string) Event { return Event{carillon.FormatTime(t), what} }
 	events := []Event{at(x.CreatedAt, "accepted")}
-	for _, note := range notesOf(x) {
-		events = append(events, at(x.CreatedAt, note))
+	if x.Notes != "" {
+		events = append(events, at(x.CreatedAt, x.Notes))
 	}
 	if x.Scheduled {
 		events = append(events, at(x.CreatedAt, "scheduled for "+carillon.FormatTime(x.DueAt)))
 	}
-	call, err := n.callOf(ctx, x)
-	if err == nil && call != nil {
-		var attempts []calls.Attempt
-		attempts, err = n.store.Calls().Attempts(ctx, call.Key)
-		events = append(events, callEvents(x, call, attempts, at)...)
-	}
+	call, attempts, err := n.callOf(ctx, x)
 	if err != nil {
 		return nil, err
+	}
+	if call != nil {
+		events = append(events, callEvents(x, call, attempts, at)...)
 	}
 	if !x.DoneAt.IsZero() {
 		what := "completed"

@@ -55,7 +55,7 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	if err != nil {
 		return nil, err
 	}
-	c, err := n.callOf(ctx, x)
+	c, attempts, err := n.callOf(ctx, x)
 	if err == nil && c == nil {
 		err = carillon.Absent("Call")
 	}
@@ -63,10 +63,6 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 		return nil, err
 	}
 	req, err := requestOf(x)
-	if err != nil {
-		return nil, err
-	}
-	attempts, err := n.store.Calls().Attempts(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -140,44 +136,39 @@ func callStanding(c *calls.Call) store.Standing {
 
 func recipientOfCall(x *store.Notification, c *calls.Call, attempts []calls.Attempt, now time.Time) RecipientView {
 	v := RecipientView{
-		MessageID: x.ID + ".0", Number: c.Number, State: callState(x, c, now), Reason: c.Reason, Attempts: c.Dials, Times: carillon.Details{},
+		MessageID: x.ID + ".0", Number: c.Number, State: callState(x, c, now), Reason: c.Reason, Attempts: c.Dials,
 	}
 	if c.UnderWay {
 		v.Attempts++
 	}
-	add := func(s carillon.State, at time.Time) {
-		if !at.IsZero() {
-			v.Times = append(v.Times, carillon.Detail{Key: string(s) + "_at", Value: instant(at)})
-		}
+	t := times{}
+	if c.State != carillon.StateSkipped || c.Attempts > 0 {
+		t.accepted(x, c.Attempts > 0, c.Queued, now)
 	}
-	switch {
-	case c.State == carillon.StateSkipped && c.Attempts == 0:
-	case x.Scheduled:
-		add(carillon.StateScheduled, x.CreatedAt)
-		if c.Attempts > 0 || c.Queued && !now.Before(x.DueAt) {
-			add(carillon.StateQueued, x.DueAt)
-		}
-	default:
-		add(carillon.StateQueued, x.CreatedAt)
-	}
-	add(carillon.StateDialing, c.DialedAt)
-	add(carillon.StateRinging, c.RingingAt)
-	add(carillon.StateInProgress, c.AnsweredAt)
+	t.add(carillon.StateDialing, c.DialedAt)
+	t.add(carillon.StateRinging, c.RingingAt)
+	t.add(carillon.StateInProgress, c.AnsweredAt)
 	if !c.EndedAt.IsZero() {
-		add(c.State, c.EndedAt)
+		t.add(c.State, c.EndedAt)
 	}
+	v.Times = carillon.Details(t)
 	if c.State != carillon.StateSkipped {
 		v.Call = viewCall(x.ID, c, attempts)
 	}
 	return v
 }
 
-// callOf reads the call of a notification, nil for one with messages.
-func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call, error) {
+// callOf reads the call of a notification with its attempts, nil for one with messages.
+func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call, []calls.Attempt, error) {
 	if x.Channel != carillon.Voice {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return n.store.Calls().Find(ctx, x.Seq().Message(0))
+	c, err := n.store.Calls().Find(ctx, x.Seq().Message(0))
+	if err != nil || c == nil {
+		return nil, nil, err
+	}
+	attempts, err := n.store.Calls().Attempts(ctx, c.Key)
+	return c, attempts, err
 }
 
 // callEvents returns the events of a call for its timeline.
