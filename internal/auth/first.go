@@ -39,22 +39,18 @@ func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error
 func (a *Auth) CheckFirstToken(ctx context.Context, authorization string) error {
 	token, ok := bearer(authorization)
 	if !ok {
-		return badFirst(reasonMissing)
+		return refused("one-time token", reasonMissing)
 	}
 	expires, err := a.store.FirstToken(ctx, token)
 	switch {
 	case err != nil:
 		return err
 	case expires.IsZero():
-		return badFirst(reasonInvalid)
+		return refused("one-time token", reasonInvalid)
 	case !time.Now().Before(expires):
-		return badFirst(reasonExpired)
+		return refused("one-time token", reasonExpired)
 	}
 	return nil
-}
-
-func badFirst(reason string) *carillon.Error {
-	return carillon.NoAccess("The one-time token is "+reason, reason)
 }
 
 // FirstOwner creates the first company and its owner, once, for the bearer of the token of FirstToken. The owner has the
@@ -62,7 +58,7 @@ func badFirst(reason string) *carillon.Error {
 func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *accounts.Account, company *carillon.Company) error {
 	token, ok := bearer(authorization)
 	if !ok {
-		return badFirst(reasonMissing)
+		return refused("one-time token", reasonMissing)
 	}
 	now := time.Now()
 	company.ID = carillon.NewID(now)
@@ -72,7 +68,7 @@ func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *acco
 			return err
 		}
 		if !spent {
-			return badFirst(reasonInvalid)
+			return refused("one-time token", reasonInvalid)
 		}
 		if err := tx.PutCompany(ctx, company, now); err != nil {
 			return err

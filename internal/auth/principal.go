@@ -40,10 +40,10 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 		}
 	}
 	if key.Key == "" {
-		return nil, carillon.NoAccess("The access key is missing", reasonMissing)
+		return nil, refused("access key", reasonMissing)
 	}
 	if len(key.Key) > maxKey {
-		return nil, badKey(reasonInvalid)
+		return nil, refused("access key", reasonInvalid)
 	}
 	k, err := a.store.AccessKey(ctx, key.Key)
 	if err != nil {
@@ -57,16 +57,16 @@ func (a *Auth) principal(ctx context.Context, k *accounts.AccessKey) (*Principal
 	now := time.Now()
 	switch {
 	case k == nil:
-		return nil, badKey(reasonInvalid)
+		return nil, refused("access key", reasonInvalid)
 	case !k.RevokedAt.IsZero():
-		return nil, badKey(reasonRevoked)
+		return nil, refused("access key", reasonRevoked)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return nil, badKey(reasonExpired)
+		return nil, refused("access key", reasonExpired)
 	}
 	company, err := a.store.Company(ctx, k.CompanyID)
 	if err != nil {
 		if carillon.IsCode(err, carillon.NotFound) { // deleted between the two lookups
-			return nil, badKey(reasonInvalid)
+			return nil, refused("access key", reasonInvalid)
 		}
 		return nil, err
 	}
@@ -82,6 +82,7 @@ const (
 	reasonRevoked = "revoked"
 )
 
-func badKey(reason string) *carillon.Error {
-	return carillon.NoAccess("The access key is "+reason, reason)
+// refused is the error of a credential that is not accepted.
+func refused(credential, reason string) *carillon.Error {
+	return carillon.NoAccess("The "+credential+" is "+reason, reason)
 }

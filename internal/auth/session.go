@@ -55,11 +55,7 @@ func network(address string) string {
 	if err != nil || a.Unmap().Is4() {
 		return address
 	}
-	p, err := a.WithZone("").Prefix(64)
-	if err != nil {
-		return address
-	}
-	return p.String()
+	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
 }
 
 // authenticate checks the password. The rates are checked again with the permit for the hash: of many attempts that waited
@@ -129,11 +125,11 @@ func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 	}
 	switch end {
 	case accounts.RefreshUnknown:
-		return nil, badRefresh(reasonInvalid)
+		return nil, refused("refresh token", reasonInvalid)
 	case accounts.RefreshExpired:
-		return nil, badRefresh(reasonExpired)
+		return nil, refused("refresh token", reasonExpired)
 	case accounts.RefreshRevoked:
-		return nil, badRefresh(reasonRevoked)
+		return nil, refused("refresh token", reasonRevoked)
 	case accounts.RefreshDone:
 	}
 	account, err := a.store.Account(ctx, session.AccountID)
@@ -141,13 +137,9 @@ func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 		return nil, err
 	}
 	if account == nil {
-		return nil, badRefresh(reasonRevoked)
+		return nil, refused("refresh token", reasonRevoked)
 	}
 	return a.session(ctx, account, session, next, now)
-}
-
-func badRefresh(reason string) *carillon.Error {
-	return carillon.NoAccess("The refresh token is "+reason, reason)
 }
 
 func (a *Auth) session(ctx context.Context, account *accounts.Account, session accounts.Session, refresh string, now time.Time) (*Session, error) {

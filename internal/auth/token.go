@@ -9,7 +9,6 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"carillon"
 	"carillon/internal/store/accounts"
 )
 
@@ -88,7 +87,7 @@ const maxToken = 8192
 // parse reads a token of one type and audience. Errors: unauthorized, invalid or expired.
 func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
 	if len(token) > maxToken {
-		return nil, badToken(reasonInvalid)
+		return nil, refused("token", reasonInvalid)
 	}
 	c := &claims{userClaims: &userClaims{}, companyClaims: &companyClaims{}}
 	var internal error
@@ -108,15 +107,11 @@ func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*clai
 	case internal != nil:
 		return nil, internal
 	case errors.Is(err, jwt.ErrTokenExpired) && !errors.Is(err, jwt.ErrTokenInvalidAudience):
-		return nil, badToken(reasonExpired)
+		return nil, refused("token", reasonExpired)
 	case err != nil:
-		return nil, badToken(reasonInvalid)
+		return nil, refused("token", reasonInvalid)
 	}
 	return c, nil
-}
-
-func badToken(reason string) *carillon.Error {
-	return carillon.NoAccess("The token is "+reason, reason)
 }
 
 // bearer reads an Authorization header of the scheme Bearer (RFC 6750).

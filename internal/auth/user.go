@@ -117,7 +117,7 @@ func (c *Caller) User() *User { return userObject(c.Account) }
 func (a *Auth) Caller(ctx context.Context, authorization string) (*Caller, error) {
 	token, ok := bearer(authorization)
 	if !ok {
-		return nil, carillon.NoAccess("The access token is missing", reasonMissing)
+		return nil, refused("access token", reasonMissing)
 	}
 	c, err := a.keys.parse(ctx, token, userType, userAudience)
 	if err != nil {
@@ -128,14 +128,14 @@ func (a *Auth) Caller(ctx context.Context, authorization string) (*Caller, error
 		return nil, err
 	}
 	if session == nil || session.AccountID != c.Subject || !session.EndedAt.IsZero() {
-		return nil, badToken(reasonRevoked)
+		return nil, refused("token", reasonRevoked)
 	}
 	account, err := a.store.Account(ctx, c.Subject)
 	if err != nil {
 		return nil, err
 	}
 	if account == nil {
-		return nil, badToken(reasonRevoked)
+		return nil, refused("token", reasonRevoked)
 	}
 	return &Caller{Account: account, SessionID: session.ID}, nil
 }
