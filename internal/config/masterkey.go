@@ -37,16 +37,15 @@ func (c *Config) MasterKey() ([32]byte, error) {
 }
 
 func readMasterKey(name string) (key [32]byte, err error) {
-	text, err := ReadSecretFile(name)
+	raw, err := readLimited(name, maxSecretFile)
 	if err != nil {
 		return key, fmt.Errorf("master key: %w", err)
 	}
-	raw, err := os.ReadFile(name) //nolint:gosec // the operator names the file
-	if err == nil && len(raw) == len(key) {
+	if len(raw) == len(key) {
 		return [32]byte(raw), nil // raw bytes may end in a line end
 	}
 	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		if plain, err := form.DecodeString(strings.TrimSpace(text)); err == nil && len(plain) == len(key) {
+		if plain, err := form.DecodeString(strings.TrimSpace(string(raw))); err == nil && len(plain) == len(key) {
 			return [32]byte(plain), nil
 		}
 	}

@@ -145,19 +145,22 @@ func setting(f *form, x field) (any, bool) {
 
 // settingsFault returns the position and reason of a provider's error.
 func settingsFault(f, settings *form, err error) (Position, string) {
-	var e *carillon.Error
-	if !errors.As(err, &e) {
-		return f.place("settings"), "settings cannot be used"
-	}
-	named, _ := e.Details.Find("field").(string)
-	reason, _ := e.Details.Find("reason").(string)
-	if reason == "" {
-		reason = e.Message
-	}
+	named, reason := faultOf(err)
 	key := strings.TrimPrefix(named, "settings.")
 	at := f.place("settings")
 	if settings != f && slices.ContainsFunc(settings.fields, func(x field) bool { return x.name == key }) {
 		at = settings.place(key)
 	}
 	return at, named + ": " + reason
+}
+
+// faultOf returns the field that an error of a check names and what is wrong with it.
+func faultOf(err error) (field, reason string) {
+	var e *carillon.Error
+	if !errors.As(err, &e) {
+		return "", "cannot be used"
+	}
+	field, _ = e.Details.Find("field").(string)
+	reason, _ = e.Details.Find("reason").(string)
+	return field, cmp.Or(reason, e.Message)
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -118,15 +117,7 @@ func bodyExample(t *carillon.Template, samples []string) *carillon.ComponentExam
 
 // componentFault returns the position and reason of an error of Compile, whose field is components.<n>….
 func componentFault(f *form, all []carillon.Component, err error) (Position, string) {
-	var e *carillon.Error
-	if !errors.As(err, &e) {
-		return f.at, "the template cannot be used"
-	}
-	reason, _ := e.Details.Find("reason").(string)
-	if reason == "" {
-		reason = e.Message
-	}
-	named, _ := e.Details.Find("field").(string)
+	named, reason := faultOf(err)
 	at, name := f.at, "template"
 	var n int
 	if _, err := fmt.Sscanf(named, "components.%d", &n); err == nil && n >= 0 && n < len(all) {
