@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -151,18 +150,10 @@ func (s templates) create(r *http.Request, p *auth.Principal) (any, error) {
 }
 
 // createdToday returns the error of a company that created its daily number of templates.
-func createdToday(limit int, now time.Time) *carillon.Error {
+func createdToday(perDay int, now time.Time) *carillon.Error {
 	const window = 24 * time.Hour
 	reset := now.UTC().Truncate(window).Add(window)
-	return &carillon.Error{
-		Code: carillon.RateLimitExceeded, Message: "Too many templates were created today",
-		Details: carillon.Details{
-			{Key: "limit", Value: limit},
-			{Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
-			{Key: "reset_time", Value: carillon.FormatTime(reset)},
-		},
-		RetryAfter: httpio.SecondsUntil(reset, now),
-	}
+	return limit.Exceeded("Too many templates were created today", perDay, window, reset, now)
 }
 
 // createdTemplate is the response to a creation.

@@ -45,8 +45,7 @@ func New(s *rates.Store, log *slog.Logger) *Limits {
 type Decision struct {
 	Limit     int
 	Remaining int // as far as this node knows
-	Reset     time.Time
-	Seconds   int // until Reset, rounded up, at least 1
+	Seconds   int // until the next window, rounded up, at least 1
 }
 
 // Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. For a refusal httpio.Error writes them.
@@ -57,16 +56,16 @@ func (d Decision) Headers(h http.Header) {
 	httpio.RateHeaders(h, httpio.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
 }
 
-// Refused is the 429 rate_limit_exceeded of a full window.
-func (d Decision) Refused() *carillon.Error {
+// Exceeded is the 429 rate_limit_exceeded of a window that is full until reset.
+func Exceeded(message string, limit int, window time.Duration, reset, now time.Time) *carillon.Error {
 	return &carillon.Error{
-		Code: carillon.RateLimitExceeded, Message: "Too many requests",
+		Code: carillon.RateLimitExceeded, Message: message,
 		Details: carillon.Details{
-			{Key: "limit", Value: d.Limit},
-			{Key: "window", Value: strconv.Itoa(int(Window/time.Second)) + "s"},
-			{Key: "reset_time", Value: carillon.FormatTime(d.Reset)},
+			{Key: "limit", Value: limit},
+			{Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
+			{Key: "reset_time", Value: carillon.FormatTime(reset)},
 		},
-		RetryAfter: d.Seconds,
+		RetryAfter: httpio.SecondsUntil(reset, now),
 	}
 }
 
@@ -94,9 +93,9 @@ func (l *Limits) decide(ctx context.Context, name string, perMinute, n int, c co
 		return Decision{}, err
 	}
 	reset := b.start.Add(Window).UTC()
-	d := Decision{Limit: perMinute, Remaining: max(0, left), Reset: reset, Seconds: httpio.SecondsUntil(reset, now)}
+	d := Decision{Limit: perMinute, Remaining: max(0, left), Seconds: httpio.SecondsUntil(reset, now)}
 	if !ok {
-		return d, d.Refused()
+		return d, Exceeded("Too many requests", perMinute, Window, reset, now)
 	}
 	return d, nil
 }

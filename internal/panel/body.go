@@ -2,7 +2,6 @@ package panel
 
 import (
 	"net/http"
-	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/config"
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 )
@@ -61,8 +61,7 @@ func email(o *jsonbody.Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	parsed, err := mail.ParseAddress(s)
-	if err != nil || parsed.Address != s || len(s) > emailMost {
+	if !config.ValidEmail(s) {
 		return "", carillon.BadFormat("email", s, "E-mail address", "ana@example.org")
 	}
 	return strings.ToLower(s), nil
@@ -89,30 +88,22 @@ func password(o *jsonbody.Object) (s string, present bool, err error) {
 // scopes reads a list of scopes; an absent list means all.
 func scopes(o *jsonbody.Object) ([]string, error) {
 	const field = "scopes"
-	elements, present, err := o.Array(field, field)
-	if err != nil {
+	all, present, err := o.Find(field).Strings(field)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !present {
+	case !present:
 		return []string{string(auth.All)}, nil
+	case len(all) == 0:
+		return nil, carillon.Invalid(field, "Must name at least one scope")
 	}
-	var all []string
-	for i, e := range elements {
-		s, _, err := e.String(field + "." + strconv.Itoa(i))
-		if err != nil {
-			return nil, err
-		}
+	for i, s := range all {
 		if !auth.ValidScope(s) {
 			return nil, carillon.Invalid(field+"."+strconv.Itoa(i), "Must be one of "+known(auth.Scopes()))
 		}
-		if !slices.Contains(all, s) {
-			all = append(all, s)
-		}
 	}
-	if len(all) == 0 {
-		return nil, carillon.Invalid(field, "Must name at least one scope")
-	}
-	return all, nil
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 func known[S ~string](all []S) string {
