@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func (c *Checker) Check(x Exchange) error {
 	if err := checkRequestID(x); err != nil {
 		return err
 	}
-	_, path := c.paths.Handler(x.Request)
+	path := c.find(x.Request)
 	method := strings.ToLower(x.Request.Method)
 	switch {
 	case path == "" && x.Response.StatusCode != http.StatusNotFound:
@@ -45,6 +46,16 @@ func (c *Checker) Check(x Exchange) error {
 		return fmt.Errorf("response %d of %s: %w", x.Response.StatusCode, path, err)
 	}
 	return nil
+}
+
+// find returns the described path of a request. net/http would redirect one with dots or empty elements, which is described
+// nowhere.
+func (c *Checker) find(r *http.Request) string {
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return ""
+	}
+	_, found := c.paths.Handler(r)
+	return found
 }
 
 func (c *Checker) checkResponse(path, method string, x Exchange) error {

@@ -41,6 +41,7 @@ func TestCheckHoldsAnswersToTheDescription(t *testing.T) {
 		{"an error's id that is not the header's", "POST", "/functions/v1/notify", plain, strings.Replace(forbidden, "req_0", "req_1", 1), 403, "request_id"},
 		{"an unknown path", "GET", "/functions/v1/nothing", "", unknown, 404, ""},
 		{"an unknown path that answers", "GET", "/functions/v1/nothing", "", accepted, 200, "not described"},
+		{"a path that is not clean", "GET", "/functions/v1/x/../notify", "", unknown, 404, ""},
 		{"an unknown method with another error", "PUT", "/functions/v1/notify", "", unknown, 404, "MethodNotAllowed"},
 		{"a literal path before one with a parameter", "GET", "/functions/v1/notify/templates?phone_number=1", "", "[]", 200, ""},
 		{"a path with a parameter", "GET", "/functions/v1/notify/x", "", "[]", 200, "object"},
