@@ -11,7 +11,6 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/request"
 	"carillon/internal/store"
-	"carillon/internal/store/work"
 )
 
 // Submission is a request to send whose credential, scope and rate have been checked.
@@ -87,7 +86,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 		if !req.Scheduled {
 			n.entries.add(a.Notification, req)
 		}
-		n.queue.Wake(wakeOf(a, sender))
+		n.wakeAt(&a.Notification)
 	}
 	return Response{JSON: body}, nil
 }
@@ -116,18 +115,6 @@ func kindOf(ch carillon.Channel) string {
 		return queue.Calls
 	}
 	return queue.Messages
-}
-
-// wakeOf returns the wake-up of the sender's lane; it contains the message when that is a single one due now.
-func wakeOf(a *store.Accept, sender *carillon.Sender) queue.Wake {
-	x := &a.Notification
-	w := queue.Wake{Kind: kindOf(x.Channel), SenderUID: sender.UID, Class: x.Class, Due: x.DueAt}
-	if w.Kind == queue.Messages && x.Total == 1 && !x.Scheduled {
-		w.Fresh = &queue.Fresh{Settings: settingsOf(sender, false), Queued: work.Queued{
-			Key: work.Key(x.Seq().Message(0)), Number: a.Messages[0].Number, Due: x.DueAt.Truncate(time.Millisecond), // as stored
-		}}
-	}
-	return w
 }
 
 // responseJSON returns the response's body. Clients rely on the order of its keys; no value needs escaping.

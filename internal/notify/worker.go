@@ -16,13 +16,6 @@ import (
 // worker delivers messages for the queue.
 type worker struct{ *Notify }
 
-// settingsOf returns the settings of a sender's lane.
-func settingsOf(s *carillon.Sender, suspended bool) lane.Settings {
-	return lane.Settings{
-		CompanyID: s.CompanyID, Suspended: suspended, PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
-	}
-}
-
 // Settings implements queue.Worker. The lane of a suspended company pauses.
 func (n *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	s, err := n.store.Sender(ctx, senderUID)
@@ -33,7 +26,9 @@ func (n *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, 
 	if err != nil {
 		return lane.Settings{}, err
 	}
-	return settingsOf(s, c.Suspended), nil
+	return lane.Settings{
+		CompanyID: s.CompanyID, Suspended: c.Suspended, PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
+	}, nil
 }
 
 // Do implements queue.Worker.

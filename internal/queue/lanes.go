@@ -109,9 +109,7 @@ func (k *lanes) wake(w Wake, now time.Time) {
 		return
 	}
 	l := k.laneOf(w.SenderUID, s)
-	if w.Fresh == nil || !l.Take(w.Class, w.Fresh.Settings, w.Fresh.Queued) {
-		l.Buffers[w.Class].Wake(w.Due)
-	}
+	l.Buffers[w.Class].Wake(w.Due)
 	k.attend(l, now)
 }
 

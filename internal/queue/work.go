@@ -100,11 +100,4 @@ type Wake struct {
 	SenderUID int64
 	Class     carillon.Class
 	Due       time.Time
-	Fresh     *Fresh // the work itself, where it was stored right now; nil: it is read
-}
-
-// Fresh is work that has just been stored, alone and due at once, with its lane's settings as they were then.
-type Fresh struct {
-	work.Queued
-	Settings lane.Settings
 }

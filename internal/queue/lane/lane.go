@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store/work"
 )
 
 // Lane is one sender's queue in the memory of its shard's owner.
@@ -60,19 +59,6 @@ func New(uid int64, shard int, from time.Time) *Lane {
 //
 //nolint:gochecknoglobals // a constant table
 var weights = [carillon.Classes]int{8, 3, 1}
-
-// Take puts a message that has just been stored into its buffer, so that it need not be read. It returns false where the
-// message is found by the next read, behind what is there already. One that is stored during a read may be among what was
-// read too, and is known by then.
-func (l *Lane) Take(c carillon.Class, x Settings, m work.Queued) bool {
-	w := &l.Buffers[c]
-	if l.Settings.Suspended || w.more || len(w.Items) >= RefillBelow {
-		return false
-	}
-	l.Set(x)
-	w.Add([]work.Queued{m})
-	return true
-}
 
 // Set sets the lane's settings as they are now.
 func (l *Lane) Set(x Settings) {

@@ -124,39 +124,3 @@ func TestReadThatBeganBeforeAMessageMovedDoesNotBringItBack(t *testing.T) {
 		t.Error("the next read does not find it")
 	}
 }
-
-func queued(key work.Key, now time.Time) work.Queued {
-	return work.Queued{Key: key, Number: "34600111222", Due: now}
-}
-
-func TestAMessageJustStoredNeedNotBeRead(t *testing.T) {
-	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	l, set := New(1, 1, time.Time{}), Settings{PerSecond: 7}
-	if !l.Take(0, set, queued(1000, now)) || !l.Buffers[0].HasDue(now) || l.Buffers[0].WantsRead(now) || l.Room(now, 64) != 7 {
-		t.Fatal("it does not stand ready with its set")
-	}
-	w := &l.Buffers[0]
-	w.Reading = true
-	l.Take(0, set, queued(1001, now))
-	w.Items = w.Items[1:] // the first one starts
-	w.Forget(1000)
-	w.Fill([]work.Queued{queued(1000, now), queued(1001, now)}, false, time.Time{})
-	if len(w.Items) != 1 || w.Items[0].Key != 1001 {
-		t.Errorf("a read that began before shows them once more: %v", w.Items)
-	}
-	l.Settings.Suspended = true
-	if l.Take(0, set, queued(1002, now)) {
-		t.Error("taken for a set that may not send: it would not be looked at again when it may")
-	}
-	l.Settings.Suspended, w.more = false, true
-	if l.Take(0, set, queued(1002, now)) {
-		t.Error("taken before what waits in the database")
-	}
-	w.more = false
-	for i := len(w.Items); i < RefillBelow; i++ {
-		l.Take(0, set, queued(work.Key(i), now))
-	}
-	if l.Take(0, set, queued(1002, now)) || len(w.Items) != RefillBelow {
-		t.Errorf("%d are held in memory", len(w.Items))
-	}
-}
