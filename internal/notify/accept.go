@@ -83,9 +83,6 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 		n.o.Observer.Accepted(ctx, &a.Notification, now)
 	}
 	if a.Notification.Open > 0 {
-		if !req.Scheduled {
-			n.entries.add(a.Notification, req)
-		}
 		n.wakeAt(&a.Notification)
 	}
 	return Response{JSON: body}, nil

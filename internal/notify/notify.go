@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/cache"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
@@ -72,7 +73,7 @@ type Notify struct {
 	store   *store.Store
 	queue   *queue.Queue
 	o       Options
-	entries entryCache
+	entries *cache.Cache[*entry]
 	running sync.Map // idempotency keys being worked on by this node
 
 	*closer
@@ -83,7 +84,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: newEntryCache()}
+	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: cache.New[*entry](entriesMost, readMost)}
 	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{n}, Drain: o.Drain})
 	return n
 }

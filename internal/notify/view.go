@@ -272,7 +272,7 @@ func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	n.entries.drop(x.Seq())
+	n.entries.Invalidate(entryKey(x.Seq())) // also where it is being read
 	n.wakeAt(x)
 	return &Moved{id, carillon.FormatTime(due)}, nil
 }
