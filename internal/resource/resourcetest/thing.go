@@ -1,6 +1,5 @@
 // Package resourcetest stands in for the kinds of resources in tests of packages that do not know them: a Thing has the
-// fields of all kinds, and validates
-// little.
+// fields of all kinds, and validates little.
 package resourcetest
 
 import "carillon/internal/resource"

@@ -17,58 +17,49 @@ import (
 	"carillon/internal/content"
 )
 
-// templates are the account's, in the order of their creation.
+// templates are the account's, in the order of their creation. Their status is in the channel's words.
 type templates struct {
 	mu          sync.Mutex
 	autoApprove bool
 	last        int64
-	all         []*held
+	all         []*carillon.Template
 }
 
-// held is a template as the channel holds it: Status in the channel's words.
-type held struct {
-	carillon.Template
-	status string
-	reason string
-}
-
-const firstTemplateID = 900_000_000
+const (
+	firstTemplateID = 900_000_000
+	approved        = "APPROVED"
+)
 
 func (ts *templates) declare(given []carillon.Template) error {
-	for i := range given {
-		h := &held{Template: given[i], status: "APPROVED"}
-		if h.Status != "" {
-			h.status = strings.ToUpper(string(h.Status))
+	for _, t := range given {
+		t.Status = cmp.Or(carillon.TemplateStatus(strings.ToUpper(string(t.Status))), approved)
+		if err := content.Compile(&t); err != nil {
+			return fmt.Errorf("template %s: %w", t.Name, err)
 		}
-		if err := content.Compile(&h.Template); err != nil {
-			return fmt.Errorf("template %s: %w", h.Name, err)
-		}
-		ts.add(h)
+		ts.add(&t)
 	}
 	return nil
 }
 
-func (ts *templates) add(h *held) {
+func (ts *templates) add(t *carillon.Template) {
 	ts.last++
-	if h.ProviderID == "" {
-		h.ProviderID = strconv.FormatInt(firstTemplateID+ts.last, 10)
-	}
-	ts.all = append(ts.all, h)
+	t.ProviderID = cmp.Or(t.ProviderID, strconv.FormatInt(firstTemplateID+ts.last, 10))
+	ts.all = append(ts.all, t)
 }
 
-func (ts *templates) find(name, language string) *held {
-	for _, h := range ts.all {
-		if h.Name == name && h.Language == language {
-			return h
+func (ts *templates) find(name, language string) *carillon.Template {
+	for _, t := range ts.all {
+		if t.Name == name && t.Language == language {
+			return t
 		}
 	}
 	return nil
 }
 
-func (ts *templates) byID(id string) *held {
-	for _, h := range ts.all {
-		if h.ProviderID == id {
-			return h
+func (ts *templates) byID(id string) *carillon.Template {
+	for _, t := range ts.all {
+		if t.ProviderID == id {
+			return t
 		}
 	}
 	return nil
@@ -78,50 +69,46 @@ func (ts *templates) byID(id string) *held {
 func (ts *templates) sendable(name, language string) (*carillon.Template, *Error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	h := ts.find(name, language)
+	t := ts.find(name, language)
 	switch {
-	case h == nil:
+	case t == nil:
 		return nil, &Error{HTTP: 404, Code: 132001, Message: "Template name does not exist in the translation"}
-	case h.status == "PAUSED":
+	case t.Status == "PAUSED":
 		return nil, &Error{HTTP: 400, Code: 132015, Message: "Template is paused"}
-	case h.status == "DISABLED":
+	case t.Status == "DISABLED":
 		return nil, &Error{HTTP: 400, Code: 132016, Message: "Template is disabled"}
-	case h.status != "APPROVED":
+	case t.Status != approved:
 		return nil, &Error{HTTP: 404, Code: 132001, Message: "Template is not approved"}
 	}
-	t := h.Template
-	return &t, nil
+	sendable := *t
+	return &sendable, nil
 }
 
-// SetTemplate sets a template's status, in the channel's terms, as its reviewer would; false when there is none.
-func (ts *templates) SetTemplate(name, language, status, reason string) bool {
+// SetTemplate sets the status of a template that there is, in the channel's terms, as its reviewer would.
+func (ts *templates) SetTemplate(name, language, status, reason string) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	h := ts.find(name, language)
-	if h == nil {
-		return false
-	}
-	h.status, h.reason = status, reason
-	return true
+	t := ts.find(name, language)
+	t.Status, t.Reason = carillon.TemplateStatus(status), reason
 }
 
 // TemplateID is the channel's id of a template, empty when there is none.
 func (ts *templates) TemplateID(name, language string) string {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if h := ts.find(name, language); h != nil {
-		return h.ProviderID
+	if t := ts.find(name, language); t != nil {
+		return t.ProviderID
 	}
 	return ""
 }
 
-func (h *held) view() map[string]any {
+func view(t *carillon.Template) map[string]any {
 	v := map[string]any{
-		"id": h.ProviderID, "name": h.Name, "language": h.Language, "status": h.status, "category": h.Category,
-		"parameter_format": h.ParameterFormat, "components": h.Components,
+		"id": t.ProviderID, "name": t.Name, "language": t.Language, "status": t.Status, "category": t.Category,
+		"parameter_format": t.ParameterFormat, "components": t.Components,
 	}
-	if h.reason != "" {
-		v["rejected_reason"] = h.reason
+	if t.Reason != "" {
+		v["rejected_reason"] = t.Reason
 	}
 	return v
 }
@@ -143,17 +130,17 @@ func (ts *templates) create(w http.ResponseWriter, _ *http.Request, body []byte)
 	if err := strict(body, &b); err != nil {
 		return invalid(err.Error())
 	}
-	h := &held{Template: carillon.Template{
+	t := &carillon.Template{
 		Name: b.Name, Language: b.Language, Category: b.Category, ParameterFormat: b.ParameterFormat, Components: b.Components,
-	}}
-	if e := ts.review(h); e != nil {
+	}
+	if e := ts.review(t); e != nil {
 		return e
 	}
 	if ts.find(b.Name, b.Language) != nil {
 		return refusal(2388024, "There is already content in this language for this template.")
 	}
-	ts.add(h)
-	respond(w, 200, map[string]any{"id": h.ProviderID, "status": h.status, "category": h.Category})
+	ts.add(t)
+	respond(w, 200, map[string]any{"id": t.ProviderID, "status": t.Status, "category": t.Category})
 	return nil
 }
 
@@ -172,62 +159,56 @@ func refusal(subcode int, reason string) *Error {
 	return &Error{HTTP: 400, Code: 100, Subcode: subcode, Message: "Invalid parameter", UserMsg: reason}
 }
 
-// review sets the status of a created or edited template, if its form is right.
-func (ts *templates) review(h *held) *Error {
-	h.status = "PENDING"
-	if ts.autoApprove {
-		h.status = "APPROVED"
-	}
-	return h.check()
-}
-
-// check is the channel's: form, names and samples.
-func (h *held) check() *Error {
+// review checks the form, names and samples of a created or edited template, and sets its status.
+func (ts *templates) review(t *carillon.Template) *Error {
 	switch {
-	case !nameForm.MatchString(h.Name):
+	case !nameForm.MatchString(t.Name):
 		return invalid("name must be lower case letters, digits and underscores")
-	case h.Language == "":
+	case t.Language == "":
 		return invalid("The parameter language is required")
-	case !slices.Contains([]string{"MARKETING", "UTILITY", "AUTHENTICATION"}, h.Category):
+	case !slices.Contains([]string{"MARKETING", "UTILITY", "AUTHENTICATION"}, t.Category):
 		return invalid("category must be one of MARKETING, UTILITY, AUTHENTICATION")
 	}
-	if err := content.Compile(&h.Template); err != nil {
+	if err := content.Compile(t); err != nil {
 		return refusal(2388073, err.Error())
 	}
-	for i := range h.Components {
-		if e := h.checkSample(&h.Components[i]); e != nil {
-			return e
+	for i := range t.Components {
+		if c := &t.Components[i]; !sampled(t, c) {
+			return refusal(2388043, "The "+strings.ToLower(c.Type)+" lacks a sample for each of its variables.")
 		}
+	}
+	t.Status, t.Reason = "PENDING", ""
+	if ts.autoApprove {
+		t.Status = approved
 	}
 	return nil
 }
 
-func (h *held) checkSample(c *carillon.Component) *Error {
+// sampled reports whether a component has a sample for each of its variables, or of its media.
+func sampled(t *carillon.Template, c *carillon.Component) bool {
 	var ex carillon.ComponentExample
 	if c.Example != nil {
 		ex = *c.Example
 	}
-	ok := true
+	named := t.ParameterFormat == content.Named
 	switch {
-	case c.Type == content.TypeHeader && h.Shape.HeaderFormat != content.FormatText:
-		ok = len(ex.HeaderHandle) == 1 && ex.HeaderHandle[0] != "" && !strings.Contains(ex.HeaderHandle[0], "://")
-	case c.Type == content.TypeHeader && h.Shape.HeaderVariable != "" && h.ParameterFormat == content.Named:
-		ok = namesAre(ex.HeaderTextNamedParams, []string{h.Shape.HeaderVariable})
-	case c.Type == content.TypeHeader && h.Shape.HeaderVariable != "":
-		ok = len(ex.HeaderText) == 1
-	case c.Type == content.TypeBody && len(h.Shape.Markers) > 0 && h.ParameterFormat == content.Named:
-		ok = namesAre(ex.BodyTextNamedParams, h.Shape.Markers)
-	case c.Type == content.TypeBody && len(h.Shape.Markers) > 0:
-		ok = len(ex.BodyText) == 1 && len(ex.BodyText[0]) == len(h.Shape.Markers)
-	case c.Type == content.TypeButtons:
-		for i, b := range h.Shape.Buttons {
-			ok = ok && (!b.Variable || len(c.Buttons[i].Example) == 1)
+	case c.Type == content.TypeHeader && t.Shape.HeaderFormat != content.FormatText:
+		return len(ex.HeaderHandle) == 1 && ex.HeaderHandle[0] != "" && !strings.Contains(ex.HeaderHandle[0], "://")
+	case c.Type == content.TypeHeader && t.Shape.HeaderVariable != "" && named:
+		return namesAre(ex.HeaderTextNamedParams, []string{t.Shape.HeaderVariable})
+	case c.Type == content.TypeHeader && t.Shape.HeaderVariable != "":
+		return len(ex.HeaderText) == 1
+	case c.Type == content.TypeBody && len(t.Shape.Markers) > 0 && named:
+		return namesAre(ex.BodyTextNamedParams, t.Shape.Markers)
+	case c.Type == content.TypeBody && len(t.Shape.Markers) > 0:
+		return len(ex.BodyText) == 1 && len(ex.BodyText[0]) == len(t.Shape.Markers)
+	}
+	for i, b := range c.Buttons {
+		if t.Shape.Buttons[i].Variable && len(b.Example) != 1 {
+			return false
 		}
 	}
-	if ok {
-		return nil
-	}
-	return refusal(2388043, "The "+strings.ToLower(c.Type)+" lacks a sample for each of its variables.")
+	return true
 }
 
 func namesAre(given []carillon.NamedExample, names []string) bool {
@@ -247,9 +228,9 @@ func (ts *templates) list(w http.ResponseWriter, r *http.Request, _ []byte) *Err
 	at, _ := strconv.Atoi(q.Get("after"))
 	found := []map[string]any{}
 	for ; at < len(ts.all) && len(found) < limit; at++ {
-		h := ts.all[at]
-		if strings.Contains(h.Name, q.Get("name")) && (q.Get("language") == "" || q.Get("language") == h.Language) {
-			found = append(found, h.view())
+		t := ts.all[at]
+		if strings.Contains(t.Name, q.Get("name")) && (q.Get("language") == "" || q.Get("language") == t.Language) {
+			found = append(found, view(t))
 		}
 	}
 	paging := map[string]any{"cursors": map[string]string{"after": strconv.Itoa(at)}}
@@ -265,8 +246,8 @@ func (ts *templates) delete(w http.ResponseWriter, r *http.Request, _ []byte) *E
 	defer ts.mu.Unlock()
 	id, name := r.URL.Query().Get("hsm_id"), r.URL.Query().Get("name")
 	before := len(ts.all)
-	ts.all = slices.DeleteFunc(ts.all, func(h *held) bool {
-		return h.Name == name && (id == "" || h.ProviderID == id)
+	ts.all = slices.DeleteFunc(ts.all, func(t *carillon.Template) bool {
+		return t.Name == name && (id == "" || t.ProviderID == id)
 	})
 	if len(ts.all) == before {
 		return refusal(2593002, "Message template not found")
@@ -278,19 +259,19 @@ func (ts *templates) delete(w http.ResponseWriter, r *http.Request, _ []byte) *E
 func (ts *templates) show(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	h := ts.byID(r.PathValue("id"))
-	if h == nil {
+	t := ts.byID(r.PathValue("id"))
+	if t == nil {
 		return noObject(r.PathValue("id"))
 	}
-	respond(w, 200, h.view())
+	respond(w, 200, view(t))
 	return nil
 }
 
 func (ts *templates) edit(w http.ResponseWriter, r *http.Request, body []byte) *Error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	h := ts.byID(r.PathValue("id"))
-	if h == nil {
+	t := ts.byID(r.PathValue("id"))
+	if t == nil {
 		return noObject(r.PathValue("id"))
 	}
 	var b templateBody
@@ -300,19 +281,19 @@ func (ts *templates) edit(w http.ResponseWriter, r *http.Request, body []byte) *
 	switch {
 	case b.Name != "" || b.Language != "":
 		return invalid("name and language cannot be edited")
-	case !slices.Contains([]string{"APPROVED", "REJECTED", "PAUSED"}, h.status):
+	case !slices.Contains([]string{"APPROVED", "REJECTED", "PAUSED"}, string(t.Status)):
 		return refusal(2593012, "This template cannot be edited now.")
-	case h.status == "APPROVED" && b.Category != "":
+	case t.Status == approved && b.Category != "":
 		return refusal(2388025, "The category of an approved template cannot change.")
 	}
-	next := &held{Template: h.Template}
+	next := *t
 	next.Components, next.Shape = b.Components, nil
-	next.Category = cmp.Or(b.Category, h.Category)
-	next.ParameterFormat = cmp.Or(b.ParameterFormat, h.ParameterFormat)
-	if e := ts.review(next); e != nil {
+	next.Category = cmp.Or(b.Category, t.Category)
+	next.ParameterFormat = cmp.Or(b.ParameterFormat, t.ParameterFormat)
+	if e := ts.review(&next); e != nil {
 		return e
 	}
-	*h = *next
+	*t = next
 	respond(w, 200, map[string]any{"success": true})
 	return nil
 }
