@@ -23,10 +23,16 @@ func Collect[T any](ctx context.Context, q Querier, what string, read func(scan 
 		all = append(all, row)
 		return err
 	}, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
+	return all, Wrap(err, "read "+what)
+}
+
+// Find returns the first row of a query as read reads it, nil when there is none; what is the thing that an error names.
+func Find[T any](ctx context.Context, q Querier, what string, read func(scan Scan) (*T, error), query string, args ...any) (*T, error) {
+	all, err := Collect(ctx, q, what, read, query, args...)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	return all, nil
+	return all[0], nil
 }
 
 // Each calls read for each row of a query.
@@ -50,4 +56,12 @@ func Ignore(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Wrap adds to an error what failed; nil stays nil.
+func Wrap(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"runtime"
@@ -31,7 +30,7 @@ type Options struct {
 type DB struct {
 	pools
 	commits
-	dialect  dialect
+	dialect
 	schema   schema
 	dir      string
 	log      *slog.Logger
@@ -128,14 +127,9 @@ func (d *DB) Writable(ctx context.Context) error {
 
 // Probe makes a small write of its own.
 func (d *DB) Probe(ctx context.Context) error {
-	return d.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE
-			SET value = meta.value + 1 WHERE meta.name = 'probe'`)
-		if err != nil {
-			return fmt.Errorf("write a probe: %w", err)
-		}
-		return nil
-	})
+	_, err := d.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE
+		SET value = meta.value + 1 WHERE meta.name = 'probe'`)
+	return Wrap(err, "write a probe")
 }
 
 // Millis is an instant as it is stored: milliseconds UTC, 0 for the zero time.

@@ -1,25 +1,29 @@
 package db
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 )
 
-// dialect holds all that differs between the engines in the schema's text.
+// dialect holds what differs between the engines in the texts of the schema and of queries.
 type dialect struct {
-	name   string
-	goose  goose.Dialect
-	schema *strings.Replacer // fills the placeholders of migrations
-	sqlite bool
+	name         string
+	goose        goose.Dialect
+	schema       *strings.Replacer // fills the placeholders of migrations
+	sqlite       bool
+	in, elements string // see In and Elements
 }
 
 func sqliteDialect() dialect {
 	return dialect{
 		name: "sqlite", goose: goose.DialectSQLite3, sqlite: true,
 		schema: strings.NewReplacer("{without_rowid}", " WITHOUT ROWID", "{integer_key}", "INTEGER PRIMARY KEY", "{hot}", ""),
+		in:     "IN (SELECT value FROM json_each($%d))", elements: "json_each($%d)",
 	}
 }
 
@@ -30,7 +34,28 @@ func postgresDialect() dialect {
 		// update of the system's rules of collation spoils an index.
 		schema: strings.NewReplacer(" TEXT", ` TEXT COLLATE "C"`, "{without_rowid}", "", "{integer_key}", "BIGINT PRIMARY KEY", "{hot}",
 			" WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.01)"),
+		in: "= ANY($%d)", elements: "jsonb_array_elements($%d::jsonb)",
 	}
+}
+
+// In is the condition that a column is in the list that is parameter n.
+func (d *dialect) In(n int) string { return fmt.Sprintf(d.in, n) }
+
+// List is a slice of numbers or texts as the argument for In.
+func (d *dialect) List(values any) any {
+	if d.sqlite {
+		return JSON(values)
+	}
+	return values
+}
+
+// Elements is a table of one column, `value`, with the elements of the JSON array that is parameter n (JSON).
+func (d *dialect) Elements(n int) string { return fmt.Sprintf(d.elements, n) }
+
+// JSON is a slice of numbers and texts, or of slices of them, as the argument for Elements.
+func JSON(values any) string {
+	text, _ := json.Marshal(values) // numbers and texts
+	return string(text)
 }
 
 // retryable reports whether a transaction failed only because another one went first: a deadlock or a serialization

@@ -154,44 +154,28 @@ func (t *Tx) Row(ctx context.Context, dest []any, query string, args ...any) err
 	return t.conn.QueryRowContext(ctx, query, args...).Scan(dest...)
 }
 
-// Rows are the rows that a statement returns.
-type Rows interface {
-	Next() bool
-	Scan(dest ...any) error
-	Err() error
-}
-
-// Statement is one statement of a flush, or of a transaction. Scan reads the rows it returns, nil when it returns none.
+// Statement is one statement of a flush, or of a transaction. Scan reads a row that it returns, nil when it returns none.
 type Statement struct {
 	SQL  string
 	Args []any
-	Scan func(rows Rows) error
+	Scan func(scan Scan) error
 }
 
 // Run runs statements one by one.
 func (t *Tx) Run(ctx context.Context, statements ...Statement) error {
 	for i := range statements {
-		if err := t.run(ctx, &statements[i]); err != nil {
+		st := &statements[i]
+		var err error
+		if st.Scan == nil {
+			_, err = t.Exec(ctx, st.SQL, st.Args...)
+		} else {
+			err = Each(ctx, t, st.Scan, st.SQL, st.Args...)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (t *Tx) run(ctx context.Context, st *Statement) error {
-	if st.Scan == nil {
-		_, err := t.Exec(ctx, st.SQL, st.Args...)
-		return err
-	}
-	rows, err := t.Query(ctx, st.SQL, st.Args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	if err := st.Scan(rows); err != nil {
-		return err
-	}
-	return rows.Err()
 }
 
 // flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, what precedes a flush's end is
@@ -203,7 +187,14 @@ func (t *Tx) flush(ctx context.Context, statements []Statement) error {
 		t.db.watched(st.SQL, st.Args)
 		queued := b.Queue(st.SQL, st.Args...)
 		if st.Scan != nil {
-			queued.Query(func(rows pgx.Rows) error { return st.Scan(rows) })
+			queued.Query(func(rows pgx.Rows) error {
+				for rows.Next() {
+					if err := st.Scan(rows.Scan); err != nil {
+						return err
+					}
+				}
+				return rows.Err()
+			})
 		}
 	}
 	var err error
@@ -240,6 +231,15 @@ func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) er
 		}
 		return fn(ctx, tx)
 	}))
+}
+
+// Exec runs one statement in a transaction of its own (Update), and returns the number of rows it changed.
+func (d *DB) Exec(ctx context.Context, query string, args ...any) (n int64, err error) {
+	err = d.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		n, err = tx.Exec(ctx, query, args...)
+		return err
+	})
+	return n, err
 }
 
 // OnWriter runs fn on SQLite's writing connection, between two transactions. A full queue is waited for.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"carillon/internal/db"
 	"carillon/internal/store/work"
@@ -10,22 +9,14 @@ import (
 
 // KeepBreaker stores the state of a sender's circuit breaker and deletes a closed one. The last write wins.
 func (s *Store) KeepBreaker(ctx context.Context, b work.Breaker) error {
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if b.State == work.BreakerClosed {
-			if _, err := tx.Exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID); err != nil {
-				return fmt.Errorf("forget a breaker: %w", err)
-			}
-			return nil
-		}
-		_, err := tx.Exec(ctx, `INSERT INTO breaker (sender, company_id, kind, state, fault, detail, since, until)
-			VALUES ($1, $2, $8, $3, $4, $5, $6, $7) ON CONFLICT (sender) DO UPDATE SET
-			state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
-			b.SenderUID, b.CompanyID, string(b.State), string(b.Fault), work.Storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until), b.Kind)
-		if err != nil {
-			return fmt.Errorf("keep a breaker: %w", err)
-		}
-		return nil
-	})
+	if b.State == work.BreakerClosed {
+		_, err := s.Exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID)
+		return db.Wrap(err, "delete a closed breaker")
+	}
+	_, err := s.Exec(ctx, `INSERT INTO breaker (`+breakerColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (sender) DO UPDATE SET
+		state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
+		b.SenderUID, b.CompanyID, b.Kind, string(b.State), string(b.Fault), db.Storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until))
+	return db.Wrap(err, "store a breaker")
 }
 
 const breakerColumns = "sender, company_id, kind, state, fault, detail, since, until"

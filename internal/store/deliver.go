@@ -70,8 +70,8 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 		if err := tx.Run(ctx, k.table.Postpone(b.Later)...); err != nil {
 			return fmt.Errorf("postpone: %w", err)
 		}
-		if err := writeStarts(ctx, tx, b.Startable(epochs), epochs, db.Millis(b.Now)); err != nil {
-			return err
+		if err := tx.Run(ctx, startStatements(tx.DB(), b.Startable(epochs), b.Now)...); err != nil {
+			return fmt.Errorf("start: %w", err)
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func endedFollowed(results []work.Result) (keys []carillon.MessageKey) {
 
 // flush returns the statements for the usual case that every fence holds, and that no result leaves an event. A fence that
 // does not hold divides by zero, and the batches are applied.
-func (k deliveries) flush(_ *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
+func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {
 		if endedFollowed(b.Results) != nil {
@@ -103,115 +103,41 @@ func (k deliveries) flush(_ *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 		}
 		statements = append(statements, resultStatements(b.Results, false)...)
 		statements = append(statements, k.table.Postpone(b.Later)...)
-		if starts := b.Startable(epochs); len(starts) > 0 {
-			statements = append(statements, startStatement(starts, epochs, db.Millis(b.Now)))
-		}
+		statements = append(statements, startStatements(tx.DB(), b.Startable(epochs), b.Now)...)
 	}
 	return statements, true
 }
 
-func writeStarts(ctx context.Context, tx *db.Tx, starts []*work.Start, epochs map[int]int64, now int64) error {
+// startStatements start messages and set the attempts of those that start. The fences lock the epochs of the shards. No partial
+// index serves the conditions: with stale statistics the planner considers the due index empty and would read all due rows
+// for each batch. The primary key finds each row.
+func startStatements(d *db.DB, starts []*work.Start, now time.Time) []db.Statement {
 	if len(starts) == 0 {
 		return nil
 	}
-	if tx.SQLite() {
-		return startInRuns(ctx, tx, starts, epochs, now)
-	}
-	return tx.Run(ctx, startStatement(starts, epochs, now))
-}
-
-// startInRuns starts neighbouring recipients of a notification with one statement, because a statement costs more than its
-// rows.
-func startInRuns(ctx context.Context, tx *db.Tx, starts []*work.Start, epochs map[int]int64, now int64) error {
-	for len(starts) > 0 {
-		n := 1
-		for n < len(starts) && follows(starts[n-1], starts[n]) {
-			n++
-		}
-		if err := startRun(ctx, tx, starts[:n], epochs[starts[0].Shard], now); err != nil {
-			return fmt.Errorf("start: %w", err)
-		}
-		starts = starts[n:]
-	}
-	return nil
-}
-
-func follows(a, b *work.Start) bool {
-	return b.Key == a.Key+1 && b.Shard == a.Shard
-}
-
-// runShort is the number of rows up to which one statement that returns its rows is cheaper than two that do not.
-const runShort = 4
-
-// startRun sets Attempt of those that start. Usually all of a run may start: when a query finds that they may, with the known
-// attempts, their rows need not be returned one by one. Nothing changes in between, because there is one writer.
-func startRun(ctx context.Context, tx *db.Tx, run []*work.Start, epoch, now int64) error {
-	first, last := run[0].Key, run[len(run)-1].Key
-	if len(run) >= runShort {
-		var count, least, most int
-		if err := tx.Row(ctx, []any{&count, &least, &most}, `SELECT COUNT(*), COALESCE(MIN(attempt), 0), COALESCE(MAX(attempt), 0)
-			FROM message WHERE id BETWEEN ?1 AND ?2 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?3`,
-			int64(first), int64(last), now); err != nil {
-			return err
-		}
-		if count == len(run) && least == most {
-			_, err := tx.Exec(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
-				WHERE id BETWEEN ?3 AND ?4 AND q + 0 = 1`, epoch, now, int64(first), int64(last))
-			for _, st := range run {
-				st.Attempt = most + 1
-			}
-			return err
-		}
-	}
-	rows, err := tx.Query(ctx, `UPDATE message SET q = 2, attempt = attempt + 1, epoch = ?1, started_at = ?2
-		WHERE id BETWEEN ?3 AND ?4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?2
-		RETURNING id, attempt`, epoch, now, int64(first), int64(last))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var key work.Key
-		var attempt int
-		if err := rows.Scan(&key, &attempt); err != nil {
-			return err
-		}
-		run[key-first].Attempt = attempt
-	}
-	return rows.Err()
-}
-
-// startStatement starts messages on PostgreSQL and sets the attempts of those that start. No partial index serves its
-// conditions: with stale statistics the planner considers the due index empty and would read all due rows for each batch.
-// The primary key finds each row.
-func startStatement(starts []*work.Start, epochs map[int]int64, now int64) db.Statement {
-	byKey := make(map[work.Key]*work.Start, len(starts))
-	ids, es := make([]int64, len(starts)), make([]int64, len(starts))
+	byKey, keys := make(map[work.Key]*work.Start, len(starts)), make([]int64, len(starts))
 	for i, st := range starts {
-		ids[i], es[i] = int64(st.Key), epochs[st.Shard]
-		byKey[st.Key] = st
+		byKey[st.Key], keys[i] = st, int64(st.Key)
 	}
-	return db.Statement{
-		SQL: `UPDATE message AS m SET q = 2, attempt = m.attempt + 1, epoch = u.epoch, started_at = $3
-		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS epoch) AS u
-		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= $3
-		RETURNING m.id, m.attempt`, Args: []any{ids, es, now},
-		Scan: func(rows db.Rows) error {
-			for rows.Next() {
-				var k work.Key
-				var attempt int
-				if err := rows.Scan(&k, &attempt); err != nil {
-					return fmt.Errorf("start: %w", err)
-				}
-				byKey[k].Attempt = attempt
+	return []db.Statement{{
+		SQL: `UPDATE message SET q = 2, attempt = attempt + 1, started_at = $1,
+		epoch = (SELECT s.epoch FROM shard AS s WHERE s.id = message.shard)
+		WHERE id ` + d.In(2) + ` AND q + 0 = 1 AND hold || '' = '' AND due_at <= $1
+		RETURNING id, attempt`, Args: []any{db.Millis(now), d.List(keys)},
+		Scan: func(scan db.Scan) error {
+			var k work.Key
+			var attempt int
+			if err := scan(&k, &attempt); err != nil {
+				return err
 			}
-			return rows.Err()
+			byKey[k].Attempt = attempt
+			return nil
 		},
-	}
+	}}
 }
 
 // The statements of results, in the order of Move. A result may arrive after a later receipt: the rank only rises, and a time
-// is written once. `q + 0` forces the primary key, as in startStatement.
+// is written once. `q + 0` forces the primary key, as in startStatements.
 const (
 	resultDone = `UPDATE message SET q = 0,
 		reason = CASE WHEN rank < $2 THEN $3 ELSE reason END, detail = CASE WHEN rank < $2 THEN $4 ELSE detail END,
@@ -278,7 +204,7 @@ func resultsTogether(results []work.Result) []db.Statement {
 		r := &results[i]
 		o := OutcomeOf(r)
 		if sent, _ := doneTimes(o.Rank, r.At); r.Move == work.MoveDone && sent > 0 && len(results) >= togetherLeast {
-			ids, providers = append(ids, int64(r.Key)), append(providers, work.Storable(o.ProviderID))
+			ids, providers = append(ids, int64(r.Key)), append(providers, db.Storable(o.ProviderID))
 			attempts = append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(o.Rank)), append(sents, sent)
 			continue
@@ -306,7 +232,7 @@ func orNil(s string) any {
 	if s == "" {
 		return nil
 	}
-	return work.Storable(s)
+	return db.Storable(s)
 }
 
 func orZero(ms int64) any {

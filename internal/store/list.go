@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -144,20 +142,14 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 }
 
 func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
-	return db.Collect(ctx, s, "notifications", func(scan db.Scan) (*Notification, error) { return scanNotification(scan) }, query, args...)
+	return db.Collect(ctx, s, "notifications", scanNotification, query, args...)
 }
 
 // searchHorizon returns the number up to which the search table is filled.
 func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
-	var seq carillon.Seq
+	seq := carillon.NoSeq
 	err := s.Row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
-	if errors.Is(err, sql.ErrNoRows) {
-		return carillon.NoSeq, nil
-	}
-	if err != nil {
-		return carillon.NoSeq, fmt.Errorf("read search horizon: %w", err)
-	}
-	return seq, nil
+	return seq, db.Wrap(db.Ignore(err), "read search horizon")
 }
 
 const (
@@ -195,10 +187,7 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 		_, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("fill search: %w", err)
-	}
-	return true, nil
+	return err == nil, db.Wrap(err, "fill search")
 }
 
 // The rows of a step: messages and calls, each in the order of their notifications.

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
@@ -17,13 +15,22 @@ import (
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
 	scheduled, canceled, created_at, due_at, done_at`
 
-func scanNotification(scan func(...any) error) (*Notification, error) {
+func scanNotification(scan db.Scan) (*Notification, error) {
 	var n Notification
 	var created, due, done int64
 	err := scan(&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Body, &n.Notes,
 		&n.Total, &n.Open, &n.Scheduled, &n.Canceled, &created, &due, &done)
 	n.CreatedAt, n.DueAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(done)
 	return &n, err
+}
+
+// LoadNotification reads a notification by its number only, for the delivery of one of its messages. Errors: not_found.
+func (s *Store) LoadNotification(ctx context.Context, seq carillon.Seq) (*Notification, error) {
+	n, err := db.Find(ctx, s, "notification", scanNotification, "SELECT "+notificationColumns+" FROM notification WHERE seq = $1", int64(seq))
+	if n == nil && err == nil {
+		err = carillon.Absent("Notification")
+	}
+	return n, err
 }
 
 // Notification reads a company's notification. Errors: not_found, also for another company's.
@@ -56,29 +63,19 @@ type Message struct {
 
 // Messages reads a page of a notification's recipients, from index n on.
 func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([]Message, error) {
-	rows, err := s.Query(ctx, `SELECT id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
-		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
-		COALESCE(ended_at, 0) FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3`,
-		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
-	if err != nil {
-		return nil, fmt.Errorf("read messages: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Message
-	for rows.Next() {
-		var m Message
+	return db.Collect(ctx, s, "messages", func(scan db.Scan) (m Message, err error) {
 		var key carillon.MessageKey
 		var due, started, sent, delivered, read, ended int64
-		if err := rows.Scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
-			&started, &sent, &delivered, &read, &ended); err != nil {
-			return nil, fmt.Errorf("read messages: %w", err)
-		}
+		err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
+			&started, &sent, &delivered, &read, &ended)
 		m.N = key.N()
 		m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
 		m.DeliveredAt, m.ReadAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(ended)
-		all = append(all, m)
-	}
-	return all, rows.Err()
+		return m, err
+	}, `SELECT id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
+		COALESCE(ended_at, 0) FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3`,
+		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
 }
 
 // Standing counts a notification's messages in the same state.
@@ -89,69 +86,22 @@ type Standing struct {
 	Count     int
 }
 
-// Standings counts the messages of each of at most 100 notifications by state, in one query instead of a round trip for each.
+// Standings counts the messages of each of a page of notifications by state, in one query instead of a round trip for each.
 func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carillon.Seq][]Standing, error) {
-	if len(seqs) > mostCounted {
-		return nil, fmt.Errorf("count messages: of %d notifications at once", len(seqs))
-	}
 	if len(seqs) == 0 {
 		return nil, nil
 	}
-	rows, err := s.Query(ctx, standingsQuery(len(seqs)), standingsArgs(seqs)...)
-	if err != nil {
-		return nil, fmt.Errorf("count messages: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	all := make(map[carillon.Seq][]Standing, len(seqs))
-	for rows.Next() {
+	// CROSS JOIN keeps SQLite from starting with the messages.
+	err := db.Each(ctx, s, func(scan db.Scan) error {
 		var seq carillon.Seq
 		var t Standing
-		if err := rows.Scan(&seq, &t.Q, &t.Rank, &t.Attempted, &t.Count); err != nil {
-			return nil, fmt.Errorf("count messages: %w", err)
-		}
+		err := scan(&seq, &t.Q, &t.Rank, &t.Attempted, &t.Count)
 		all[seq] = append(all[seq], t)
-	}
-	return all, rows.Err()
-}
-
-// mostCounted is the most notifications of a page.
-const mostCounted = 100
-
-// counted returns how many notifications the query has parameters for. There are few sizes, so that each is prepared once.
-func counted(n int) int {
-	for _, length := range []int{1, 25} {
-		if n <= length {
-			return length
-		}
-	}
-	return mostCounted
-}
-
-func standingsQuery(n int) string {
-	var places strings.Builder
-	for i := range counted(n) {
-		if i > 0 {
-			places.WriteByte(',')
-		}
-		places.WriteString("(CAST($" + strconv.Itoa(i+1) + " AS BIGINT))")
-	}
-	return "WITH page (seq) AS (VALUES " + places.String() + ") " + standingsOfPage
-}
-
-// CROSS JOIN keeps SQLite from starting with the messages.
-const standingsOfPage = `SELECT seq, q, rank, attempt > 0, COUNT(*) FROM page CROSS JOIN message
-	WHERE id BETWEEN seq * 128 AND seq * 128 + 127 GROUP BY seq, q, rank, attempt > 0`
-
-// standingsArgs fills the remaining parameters with a number that no notification has.
-func standingsArgs(seqs []carillon.Seq) []any {
-	args := make([]any, counted(len(seqs)))
-	for i := range args {
-		args[i] = int64(carillon.NoSeq)
-		if i < len(seqs) {
-			args[i] = int64(seqs[i])
-		}
-	}
-	return args
+		return err
+	}, "WITH page (seq) AS (SELECT CAST(value AS BIGINT) FROM "+s.Elements(1)+`) SELECT seq, q, rank, attempt > 0, COUNT(*)
+		FROM page CROSS JOIN message WHERE id BETWEEN seq * 128 AND seq * 128 + 127 GROUP BY seq, q, rank, attempt > 0`, db.JSON(seqs))
+	return all, db.Wrap(err, "count messages")
 }
 
 // Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
@@ -263,72 +213,47 @@ func closeKind() *db.Kind[closing] {
 	return &db.Kind[closing]{
 		Name: "close", Place: placeClose, Background: true, Maintenance: true,
 		Apply: func(ctx context.Context, tx *db.Tx, all []closing, _ bool) error {
-			if err := tx.Run(ctx, closeStatements(all, tx.SQLite())...); err != nil {
-				return fmt.Errorf("close notifications: %w", err)
-			}
-			return nil
+			return db.Wrap(tx.Run(ctx, closeStatements(tx, all)...), "close notifications")
 		},
-		Flush: func(_ *db.Tx, all []closing) ([]db.Statement, bool) { return closeStatements(all, false), true },
+		Flush: func(tx *db.Tx, all []closing) ([]db.Statement, bool) { return closeStatements(tx, all), true },
 	}
 }
 
-func closeStatements(all []closing, sqlite bool) []db.Statement {
-	var statements []db.Statement
-	for _, c := range all {
-		if !sqlite {
-			statements = append(statements, db.Statement{SQL: closeTogether, Args: []any{db.Millis(c.now), c.seqs}})
-			continue
-		}
-		for _, seq := range c.seqs {
-			statements = append(statements, db.Statement{SQL: closeOne, Args: []any{
-				db.Millis(c.now), int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()),
-			}})
-		}
+// closeStatements count the open rows of each notification, because a planner may turn NOT EXISTS into a join with all messages.
+// They add zero to open so that the index of open notifications is not used: the planner considers it short, but under a
+// held snapshot it has an entry for each notification that was ever open.
+func closeStatements(tx *db.Tx, all []closing) []db.Statement {
+	statements := make([]db.Statement, len(all))
+	for i, c := range all {
+		statements[i] = db.Statement{SQL: `UPDATE notification SET open = 0, done_at = $1 WHERE seq ` + tx.DB().In(2) + ` AND open + 0 > 0
+			AND (SELECT COUNT(*) FROM call WHERE id = notification.seq * 128 AND q > 0) = 0
+			AND (SELECT COUNT(*) FROM message WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND ` + stillOpen + `) = 0`,
+			Args: []any{db.Millis(c.now), tx.DB().List(c.seqs)}}
 	}
 	return statements
 }
 
-const closeOne = `UPDATE notification SET open = 0, done_at = ?1 WHERE seq = ?2 AND open > 0
-	AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN ?3 AND ?4 AND ` + stillOpen + `)
-	AND NOT EXISTS (SELECT 1 FROM call WHERE id BETWEEN ?3 AND ?4 AND ` + stillOpen + `)`
-
-// closeTogether counts the open rows of each notification, because a planner may turn NOT EXISTS into a join with all messages.
-// It adds zero to open so that the index of open notifications is not used: the planner considers it short, but under a
-// held snapshot it has an entry for each notification that was ever open.
-const closeTogether = `UPDATE notification AS n SET open = 0, done_at = $1 FROM unnest($2::bigint[]) AS u(seq)
-	WHERE n.seq = u.seq AND n.open + 0 > 0 AND (SELECT COUNT(*) FROM call WHERE id = u.seq * 128 AND q > 0) = 0
-	AND (SELECT COUNT(*) FROM message WHERE id BETWEEN u.seq * 128 AND u.seq * 128 + 127 AND ` + stillOpen + `) = 0`
-
 // OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and complete,
 // so that the writer need not check the others.
 func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
-	rows, err := s.Query(ctx, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
+	err = db.Each(ctx, s, func(scan db.Scan) error {
+		var ended bool
+		err := scan(&lastCompany, &last, &ended)
+		if ended {
+			done = append(done, last)
+		}
+		return err
+	}, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
 		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
 		AND NOT EXISTS (SELECT 1 FROM call WHERE id = notification.seq * 128 AND q > 0)
 		FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
 		ORDER BY company_id, seq LIMIT $4`, companyID, int64(after), now.UnixMilli(), limit)
-	if err != nil {
-		return nil, "", 0, fmt.Errorf("read open notifications: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var ended bool
-		if err := rows.Scan(&lastCompany, &last, &ended); err != nil {
-			return nil, "", 0, fmt.Errorf("read open notifications: %w", err)
-		}
-		if ended {
-			done = append(done, last)
-		}
-	}
-	return done, lastCompany, last, rows.Err()
+	return done, lastCompany, last, db.Wrap(err, "read open notifications")
 }
 
 // Used returns a company's use of a UTC day.
 func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
 	var used int
 	err := s.Row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
-	if err != nil {
-		return 0, fmt.Errorf("read usage: %w", err)
-	}
-	return used, nil
+	return used, db.Wrap(err, "read usage")
 }

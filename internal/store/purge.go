@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -38,14 +36,8 @@ func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, er
 	var at int64
 	err = s.Row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
 		ORDER BY company_id, done_at LIMIT 1`, companyID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Closed{}, nil
-	}
-	if err != nil {
-		return Closed{}, fmt.Errorf("find closed notifications: %w", err)
-	}
 	c.Oldest = time.UnixMilli(at).UTC()
-	return c, nil
+	return c, db.Wrap(db.Ignore(err), "find closed notifications")
 }
 
 // doomed is a notification that a step deletes, with its search entries.
@@ -66,17 +58,11 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 	}
 	if len(all) > 0 {
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-			if s.SQLite() {
-				return purgeOneByOne(ctx, tx, &p, companyID, all, db.Millis(before))
-			}
-			return purgeTogether(ctx, tx, &p, companyID, all, db.Millis(before))
+			return purge(ctx, tx, &p, companyID, all, db.Millis(before))
 		})
 	}
 	p.Next, p.More, p.Unsearched = found.Next, found.More, found.Unsearched
-	if err != nil {
-		return p, fmt.Errorf("purge: %w", err)
-	}
-	return p, nil
+	return p, db.Wrap(err, "purge")
 }
 
 // doomed reads what a step deletes. Notifications not in the search table yet are left, because their entries would be added
@@ -120,7 +106,7 @@ func (s *Store) closedPage(ctx context.Context, companyID string, from, before t
 		companyID, max(from.UnixMilli(), 1), before.UnixMilli(), limit)
 }
 
-// recipients reads the numbers of the notifications' messages.
+// recipients reads the numbers of the notifications' messages and calls.
 func (s *Store) recipients(ctx context.Context, all []doomed) error {
 	bySeq := make(map[carillon.Seq]*doomed, len(all))
 	var keys []int64
@@ -128,20 +114,17 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 		bySeq[all[i].seq] = &all[i]
 		keys = all[i].addKeys(keys)
 	}
-	query := func(where string) string {
-		return "SELECT id, number FROM message WHERE id " + where + " UNION ALL SELECT id, number FROM call WHERE id " + where
-	}
-	if !s.SQLite() {
-		if err := s.recipientsOf(ctx, bySeq, query("= ANY($1)"), keys); err != nil {
+	if err := db.Each(ctx, s, func(scan db.Scan) error {
+		var key carillon.MessageKey
+		var number string
+		if err := scan(&key, &number); err != nil {
 			return err
 		}
-	} else {
-		for i := range all {
-			seq := all[i].seq
-			if err := s.recipientsOf(ctx, bySeq, query("BETWEEN $1 AND $2"), int64(seq.Message(0)), int64(seq.LastMessage())); err != nil {
-				return err
-			}
-		}
+		d := bySeq[key.Seq()]
+		d.numbers = append(d.numbers, number)
+		return nil
+	}, "SELECT id, number FROM message WHERE id "+s.In(1)+" UNION ALL SELECT id, number FROM call WHERE id "+s.In(1), s.List(keys)); err != nil {
+		return err
 	}
 	for i := range all {
 		slices.Sort(all[i].numbers)
@@ -156,19 +139,6 @@ func (d *doomed) addKeys(keys []int64) []int64 {
 		keys = append(keys, int64(d.seq.Message(n)))
 	}
 	return keys
-}
-
-func (s *Store) recipientsOf(ctx context.Context, bySeq map[carillon.Seq]*doomed, query string, keys ...any) error {
-	return db.Each(ctx, s, func(scan db.Scan) error {
-		var key carillon.MessageKey
-		var number string
-		if err := scan(&key, &number); err != nil {
-			return err
-		}
-		d := bySeq[key.Seq()]
-		d.numbers = append(d.numbers, number)
-		return nil
-	}, query, keys...)
 }
 
 // purgeLock is the key of the advisory lock under which one node at a time deletes.
@@ -205,88 +175,52 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 //nolint:gochecknoglobals // a constant table
 var recipientTables = []string{"message WHERE id", "call_attempt WHERE call", "call WHERE id"}
 
-func purgeOneByOne(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
-	for i := range all {
-		d := &all[i]
-		n, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = ? AND open + 0 = 0 AND done_at < ?", int64(d.seq), before)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			continue
-		}
-		p.Notifications++
-		p.Rows += int(n)
-		for _, table := range recipientTables {
-			rows, err := tx.Exec(ctx, "DELETE FROM "+table+" BETWEEN ? AND ?", int64(d.seq.Message(0)), int64(d.seq.LastMessage()))
-			if err != nil {
-				return err
-			}
-			p.Rows += int(rows)
-		}
-		if err := unsearch(ctx, tx, p, companyID, "campaign", d.campaign, d.seq); err != nil {
-			return err
-		}
-		for _, number := range d.numbers {
-			if err := unsearch(ctx, tx, p, companyID, "number", number, d.seq); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func unsearch(ctx context.Context, tx *Tx, p *Purged, companyID, field, value string, seq carillon.Seq) error {
-	n, err := tx.Exec(ctx, "DELETE FROM search WHERE company_id = ? AND field = ? AND value = ? AND seq = ?", companyID, field, value, int64(seq))
-	p.Rows += int(n)
-	return err
-}
-
-func purgeTogether(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
+// purge deletes those of the notifications that are still closed.
+func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
 	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the lock order
-	seqs := make([]int64, len(all))
-	for i := range all {
-		seqs[i] = int64(all[i].seq)
-	}
-	gone, err := deleteClosed(ctx, tx, seqs, before)
+	gone, err := deleteClosed(ctx, tx, all, before)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	var ended, owners []int64
-	var fields, values []string
+	var recipients []int64
+	var entries [][]any
 	for i := range all {
 		d := &all[i]
 		if !gone[d.seq] {
 			continue
 		}
-		ended = d.addKeys(ended)
-		fields, values, owners = append(fields, "campaign"), append(values, d.campaign), append(owners, int64(d.seq))
+		recipients = d.addKeys(recipients)
+		entries = append(entries, []any{"campaign", d.campaign, d.seq})
 		for _, number := range d.numbers {
-			fields, values, owners = append(fields, "number"), append(values, number), append(owners, int64(d.seq))
+			entries = append(entries, []any{"number", number, d.seq})
 		}
 	}
-	var recipients int64
+	p.Notifications, p.Rows = len(gone), len(gone)
 	for _, table := range recipientTables {
-		n, err := tx.Exec(ctx, "DELETE FROM "+table+" = ANY($1)", ended)
+		n, err := tx.Exec(ctx, "DELETE FROM "+table+" "+tx.DB().In(1), tx.DB().List(recipients))
 		if err != nil {
 			return err
 		}
-		recipients += n
+		p.Rows += int(n)
 	}
-	entries, err := tx.Exec(ctx, `DELETE FROM search AS s USING (SELECT unnest($2::text[]) AS field, unnest($3::text[]) AS value, unnest($4::bigint[]) AS seq) AS u
-		WHERE s.company_id = $1 AND s.field = u.field AND s.value = u.value AND s.seq = u.seq`, companyID, fields, values, owners)
-	p.Notifications, p.Rows = len(gone), len(gone)+int(recipients+entries)
+	n, err := tx.Exec(ctx, `DELETE FROM search WHERE (company_id, field, value, seq) IN (SELECT CAST($1 AS TEXT), value ->> 0, value ->> 1,
+		CAST(value ->> 2 AS BIGINT) FROM `+tx.DB().Elements(2)+")", companyID, db.JSON(entries))
+	p.Rows += int(n)
 	return err
 }
 
-func deleteClosed(ctx context.Context, tx *Tx, seqs []int64, before int64) (gone map[carillon.Seq]bool, err error) {
+func deleteClosed(ctx context.Context, tx *Tx, all []doomed, before int64) (gone map[carillon.Seq]bool, err error) {
+	seqs := make([]int64, len(all))
+	for i := range all {
+		seqs[i] = int64(all[i].seq)
+	}
 	gone = make(map[carillon.Seq]bool, len(seqs))
 	err = db.Each(ctx, tx, func(scan db.Scan) error {
 		var seq carillon.Seq
 		err := scan(&seq)
 		gone[seq] = true
 		return err
-	}, "DELETE FROM notification WHERE seq = ANY($1) AND open + 0 = 0 AND done_at < $2 RETURNING seq", seqs, before)
+	}, "DELETE FROM notification WHERE seq "+tx.DB().In(1)+" AND open + 0 = 0 AND done_at < $2 RETURNING seq", tx.DB().List(seqs), before)
 	return gone, err
 }
 
@@ -298,22 +232,13 @@ func (s *Store) DropKeys(ctx context.Context, now time.Time, most int) (p Purged
 		p.Rows, p.More = int(n), int(n) == most
 		return err
 	})
-	if err != nil {
-		return p, fmt.Errorf("delete idempotency keys: %w", err)
-	}
-	return p, nil
+	return p, db.Wrap(err, "delete idempotency keys")
 }
 
 // QuotaAfter returns the next company, by id, with quota rows, and its first day; both are empty when there is none.
 func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
 	err = s.Row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", "", nil
-	}
-	if err != nil {
-		return "", "", fmt.Errorf("find old quotas: %w", err)
-	}
-	return company, day, nil
+	return company, day, db.Wrap(db.Ignore(err), "find old quotas")
 }
 
 // FoldQuotas merges a day's rows of a company without a quota (accept_flush.go) into one, for days before the given one; a day
@@ -323,11 +248,8 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 		return Purged{}, nil
 	}
 	var day string
-	err = s.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Purged{}, nil
-	}
-	if err == nil {
+	err = db.Ignore(s.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before))
+	if err == nil && day != "" {
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 			var used int
 			err := tx.Row(ctx, []any{&p.Rows, &used}, `WITH parts AS (DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used)
@@ -339,10 +261,7 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 			return chargeQuota(ctx, tx.Tx, quotaKey{companyID, day}, used, &used)
 		})
 	}
-	if err != nil {
-		return p, fmt.Errorf("fold quotas: %w", err)
-	}
-	return p, nil
+	return p, db.Wrap(err, "fold quotas")
 }
 
 // DropQuotas deletes a company's quota rows of days before the given one.
@@ -352,8 +271,5 @@ func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged
 		p.Rows = int(n)
 		return err
 	})
-	if err != nil {
-		return p, fmt.Errorf("delete old quotas: %w", err)
-	}
-	return p, nil
+	return p, db.Wrap(err, "delete old quotas")
 }

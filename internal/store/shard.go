@@ -3,11 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"carillon"
@@ -108,15 +106,8 @@ func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 
 // Beat increments the node's counter and stores its fitness; false means that the node was declared dead.
 func (s *Store) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
-		alive = n == 1
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("beat: %w", err)
-	}
-	return alive, nil
+	n, err := s.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
+	return n == 1, db.Wrap(err, "beat")
 }
 
 // Cluster reads all nodes and all shards, by id.
@@ -159,10 +150,7 @@ func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool
 		_, err = tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id)
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("depose: %w", err)
-	}
-	return deposed, nil
+	return deposed, db.Wrap(err, "depose")
 }
 
 // Leave frees the node's shards and removes the node, when it stops in order.
@@ -206,37 +194,21 @@ func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []S
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		order := ""
-		if !s.SQLite() {
-			order = " ORDER BY id FOR UPDATE" // the lock order
-		}
-		var err error
+	order := ""
+	if !s.SQLite() {
+		order = " ORDER BY id FOR UPDATE" // the lock order
+	}
+	err = s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
 		taken, err = db.Collect(ctx, tx, "shards", func(scan db.Scan) (Shard, error) {
 			x := Shard{Owner: owner}
 			err := scan(&x.ID, &x.Epoch)
 			return x, err
-		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id IN ("+
-			listed(shards)+")"+order+") RETURNING id, epoch", owner)
+		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id "+s.In(2)+order+
+			") RETURNING id, epoch", owner, s.List(shards))
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("take shards: %w", err)
-	}
 	slices.SortFunc(taken, func(a, b Shard) int { return cmp.Compare(a.ID, b.ID) })
-	return taken, nil
-}
-
-// listed returns the shards' numbers as a list for a query.
-func listed(shards []int) string {
-	var b []byte
-	for i, id := range shards {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(id), 10)
-	}
-	return string(b)
+	return taken, db.Wrap(err, "take shards")
 }
 
 // InFlight returns, by shard, the senders with messages in flight or of unknown outcome.
@@ -248,18 +220,9 @@ func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, er
 		err := scan(&shard, &uid)
 		senders[shard] = append(senders[shard], uid)
 		return err
-	}, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard IN ("+listed(shards)+")")
-	if err != nil {
-		return nil, fmt.Errorf("find messages in flight: %w", err)
-	}
-	return senders, nil
+	}, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard "+s.In(1), s.List(shards))
+	return senders, db.Wrap(err, "find messages in flight")
 }
-
-const (
-	recoverAll      = "UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "
-	recoverPostgres = recoverAll + "= ANY($4)"
-	recoverSQLite   = recoverAll + "IN (SELECT value FROM json_each($4))"
-)
 
 // Recover marks messages that earlier owners of a shard left in flight as unknown, and restarts the wait of all unknown ones,
 // because receipts may have been missed. The senders are those that InFlight returns once the shard is acquired: from then on
@@ -274,15 +237,8 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		total = 0
 		for w, uids := range waits { // one statement for all with the same wait, since each scans the shard's rows in flight
-			query, list := recoverPostgres, any(uids)
-			if s.SQLite() {
-				text, err := json.Marshal(uids)
-				if err != nil {
-					return err
-				}
-				query, list = recoverSQLite, string(text)
-			}
-			n, err := tx.Exec(ctx, query, db.Millis(now.Add(w)), shard, epoch, list)
+			n, err := tx.Exec(ctx, "UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "+s.In(4),
+				db.Millis(now.Add(w)), shard, epoch, s.List(uids))
 			if err != nil {
 				return err
 			}
@@ -290,8 +246,5 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, fmt.Errorf("recover shard: %w", err)
-	}
-	return total, nil
+	return total, db.Wrap(err, "recover shard")
 }

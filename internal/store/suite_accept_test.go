@@ -130,9 +130,6 @@ func messagesAreCounted(t *testing.T, r *rig) {
 			t.Errorf("%d of %d were counted", len(got), size)
 		}
 	}
-	if _, err := r.Standings(t.Context(), make([]carillon.Seq, 101)...); err == nil {
-		t.Error("more than a page was counted")
-	}
 }
 
 // numberIsTaken has two nodes with one slot, or one that was restarted with its clock set back.

@@ -21,27 +21,23 @@ type UnknownOutcome struct {
 
 // UnknownOutcomes reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
 func (s *Store) UnknownOutcomes(ctx context.Context, shard int, now time.Time, limit int) (due []UnknownOutcome, next time.Time, err error) {
-	rows, err := s.Query(ctx, `SELECT id, sender, class, attempt, due_at FROM message
-		WHERE q >= 2 AND q = 3 AND shard = $1 ORDER BY shard, due_at LIMIT $2`, shard, limit)
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err = db.Each(ctx, s, func(scan db.Scan) error {
 		var d UnknownOutcome
 		var at int64
-		if err := rows.Scan(&d.Key, &d.SenderUID, &d.Class, &d.Attempt, &at); err != nil {
-			return nil, time.Time{}, fmt.Errorf("read unknown outcomes: %w", err)
+		err := scan(&d.Key, &d.SenderUID, &d.Class, &d.Attempt, &at)
+		switch {
+		case at <= now.UnixMilli():
+			due = append(due, d)
+		case next.IsZero():
+			next = db.Instant(at)
 		}
-		if at > now.UnixMilli() {
-			return due, db.Instant(at), rows.Err()
-		}
-		due = append(due, d)
-	}
+		return err
+	}, `SELECT id, sender, class, attempt, due_at FROM message
+		WHERE q >= 2 AND q = 3 AND shard = $1 ORDER BY shard, due_at LIMIT $2`, shard, limit)
 	if len(due) == limit {
 		next = now
 	}
-	return due, next, rows.Err()
+	return due, next, db.Wrap(err, "read unknown outcomes")
 }
 
 // Reconcile applies the senders' policies to unknown outcomes: messages are queued again, or fail with outcome_unknown. A message
@@ -76,13 +72,7 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 
 // Release returns at most limit messages that are held under a name to their lanes, and returns how many.
 func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err = tx.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
-			SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("release held messages: %w", err)
-	}
-	return n, nil
+	n, err = s.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
+		SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
+	return n, db.Wrap(err, "release held messages")
 }

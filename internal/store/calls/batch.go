@@ -69,16 +69,13 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 			return nil
 		}
 	}
-	err := tx.Row(ctx, []any{&st.Attempt}, `UPDATE call SET q = 2, attempt = attempt + 1, epoch = $1, node = $2, state = 'dialing', dialed_at = $3,
+	err := db.Ignore(tx.Row(ctx, []any{&st.Attempt}, `UPDATE call SET q = 2, attempt = attempt + 1, epoch = $1, node = $2, state = 'dialing', dialed_at = $3,
 		ringing_at = 0, answered_at = 0, hang_up = FALSE, detail = ''
-		WHERE id = $4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3 RETURNING attempt`, epoch, s.node(), now, int64(st.Key))
-	if errors.Is(err, sql.ErrNoRows) {
-		st.Attempt = 0
-		return nil
+		WHERE id = $4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3 RETURNING attempt`, epoch, s.node(), now, int64(st.Key)))
+	if err != nil || st.Attempt == 0 {
+		return err
 	}
-	if err == nil {
-		_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)", int64(st.Key), st.Attempt, now)
-	}
+	_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)", int64(st.Key), st.Attempt, now)
 	if err == nil && st.Followed {
 		err = events.Call(ctx, tx, carillon.MessageKey(st.Key))
 	}
@@ -89,8 +86,8 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 // hang up is not queued again.
 func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 	o, _ := r.Outcome.(Outcome)
-	o.Cause = work.Storable(o.Cause)
-	detail, move := work.Storable(r.Detail), r.Move
+	o.Cause = db.Storable(o.Cause)
+	detail, move := db.Storable(r.Detail), r.Move
 	if move != work.MoveDone {
 		hungUp := false
 		err := tx.Row(ctx, []any{&hungUp}, "SELECT hang_up FROM call WHERE id = $1 AND attempt = $2 AND q + 0 = 2", int64(r.Key), r.Attempt)
@@ -178,10 +175,7 @@ func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt i
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("record the progress of a call: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "record the progress of a call")
 }
 
 // Foreign is a call in progress on another node.
@@ -223,28 +217,19 @@ func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) err
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("interrupt calls: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "interrupt calls")
 }
 
 // Strays reads the calls that the database has under way on this node since before an instant, but those that the node knows:
 // the response to the commit that started one was lost, and the shard with it.
 func (s *Store) Strays(ctx context.Context, before time.Time, known func(carillon.MessageKey) bool) (all []Foreign, err error) {
-	rows, err := s.DB.Query(ctx, "SELECT id, attempt, node FROM call WHERE q = 2 AND node = $1 AND dialed_at < $2", s.node(), db.Millis(before))
-	if err != nil {
-		return nil, fmt.Errorf("read calls under way: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err = db.Each(ctx, s.DB, func(scan db.Scan) error {
 		var f Foreign
-		if err := rows.Scan(&f.Key, &f.Attempt, &f.Node); err != nil {
-			return nil, fmt.Errorf("read calls under way: %w", err)
-		}
-		if !known(f.Key) {
+		err := scan(&f.Key, &f.Attempt, &f.Node)
+		if err == nil && !known(f.Key) {
 			all = append(all, f)
 		}
-	}
-	return all, rows.Err()
+		return err
+	}, "SELECT id, attempt, node FROM call WHERE q = 2 AND node = $1 AND dialed_at < $2", s.node(), db.Millis(before))
+	return all, db.Wrap(err, "read calls under way")
 }

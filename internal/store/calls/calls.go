@@ -4,11 +4,7 @@ package calls
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
@@ -106,11 +102,7 @@ func times(dialed, ringing, answered, ended int64) Times {
 
 // Find reads a call by its key; nil when there is none.
 func (s *Store) Find(ctx context.Context, key carillon.MessageKey) (*Call, error) {
-	all, err := s.read(ctx, "SELECT "+columns+" FROM call WHERE id = $1", int64(key))
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return all[0], nil
+	return db.Find(ctx, s.DB, "call", scan, "SELECT "+columns+" FROM call WHERE id = $1", int64(key))
 }
 
 // Of reads the calls of notifications.
@@ -119,11 +111,11 @@ func (s *Store) Of(ctx context.Context, seqs []carillon.Seq) (map[carillon.Seq]*
 	if len(seqs) == 0 {
 		return found, nil
 	}
-	keys := make([]string, len(seqs))
+	keys := make([]int64, len(seqs))
 	for i, seq := range seqs {
-		keys[i] = strconv.FormatInt(int64(seq.Message(0)), 10)
+		keys[i] = int64(seq.Message(0))
 	}
-	all, err := s.read(ctx, "SELECT "+columns+" FROM call WHERE id IN ("+strings.Join(keys, ",")+")")
+	all, err := s.read(ctx, "SELECT "+columns+" FROM call WHERE id "+s.DB.In(1), s.DB.List(keys))
 	for _, c := range all {
 		found[c.Key.Seq()] = c
 	}
@@ -148,10 +140,7 @@ func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attemp
 // UnderWay counts a line's calls in progress on all nodes.
 func (s *Store) UnderWay(ctx context.Context, senderUID int64) (n int, err error) {
 	err = s.DB.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2", senderUID%carillon.Shards, senderUID)
-	if err != nil {
-		return 0, fmt.Errorf("count calls: %w", err)
-	}
-	return n, nil
+	return n, db.Wrap(err, "count calls")
 }
 
 // NewRows returns an insert of accepted calls, which Add fills.
@@ -179,10 +168,7 @@ func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (ca
 	}
 	err = tx.Row(ctx, []any{&begun, &open}, `SELECT COUNT(CASE WHEN state NOT IN ('canceled', 'skipped') THEN 1 END),
 		COUNT(CASE WHEN q > 0 THEN 1 END) FROM call WHERE id = $1`, key)
-	if err != nil {
-		return 0, 0, 0, fmt.Errorf("cancel: %w", err)
-	}
-	return int(n), begun, open, nil
+	return int(n), begun, open, db.Wrap(err, "cancel")
 }
 
 // Move changes the time of the queued call of a notification, unless it was dialed before. It returns how many calls it moved
@@ -193,10 +179,7 @@ func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (move
 		return 0, 0, fmt.Errorf("move: %w", err)
 	}
 	err = tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM call WHERE id = $1 AND state <> 'skipped'", key)
-	if err != nil {
-		return 0, 0, fmt.Errorf("move: %w", err)
-	}
-	return moved, all, nil
+	return moved, all, db.Wrap(err, "move")
 }
 
 // HangUp requests the end of a call in progress on any node and returns its state and node; "" when it is not in progress.
@@ -205,15 +188,9 @@ func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.Messa
 		state, node = "", ""
 		err := tx.Row(ctx, []any{&state, &node}, `UPDATE call SET hang_up = TRUE WHERE id = $1 AND company_id = $2 AND q + 0 = 2
 			RETURNING state, node`, int64(key), companyID)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		return err
+		return db.Ignore(err)
 	})
-	if err != nil {
-		return "", "", fmt.Errorf("hang up: %w", err)
-	}
-	return state, node, nil
+	return state, node, db.Wrap(err, "hang up")
 }
 
 // ToHangUp reads the calls in progress on this node that shall be ended.

@@ -145,21 +145,11 @@ func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) (a
 			&m.sent, &m.delivered, &m.read, &m.ended)
 		return m, err
 	}
+	lock := ""
 	if !tx.SQLite() {
-		ids := make([]int64, len(keys))
-		for i, k := range keys {
-			ids[i] = int64(k)
-		}
-		return db.Collect(ctx, tx, "messages", scan, messageColumns+"WHERE m.id = ANY($1) ORDER BY m.id FOR UPDATE OF m", ids)
+		lock = " FOR UPDATE OF m"
 	}
-	for _, k := range keys {
-		some, err := db.Collect(ctx, tx, "messages", scan, messageColumns+"WHERE m.id = ?", int64(k))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
+	return db.Collect(ctx, tx, "messages", scan, messageColumns+"WHERE m.id "+tx.DB().In(1)+" ORDER BY m.id"+lock, tx.DB().List(keys))
 }
 
 // Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where

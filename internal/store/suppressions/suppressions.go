@@ -3,11 +3,9 @@ package suppressions
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon"
@@ -46,49 +44,20 @@ type Suppression struct {
 	CreatedAt time.Time
 }
 
-// maxSuppressed bounds the numbers of one look-up: the contacts of one request.
-const maxSuppressed = 100
-
-// Suppressed returns which of at most 100 numbers are suppressed, in one query. Callers skip it where Company.Suppresses is
-// false.
+// Suppressed returns which of the numbers of a request are suppressed, in one query. Callers skip it where Company.Suppresses
+// is false.
 func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []string) (map[string]bool, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	if len(numbers) > maxSuppressed {
-		return nil, fmt.Errorf("look up suppressions: %d numbers at once", len(numbers))
-	}
-	query, args := s.suppressedQuery(companyID, numbers)
-	all, err := db.Collect(ctx, s.d, "suppressions", func(scan db.Scan) (number string, err error) {
-		err = scan(&number)
-		return number, err
-	}, query, args...)
-	found := make(map[string]bool, len(all))
-	for _, number := range all {
+	found := make(map[string]bool, len(numbers))
+	err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		var number string
+		err := scan(&number)
 		found[number] = true
-	}
-	return found, err
-}
-
-// suppressedQuery has few texts, so that each is prepared once: on SQLite the list is filled up with its last number to
-// one of four lengths, on PostgreSQL it is an array.
-func (s *Store) suppressedQuery(companyID string, numbers []string) (string, []any) {
-	if !s.d.SQLite() {
-		return "SELECT number FROM suppression WHERE company_id = $1 AND number = ANY($2)", []any{companyID, numbers}
-	}
-	length := maxSuppressed
-	for _, l := range []int{1, 4, 20} {
-		if len(numbers) <= l {
-			length = l
-			break
-		}
-	}
-	args := make([]any, 1, length+1)
-	args[0] = companyID
-	for i := range length {
-		args = append(args, numbers[min(i, len(numbers)-1)])
-	}
-	return "SELECT number FROM suppression WHERE company_id = ? AND number IN (?" + strings.Repeat(",?", length-1) + ")", args
+		return err
+	}, "SELECT number FROM suppression WHERE company_id = $1 AND number "+s.d.In(2), companyID, s.d.List(numbers))
+	return found, db.Wrap(err, "look up suppressions")
 }
 
 const suppressionPage = "SELECT number, reason, created_at FROM suppression WHERE company_id = $1 AND number > $2 ORDER BY number LIMIT $3"
@@ -151,10 +120,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 			return s.On(tx).PutSuppressions(ctx, companyID, reason, now, numbers...)
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("suppress numbers: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "suppress numbers")
 }
 
 // lockCompany serializes changes of one company's list.
@@ -193,10 +159,7 @@ func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (remov
 		removed = n == 1
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("remove suppression: %w", err)
-	}
-	return removed, nil
+	return removed, db.Wrap(err, "remove suppression")
 }
 
 // OptOuts are the numbers of messages whose recipients asked for no more, for one company's sender.
@@ -210,13 +173,12 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provide
 		var number string
 		err := s.d.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
 			int64(r.Ref.Key()), senderUID)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
-		}
-		if err != nil {
+		if err := db.Ignore(err); err != nil {
 			return nil, fmt.Errorf("look up opt-outs: %w", err)
 		}
-		numbers = append(numbers, number)
+		if number != "" {
+			numbers = append(numbers, number)
+		}
 	}
 	return numbers, nil
 }

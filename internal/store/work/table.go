@@ -2,9 +2,6 @@ package work
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"carillon/internal/db"
@@ -21,42 +18,33 @@ type Table struct {
 // Lanes returns the lanes of a shard with queued work. It jumps in the index from one lane to the next, so that a million rows
 // of one sender cost as little as one.
 func (t *Table) Lanes(ctx context.Context, shard int) ([]Lane, error) {
-	if !t.DB.SQLite() {
-		return t.lanesTogether(ctx, shard)
+	if !t.DB.SQLite() { // each jump would be a round trip
+		return db.Collect(ctx, t.DB, "lanes", scanLane, `WITH RECURSIVE lane (sender, class, due_at) AS (
+			(SELECT sender, class, due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 ORDER BY sender, class, due_at LIMIT 1)
+			UNION ALL SELECT next.sender, next.class, next.due_at FROM lane AS l CROSS JOIN LATERAL (
+				SELECT m.sender, m.class, m.due_at FROM `+t.Name+` AS m WHERE m.q = 1 AND m.hold = '' AND m.shard = $1
+				AND (m.sender, m.class) > (l.sender, l.class) ORDER BY m.sender, m.class, m.due_at LIMIT 1) AS next)
+			SELECT sender, class, due_at FROM lane`, shard)
 	}
 	var lanes []Lane
-	uid, class := int64(-1), 0
+	last := Lane{SenderUID: -1}
 	for {
-		var l Lane
-		var due int64
-		err := t.DB.Row(ctx, []any{&l.SenderUID, &l.Class, &due}, `SELECT sender, class, due_at FROM `+t.Name+`
+		next, err := db.Collect(ctx, t.DB, "lanes", scanLane, `SELECT sender, class, due_at FROM `+t.Name+`
 			WHERE q = 1 AND hold = '' AND shard = ? AND (sender, class) > (?, ?) ORDER BY sender, class, due_at LIMIT 1`,
-			shard, uid, class)
-		if errors.Is(err, sql.ErrNoRows) {
-			return lanes, nil
+			shard, last.SenderUID, int(last.Class))
+		if err != nil || len(next) == 0 {
+			return lanes, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("find lanes: %w", err)
-		}
-		l.Due = db.Instant(due)
-		lanes = append(lanes, l)
-		uid, class = l.SenderUID, int(l.Class)
+		last = next[0]
+		lanes = append(lanes, last)
 	}
 }
 
-// lanesTogether is Lanes in one statement for PostgreSQL, where each lane would be a round trip.
-func (t *Table) lanesTogether(ctx context.Context, shard int) ([]Lane, error) {
-	return db.Collect(ctx, t.DB, "lanes", func(scan db.Scan) (l Lane, err error) {
-		var due int64
-		err = scan(&l.SenderUID, &l.Class, &due)
-		l.Due = db.Instant(due)
-		return l, err
-	}, `WITH RECURSIVE lane (sender, class, due_at) AS (
-		(SELECT sender, class, due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 ORDER BY sender, class, due_at LIMIT 1)
-		UNION ALL SELECT next.sender, next.class, next.due_at FROM lane AS l CROSS JOIN LATERAL (
-			SELECT m.sender, m.class, m.due_at FROM `+t.Name+` AS m WHERE m.q = 1 AND m.hold = '' AND m.shard = $1
-			AND (m.sender, m.class) > (l.sender, l.class) ORDER BY m.sender, m.class, m.due_at LIMIT 1) AS next)
-		SELECT sender, class, due_at FROM lane`, shard)
+func scanLane(scan db.Scan) (l Lane, err error) {
+	var due int64
+	err = scan(&l.SenderUID, &l.Class, &due)
+	l.Due = db.Instant(due)
+	return l, err
 }
 
 // Window reads the earliest rows of a lane that are due in [floor, until], at most limit.
@@ -76,13 +64,7 @@ func (t *Table) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	var due int64
 	err := t.DB.Row(ctx, []any{&due}, `SELECT due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2
 		AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1`, shard, l.SenderUID, int(l.Class), floor.UnixMilli())
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, nil
-	}
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read next due: %w", err)
-	}
-	return db.Instant(due), nil
+	return db.Instant(due), db.Wrap(db.Ignore(err), "read next due")
 }
 
 // Flights reads what a shard's owner has in flight at this epoch. It locks the fence first: the owner's transactions with
@@ -101,10 +83,7 @@ func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 		}, `SELECT id, sender, class, attempt FROM `+t.Name+` WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read flights: %w", err)
-	}
-	return all, nil
+	return all, db.Wrap(err, "read flights")
 }
 
 // Postpone returns the statements that move rows to later times. No partial index serves their conditions: with stale statistics
@@ -113,24 +92,13 @@ func (t *Table) Postpone(qs []Queued) []db.Statement {
 	if len(qs) == 0 {
 		return nil
 	}
-	if t.DB.SQLite() {
-		all := make([]db.Statement, len(qs))
-		for i := range qs {
-			due := db.Millis(qs[i].Due)
-			all[i] = db.Statement{
-				SQL:  "UPDATE " + t.Name + " SET due_at = ? WHERE id = ? AND q + 0 = 1 AND hold || '' = '' AND due_at <= ?",
-				Args: []any{due, int64(qs[i].Key), due},
-			}
-		}
-		return all
-	}
-	ids, dues := make([]int64, len(qs)), make([]int64, len(qs))
+	rows := make([][2]int64, len(qs)) // id and due_at
 	for i := range qs {
-		ids[i], dues[i] = int64(qs[i].Key), db.Millis(qs[i].Due)
+		rows[i] = [2]int64{int64(qs[i].Key), db.Millis(qs[i].Due)}
 	}
 	return []db.Statement{{SQL: `UPDATE ` + t.Name + ` AS m SET due_at = u.due
-		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS due) AS u
-		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, Args: []any{ids, dues}}}
+		FROM (SELECT CAST(value ->> 0 AS BIGINT) AS id, CAST(value ->> 1 AS BIGINT) AS due FROM ` + t.DB.Elements(1) + `) AS u
+		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, Args: []any{db.JSON(rows)}}}
 }
 
 // sharedFence locks a shard's row until the commit. Freeing or acquiring the shard updates the row, so that one waits for the
@@ -147,10 +115,7 @@ func (f Fence) Share() db.Statement {
 // Take locks the shard's row exclusively, also against this node's own commits, and reports whether the node still owns it.
 func (f Fence) Take(ctx context.Context, tx *db.Tx) (held bool, err error) {
 	n, err := tx.Exec(ctx, "UPDATE shard SET writes = writes + 1 WHERE id = $1 AND owner = $2 AND epoch = $3", f.Shard, f.Owner, f.Epoch)
-	if err != nil {
-		return false, fmt.Errorf("fence: %w", err)
-	}
-	return n == 1, nil
+	return n == 1, db.Wrap(err, "fence")
 }
 
 // TakeAll locks the shards of a batch, records in Lost those that the node does not own any more, and returns the epochs of the

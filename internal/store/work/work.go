@@ -4,9 +4,7 @@ package work
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"carillon"
 )
@@ -109,12 +107,3 @@ func (b *Batch) Follow(ctx context.Context, starts bool, followed func(ctx conte
 
 // Rows returns how many rows the batch writes.
 func (b *Batch) Rows() int { return len(b.Starts) + len(b.Results) + len(b.Later) }
-
-// Storable returns a provider's text as every database accepts it: what PostgreSQL refused would be refused again with each
-// commit, and everything in the same one.
-func Storable(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
-		return s
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
