@@ -2,9 +2,7 @@ package accounts
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -47,35 +45,8 @@ func scanKey(scan db.Scan, more ...any) (*AccessKey, error) {
 
 // AccessKey finds a key by its secret, from the cache; nil when there is none. Its LastUsed may be old.
 func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
-	digest := sha256.Sum256([]byte(key))
-	name := string(digest[:])
-	if k, ok := s.keys.Peek(name); ok {
-		return k, nil
-	}
-	if _, unknown := s.unknown.Peek(name); unknown {
-		return nil, nil
-	}
-	clock := s.unknown.Clock()
-	k, err := s.cachedKey(ctx, name, "digest = $1", hex.EncodeToString(digest[:]))
-	if k == nil && err == nil {
-		s.unknown.Put(name, struct{}{}, "", clock)
-	}
-	return k, err
-}
-
-// cachedKey reads a key through the cache; nil when there is none, which is not kept.
-func (s *Store) cachedKey(ctx context.Context, name, where string, arg any) (*AccessKey, error) {
-	k, err := s.keys.Get(ctx, name, func(ctx context.Context) (*AccessKey, string, error) {
-		k, err := s.keyWhere(ctx, where, arg)
-		if err != nil {
-			return nil, "", err
-		}
-		return k, k.CompanyID, nil
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return k, err
+	digest := seal.Digest(key)
+	return s.cachedKey(ctx, digest, "digest = $1", digest)
 }
 
 // AccessKeyByID finds a key by its id, from the cache; nil when there is none. Its LastUsed may be old.
@@ -83,14 +54,16 @@ func (s *Store) AccessKeyByID(ctx context.Context, id string) (*AccessKey, error
 	return s.cachedKey(ctx, id, "id = $1", id)
 }
 
-func (s *Store) keyWhere(ctx context.Context, where string, arg any) (*AccessKey, error) {
-	k, err := scanKey(func(dest ...any) error {
-		return s.d.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
+func (s *Store) cachedKey(ctx context.Context, name, where string, arg any) (*AccessKey, error) {
+	return s.keys.Get(ctx, name, func(ctx context.Context) (*AccessKey, string, error) {
+		k, err := scanKey(func(dest ...any) error {
+			return s.d.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
+		})
+		if err != nil {
+			return nil, "", fmt.Errorf("look up access key: %w", err)
+		}
+		return k, k.CompanyID, nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("look up access key: %w", err)
-	}
-	return k, nil
 }
 
 // AccessKeys reads keys of a company after an id, oldest first, revoked ones included, with their secrets.
@@ -205,13 +178,7 @@ func (t *Tx) FindKey(ctx context.Context, secret string) (*AccessKey, error) {
 	k, err := scanKey(func(dest ...any) error {
 		return t.tx.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE digest = $1", seal.Digest(secret))
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up access key: %w", err)
-	}
-	return k, nil
+	return k, db.Wrap(db.Ignore(err), "look up access key")
 }
 
 // TouchKeys writes when keys were last used, by id, in one transaction. It is not configuration and invalidates no cache.
@@ -224,8 +191,5 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("write when keys were used: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "write when keys were used")
 }

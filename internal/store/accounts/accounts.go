@@ -18,15 +18,14 @@ type Store struct {
 	seal      *seal.Sealer
 	config    *configure.Configuration
 	companies *cache.Cache[*carillon.Company]
-	keys      *cache.Cache[*AccessKey] // by digest, and by id
-	unknown   *cache.Cache[struct{}]   // keys that do not exist
+	keys      *configure.Names[*AccessKey] // by digest, and by id
 }
 
 // New returns the store of a database.
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
 	return &Store{
 		d: d, seal: s, config: c,
-		companies: configure.Cache[*carillon.Company](c), keys: configure.Cache[*AccessKey](c), unknown: configure.UnknownCache(c),
+		companies: configure.Cache[*carillon.Company](c), keys: configure.NewNames[*AccessKey](c),
 	}
 }
 

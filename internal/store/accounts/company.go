@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,10 +54,8 @@ func (t *Tx) FindCompany(ctx context.Context, id, name string) (*carillon.Compan
 		if by.value == "" {
 			continue
 		}
-		c, err := scanCompany(func(dest ...any) error {
-			return t.tx.Row(ctx, dest, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
-		})
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		c, err := db.Find(ctx, t.tx, "company", scanCompany, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
+		if c != nil || err != nil {
 			return c, err
 		}
 	}

@@ -5,6 +5,7 @@ package configure
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 const (
 	entriesMost = 250_000 // of a kind: a hundred thousand senders with their templates, and some
 	unknownMost = 8192
+	longestName = 64 // that is remembered as unknown
 	loadMost    = 5 * time.Second
 
 	// allCompanies stands for every company in the table invalidation.
@@ -54,11 +56,34 @@ func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
 	return x
 }
 
-// UnknownCache adds a cache of names that nobody has: a small one, so that made-up names do not evict configuration.
-func UnknownCache(c *Configuration) *cache.Cache[struct{}] {
-	x := cache.New[struct{}](unknownMost, loadMost)
-	c.caches = append(c.caches, x)
-	return x
+// Names is a cache of what callers name, who may make names up. Those that nobody has are kept in a small cache of their own,
+// so that they do not evict configuration.
+type Names[V any] struct {
+	known   *cache.Cache[V]
+	unknown *cache.Cache[struct{}]
+}
+
+// NewNames adds a Names that changes invalidate.
+func NewNames[V any](c *Configuration) *Names[V] {
+	n := &Names[V]{Cache[V](c), cache.New[struct{}](unknownMost, loadMost)}
+	c.caches = append(c.caches, n.unknown)
+	return n
+}
+
+// Get returns what has a name, the zero value when nothing has. load returns it with its company, or sql.ErrNoRows.
+func (n *Names[V]) Get(ctx context.Context, name string, load func(ctx context.Context) (V, string, error)) (v V, err error) {
+	if v, known := n.known.Peek(name); known {
+		return v, nil
+	}
+	if _, unknown := n.unknown.Peek(name); unknown {
+		return v, nil
+	}
+	clock := n.unknown.Clock()
+	v, err = n.known.Get(ctx, name, load)
+	if errors.Is(err, sql.ErrNoRows) && len(name) <= longestName {
+		n.unknown.Put(name, struct{}{}, "", clock)
+	}
+	return v, db.Ignore(err)
 }
 
 // Generation changes with every invalidation: a copy of configuration kept elsewhere is stale then.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,8 +23,7 @@ type Store struct {
 	seal    *seal.Sealer
 	rosters *cache.Cache[*roster] // by company
 	byUID   *cache.Cache[*carillon.Sender]
-	named   *cache.Cache[[]*carillon.Sender] // by id, and by id or number
-	unknown *cache.Cache[struct{}]           // ids and numbers that no sender has
+	named   *configure.Names[[]*carillon.Sender] // by id, and by id or number
 }
 
 // rosterMost bounds the time to read all of a company's senders.
@@ -34,7 +33,7 @@ const rosterMost = 30 * time.Second
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
 	return &Store{
 		d: d, seal: s, rosters: configure.SlowCache[*roster](c, rosterMost), byUID: configure.Cache[*carillon.Sender](c),
-		named: configure.Cache[[]*carillon.Sender](c), unknown: configure.UnknownCache(c),
+		named: configure.NewNames[[]*carillon.Sender](c),
 	}
 }
 
@@ -136,54 +135,37 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 // Sender is one sender by uid, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
-		all, err := s.senders(ctx, "uid = $1", uid)
-		if err == nil && len(all) == 0 {
-			err = carillon.Absent("Sender")
-		}
+		x, err := db.Find(ctx, s.d, "sender", s.scan, "SELECT "+columns+" FROM sender WHERE uid = $1", uid)
 		if err != nil {
 			return nil, "", err
 		}
-		return all[0], all[0].CompanyID, nil
+		if x == nil {
+			return nil, "", carillon.Absent("Sender")
+		}
+		return x, x.CompanyID, nil
 	})
 }
 
 // SendersByID are all senders of that id, of any company: a callback's address names a sender without its company.
 func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
-	return s.named.Get(ctx, "id "+id, func(ctx context.Context) ([]*carillon.Sender, string, error) {
-		all, err := s.senders(ctx, "id = $1 ORDER BY uid", id)
-		return all, "", err // of any company
+	return s.anySenders(ctx, "id "+id, "id = $1 ORDER BY uid", id)
+}
+
+// anySenders are senders of any company, from the cache.
+func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
+	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
+		all, err := s.senders(ctx, where, arg)
+		if err == nil && len(all) == 0 {
+			err = sql.ErrNoRows
+		}
+		return all, "", err
 	})
 }
 
-// longestName is how long a name is remembered that no sender has: a caller may name anything.
-const longestName = 64
-
 // SenderElsewhere reports whether a sender of another company has this id or number.
 func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
-	name := "any " + idOrNumber
-	if _, unknown := s.unknown.Peek(name); unknown {
-		return false, nil
-	}
-	clock := s.unknown.Clock()
-	all, err := s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
-		all, err := s.senders(ctx, "id = $1 OR number = $1", idOrNumber)
-		if err == nil && len(all) == 0 {
-			err = sql.ErrNoRows // not kept with the senders that exist
-		}
-		return all, "", err // of any company
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		if len(idOrNumber) <= longestName {
-			s.unknown.Put(name, struct{}{}, "", clock)
-		}
-		return false, nil
-	}
-	for _, x := range all {
-		if x.CompanyID != companyID {
-			return true, err
-		}
-	}
-	return false, err
+	all, err := s.anySenders(ctx, "any "+idOrNumber, "id = $1 OR number = $1", idOrNumber)
+	return slices.ContainsFunc(all, func(x *carillon.Sender) bool { return x.CompanyID != companyID }), err
 }
 
 // SenderUID is the uid of a company's sender by its id, inside a transaction; 0 when there is none.
@@ -195,36 +177,21 @@ func (t *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error)
 
 // FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
 func (t *Tx) FindSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	x, err := t.s.scan(func(dest ...any) error {
-		return t.tx.Row(ctx, dest, "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up sender: %w", err)
-	}
-	return x, nil
+	return db.Find(ctx, t.tx, "sender", t.s.scan, "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
 }
 
 // MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
 func (t *Tx) MessagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
 	err = t.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
 		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
-	if err = db.Ignore(err); err != nil {
-		return 0, fmt.Errorf("look up sender: %w", err)
-	}
-	return uid, nil
+	return uid, db.Wrap(db.Ignore(err), "look up sender")
 }
 
 // ReplaceDefault makes room for a new default sender of its company and channel.
 func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Time) error {
 	_, err := t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
 		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
-	if err != nil {
-		return fmt.Errorf("replace the default sender: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "replace the default sender")
 }
 
 // PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
