@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -331,15 +329,10 @@ func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, has
 	var had string
 	err = s.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
 		companyID, route, key, db.Millis(now))
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("look up idempotency key: %w", err)
-	case had != hash:
+	if err == nil && had != hash {
 		return "", KeyReused()
 	}
-	return answer, nil
+	return answer, db.Wrap(db.Ignore(err), "look up idempotency key")
 }
 
 const notificationConflict = "ON CONFLICT (seq) DO NOTHING"

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"carillon"
@@ -67,8 +66,5 @@ func (s *Store) DropEvents(ctx context.Context, before time.Time, most int) (p P
 		p.Rows, p.More = int(n), int(n) == most
 		return err
 	})
-	if err != nil {
-		return p, fmt.Errorf("delete events: %w", err)
-	}
-	return p, nil
+	return p, db.Wrap(err, "delete events")
 }

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -25,17 +22,11 @@ func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
 		var until int64
 		var from string
 		err := s.Row(ctx, []any{&until, &from}, "SELECT value, text FROM meta WHERE name = 'maintenance'")
-		if errors.Is(err, sql.ErrNoRows) {
-			return Maintenance{}, "", nil
-		}
 		if err != nil {
-			return Maintenance{}, "", fmt.Errorf("read maintenance: %w", err)
+			return Maintenance{}, "", db.Wrap(db.Ignore(err), "read maintenance")
 		}
 		ms, err := strconv.ParseInt(from, 10, 64)
-		if err != nil {
-			return Maintenance{}, "", fmt.Errorf("read maintenance: %w", err)
-		}
-		return Maintenance{db.Instant(ms), db.Instant(until)}, "", nil
+		return Maintenance{db.Instant(ms), db.Instant(until)}, "", db.Wrap(err, "read maintenance")
 	})
 }
 
@@ -58,8 +49,5 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 func (s *Store) OldestCompany(ctx context.Context) (string, error) {
 	var id string
 	err := s.Row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return id, err
+	return id, db.Ignore(err)
 }

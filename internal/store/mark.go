@@ -47,15 +47,9 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 }
 
 func (s *Store) setMark(ctx context.Context, now time.Time, text string) error {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(now), text)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("mark the database as restored: %w", err)
-	}
-	return nil
+	_, err := s.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(now), text)
+	return db.Wrap(err, "mark the database as restored")
 }
 
 type marking struct {
@@ -71,11 +65,7 @@ const markRows = 2000
 // steps runs a statement that changes at most markRows rows until it finds fewer.
 func (m *marking) steps(ctx context.Context, query string, args ...any) (total int, err error) {
 	for n := int64(markRows); n == markRows; {
-		err := m.s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-			n, err = tx.Exec(ctx, query, args...)
-			return err
-		})
-		if err != nil {
+		if n, err = m.s.Exec(ctx, query, args...); err != nil {
 			return total, err
 		}
 		total += int(n)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -200,13 +199,7 @@ func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err 
 	var ms int64
 	var text string
 	err = s.Row(ctx, []any{&ms, &text}, "SELECT value, text FROM meta WHERE name = 'restored'")
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, false, nil
-	}
-	if err != nil {
-		return time.Time{}, false, fmt.Errorf("read the mark of a restore: %w", err)
-	}
-	return db.Instant(ms), text == markBroken, nil
+	return db.Instant(ms), text == markBroken, db.Wrap(db.Ignore(err), "read the mark of a restore")
 }
 
 // Restored counts what is held after a restore; nil when there is nothing to decide.
@@ -225,10 +218,7 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	for _, company := range slices.Sorted(maps.Keys(held)) {
 		r.Held = append(r.Held, HeldBack{company, held[company]})
 	}
-	if err != nil {
-		return nil, fmt.Errorf("count what is held after a restore: %w", err)
-	}
-	return r, nil
+	return r, db.Wrap(err, "count what is held after a restore")
 }
 
 // restoredTables are the tables whose rows are held after a restore.
@@ -264,10 +254,7 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 		}
 		return d.decide(ctx, tx, &d.CallLanes, callDecisions, companyID, send, now, limit-d.Messages)
 	})
-	if err != nil {
-		return Decided{}, fmt.Errorf("decide after a restore: %w", err)
-	}
-	return d, nil
+	return d, db.Wrap(err, "decide after a restore")
 }
 
 // decisions are the statements that send or fail a table's held rows.
@@ -326,15 +313,8 @@ func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by dec
 
 // Unmark ends the state after a restore once nothing is held any more, and reports whether it did.
 func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
-			AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')
-			AND NOT EXISTS (SELECT 1 FROM call WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
-		ended = n == 1
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("end the state after a restore: %w", err)
-	}
-	return ended, nil
+	n, err := s.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
+		AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')
+		AND NOT EXISTS (SELECT 1 FROM call WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
+	return n == 1, db.Wrap(err, "end the state after a restore")
 }

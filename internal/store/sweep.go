@@ -2,10 +2,9 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"strings"
+
+	"carillon/internal/db"
 )
 
 // Holds returns the names of templates under which messages are held. It jumps in the index from one name to the next, past
@@ -28,11 +27,5 @@ func (s *Store) Holds(ctx context.Context) ([]string, error) {
 // holdAfter returns the next name under which rows of a table are held, "" when there is none.
 func (s *Store) holdAfter(ctx context.Context, table, name string) (next string, err error) {
 	err = s.Row(ctx, []any{&next}, "SELECT hold FROM "+table+" WHERE q = 1 AND hold <> '' AND hold > $1 ORDER BY hold LIMIT 1", name)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read holds: %w", err)
-	}
-	return next, nil
+	return next, db.Wrap(db.Ignore(err), "read holds")
 }

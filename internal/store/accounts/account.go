@@ -2,8 +2,6 @@ package accounts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -38,26 +36,19 @@ func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, err
 }
 
 func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Account, error) {
-	var a Account
-	var confirmed, signedIn, created, updated int64
-	err := s.d.Row(ctx, []any{&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated},
-		"SELECT "+accountColumns+" FROM account WHERE "+where, arg)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up account: %w", err)
-	}
-	a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = db.Instant(confirmed), db.Instant(signedIn), db.Instant(created), db.Instant(updated)
-	return &a, nil
+	return db.Find(ctx, s.d, "account", func(scan db.Scan) (*Account, error) {
+		var a Account
+		var confirmed, signedIn, created, updated int64
+		err := scan(&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated)
+		a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = db.Instant(confirmed), db.Instant(signedIn), db.Instant(created), db.Instant(updated)
+		return &a, err
+	}, "SELECT "+accountColumns+" FROM account WHERE "+where, arg)
 }
 
 // AnyAccount reports whether there is an account.
 func (s *Store) AnyAccount(ctx context.Context) (exists bool, err error) {
-	if err := s.d.Row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)"); err != nil {
-		return false, fmt.Errorf("look for accounts: %w", err)
-	}
-	return exists, nil
+	err = s.d.Row(ctx, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM account)")
+	return exists, db.Wrap(err, "look for accounts")
 }
 
 // AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
@@ -102,16 +93,11 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 	a.CreatedAt, a.UpdatedAt = now, now
 	n, err := t.tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
 		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now))
-	if err != nil {
-		return 0, fmt.Errorf("write account: %w", err)
-	}
-	return n, nil
+	return n, db.Wrap(err, "write account")
 }
 
 // Rehash replaces an account's password hash by one of the same password, unless it changed meanwhile.
 func (s *Store) Rehash(ctx context.Context, accountID, from, to string) error {
-	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
-		return err
-	})
+	_, err := s.d.Exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
+	return err
 }

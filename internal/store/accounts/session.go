@@ -20,6 +20,14 @@ type Session struct {
 	EndedAt   time.Time // zero: not ended
 }
 
+// scan reads a session's row after its id.
+func (x *Session) scan(scan db.Scan) error {
+	var created, expires, ended int64
+	err := scan(&x.AccountID, &created, &expires, &ended)
+	x.CreatedAt, x.ExpiresAt, x.EndedAt = db.Instant(created), db.Instant(expires), db.Instant(ended)
+	return err
+}
+
 // StartSession stores a session with its first refresh token and records the sign-in on the account.
 func (s *Store) StartSession(ctx context.Context, x Session, token string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -32,10 +40,7 @@ func (s *Store) StartSession(ctx context.Context, x Session, token string) error
 		}
 		return addRefreshToken(ctx, tx, x.ID, token, x.CreatedAt)
 	})
-	if err != nil {
-		return fmt.Errorf("start session: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "start session")
 }
 
 func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now time.Time) error {
@@ -77,25 +82,21 @@ func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, 
 		}
 		return spend(ctx, tx, x.ID, token, next, now, now.Add(-life))
 	})
-	if err != nil {
-		return Session{}, RefreshUnknown, fmt.Errorf("refresh session: %w", err)
-	}
-	return x, r, nil
+	return x, r, db.Wrap(err, "refresh session")
 }
 
 func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.Time) (Refreshed, error) {
-	var created, expires, ended int64
-	err := tx.Row(ctx, []any{&x.AccountID, &created, &expires, &ended}, `UPDATE session SET expires_at = CASE
-		WHEN ended_at = 0 AND expires_at > $2 THEN $3 ELSE expires_at END WHERE id = $1
-		RETURNING account_id, created_at, expires_at, ended_at`, x.ID, db.Millis(now), db.Millis(until))
-	if err != nil {
-		return RefreshUnknown, err
-	}
-	x.CreatedAt, x.ExpiresAt, x.EndedAt = db.Instant(created), db.Instant(expires), db.Instant(ended)
+	err := x.scan(func(dest ...any) error {
+		return tx.Row(ctx, dest, `UPDATE session SET expires_at = CASE
+			WHEN ended_at = 0 AND expires_at > $2 THEN $3 ELSE expires_at END WHERE id = $1
+			RETURNING account_id, created_at, expires_at, ended_at`, x.ID, db.Millis(now), db.Millis(until))
+	})
 	switch {
-	case ended != 0:
+	case err != nil:
+		return RefreshUnknown, err
+	case !x.EndedAt.IsZero():
 		return RefreshRevoked, nil
-	case expires <= now.UnixMilli():
+	case x.ExpiresAt.UnixMilli() <= now.UnixMilli():
 		return RefreshExpired, nil
 	}
 	return RefreshDone, nil
@@ -119,26 +120,16 @@ func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error 
 
 // EndSession ends a session: its refresh tokens and access tokens are no longer valid.
 func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error {
-	if err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) }); err != nil {
-		return fmt.Errorf("end session: %w", err)
-	}
-	return nil
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) })
+	return db.Wrap(err, "end session")
 }
 
 // Session finds a session by id; nil when there is none.
 func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
-	x := Session{ID: id}
-	var created, expires, ended int64
-	err := s.d.Row(ctx, []any{&x.AccountID, &created, &expires, &ended},
-		"SELECT account_id, created_at, expires_at, ended_at FROM session WHERE id = $1", id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up session: %w", err)
-	}
-	x.CreatedAt, x.ExpiresAt, x.EndedAt = db.Instant(created), db.Instant(expires), db.Instant(ended)
-	return &x, nil
+	return db.Find(ctx, s.d, "session", func(scan db.Scan) (*Session, error) {
+		x := &Session{ID: id}
+		return x, x.scan(scan)
+	}, "SELECT account_id, created_at, expires_at, ended_at FROM session WHERE id = $1", id)
 }
 
 // sessionsADrop bounds the sessions that one transaction deletes.
@@ -147,11 +138,9 @@ const sessionsADrop = 500
 // DropSessions deletes sessions that expired before now, with their refresh tokens.
 func (s *Store) DropSessions(ctx context.Context, now time.Time) error {
 	for n := int64(sessionsADrop); n == sessionsADrop; {
-		err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			n, err = tx.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)", db.Millis(now), sessionsADrop)
-			return err
-		})
-		if err != nil {
+		var err error
+		if n, err = s.d.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
+			db.Millis(now), sessionsADrop); err != nil {
 			return fmt.Errorf("delete old sessions: %w", err)
 		}
 	}

@@ -50,20 +50,11 @@ func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time)
 			k.ID, k.Alg, s.seal.Seal(signingRow(k.ID), k.Private), db.Millis(k.CreatedAt), db.Millis(k.SignsAt), db.Millis(last))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("add signing key: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "add signing key")
 }
 
 // DropSigningKey deletes a key whose tokens have all expired.
 func (s *Store) DropSigningKey(ctx context.Context, kid string) error {
-	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("delete signing key: %w", err)
-	}
-	return nil
+	_, err := s.d.Exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
+	return db.Wrap(err, "delete signing key")
 }

@@ -135,10 +135,7 @@ func (s *Store) AddEvents(ctx context.Context, events ...*Event) error {
 // LastEvent returns the Seq of a topic's newest event, 0 when there was none.
 func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (seq int64, err error) {
 	err = s.d.Row(ctx, []any{&seq}, "SELECT COALESCE(MAX(seq), 0) FROM event_topic WHERE company_id = $1 AND topic = $2", companyID, topic)
-	if err != nil {
-		return 0, fmt.Errorf("read a topic: %w", err)
-	}
-	return seq, nil
+	return seq, db.Wrap(err, "read a topic")
 }
 
 // EventsAfter returns a topic's events after seq, at most `most` of them, in their order.

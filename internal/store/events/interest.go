@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -101,8 +100,5 @@ func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
 			return err
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("follow a topic: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "follow a topic")
 }

@@ -3,8 +3,6 @@ package rates
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,10 +26,8 @@ func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n
 			err := tx.Row(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
 				RETURNING used`, name, db.Millis(window), n, limit)
-			if granted = err == nil; errors.Is(err, sql.ErrNoRows) {
-				return nil
-			}
-			return err
+			granted = err == nil
+			return db.Ignore(err)
 		})
 		if err != nil {
 			return false, 0, fmt.Errorf("borrow rate: %w", err)
@@ -48,21 +44,12 @@ func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n
 func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
 	var used int
 	err := s.d.Row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, db.Millis(window))
-	if err := db.Ignore(err); err != nil {
-		return 0, fmt.Errorf("read rate: %w", err)
-	}
-	return used, nil
+	return used, db.Wrap(db.Ignore(err), "read rate")
 }
 
 // DropRates deletes the counts of windows that began before a time, at most `most` of them, and returns how many.
 func (s *Store) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
-	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		n, err = tx.Exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
-			db.Millis(before), most)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("delete old rates: %w", err)
-	}
-	return n, nil
+	n, err = s.d.Exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
+		db.Millis(before), most)
+	return n, db.Wrap(err, "delete old rates")
 }

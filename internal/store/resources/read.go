@@ -2,9 +2,7 @@ package resources
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -45,13 +43,7 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*Agent, error)
 func (s *Store) agent(ctx context.Context, companyID, id string) (*Agent, error) {
 	a := &Agent{ID: id}
 	err := s.d.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return a, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read agent: %w", err)
-	}
-	return a, nil
+	return a, db.Wrap(db.Ignore(err), "read agent")
 }
 
 // FlowKnown reports whether the event starts a flow of the company, from the cache.
@@ -126,11 +118,8 @@ type resourceRow struct {
 func (t *Tx) findResource(ctx context.Context, companyID, kind, id string) (row resourceRow, err error) {
 	err = t.tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return resourceRow{}, nil
-	}
 	if err != nil {
-		return row, fmt.Errorf("look up %s: %w", kind, err)
+		return row, db.Wrap(db.Ignore(err), "look up "+kind)
 	}
 	row.found = true
 	if row.secret != "" {

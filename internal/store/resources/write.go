@@ -2,9 +2,7 @@ package resources
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -79,23 +77,17 @@ func (t *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id
 	}
 	var owner string
 	err := t.tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return id, nil
-	case err != nil:
-		return "", fmt.Errorf("look up %s: %w", k.Name, err)
+	if err == nil {
+		return "", carillon.InConflict("The id of the " + k.Name + " is taken")
 	}
-	return "", carillon.InConflict("The id of the " + k.Name + " is taken")
+	return id, db.Wrap(db.Ignore(err), "look up "+k.Name)
 }
 
 // resourceID finds a company's resource by id or name; empty when there is none.
 func (t *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
 	err = t.tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
 		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
-	if err := db.Ignore(err); err != nil {
-		return "", fmt.Errorf("look up %s: %w", kind, err)
-	}
-	return id, nil
+	return id, db.Wrap(db.Ignore(err), "look up "+kind)
 }
 
 // resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there.

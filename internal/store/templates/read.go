@@ -2,9 +2,7 @@ package templates
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -60,6 +58,10 @@ func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*Re
 	return db.Collect(ctx, s.d, "templates", scanRecord, query, args...)
 }
 
+func (s *Store) find(ctx context.Context, query string, args ...any) (*Record, error) {
+	return db.Find(ctx, s.d, "template", scanRecord, query, args...)
+}
+
 // Templates returns a sender's templates of every status, compiled, by name and language, from the cache. They are shared and
 // must not be changed.
 func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
@@ -79,36 +81,30 @@ func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Tem
 
 // Template reads a company's template by our id or the channel's, from the database. Errors: not_found.
 func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*Record, error) {
-	found, err := s.templates(ctx, templateByID, companyID, idOrProviderID)
-	if err == nil && len(found) == 0 && idOrProviderID != "" {
-		found, err = s.templates(ctx, templateByProviderID, companyID, idOrProviderID)
+	found, err := s.find(ctx, templateByID, companyID, idOrProviderID)
+	if err == nil && found == nil && idOrProviderID != "" {
+		found, err = s.find(ctx, templateByProviderID, companyID, idOrProviderID)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && found == nil {
+		err = carillon.Absent("Template")
 	}
-	if len(found) == 0 {
-		return nil, carillon.Absent("Template")
-	}
-	return found[0], nil
+	return found, err
 }
 
 // ReportedTemplate reads the sender's template that a report of the channel concerns: the one with the channel's id, or with the
 // name and language while its channel's id is unknown. Nil when there is none.
 func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*Record, error) {
 	if providerID != "" {
-		found, err := s.templates(ctx, templateOfProvider, senderUID, providerID)
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			return found[0], nil
+		found, err := s.find(ctx, templateOfProvider, senderUID, providerID)
+		if found != nil || err != nil {
+			return found, err
 		}
 	}
-	found, err := s.templates(ctx, templateNamed, senderUID, name, language)
-	if err != nil || len(found) == 0 || providerID != "" && found[0].ProviderID != "" {
-		return nil, err
+	found, err := s.find(ctx, templateNamed, senderUID, name, language)
+	if found != nil && providerID != "" && found.ProviderID != "" {
+		return nil, nil
 	}
-	return found[0], nil
+	return found, err
 }
 
 // TemplatePolls reads at most limit templates that are due for a poll, the longest due first, and when the next one is due
@@ -120,11 +116,5 @@ func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (du
 	}
 	var at int64
 	err = s.d.Row(ctx, []any{&at}, templateNextPoll, db.Millis(now))
-	if errors.Is(err, sql.ErrNoRows) {
-		return due, time.Time{}, nil
-	}
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("read next poll: %w", err)
-	}
-	return due, db.Instant(at), nil
+	return due, db.Instant(at), db.Wrap(db.Ignore(err), "read next poll")
 }

@@ -51,10 +51,7 @@ func insertTemplate(ctx context.Context, tx *configure.Tx, r *Record) error {
 	if db.Duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
-	if err != nil {
-		return fmt.Errorf("insert template: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "insert template")
 }
 
 const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')"
@@ -66,10 +63,7 @@ func (t *Tx) ActiveTemplates(ctx context.Context, companyID string) (int, error)
 
 func countActive(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
 	err = tx.Row(ctx, []any{&n}, activeTemplates, companyID)
-	if err != nil {
-		return 0, fmt.Errorf("count active templates: %w", err)
-	}
-	return n, nil
+	return n, db.Wrap(err, "count active templates")
 }
 
 func checkActive(ctx context.Context, tx *configure.Tx, companyID string, limit int) error {
@@ -128,10 +122,7 @@ func (s *Store) DeleteTemplate(ctx context.Context, read *Record) (bool, error) 
 func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, error) {
 	tx.Changes(read.CompanyID)
 	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil))
-	if err != nil {
-		return false, fmt.Errorf("delete template: %w", err)
-	}
-	return n == 1, nil
+	return n == 1, db.Wrap(err, "delete template")
 }
 
 // SwapTemplate replaces read by next if the stored one is unchanged since; else it returns false. UpdatedAt of next is
@@ -170,24 +161,14 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bo
 	if db.Duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}
-	if err != nil {
-		return false, fmt.Errorf("change template: %w", err)
-	}
-	return n == 1, nil
+	return n == 1, db.Wrap(err, "change template")
 }
 
 // PostponePoll moves a template's poll, if no other node has: the node that moves it polls the channel.
 func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) (mine bool, err error) {
-	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
-			read.CompanyID, read.ID, db.Millis(read.PollAt), db.Millis(next))
-		mine = n == 1
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("postpone poll: %w", err)
-	}
-	return mine, nil
+	n, err := s.d.Exec(context.WithoutCancel(ctx), "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
+		read.CompanyID, read.ID, db.Millis(read.PollAt), db.Millis(next))
+	return n == 1, db.Wrap(err, "postpone poll")
 }
 
 // PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
@@ -223,8 +204,5 @@ func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Tim
 	}
 	err = tx.Row(ctx, []any{&x.ID, &x.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
 		x.SenderUID, x.Name, x.Language)
-	if err != nil {
-		return fmt.Errorf("put template: %w", err)
-	}
-	return nil
+	return db.Wrap(err, "put template")
 }
