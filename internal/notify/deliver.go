@@ -125,14 +125,6 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	return queue.Done{Result: r}, true
 }
 
-// expired ends a message that was tried and is too late, counted from since.
-func expired(j *attempt, since, now time.Time) (queue.Done, bool) {
-	if j.Attempt-j.Forgiven <= 1 || now.Sub(since) <= timeToLive {
-		return queue.Done{}, false
-	}
-	return ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
-}
-
 // compose fills the template and checks media.
 func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
 	m := &provider.Outgoing{
@@ -147,8 +139,8 @@ func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	if t.UpdatedAt.After(since) {
 		since = t.UpdatedAt // the message may have been held until then
 	}
-	if done, over := expired(j, since, now); over {
-		return nil, done, true
+	if j.Attempt-j.Forgiven > 1 && now.Sub(since) > timeToLive {
+		return nil, ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
 	}
 	content, err := e.req.Content(t, j.key.N())
 	if err != nil {

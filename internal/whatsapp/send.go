@@ -56,7 +56,10 @@ func judgeError(err error) provider.Outcome {
 	if !errors.As(err, &e) || e.written {
 		return unknown("no whole response: " + carillon.Shorten(err.Error()))
 	}
-	out := notSent(err)
+	out := provider.Outcome{
+		Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
+		Detail: "not sent: " + carillon.Shorten(err.Error()), Fault: provider.FaultUnreachable,
+	}
 	if unreachable(err) {
 		out.Verdict = provider.PauseSender
 	}
@@ -68,13 +71,6 @@ func unreachable(err error) bool {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &cert)
-}
-
-func notSent(err error) provider.Outcome {
-	return provider.Outcome{
-		Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
-		Detail: "not sent: " + carillon.Shorten(err.Error()), Fault: provider.FaultUnreachable,
-	}
 }
 
 // maxReason bounds the channel's own texts for a template's author, in bytes.
