@@ -12,10 +12,8 @@ import (
 // listen too.
 func (d *DB) Notify(ctx context.Context, channel, payload string) error {
 	const publish = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
-	if _, err := d.write.ExecContext(ctx, publish, channel, payload); err != nil {
-		return fmt.Errorf("notify: %w", err)
-	}
-	return nil
+	_, err := d.write.ExecContext(ctx, publish, channel, payload)
+	return Wrap(err, "notify")
 }
 
 // Listen receives a channel on a connection of its own until it breaks or ctx ends. ready is called once the

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -94,24 +93,16 @@ func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Lo
 		log.WarnContext(ctx, "the database was migrated by a newer program; going on with it", "schema", version, "own", c.newest)
 		return nil
 	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
-	return nil
+	_, err = p.Up(ctx)
+	return Wrap(err, "migrate")
 }
 
-// servesFrom is the first schema whose programs can use the database.
-const servesFrom = "SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'schema'"
-
+// served reports whether the program can use a database that a newer one migrated: ErrNewerSchema where it cannot.
 func (c schema) served(ctx context.Context, db *sql.DB) error {
-	var from int64
-	if err := db.QueryRowContext(ctx, servesFrom).Scan(&from); err != nil {
+	var from int64 // the first schema whose programs can
+	if err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'schema'").Scan(&from); err != nil {
 		return fmt.Errorf("read what the schema serves: %w", err)
 	}
-	return c.fits(from)
-}
-
-func (c schema) fits(from int64) error {
 	if from > c.newest {
 		return fmt.Errorf("%w: its schema serves programs from schema %d on, this one has %d", ErrNewerSchema, from, c.newest)
 	}
@@ -120,13 +111,7 @@ func (c schema) fits(from int64) error {
 
 // Served reports whether this program can still use the database, which a newer one may have migrated meanwhile:
 // ErrNewerSchema where it cannot.
-func (d *DB) Served(ctx context.Context) error {
-	var from int64
-	if err := d.Row(ctx, []any{&from}, servesFrom); err != nil {
-		return fmt.Errorf("read what the schema serves: %w", err)
-	}
-	return d.schema.fits(from)
-}
+func (d *DB) Served(ctx context.Context) error { return Unavailable(d.schema.served(ctx, d.read)) }
 
 // runScript runs the statements of a file one by one, which both drivers allow inside a transaction.
 func runScript(ctx context.Context, tx *sql.Tx, text string) error {
@@ -168,21 +153,4 @@ func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), 
 func NewestSchema(migrations fs.FS) (int64, error) {
 	c, err := readSchema(migrations, sqliteDialect())
 	return c.newest, err
-}
-
-// MigrateAs does what a program with other migrations does at its start, on a database that is open.
-func (d *DB) MigrateAs(ctx context.Context, log *slog.Logger, files fs.FS) error {
-	c, err := readSchema(files, d.dialect)
-	if err != nil {
-		return err
-	}
-	db := d.write
-	if d.SQLite() { // its one connection is the committer's
-		if db, err = sql.Open("sqlite", "file:"+filepath.Join(d.dir, FileName)+"?_pragma=busy_timeout(5000)"); err != nil {
-			return err
-		}
-		defer func() { _ = db.Close() }()
-		db.SetMaxOpenConns(1)
-	}
-	return c.migrate(ctx, db, d.dialect, log)
 }

@@ -73,10 +73,7 @@ func (p *pools) openPostgres(ctx context.Context, url string, s *server) error {
 	p.write.SetMaxIdleConns(16)
 	p.write.SetConnMaxIdleTime(5 * time.Minute)
 	p.read = p.write
-	if err := p.write.PingContext(ctx); err != nil {
-		return fmt.Errorf("reach the database: %w", err)
-	}
-	return nil
+	return Wrap(p.write.PingContext(ctx), "reach the database")
 }
 
 // errStandby refuses a connection to a server that takes no writes.

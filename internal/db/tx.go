@@ -296,10 +296,8 @@ func (t *Tx) begin(ctx context.Context) error {
 	if t.SQLite() {
 		text = "BEGIN IMMEDIATE"
 	}
-	if _, err := t.Exec(ctx, text); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	return nil
+	_, err := t.Exec(ctx, text)
+	return Wrap(err, "begin")
 }
 
 func (t *Tx) commit(ctx context.Context) error {
@@ -320,10 +318,8 @@ func (e *commitError) Unwrap() error { return e.err }
 func (t *Tx) rollback(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		return fmt.Errorf("roll back: %w", err)
-	}
-	return nil
+	_, err := t.conn.ExecContext(ctx, "ROLLBACK")
+	return Wrap(err, "roll back")
 }
 
 // acquire takes the connection that a committer keeps; a broken one is replaced.

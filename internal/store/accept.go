@@ -387,10 +387,8 @@ func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 
 // unaccept deletes the notification that accepted inserted, for a request that is refused after all.
 func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
-	if _, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq())); err != nil {
-		return fmt.Errorf("take back notification: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq()))
+	return db.Wrap(err, "take back notification")
 }
 
 // messages are the rows of a batch: messages that will be sent, which are nearly all and need the fewest values, skipped ones,

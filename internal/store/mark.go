@@ -8,7 +8,6 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
-	"carillon/internal/store/work"
 )
 
 // Mark makes a restored database safe to start on. Messages may have been sent since the backup that this database does not
@@ -22,12 +21,17 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	m := marking{s: s, now: now, told: told}
 	failed := 0
 	for shard := range carillon.Shards {
-		n, err := m.endFlights(ctx, shard)
-		if err != nil {
-			return nil, fmt.Errorf("end what was being sent: %w", err)
+		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
+		if _, err := s.Exec(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = $3,
+			ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(now), underWay); err != nil {
+			return nil, fmt.Errorf("end attempts at calls: %w", err)
 		}
-		failed += n
-		for _, t := range []*work.Table{s.messages, s.calls.Table} {
+		for _, t := range s.restorable() {
+			n, err := m.steps(ctx, t.update(t.fail, t.flight+" AND shard = $1"), shard, db.Millis(now), underWay)
+			if err != nil {
+				return nil, fmt.Errorf("end what was under way: %w", err)
+			}
+			failed += n
 			if err := m.holdShard(ctx, t, shard); err != nil {
 				return nil, fmt.Errorf("hold what is due: %w", err)
 			}
@@ -62,10 +66,10 @@ type marking struct {
 // markRows is how many rows one transaction of a marking changes.
 const markRows = 2000
 
-// steps runs a statement that changes at most markRows rows until it finds fewer.
-func (m *marking) steps(ctx context.Context, query string, args ...any) (total int, err error) {
+// steps runs an update of a restorable table by a key until it finds fewer than markRows rows.
+func (m *marking) steps(ctx context.Context, query string, key any, args ...any) (total int, err error) {
 	for n := int64(markRows); n == markRows; {
-		if n, err = m.s.Exec(ctx, query, args...); err != nil {
+		if n, err = m.s.Exec(ctx, query, append([]any{key, markRows}, args...)...); err != nil {
 			return total, err
 		}
 		total += int(n)
@@ -73,33 +77,17 @@ func (m *marking) steps(ctx context.Context, query string, args ...any) (total i
 	return total, nil
 }
 
-func (m *marking) hold(ctx context.Context, query string, args ...any) error {
-	n, err := m.steps(ctx, query, args...)
+// hold holds rows for a company.
+func (m *marking) hold(ctx context.Context, t restorable, company, where string, key any, args ...any) error {
+	args = append([]any{restoredPrefix + company, heldDetail}, args...)
+	n, err := m.steps(ctx, t.update("hold = $3, detail = $4", where), key, args...)
 	if m.held += n; n > 0 {
 		m.told(m.held, 0)
 	}
 	return err
 }
 
-func (m *marking) endFlights(ctx context.Context, shard int) (int, error) {
-	// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
-	if _, err := m.steps(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = 'was under way when the backup was taken',
-		ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(m.now)); err != nil {
-		return 0, err
-	}
-	calls, err := m.steps(ctx, `UPDATE call SET q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system',
-		detail = 'was under way when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM call
-		WHERE q = 2 AND shard = $1 LIMIT $3) AND q + 0 = 2`, shard, db.Millis(m.now), markRows)
-	if err != nil {
-		return calls, err
-	}
-	messages, err := m.steps(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
-		detail = 'was being sent when the backup was taken', ended_at = $2 WHERE id IN (SELECT id FROM message
-		WHERE q >= 2 AND shard = $1 LIMIT $3) AND q + 0 >= 2`, shard, db.Millis(m.now), markRows)
-	return calls + messages, err
-}
-
-func (m *marking) holdShard(ctx context.Context, t *work.Table, shard int) error {
+func (m *marking) holdShard(ctx context.Context, t restorable, shard int) error {
 	lanes, err := t.Lanes(ctx, shard)
 	if err != nil {
 		return err
@@ -108,13 +96,12 @@ func (m *marking) holdShard(ctx context.Context, t *work.Table, shard int) error
 		if l.Due.After(m.now) {
 			continue
 		}
-		company, err := m.s.companyOf(ctx, l.SenderUID)
-		if err != nil {
+		var company string
+		if err := m.s.Row(ctx, []any{&company}, "SELECT company_id FROM sender WHERE uid = $1", l.SenderUID); err != nil {
 			return err
 		}
-		if err := m.hold(ctx, `UPDATE `+t.Name+` SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM `+t.Name+`
-			WHERE q = 1 AND hold = '' AND shard = $3 AND sender = $4 AND class = $5 AND due_at <= $6 LIMIT $7) AND q + 0 = 1 AND hold || '' = ''`,
-			restoredPrefix+company, heldDetail, shard, l.SenderUID, int(l.Class), db.Millis(m.now), markRows); err != nil {
+		if err := m.hold(ctx, t, company, "q = 1 AND hold = '' AND shard = $1 AND sender = $5 AND class = $6 AND due_at <= $7",
+			shard, l.SenderUID, int(l.Class), db.Millis(m.now)); err != nil {
 			return err
 		}
 	}
@@ -129,16 +116,9 @@ func (m *marking) holdHeld(ctx context.Context) error {
 	}
 	for _, hold := range holds {
 		company, _, _ := strings.Cut(hold, "/")
-		if err := m.hold(ctx, `UPDATE message SET hold = $1, detail = $2 WHERE id IN (SELECT id FROM message
-			WHERE q = 1 AND hold <> '' AND hold = $3 AND due_at <= $4 LIMIT $5) AND q + 0 = 1 AND hold || '' = $3`,
-			restoredPrefix+company, heldDetail, hold, db.Millis(m.now), markRows); err != nil {
+		if err := m.hold(ctx, m.s.restorable()[0], company, "q = 1 AND hold <> '' AND hold = $1 AND due_at <= $5", hold, db.Millis(m.now)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *Store) companyOf(ctx context.Context, senderUID int64) (id string, err error) {
-	err = s.Row(ctx, []any{&id}, "SELECT company_id FROM sender WHERE uid = $1", senderUID)
-	return id, err
 }

@@ -3,15 +3,16 @@ package store
 import (
 	"context"
 	"io/fs"
-	"log/slog"
 	"testing/fstest"
+
+	"carillon/internal/db"
 )
 
 // Migration is one more file next to the program's own.
 type Migration struct{ Name, Text string }
 
-// MigrateAs does what a program with these further migrations does at its start; Served is what it asks while it runs.
-func (s *Store) MigrateAs(ctx context.Context, log *slog.Logger, more ...Migration) error {
+// StartAs does what a program with these further migrations does at its start.
+func StartAs(ctx context.Context, o Options, more ...Migration) error {
 	files := fstest.MapFS{}
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -27,5 +28,9 @@ func (s *Store) MigrateAs(ctx context.Context, log *slog.Logger, more ...Migrati
 	for _, m := range more {
 		files["migrations/"+m.Name] = &fstest.MapFile{Data: []byte(m.Text)}
 	}
-	return s.DB.MigrateAs(ctx, log, files)
+	d, err := db.Open(ctx, db.Options{Dir: o.Dir, URL: o.DatabaseURL, Migrations: files, Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	return d.Close()
 }

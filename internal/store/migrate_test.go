@@ -27,33 +27,34 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 	onEngines(t, func(t *testing.T, o store.Options) {
 		var log bytes.Buffer
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		open := func() (*store.Store, error) {
-			s, err := store.Open(t.Context(), o)
-			if err == nil {
-				t.Cleanup(func() {
-					if err := s.Close(); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			return s, err
-		}
-		running, err := open()
+		running, err := store.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
+		alone := running.SQLite() // nobody else can start
+		if !alone {
+			defer func() {
+				if err := running.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+		} else if err := running.Close(); err != nil {
+			t.Fatal(err)
+		}
 		expand, contract := upgrades()
-		if err := running.MigrateAs(t.Context(), o.Logger, expand); err != nil {
+		if err := store.StartAs(t.Context(), o, expand); err != nil {
 			t.Fatal(err)
 		}
 		// The old program runs on, and starts again.
-		if err := running.Served(t.Context()); err != nil {
-			t.Errorf("the running node: %v", err)
+		if !alone {
+			if err := running.Served(t.Context()); err != nil {
+				t.Errorf("the running node: %v", err)
+			}
+			if err := running.Join(t.Context(), "old", "host"); err != nil {
+				t.Errorf("the running node cannot write: %v", err)
+			}
 		}
-		if err := running.Join(t.Context(), "old", "host"); err != nil {
-			t.Errorf("the running node cannot write: %v", err)
-		}
-		if err := running.MigrateAs(t.Context(), o.Logger); err != nil {
+		if err := store.StartAs(t.Context(), o); err != nil {
 			t.Errorf("a start on a newer schema that serves it: %v", err)
 		}
 		if !strings.Contains(log.String(), "newer program") {
@@ -61,19 +62,21 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 		}
 		// Its second migration takes away what the old program needs.
 		for range 2 { // again: nothing is done twice
-			if err := running.MigrateAs(t.Context(), o.Logger, expand, contract); err != nil {
+			if err := store.StartAs(t.Context(), o, expand, contract); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := running.Served(t.Context()); !errors.Is(err, store.ErrNewerSchema) {
-			t.Errorf("the running node is told %v", err)
+		if !alone {
+			if err := running.Served(t.Context()); !errors.Is(err, store.ErrNewerSchema) {
+				t.Errorf("the running node: got %v", err)
+			}
 		}
-		err = running.MigrateAs(t.Context(), o.Logger)
+		err = store.StartAs(t.Context(), o)
 		if !errors.Is(err, store.ErrNewerSchema) || !strings.Contains(err.Error(), "serves programs from schema 9001 on") {
-			t.Errorf("a start is told %v", err)
+			t.Errorf("a start: got %v", err)
 		}
-		if err := running.MigrateAs(t.Context(), o.Logger, expand); err != nil {
-			t.Errorf("the release between is told %v", err)
+		if err := store.StartAs(t.Context(), o, expand); err != nil {
+			t.Errorf("a start of the release between: got %v", err)
 		}
 	})
 }
@@ -89,7 +92,7 @@ func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 				return
 			}
 			expand, contract := upgrades()
-			if err := s.MigrateAs(t.Context(), slog.New(slog.DiscardHandler), expand, contract); err != nil {
+			if err := store.StartAs(t.Context(), o, expand, contract); err != nil {
 				t.Error(err)
 			}
 			if err := s.Close(); err != nil {

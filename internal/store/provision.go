@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +27,7 @@ type Summary []Applied
 
 // Changed reports whether anything was written.
 func (s Summary) Changed() bool {
-	for _, t := range s {
-		if t.Created+t.Updated > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(t Applied) bool { return t.Created+t.Updated > 0 })
 }
 
 // String returns one line such as "company 1 created, template 2 updated, 3 unchanged".
@@ -145,18 +141,16 @@ const (
 	updated   = configure.Updated
 )
 
-func (a *applying) count(kind string, e effect) {
-	at := -1
-	for i := range a.summary {
-		if a.summary[i].Kind == kind {
-			at = i
-		}
+// count adds one thing to the summary, or returns its error with its position.
+func (a *applying) count(kind string, at config.Position, e effect, err error) error {
+	if err != nil {
+		return placed(at, err)
 	}
-	if at < 0 {
-		a.summary = append(a.summary, Applied{Kind: kind})
-		at = len(a.summary) - 1
+	i := slices.IndexFunc(a.summary, func(t Applied) bool { return t.Kind == kind })
+	if i < 0 {
+		i, a.summary = len(a.summary), append(a.summary, Applied{Kind: kind})
 	}
-	switch t := &a.summary[at]; e {
+	switch t := &a.summary[i]; e {
 	case created:
 		t.Created++
 	case updated:
@@ -164,6 +158,7 @@ func (a *applying) count(kind string, e effect) {
 	case unchanged:
 		t.Unchanged++
 	}
+	return nil
 }
 
 func (a *applying) problem(at config.Position, text string) {

@@ -16,10 +16,9 @@ func (a *applying) senders(ctx context.Context, companyID string, c *config.Comp
 	for i := range c.Senders {
 		x := &c.Senders[i]
 		e, err := a.sender(ctx, companyID, x)
-		if err != nil {
-			return placed(x.At, err)
+		if err := a.count("sender", x.At, e, err); err != nil {
+			return err
 		}
-		a.count("sender", e)
 	}
 	return nil
 }
@@ -61,10 +60,9 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 			a.problems = append(a.problems, x.Problems(err)...)
 			continue
 		}
-		if err != nil {
-			return placed(x.At, err)
+		if err := a.count(x.Kind.Name, x.At, e, err); err != nil {
+			return err
 		}
-		a.count(x.Kind.Name, e)
 	}
 	return nil
 }
@@ -84,10 +82,9 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 			continue
 		}
 		e, err := a.template(ctx, companyID, uid, t)
-		if err != nil {
-			return placed(t.At, err)
+		if err := a.count("template", t.At, e, err); err != nil {
+			return err
 		}
-		a.count("template", e)
 	}
 	if len(c.Templates) == 0 {
 		return nil

@@ -26,8 +26,7 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 	if have == nil {
 		fresh := c.Over(carillon.NewCompany(c.Name))
 		fresh.ID = cmp.Or(c.ID, carillon.NewID(a.now))
-		a.count("company", created)
-		return fresh.ID, placed(c.At, a.tx.PutCompany(ctx, &fresh, a.now))
+		return fresh.ID, a.count("company", c.At, created, a.tx.PutCompany(ctx, &fresh, a.now))
 	}
 	if c.ID != "" && have.ID != c.ID {
 		a.problem(c.At, "another company has the name "+c.Name)
@@ -36,11 +35,9 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 	want := c.Over(*have)
 	same, err := sameJSON(have, &want)
 	if err != nil || same {
-		a.count("company", unchanged)
-		return have.ID, err
+		return have.ID, a.count("company", c.At, unchanged, err)
 	}
-	a.count("company", updated)
-	return have.ID, placed(c.At, a.tx.PutCompany(ctx, &want, a.now))
+	return have.ID, a.count("company", c.At, updated, a.tx.PutCompany(ctx, &want, a.now))
 }
 
 // sameJSON compares by what would be stored.
@@ -57,10 +54,9 @@ func (a *applying) users(ctx context.Context, companyID string, c *config.Compan
 	for i := range c.Users {
 		u := &c.Users[i]
 		e, err := a.user(ctx, companyID, u)
-		if err != nil {
-			return placed(u.At, err)
+		if err := a.count("user", u.At, e, err); err != nil {
+			return err
 		}
-		a.count("user", e)
 	}
 	return nil
 }
@@ -92,10 +88,9 @@ func (a *applying) keys(ctx context.Context, companyID string, c *config.Company
 	for i := range c.Keys {
 		k := &c.Keys[i]
 		e, err := a.key(ctx, companyID, k)
-		if err != nil {
-			return placed(k.At, err)
+		if err := a.count("key", k.At, e, err); err != nil {
+			return err
 		}
-		a.count("key", e)
 	}
 	return nil
 }
@@ -148,14 +143,13 @@ func (a *applying) suppressions(ctx context.Context, companyID string, c *config
 	for _, number := range c.Suppressions {
 		n, err := a.tx.Exec(ctx, `INSERT INTO suppression (company_id, number, reason, created_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (company_id, number) DO NOTHING`, companyID, number, "set up", db.Millis(a.now))
-		if err != nil {
-			return fmt.Errorf("suppress a number: %w", err)
-		}
 		e := unchanged
 		if n == 1 {
 			e = created
 		}
-		a.count("suppression", e)
+		if err := a.count("suppression", c.At, e, err); err != nil {
+			return fmt.Errorf("suppress a number: %w", err)
+		}
 	}
 	return nil
 }

@@ -105,10 +105,8 @@ func copyBackup(ctx context.Context, o RestoreOptions, m Manifest, to string) (e
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("copy the backup: %w", err)
-	}
-	return nil
+	err = errors.Join(err, f.Sync(), f.Close())
+	return db.Wrap(err, "copy the backup")
 }
 
 // verifyCopy compares the copy on disk with the manifest.
@@ -190,6 +188,7 @@ const (
 	restoredPast   = "restored0" // the first text after all of those
 	markBroken     = "holding"
 	markDone       = "held"
+	underWay       = "was under way when the backup was taken" // the detail of what is ended
 	heldDetail     = "held after a restore: it may have been sent since the backup was taken"
 )
 
@@ -210,8 +209,8 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 		return nil, err
 	}
 	held := map[string]int{}
-	for _, t := range restoredTables {
-		if err = s.heldIn(ctx, t, held); err != nil {
+	for _, t := range s.restorable() {
+		if err = s.heldIn(ctx, t.Name, held); err != nil {
 			break
 		}
 	}
@@ -221,10 +220,28 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	return r, db.Wrap(err, "count what is held after a restore")
 }
 
-// restoredTables are the tables whose rows are held after a restore.
-//
-//nolint:gochecknoglobals // a constant table
-var restoredTables = []string{"message", "call"}
+// restorable is a table of work as a restore changes it.
+type restorable struct {
+	*work.Table
+	flight string // the condition of rows that are under way, as in their index
+	send   string // what queues a held row
+	fail   string // what ends a row at $3, with the detail $4
+}
+
+// restorable are the tables of messages and of calls.
+func (s *Store) restorable() []restorable {
+	return []restorable{
+		{s.messages, "q >= 2", "hold = '', detail = NULL",
+			"q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown', ended_at = $3, detail = $4"},
+		{s.calls.Table, "q = 2", "hold = '', detail = ''",
+			"q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system', ended_at = $3, detail = $4"},
+	}
+}
+
+// update changes at most $2 rows that fulfil a condition.
+func (t restorable) update(set, where string) string {
+	return "UPDATE " + t.Name + " SET " + set + " WHERE id IN (SELECT id FROM " + t.Name + " WHERE " + where + " LIMIT $2)"
+}
 
 // heldIn counts a table's held rows by company.
 func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) error {
@@ -246,39 +263,18 @@ func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) e
 func (s *Store) Decide(ctx context.Context, companyID string, send bool, now time.Time, limit int) (d Decided, err error) {
 	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
 		d = Decided{}
-		if err := d.decide(ctx, tx, &d.Lanes, messageDecisions, companyID, send, now, limit); err != nil {
-			return err
+		for i, lanes := range []*[]work.Lane{&d.Lanes, &d.CallLanes} {
+			if d.Messages == limit {
+				return nil
+			}
+			if err := d.decide(ctx, tx, lanes, s.restorable()[i], companyID, send, now, limit-d.Messages); err != nil {
+				return err
+			}
 		}
-		if d.Messages >= limit {
-			return nil
-		}
-		return d.decide(ctx, tx, &d.CallLanes, callDecisions, companyID, send, now, limit-d.Messages)
+		return nil
 	})
 	return d, db.Wrap(err, "decide after a restore")
 }
-
-// decisions are the statements that send or fail a table's held rows.
-type decisions struct{ send, fail string }
-
-//nolint:gochecknoglobals // constant tables
-var (
-	messageDecisions = decisions{
-		send: `UPDATE message SET hold = '', detail = NULL WHERE id IN (SELECT id FROM message
-			WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
-		fail: `UPDATE message SET q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown',
-			detail = 'failed by the operator after a restore', ended_at = $3
-			WHERE id IN (SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
-			AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
-	}
-	callDecisions = decisions{
-		send: `UPDATE call SET hold = '', detail = '' WHERE id IN (SELECT id FROM call
-			WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
-		fail: `UPDATE call SET q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system',
-			detail = 'failed by the operator after a restore', ended_at = $3
-			WHERE id IN (SELECT id FROM call WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2)
-			AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class`,
-	}
-)
 
 // Decided is what a step of Decide did.
 type Decided struct {
@@ -288,11 +284,12 @@ type Decided struct {
 	CallLanes     []work.Lane // of calls
 }
 
-func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, by decisions, companyID string, send bool, now time.Time, limit int) error {
-	query, args := by.send, []any{restoredPrefix + companyID, limit}
+func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, t restorable, companyID string, send bool, now time.Time, limit int) error {
+	set, args := t.send, []any{restoredPrefix + companyID, limit}
 	if !send {
-		query, args = by.fail, append(args, db.Millis(now))
+		set, args = t.fail, append(args, db.Millis(now), "failed by the operator after a restore")
 	}
+	query := t.update(set, "q = 1 AND hold <> '' AND hold = $1") + " AND q + 0 = 1 AND hold || '' = $1 RETURNING id, sender, class"
 	return db.Each(ctx, tx, func(scan db.Scan) error {
 		var key carillon.MessageKey
 		var l work.Lane

@@ -130,13 +130,11 @@ func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	if company != k.CompanyID {
 		return carillon.InConflict("The access key belongs to another company")
 	}
-	if _, err := t.tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
+	_, err = t.tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
 		revoked_at = CASE WHEN revoked_at = 0 THEN $5 ELSE revoked_at END WHERE id = $1
 		AND (label <> $2 OR scopes <> $3 OR expires_at <> $4 OR revoked_at = 0 AND $5 <> 0)`,
-		k.ID, k.Label, scopes, db.Millis(k.ExpiresAt), db.Millis(k.RevokedAt)); err != nil {
-		return fmt.Errorf("write access key: %w", err)
-	}
-	return nil
+		k.ID, k.Label, scopes, db.Millis(k.ExpiresAt), db.Millis(k.RevokedAt))
+	return db.Wrap(err, "write access key")
 }
 
 // CountKeys is the number of a company's keys that are not revoked.

@@ -74,12 +74,10 @@ func (t *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 	if wanted != "" && wanted != a.ID {
 		return carillon.InConflict("The e-mail belongs to another account")
 	}
-	if _, err := t.tx.Exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
+	_, err = t.tx.Exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
 		updated_at = $4 WHERE id = $1 AND (name <> $2 OR $3 <> '' AND password_hash <> $3)`,
-		a.ID, a.Name, a.PasswordHash, db.Millis(now)); err != nil {
-		return fmt.Errorf("write account: %w", err)
-	}
-	return nil
+		a.ID, a.Name, a.PasswordHash, db.Millis(now))
+	return db.Wrap(err, "write account")
 }
 
 func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {

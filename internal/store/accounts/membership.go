@@ -49,12 +49,10 @@ func (s *Store) Members(ctx context.Context, companyID, after string, limit int)
 
 // PutMembership sets an account's role in a company.
 func (t *Tx) PutMembership(ctx context.Context, m Membership) error {
-	if _, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+	_, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role WHERE membership.role <> excluded.role`,
-		m.AccountID, m.CompanyID, m.Role); err != nil {
-		return fmt.Errorf("write membership: %w", err)
-	}
-	return nil
+		m.AccountID, m.CompanyID, m.Role)
+	return db.Wrap(err, "write membership")
 }
 
 // AddMembership makes an account a member. Errors: conflict when it is one.

@@ -92,10 +92,8 @@ func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string,
 	if used > 1 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, "DELETE FROM template_creation WHERE company_id = $1 AND day < $2", companyID, day); err != nil {
-		return fmt.Errorf("forget earlier days: %w", err)
-	}
-	return nil
+	_, err = tx.Exec(ctx, "DELETE FROM template_creation WHERE company_id = $1 AND day < $2", companyID, day)
+	return db.Wrap(err, "forget earlier days")
 }
 
 // UndoCreateTemplate reverts a creation whose submission failed, its count included, if it is unchanged since.
