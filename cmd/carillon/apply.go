@@ -31,7 +31,7 @@ func (c *applyCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return usageError{err}
 	}
-	summary, err := app.Apply(ctx, cfg, logger(cfg, env.Stderr))
+	summary, err := app.Apply(ctx, cfg, logger(cfg, raw(env.Stderr)))
 	if errors.Is(err, store.ErrFolderInUse) {
 		return fmt.Errorf("%w\nwhile it runs, only it can apply a set-up: stop it, or restart it with --provision %s", err, c.File[0])
 	}

@@ -66,7 +66,7 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 // copy makes the copy itself if no program has the folder open; otherwise the running program does. The copy contains
 // everything that was accepted before the returned time.
 func (c *backupCommand) copy(ctx context.Context, env *environment, dir, part string) (time.Time, error) {
-	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "pages"}
+	bar := progress{out: raw(env.Stderr), terminal: env.Terminal, what: "pages"}
 	progress := func(done, total int) {
 		bar.total = total
 		bar.at(done, 0)

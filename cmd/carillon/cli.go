@@ -38,9 +38,12 @@ type commands struct {
 	Serve         serveCommand         `cmd:"" help:"Run the service."`
 	Apply         applyCommand         `cmd:"" help:"Apply set-up files to the database, whole or not at all."`
 	Send          sendCommand          `cmd:"" help:"Send a template to one or many recipients."`
-	Notifications notificationsCommand `cmd:"" help:"List, show, cancel and watch notifications."`
-	Templates     templatesCommand     `cmd:"" help:"List, create and submit templates."`
+	Call          callCommand          `cmd:"" help:"Have an agent call a number."`
+	Notifications notificationsCommand `cmd:"" help:"List, show, move, cancel and watch notifications."`
+	Templates     templatesCommand     `cmd:"" help:"List, show, create, submit and delete templates."`
 	Senders       sendersCommand       `cmd:"" help:"List senders and their circuit breakers."`
+	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove the numbers that get nothing."`
+	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"Add users."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
@@ -65,6 +68,7 @@ func usage(format string, args ...any) error { return usageError{fmt.Errorf(form
 
 // run is main without the process, for tests.
 func run(ctx context.Context, args []string, env environment) int {
+	env.Stdout, env.Stderr = cleaner{out: env.Stdout}, cleaner{out: env.Stderr}
 	cli := newCommands()
 	left := -1 // the code with which kong exits, after --help
 	parser, err := newParser(cli, &env, func(code int) {
@@ -140,7 +144,7 @@ type jsonFlag struct {
 
 // writeJSON writes one document.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(cleaner{raw(w), true})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
@@ -148,7 +152,7 @@ func writeJSON(w io.Writer, v any) error {
 
 // writeLine writes one document on one line.
 func writeLine(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(cleaner{raw(w), true})
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

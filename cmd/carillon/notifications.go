@@ -14,6 +14,7 @@ import (
 type notificationsCommand struct {
 	List   notificationsList   `cmd:"" help:"List notifications, newest first."`
 	Show   notificationsShow   `cmd:"" help:"Show a notification and its recipients."`
+	Move   notificationsMove   `cmd:"" help:"Change the time of a notification whose delivery has not begun."`
 	Cancel notificationsCancel `cmd:"" help:"Cancel what has not been sent."`
 	Watch  notificationsWatch  `cmd:"" help:"Follow a notification until it has ended for every recipient."`
 }
@@ -168,7 +169,8 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 	if err := writeTable(env.Stdout, head); err != nil {
 		return err
 	}
-	rows := [][]string{{"\nNUMBER", "STATE", "REASON", "ATTEMPTS", "SINCE"}}
+	_, _ = fmt.Fprintln(env.Stdout)
+	rows := [][]string{{"NUMBER", "STATE", "REASON", "ATTEMPTS", "SINCE"}}
 	for _, r := range n.Recipients {
 		rows = append(rows, []string{r.Number, r.State, r.Reason, fmt.Sprint(r.Attempts), since(r)})
 	}
@@ -180,8 +182,39 @@ func since(r recipient) string {
 	return (&client.Error{Details: r.Times}).Detail(r.State + "_at")
 }
 
-type notificationsCancel struct {
+type notificationsMove struct {
 	ID string `arg:"" help:"Id of the notification."`
+	At string `required:"" placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00."`
+	TZ string `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
+	keyed
+	jsonFlag
+}
+
+// Run moves.
+func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
+	c, _, err := m.connect(env)
+	if err != nil {
+		return err
+	}
+	body := map[string]string{"datetime_sending": m.At}
+	if m.TZ != "" {
+		body["timezone"] = m.TZ
+	}
+	var response struct {
+		ID        string `json:"notification_id"`
+		Scheduled string `json:"scheduled_time"`
+	}
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodPatch, Path: client.Prefix + "notify/" + url.PathEscape(m.ID), ByKey: true, Body: body, Out: &response,
+	}); err != nil {
+		return err
+	}
+	return done(env, m.JSON, response, "to be sent at "+response.Scheduled)
+}
+
+type notificationsCancel struct {
+	ID     string `arg:"" help:"Id of the notification."`
+	HangUp bool   `name:"hang-up" help:"Also end a call that is ringing or talking."`
 	keyed
 	jsonFlag
 }
@@ -197,8 +230,12 @@ func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 		Canceled int    `json:"canceled"`
 		Sent     int    `json:"already_sent"`
 	}
+	query := url.Values{}
+	if x.HangUp {
+		query.Set("hangup", "true")
+	}
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), ByKey: true, Out: &response,
+		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), Query: query, ByKey: true, Out: &response,
 	}); err != nil {
 		return err
 	}

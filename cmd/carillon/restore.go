@@ -50,7 +50,7 @@ func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "MiB"}
+	bar := progress{out: raw(env.Stderr), terminal: env.Terminal, what: "MiB"}
 	m, r, err := store.Restore(ctx, store.RestoreOptions{
 		From: c.From, Dir: cfg.Data, MasterKey: key, Now: time.Now().UTC(),
 		Copied: func(done, total int) {

@@ -106,7 +106,7 @@ func (c *restoredDecision) decide(ctx context.Context, env *environment, decisio
 	if _, err := to.Do(ctx, show); err != nil {
 		return err
 	}
-	bar := progress{out: env.Stderr, terminal: env.Terminal, what: "messages", total: h.of(c.Company)}
+	bar := progress{out: raw(env.Stderr), terminal: env.Terminal, what: "messages", total: h.of(c.Company)}
 	total := 0
 	body := map[string]string{"decision": decision}
 	if c.Company != "" {

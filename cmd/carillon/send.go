@@ -34,7 +34,7 @@ const maxBatch = 100
 
 // Run sends in batches and reports what failed.
 func (s *sendCommand) Run(ctx context.Context, env *environment) error {
-	components, err := s.components()
+	components, err := keyValues(s.Var, "body_text_0=Ana")
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 	}
 	r := &sending{
 		client: c, env: env, asJSON: s.JSON, total: len(contacts), request: request, run: s.run(content, request),
-		bar: progress{out: env.Stderr, terminal: env.Terminal, total: len(contacts)},
+		bar: progress{out: raw(env.Stderr), terminal: env.Terminal, total: len(contacts)},
 	}
 	if s.JSON {
 		r.bar.total = 0
@@ -66,12 +66,13 @@ func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 	return r.summary()
 }
 
-func (s *sendCommand) components() (map[string]string, error) {
+// keyValues reads the values of --var, which have the form of the example.
+func keyValues(vars []string, example string) (map[string]string, error) {
 	all := map[string]string{}
-	for _, v := range s.Var {
+	for _, v := range vars {
 		key, value, found := strings.Cut(v, "=")
 		if !found || key == "" {
-			return nil, usage("--var must be of the form body_text_0=Ana")
+			return nil, usage("--var must be of the form %s", example)
 		}
 		if _, twice := all[key]; twice {
 			return nil, usage("--var gives %s twice", key)

@@ -27,7 +27,7 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 		env.addThread()
 	}
 	keepHeapRoom()
-	lines := app.NewLogWriter(env.Stderr)
+	lines := app.NewLogWriter(raw(env.Stderr))
 	defer lines.Flush() //nolint:errcheck // an error of the log cannot be logged
 	a, err := app.New(cfg, app.Options{
 		Logger: logger(cfg, lines), Stdout: env.Stdout, Processors: processors,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -10,6 +11,10 @@ import (
 func writeTable(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
+		row = slices.Clone(row)
+		for i := range row {
+			row[i] = cleanCell(row[i])
+		}
 		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
 			return err
 		}

@@ -16,8 +16,10 @@ import (
 
 type templatesCommand struct {
 	List   templatesList   `cmd:"" help:"List the approved templates of a sender."`
+	Show   templatesShow   `cmd:"" help:"Show a template by id or name, drafts too."`
 	Create templatesCreate `cmd:"" help:"Create a template as a draft, or submit it at once."`
 	Submit templatesSubmit `cmd:"" help:"Submit a draft to the channel's review."`
+	Delete templatesDelete `cmd:"" help:"Delete a template."`
 	Review templatesReview `cmd:"" help:"Approve or reject a template that waits for the sandbox's review."`
 }
 
@@ -79,12 +81,7 @@ func bodyText(components json.RawMessage) string {
 
 // oneLine cuts a text to fit a column.
 func oneLine(s string, most int) string {
-	r := []rune(s)
-	for i, c := range r {
-		if c < ' ' {
-			r[i] = ' '
-		}
-	}
+	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > most {
 		r = append(r[:most-1:most-1], '…')
 	}
@@ -198,6 +195,80 @@ func readPayload(env *environment, name string, out any) error {
 		return usage("%s holds no JSON object: %w", name, err)
 	}
 	return nil
+}
+
+type templatesShow struct {
+	Template string `arg:"" help:"Id or name of the template."`
+	Lang     string `placeholder:"LANG" help:"Language, for a name that has several."`
+	keyed
+	jsonFlag
+}
+
+// Run shows the template.
+func (t *templatesShow) Run(ctx context.Context, env *environment) error {
+	c, _, err := t.connect(env)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"template": {t.Template}}
+	if t.Lang != "" {
+		query.Set("language", t.Lang)
+	}
+	var response struct {
+		Template record `json:"template"`
+	}
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, ByKey: true, Out: &response,
+	}); err != nil {
+		return err
+	}
+	x := response.Template
+	if t.JSON {
+		return writeJSON(env.Stdout, x)
+	}
+	rows := [][]string{
+		{"id", x.ID}, {"name", x.Name}, {"language", x.Language}, {"category", x.Category}, {"status", x.Status},
+		{"variables", x.ParameterFormat},
+	}
+	return writeTable(env.Stdout, append(rows, componentRows(x.Components)...))
+}
+
+// componentRows are the texts and buttons of a template.
+func componentRows(components json.RawMessage) (rows [][]string) {
+	var all []struct {
+		Type, Format, Text string
+		Buttons            []struct{ Type, Text, URL string }
+	}
+	if json.Unmarshal(components, &all) != nil {
+		return nil
+	}
+	for _, c := range all {
+		if c.Text != "" || c.Format != "" {
+			rows = append(rows, []string{strings.ToLower(c.Type), orElse(c.Text, c.Format)})
+		}
+		for _, b := range c.Buttons {
+			rows = append(rows, []string{"button", strings.TrimSpace(b.Type + " " + b.Text + " " + b.URL)})
+		}
+	}
+	return rows
+}
+
+type templatesDelete struct {
+	ID string `arg:"" help:"Id of the template."`
+	keyed
+	jsonFlag
+}
+
+// Run deletes the template.
+func (t *templatesDelete) Run(ctx context.Context, env *environment) error {
+	c, _, err := t.connect(env)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID), ByKey: true}); err != nil {
+		return err
+	}
+	return done(env, t.JSON, map[string]any{"id": t.ID, "deleted": true}, "template "+t.ID+" deleted")
 }
 
 type templatesSubmit struct {
