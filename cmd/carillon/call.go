@@ -27,7 +27,7 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 	if x.TZ != "" && x.At == "" {
 		return usage("--tz goes with --at")
 	}
-	contact, err := keyValues(x.Var, "name=Ana")
+	contact, err := pairs("--var", "name=Ana", x.Var)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ type environment struct {
 	Lookup         func(name string) (string, bool)
 	Terminal       bool // standard error is a terminal: progress may redraw itself
 	Asks           bool // standard input is a terminal
+	// Secret reads a line from it without showing it.
+	Secret func(ctx context.Context) (string, error)
 }
 
 func (e *environment) lookup(name string) string {

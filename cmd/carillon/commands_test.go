@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMoreCommandsAskAsTheContractSays(t *testing.T) {
@@ -43,5 +46,77 @@ func TestWhatATerminalWouldObeyIsShown(t *testing.T) {
 	s.answer("/functions/v1/notify/n-1", `400 {"error":"validation_failed","message":"\u001b[2J","details":{"field":"\u001b[A"},"request_id":"r"}`)
 	if r := s.try(nil, "notifications", "show", "n-1"); strings.Contains(r.stderr, "\x1b") {
 		t.Errorf("an error prints %q", r.stderr)
+	}
+}
+
+func TestANewPasswordIsAskedTwiceAndNotShown(t *testing.T) {
+	for _, c := range []struct {
+		typed []string
+		code  int
+		want  string
+	}{
+		{[]string{"correct horse battery", "correct horse battery"}, 0, "ana@a.test is owner"},
+		{[]string{"correct horse battery", "correct horse batter"}, exitUsage, "the two passwords differ"},
+	} {
+		s := newStrict(t)
+		s.answer("/panel/v1/users", `201 {"id":"u-1","email":"ana@a.test","name":"ana","role":"owner"}`)
+		var out, errs bytes.Buffer
+		code := run(t.Context(), []string{"users", "add", "--first", "--company", "A", "--email", "ana@a.test", "--token", "the-token"}, environment{
+			Stdin: strings.NewReader("shown\n"), Stdout: &out, Stderr: &errs, Asks: true,
+			Secret: func(context.Context) (string, error) {
+				line := c.typed[0]
+				c.typed = c.typed[1:]
+				return line, nil
+			},
+			Lookup: func(name string) (string, bool) {
+				if name != "CARILLON_URL" {
+					return "", false
+				}
+				return s.url, true
+			},
+		})
+		if code != c.code || !strings.Contains(out.String()+errs.String(), c.want) || strings.Contains(out.String()+errs.String(), "horse") {
+			t.Errorf("code %d\n%s%s", code, &out, &errs)
+		}
+	}
+}
+
+func TestSendReadsOtherSeparatorsColumnsAndBadRows(t *testing.T) {
+	s := newStrict(t)
+	file := csvFile(t, "Teléfono;Nombre\n34600111222;Ana, María\n34600111223\n34600111\"4;x\n34600111225;Eva\n")
+	args := []string{"send", "--template", "hello", "--from", "main", "--csv", file, "--var", "body_text_0={{name}}"}
+	s.try(nil, args...).want(t, exitUsage, "", `no column has the name number: say which holds it, as --column number="Teléfono"; the file has Teléfono, Nombre`)
+	s.try(nil, append(args, "--column", "number=Telefono")...).want(t, exitUsage, "", "no column has the name Telefono")
+	r := s.try(nil, append(args, "--column", "number=Teléfono", "--column", "name=Nombre")...)
+	r.want(t, exitFailed, "n-", "line 3: the row has 1 cells, the header row 2\n")
+	r.want(t, exitFailed, "n-", "line 4: the row cannot be read: ")
+	r.want(t, exitFailed, "n-", "2 accepted (0 of them by an earlier run), 2 failed")
+	if len(s.sent) != 1 || s.sent[0].Contacts[0]["name"] != "Ana, María" {
+		t.Errorf("sent %v", s.sent)
+	}
+}
+
+func TestWatchSaysWhatItWaitsForAndStopsCleanly(t *testing.T) {
+	s := newStrict(t)
+	const waiting = `200 {"notification_id":"n-1","channel":"messaging","state":"scheduled","recipient_id":"main","notification_type":"utility","campaign_name":"c",` +
+		`"created_at":"2026-01-31T00:00:00Z","scheduled_time":"2999-01-31T00:00:00Z","counts":{"scheduled":1},"recipients":[{"message_id":"m","number":"34600111222","state":"scheduled","attempts":0,"times":{}}]}`
+	s.answer("/functions/v1/notify/n-1", waiting, waiting, waiting, waiting)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, errs bytes.Buffer
+	time.AfterFunc(300*time.Millisecond, cancel)
+	code := run(ctx, []string{"notifications", "watch", "n-1"}, environment{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Lookup: func(name string) (string, bool) {
+			v, set := map[string]string{"CARILLON_URL": s.url, "CARILLON_ACCESS_KEY": testKey}[name]
+			return v, set
+		},
+	})
+	for _, want := range []string{"until every recipient has ended or is read", "scheduled for 2999-01-31 ", "stopped watching; the notification goes on\n"} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("code %d, no %q in\n%s", code, want, &errs)
+		}
+	}
+	if code != exitFailed || strings.Contains(errs.String(), "context canceled") {
+		t.Errorf("code %d\n%s", code, &errs)
 	}
 }

@@ -24,7 +24,7 @@ service over HTTP, except ` + "`" + `apply` + "`" + ` ([provisioning](guides/pro
 The address of the service is ` + "`" + `--url` + "`" + `, else ` + "`" + `CARILLON_URL` + "`" + `, else that of the ready file (` + "`" + `./data/ready.json` + "`" + `, which ` + "`" + `make run` + "`" + `
 writes), else ` + "`" + `http://127.0.0.1:8080` + "`" + `. In the demo the ready file also has the access key and the owner's sign-in, which are used
 for that service only. Keys, passwords and tokens may be in a variable, or in a file that a flag or a variable with ` + "`" + `_FILE` + "`" + ` names,
-because other users of the machine see flags. Only the command that creates a key shows it.
+because other users of the machine see flags. Times are shown in the zone of the machine, in JSON in UTC.
 
 ` + "`" + `--json` + "`" + ` prints one document, and with ` + "`" + `watch` + "`" + ` a line for each change. Exit codes: 0 success, 1 failure, 2 usage. Requests are
 repeated after ` + "`" + `retry_after` + "`" + ` when they are limited, and up to three times with growing pauses when the service failed and
@@ -34,8 +34,9 @@ repeating is safe.
 
     carillon send --template hello --csv people.csv --var 'body_text_0={{name}}'
 
-The first row of the file names the columns: ` + "`" + `number` + "`" + `, ` + "`" + `name` + "`" + `, and your own, each of which is a placeholder. A request has up to a
-hundred recipients. Recipients that the interface would refuse are reported with their line and left out. Every request has
+The first row of the file names the columns: ` + "`" + `number` + "`" + `, ` + "`" + `name` + "`" + `, and your own, each of which is a placeholder; ` + "`" + `--column` + "`" + ` says which
+column of the file holds a field. Columns are separated by commas, semicolons or tabs. A request has up to a hundred recipients.
+Rows that cannot be read, and recipients that the interface would refuse, are reported with their line and left out. Every request has
 an ` + "`" + `Idempotency-Key` + "`" + ` made of the file and the request, so that after a crash or a lost connection the same command continues where
 it stopped and sends nothing twice, for 24 hours. To send the same file again, name the run with ` + "`" + `--run-id` + "`" + `.
 

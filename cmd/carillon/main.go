@@ -4,10 +4,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // schedules are in named zones, whatever the machine has installed
+
+	"golang.org/x/term"
 )
 
 func main() {
@@ -16,11 +19,30 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], environment{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv,
-		Terminal: isTerminal(os.Stderr), Asks: isTerminal(os.Stdin),
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())), Asks: term.IsTerminal(int(os.Stdin.Fd())), Secret: readSecretLine,
 	}))
 }
 
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0
+// readSecretLine reads a line from the terminal without showing it. An interrupt gives the terminal back as it was.
+func readSecretLine(ctx context.Context) (string, error) {
+	in := int(os.Stdin.Fd())
+	before, err := term.GetState(in)
+	if err != nil {
+		return "", err
+	}
+	type read struct {
+		line []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		line, err := term.ReadPassword(in)
+		done <- read{line, err}
+	}()
+	select {
+	case r := <-done:
+		return string(r.line), r.err
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(in, before))
+	}
 }

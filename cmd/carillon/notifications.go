@@ -99,7 +99,7 @@ func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 	}
 	rows := [][]string{{"ID", "CREATED", "STATE", "WHAT", "TYPE", "CAMPAIGN", "RECIPIENTS"}}
 	for _, n := range all {
-		rows = append(rows, []string{n.ID, n.CreatedAt, n.State, n.what(), n.Type, oneLine(n.Campaign, 30), counts(n.Counts)})
+		rows = append(rows, []string{n.ID, localTime(n.CreatedAt), n.State, n.what(), n.Type, oneLine(n.Campaign, 30), counts(n.Counts)})
 	}
 	return writeTable(env.Stdout, rows)
 }
@@ -159,9 +159,9 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 		{"from", n.Recipient},
 		{"type", n.Type},
 		{"campaign", n.Campaign},
-		{"created", n.CreatedAt},
+		{"created", localTime(n.CreatedAt)},
 	}
-	for _, x := range [][]string{{"scheduled", n.Scheduled}, {"event", n.Event}} {
+	for _, x := range [][]string{{"scheduled", localTime(n.Scheduled)}, {"event", n.Event}} {
 		if x[1] != "" {
 			head = append(head, x)
 		}
@@ -179,7 +179,7 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 
 // since returns when a recipient entered its present state.
 func since(r recipient) string {
-	return (&client.Error{Details: r.Times}).Detail(r.State + "_at")
+	return localTime((&client.Error{Details: r.Times}).Detail(r.State + "_at"))
 }
 
 type notificationsMove struct {

@@ -16,7 +16,8 @@ type sendCommand struct {
 	Template string   `required:"" placeholder:"NAME" help:"Name of an approved template."`
 	Lang     string   `default:"en" placeholder:"LANG" help:"Language of the template, as es_ES; default ${default}."`
 	To       []string `placeholder:"NUMBER" help:"Recipient: digits only, with the country code; may be repeated."`
-	CSV      string   `name:"csv" placeholder:"FILE" help:"File of recipients: a header row with number, name and your own columns, then a recipient a row."`
+	CSV      string   `name:"csv" placeholder:"FILE" help:"File of recipients: a header row with number, name and your own columns, then a recipient a row; separated by commas, semicolons or tabs."`
+	Column   []string `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of the file that holds a field, as number=Phone; may be repeated."`
 	Var      []string `sep:"none" placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana or body_text_0={{name}}; may be repeated."`
 	At       string   `placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00; else now."`
 	TZ       string   `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
@@ -34,7 +35,7 @@ const maxBatch = 100
 
 // Run sends in batches and reports what failed.
 func (s *sendCommand) Run(ctx context.Context, env *environment) error {
-	components, err := keyValues(s.Var, "body_text_0=Ana")
+	components, err := pairs("--var", "body_text_0=Ana", s.Var)
 	if err != nil {
 		return err
 	}
@@ -66,16 +67,16 @@ func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 	return r.summary()
 }
 
-// keyValues reads the values of --var, which have the form of the example.
-func keyValues(vars []string, example string) (map[string]string, error) {
+// pairs reads the values of a flag that have the form of the example.
+func pairs(flag, example string, given []string) (map[string]string, error) {
 	all := map[string]string{}
-	for _, v := range vars {
+	for _, v := range given {
 		key, value, found := strings.Cut(v, "=")
 		if !found || key == "" {
-			return nil, usage("--var must be of the form %s", example)
+			return nil, usage("%s must be of the form %s", flag, example)
 		}
 		if _, twice := all[key]; twice {
-			return nil, usage("--var gives %s twice", key)
+			return nil, usage("%s gives %s twice", flag, key)
 		}
 		all[key] = value
 	}
@@ -90,8 +91,15 @@ func (s *sendCommand) contacts() ([]contact, []byte, error) {
 	if s.TZ != "" && s.At == "" {
 		return nil, nil, usage("--tz goes with --at")
 	}
+	columns, err := pairs("--column", "number=Phone", s.Column)
+	if err != nil {
+		return nil, nil, err
+	}
 	if s.CSV != "" {
-		return readCSV(s.CSV)
+		return readCSV(s.CSV, columns)
+	}
+	if len(columns) > 0 {
+		return nil, nil, usage("--column goes with --csv")
 	}
 	all := make([]contact, len(s.To))
 	for i, number := range s.To {
@@ -129,7 +137,7 @@ func (s *sendCommand) run(content []byte, request map[string]any) string {
 		return rand.Text()
 	}
 	shape, _ := json.Marshal(request) // a map of texts cannot fail
-	sum := sha256.Sum256(append(shape, content...))
+	sum := sha256.Sum256(slices.Concat(shape, []byte(strings.Join(s.Column, "\x00")), content))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -165,12 +165,11 @@ func TestHopelessRunStopsAtItsFirstBatch(t *testing.T) {
 func TestBadFilesAreUsage(t *testing.T) {
 	s := newStrict(t)
 	for text, want := range map[string]string{
-		"":                           "must name the columns",
-		"name\nAna\n":                "no column has the name number",
-		"number,number\n1,2\n":       "two columns have the name number",
-		"number,\n1,2\n":             "column 2 has no name",
-		"number\n":                   "no rows below its head",
-		"number,name\n34600111222\n": "wrong number of fields",
+		"":                     "must name the columns",
+		"name\nAna\n":          "no column has the name number",
+		"number,number\n1,2\n": "two columns have the name number",
+		"number,\n1,2\n":       "column 2 has no name",
+		"number\n":             "no rows below its head",
 	} {
 		s.try(nil, "send", "--template", "hello", "--from", "main", "--csv", csvFile(t, text)).want(t, exitUsage, "", want)
 	}

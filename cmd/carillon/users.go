@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/http"
@@ -39,7 +38,7 @@ type user struct {
 
 // Run adds the user.
 func (u *usersAdd) Run(ctx context.Context, env *environment) error {
-	body, err := u.body(env)
+	body, err := u.body(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -56,7 +55,7 @@ func (u *usersAdd) Run(ctx context.Context, env *environment) error {
 	return done(env, u.JSON, made, fmt.Sprintf("%s is %s (%s)", made.Email, made.Role, made.ID))
 }
 
-func (u *usersAdd) body(env *environment) (map[string]any, error) {
+func (u *usersAdd) body(ctx context.Context, env *environment) (map[string]any, error) {
 	if u.First != (u.Company != "") {
 		return nil, usage("--first and --company go together")
 	}
@@ -73,7 +72,7 @@ func (u *usersAdd) body(env *environment) (map[string]any, error) {
 		return nil, err
 	}
 	if password == "" && u.First {
-		if password, err = ask(env, "Password of "+u.Email+" (12 characters or more, shown as typed): "); err != nil {
+		if password, err = askTwice(ctx, env, "Password of "+u.Email+" (12 characters or more): "); err != nil {
 			return nil, err
 		}
 	}
@@ -88,15 +87,23 @@ func (u *usersAdd) body(env *environment) (map[string]any, error) {
 	return body, nil
 }
 
-// ask reads a line from the terminal.
-func ask(env *environment, prompt string) (string, error) {
+// askTwice reads a new password from the terminal, which does not show it.
+func askTwice(ctx context.Context, env *environment, prompt string) (string, error) {
 	if !env.Asks {
 		return "", usage("no password: give --password-file")
 	}
-	_, _ = fmt.Fprint(env.Stderr, prompt)
-	line, err := bufio.NewReader(env.Stdin).ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
+	var typed [2]string
+	for i, prompt := range []string{prompt, "The same again: "} {
+		_, _ = fmt.Fprint(env.Stderr, prompt)
+		line, err := env.Secret(ctx)
+		_, _ = fmt.Fprintln(env.Stderr)
+		if err != nil {
+			return "", fmt.Errorf("read the password: %w", err)
+		}
+		typed[i] = line
 	}
-	return strings.TrimRight(line, "\r\n"), nil
+	if typed[0] != typed[1] {
+		return "", usage("the two passwords differ")
+	}
+	return typed[0], nil
 }

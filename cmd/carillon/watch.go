@@ -47,10 +47,13 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 		defer cancel()
 	}
 	seen := map[string]bool{}
-	for look := shortestLook; ; look = min(2*look, longestLook) {
+	for look, first := shortestLook, true; ; look, first = min(2*look, longestLook), false {
 		n, err := fetch(ctx, c, w.ID)
 		if err != nil {
-			return w.gaveUp(ctx, err)
+			return w.gaveUp(ctx, env, err)
+		}
+		if first && !w.JSON {
+			w.announce(env, n)
 		}
 		news, err := w.printNew(env, n, seen)
 		if err != nil {
@@ -63,14 +66,35 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 			return w.end(env, n)
 		}
 		if err := client.Pause(ctx, look); err != nil {
-			return w.gaveUp(ctx, err)
+			return w.gaveUp(ctx, env, err)
 		}
 	}
 }
 
-func (w *notificationsWatch) gaveUp(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+// announce says what is waited for, and until when nothing happens.
+func (w *notificationsWatch) announce(env *environment, n *notification) {
+	_, _ = fmt.Fprintf(env.Stderr, "watching until every recipient has ended or is %s; Ctrl-C stops watching, not the sending\n", w.Until)
+	if at, err := time.Parse(time.RFC3339, n.Scheduled); err == nil && time.Until(at) > 0 {
+		_, _ = fmt.Fprintf(env.Stderr, "scheduled for %s, in %v\n", localTime(n.Scheduled), time.Until(at).Round(time.Second))
+	}
+}
+
+// localTime writes an instant of a response in this machine's zone, and names the zone.
+func localTime(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return at.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // for whoever sits here
+}
+
+func (w *notificationsWatch) gaveUp(ctx context.Context, env *environment, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("not every recipient has ended within %v", w.Timeout)
+	case errors.Is(ctx.Err(), context.Canceled):
+		_, _ = fmt.Fprintln(env.Stderr, "stopped watching; the notification goes on")
+		return errFailed
 	}
 	return err
 }
@@ -91,7 +115,7 @@ func (w *notificationsWatch) printNew(env *environment, n *notification, seen ma
 		if w.JSON {
 			err = writeLine(env.Stdout, s)
 		} else {
-			_, err = fmt.Fprintln(env.Stdout, strings.TrimSpace(s.Time+"  "+s.Number+"  "+s.State+"  "+s.Reason))
+			_, err = fmt.Fprintln(env.Stdout, strings.TrimSpace(localTime(s.Time)+"  "+s.Number+"  "+s.State+"  "+s.Reason))
 		}
 		if err != nil {
 			return true, err
