@@ -54,6 +54,8 @@ type commands struct {
 	Restored      restoredCommand      `cmd:"" help:"Send or fail the messages that are held after a restore."`
 	Health        healthCommand        `cmd:"" help:"Check whether a running program responds, or is ready."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
+	Completion    completionCommand    `cmd:"" help:"Print a script that completes commands in a shell."`
+	Complete      completeCommand      `cmd:"" hidden:"" help:"List what may stand for a word; called by the scripts."`
 }
 
 const about = `Carillon: notifications, calls and widgets, self-hosted.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -118,5 +119,35 @@ func TestWatchSaysWhatItWaitsForAndStopsCleanly(t *testing.T) {
 	}
 	if code != exitFailed || strings.Contains(errs.String(), "context canceled") {
 		t.Errorf("code %d\n%s", code, &errs)
+	}
+}
+
+func TestShellsCompleteCommandsFlagsAndValues(t *testing.T) {
+	s := newStrict(t)
+	for words, want := range map[string]string{
+		"no":                            "notifications\n",
+		"notifications w":               "watch\n",
+		"notifications watch --un":      "--until\n",
+		"notifications watch --until d": "delivered\n",
+		"completion ":                   "bash\nzsh\nfish\n",
+		"notifications show n-1 --j":    "--json\n",
+		"nothing":                       "",
+	} {
+		r := s.try(nil, append([]string{"complete", "--"}, strings.Split(words, " ")...)...)
+		if r.code != 0 || r.stdout != want {
+			t.Errorf("%s: %q, want %q\n%s", words, r.stdout, want, r.stderr)
+		}
+	}
+	for shell, check := range map[string][]string{"bash": {"bash", "-n"}, "zsh": nil, "fish": nil} {
+		r := s.try(nil, "completion", shell)
+		r.want(t, 0, "carillon complete -- ", "")
+		if check == nil {
+			continue
+		}
+		c := exec.CommandContext(t.Context(), check[0], check[1:]...)
+		c.Stdin = strings.NewReader(r.stdout)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", shell, err, out)
+		}
 	}
 }
