@@ -65,6 +65,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET " + v1 + "/auth/user":                     {{kind: own}},
 		"POST " + v1 + "/api_keys":                     {{kind: own, query: "company=" + alphaID}},
 		"GET /.well-known/jwks.json":                   {{kind: own}},
+		"GET /{$}":                                     {{kind: own}},
+		"GET /panel":                                   {{kind: own}},
 		"GET /healthz":                                 {{kind: own}},
 		"GET /readyz":                                  {{kind: own}},
 		"GET /openapi.json":                            {{kind: own}},

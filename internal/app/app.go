@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -193,7 +194,7 @@ func (a *App) routes() []httpio.Route {
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
 	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub})
-	return append(public, admin.Routes()...)
+	return slices.Concat(public, admin.Routes(), panel.Pages())
 }
 
 func authOptions(cfg config.Config, processors int, log *slog.Logger) auth.Options {
