@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"net"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -15,5 +18,20 @@ func TestSQLiteGetsAThreadMoreUnlessTheOperatorSaysHowMany(t *testing.T) {
 		if got := runtime.GOMAXPROCS(0); got != want {
 			t.Errorf("with GOMAXPROCS %q there are %d threads, want %d", said, got, want)
 		}
+	}
+}
+
+func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"serve", "--demo", "--data", t.TempDir(), "--addr", l.Addr().String()}, environment{
+		Stdout: &out, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false },
+	})
+	if code != exitFailed || !strings.Contains(errs.String(), "another program listens on "+l.Addr().String()+" already: choose another address with --addr") {
+		t.Errorf("code %d\n%s", code, &errs)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -28,7 +30,12 @@ const (
 func (a *App) listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", a.cfg.Addr)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("another program listens on %s already: choose another address with --addr (make run ADDR=127.0.0.1:8081)", a.cfg.Addr)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("listen on %s: ports below 1024 need a privilege: choose another address with --addr: %w", a.cfg.Addr, err)
+	case err != nil:
 		return fmt.Errorf("listen on %s: %w", a.cfg.Addr, err)
 	}
 	a.ready.BaseURL, a.ready.WidgetURL, a.ready.Version = a.cfg.BaseURL, a.cfg.WidgetURL, Version()
