@@ -15,8 +15,15 @@ import (
 // demo runs `carillon serve --demo` with further flags until the test ends and gives its ready file.
 func demo(t *testing.T, flags ...string) string {
 	t.Helper()
+	file, _ := demoPrinting(t, flags...)
+	return file
+}
+
+// demoPrinting also gives the last command that the demo prints.
+func demoPrinting(t *testing.T, flags ...string) (file, command string) {
+	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "ready.json")
+	file = filepath.Join(dir, "ready.json")
 	ctx, stop := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	var log bytes.Buffer
@@ -30,6 +37,7 @@ func demo(t *testing.T, flags ...string) string {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() && !strings.Contains(lines.Text(), "notifications watch") {
 	}
+	command = strings.TrimSpace(lines.Text())
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	t.Cleanup(func() {
 		stop()
@@ -37,7 +45,7 @@ func demo(t *testing.T, flags ...string) string {
 			t.Errorf("serve ended with %d:\n%s", c, log.String())
 		}
 	})
-	return file
+	return file, command
 }
 
 func TestDemoFromTheCommandLine(t *testing.T) {

@@ -20,17 +20,14 @@ type server struct {
 	ReadyFile string `name:"ready-file" placeholder:"./data/ready.json" help:"Where a running program has written its address. [CARILLON_READY_FILE]"`
 }
 
-const (
-	defaultURL   = "http://127.0.0.1:8080"
-	defaultReady = "./data/ready.json"
-)
+const defaultURL = "http://127.0.0.1:8080"
 
 // connect returns a client, and the demo's credentials if the program is that of the ready file.
 func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, error) {
 	address := strings.TrimRight(orElse(s.URL, env.lookup("CARILLON_URL")), "/")
 	var facts config.DemoFacts
 	named := orElse(s.ReadyFile, env.lookup("CARILLON_READY_FILE"))
-	ready, err := config.ReadReady(orElse(named, defaultReady))
+	ready, err := config.ReadReady(orElse(named, config.DefaultReadyFile))
 	switch {
 	case err != nil && s.ReadyFile != "":
 		return nil, facts, usageError{err}

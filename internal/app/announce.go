@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"path/filepath"
 
 	"carillon/internal/agent"
 	"carillon/internal/config"
@@ -74,14 +74,26 @@ func (a *App) announce(ctx context.Context) error {
 }
 
 // printFirstSteps prints how to begin; none says that there is no account yet.
-func printFirstSteps(to io.Writer, ready config.Ready, token string, none bool) {
+func (a *App) printFirstSteps(token string, none bool) {
+	to, ready := a.o.Stdout, a.ready
 	if none {
 		_, _ = fmt.Fprintf(to, firstSteps, ready.BaseURL, token, ready.BaseURL)
 	}
 	if d := ready.DemoFacts; d != nil {
 		_, _ = fmt.Fprintf(to, demoSteps, ready.BaseURL, ready.PanelURL, d.Email, d.Password, d.AccessKey,
-			ready.BaseURL, d.AccessKey, demoBody(d))
+			ready.BaseURL, d.AccessKey, demoBody(d), reach(a.cfg.ReadyFile, ready.BaseURL, d.AccessKey))
 	}
+}
+
+// reach are the flags by which a command finds this program; none where it looks by itself.
+func reach(readyFile, address, key string) string {
+	switch {
+	case readyFile == "":
+		return " --url " + address + " --key " + key
+	case filepath.Clean(readyFile) != filepath.Clean(config.DefaultReadyFile):
+		return " --ready-file " + readyFile
+	}
+	return ""
 }
 
 const firstSteps = `
@@ -104,7 +116,7 @@ const demoSteps = `
 
   and watch it being delivered:
 
-    bin/carillon notifications watch <notification_id>
+    bin/carillon notifications watch <notification_id>%s
 
 `
 

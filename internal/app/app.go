@@ -152,7 +152,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.announce(ctx); err != nil {
 		return err
 	}
-	printFirstSteps(a.o.Stdout, a.ready, first, none)
+	a.printFirstSteps(first, none)
 	return nil
 }
 

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 )
 
+// DefaultReadyFile is where commands look for the ready file by themselves.
+const DefaultReadyFile = "./data/ready.json"
+
 // Ready is the content of the ready file: the program's addresses and, in the demo, its credentials.
 type Ready struct {
 	BaseURL   string `json:"base_url"`
