@@ -74,6 +74,7 @@ type App struct {
 	ops      *http.Server
 	ready    config.Ready
 
+	outage    *outage
 	stopping  chan struct{} // closed when /readyz begins to fail
 	ending    chan struct{} // closed when requests are no longer accepted
 	draining  sync.Once
@@ -94,10 +95,11 @@ func New(cfg config.Config, o Options) (*App, error) {
 	if o.Stdout == nil {
 		o.Stdout = io.Discard
 	}
+	log, outage := logOutages(o.Logger)
 	if cfg.ShutdownTimeout <= 0 {
 		cfg.ShutdownTimeout = 25 * time.Second
 	}
-	return &App{cfg: cfg, o: o, log: o.Logger, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
+	return &App{cfg: cfg, o: o, log: log, outage: outage, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
 }
 
 // Start opens the store, applies the set-up, listens and begins to deliver. On an error it closes what it opened.
@@ -125,6 +127,7 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.outage.watched(a.store.Ping)
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
@@ -186,6 +189,7 @@ func (a *App) wire() {
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes()...)
+	a.router.Slow = a.cfg.LogSlow
 }
 
 func (a *App) routes() []httpio.Route {

@@ -186,7 +186,7 @@ func (c *committer) alone(ctx context.Context, tx *Tx, w *write, first error) er
 			return err
 		}
 	}
-	return Overloaded("The database did not confirm in time", err)
+	return Overloaded("The database did not confirm in time", &awayError{err})
 }
 
 // isLost reports whether a transaction failed without a response of the database itself, on PostgreSQL.

@@ -20,7 +20,19 @@ func Unavailable(err error) error {
 	if err == nil || errors.As(err, &known) || !away(err) {
 		return err
 	}
-	return Overloaded("The database does not answer", err)
+	return Overloaded("The database does not answer", &awayError{err})
+}
+
+// awayError marks the cause of a 503 that is the database's.
+type awayError struct{ error }
+
+func (e *awayError) Unwrap() error { return e.error }
+
+// Away reports whether an error came from a database that is away.
+func Away(err error) bool {
+	_, marked := errors.AsType[*awayError](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	return marked || connecting
 }
 
 func away(err error) bool {
