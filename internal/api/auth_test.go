@@ -51,7 +51,7 @@ func newSignInWorld(t *testing.T) *signInWorld {
 		}
 	})
 	w := &signInWorld{t: t, store: s, log: &strings.Builder{}}
-	log := slog.New(slog.NewTextHandler(w.log, nil))
+	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	limits := limit.New(s.Rates(), log)
 	a := auth.New(s.Accounts(), limits, auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hash, err := a.HashPassword(t.Context(), testPassword)

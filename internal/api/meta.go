@@ -19,8 +19,8 @@ type meta struct {
 
 func (s meta) routes() []httpio.Route {
 	return []httpio.Route{
-		route("GET /healthz", "none", s.health),
-		route("GET /readyz", "none", s.ready),
+		{Pattern: "GET /healthz", Access: "none", Probe: true, Handle: s.health},
+		{Pattern: "GET /readyz", Access: "none", Probe: true, Handle: s.ready},
 		route("GET /openapi.json", "none", s.openAPI),
 	}
 }

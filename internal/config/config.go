@@ -20,6 +20,7 @@ type Config struct {
 	ReadyFile         string
 	LogFormat         string // text or json
 	LogLevel          slog.Level
+	LogSlow           time.Duration
 	OpsAddr           string // empty: off
 	TracesURL         string // empty: by the standard variables, else off
 	TrustedProxies    []netip.Prefix

@@ -84,6 +84,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(level, func(c *Config) *slog.Level { return &c.LogLevel }),
 		},
 		{
+			Name: "log-slow", Default: "1s", Unit: "duration",
+			Doc: "From how long on a request is logged although it succeeded. Requests that fail are always logged, all others at the level debug.",
+			set: one(duration, func(c *Config) *time.Duration { return &c.LogSlow }),
+		},
+		{
 			Name: "ops-addr", Unit: "host:port",
 			Doc: "A private address for /metrics and /debug/pprof. Empty: off. Never a public one.",
 			set: one(address, func(c *Config) *string { return &c.OpsAddr }),

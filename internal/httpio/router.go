@@ -2,6 +2,7 @@ package httpio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,6 +27,7 @@ type Route struct {
 	CORS       CORS
 	MaxBody    int64 // bytes; 0: DefaultMaxBody
 	Stream     bool  // the response is a stream of events
+	Probe      bool  // asked every few seconds, by machines: logged for debugging only
 	Handle     Handler
 }
 
@@ -44,10 +46,13 @@ type Observer func(ctx context.Context, r Response)
 // Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
 // the key in the query.
 type Router struct {
+	// Slow is from how long on a request is logged although it succeeded; DefaultSlow unless it is set.
+	Slow time.Duration
+
 	mux     *http.ServeMux
 	routes  []Route
 	literal map[string][]string // the methods of each path without a wildcard
-	streams map[string]bool     // patterns
+	kinds   map[string]Route    // by pattern
 	bodies  budget
 	closing chan struct{} // closed when streams must end
 	close   func()
@@ -56,11 +61,15 @@ type Router struct {
 	newID   func() string
 }
 
+// DefaultSlow is from how long on a request is slow.
+const DefaultSlow = time.Second
+
 // NewRouter builds a router.
 func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
 	routes = append(slices.Clip(routes), preflights(routes)...)
 	rt := &Router{
-		mux: http.NewServeMux(), routes: routes, literal: map[string][]string{}, streams: map[string]bool{},
+		Slow: DefaultSlow,
+		mux:  http.NewServeMux(), routes: routes, literal: map[string][]string{}, kinds: map[string]Route{},
 		bodies: budget{limit: DefaultBodyBudget}, closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
 	}
 	rt.close = sync.OnceFunc(func() { close(rt.closing) })
@@ -78,7 +87,7 @@ func (rt *Router) add(route Route) {
 	if route.MaxBody == 0 {
 		route.MaxBody = DefaultMaxBody
 	}
-	rt.streams[route.Pattern] = route.Stream
+	rt.kinds[route.Pattern] = route
 	rt.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
 		stateOf(r.Context()).maxBody = route.MaxBody
 		if route.CORS.enabled() && r.Method != http.MethodOptions {
@@ -148,23 +157,35 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 		pattern = "unknown"
 	}
 	if rt.observe != nil {
-		rt.observe(r.Context(), Response{pattern, rec.status, st.code, took, rt.streams[r.Pattern]})
+		rt.observe(r.Context(), Response{pattern, rec.status, st.code, took, rt.kinds[r.Pattern].Stream})
 	}
-	level := slog.LevelInfo
-	if rec.status >= 500 {
-		level = slog.LevelError
-	}
+	level := rt.level(r.Pattern, rec.status, st.err, took)
 	if !rt.log.Enabled(r.Context(), level) {
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", st.id), slog.String("route", pattern), slog.Int("status", rec.status),
-		slog.Duration("took", took), slog.String("company", st.company),
+		slog.String("took", took.Round(time.Microsecond).String()), slog.String("company", st.company),
 	}
 	if st.err != nil {
-		attrs = append(attrs, slog.String("error", st.err.Error()))
+		attrs = append(attrs, slog.Any("error", st.err))
 	}
 	rt.log.LogAttrs(r.Context(), level, "responded", attrs...)
+}
+
+// level is that of a request's line: requests that neither failed nor were slow are logged for debugging only, and so are
+// probes. A window of maintenance is no fault.
+func (rt *Router) level(pattern string, status int, err error, took time.Duration) slog.Level {
+	e, _ := errors.AsType[*carillon.Error](err)
+	switch {
+	case rt.kinds[pattern].Probe:
+		return slog.LevelDebug
+	case status >= 500 && (e == nil || e.Details.Find("maintenance_window") == nil):
+		return slog.LevelError
+	case status >= 400, took >= rt.Slow && !rt.kinds[pattern].Stream:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
 }
 
 // unknown responds where no route matches: 405 with Allow where another method would do, else 404.

@@ -1,0 +1,38 @@
+package httpio
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon"
+)
+
+func TestOnlyWhatFailsOrIsSlowIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		fail := func(err error) Handler { return func(http.ResponseWriter, *http.Request) error { return err } }
+		maintenance := &carillon.Error{Code: carillon.ServiceUnavailable, Message: "m", Details: carillon.Details{{Key: "maintenance_window", Value: "now"}}}
+		rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil,
+			Route{Pattern: "GET /fast", Handle: Value(func(*http.Request) (any, error) { return nil, nil })},
+			Route{Pattern: "GET /slow", Handle: Value(func(*http.Request) (any, error) { time.Sleep(1500 * time.Millisecond); return nil, nil })},
+			Route{Pattern: "GET /refused", Handle: fail(carillon.Missing("x"))},
+			Route{Pattern: "GET /broken", Handle: fail(errors.New("inner"))},
+			Route{Pattern: "GET /maintenance", Handle: fail(maintenance)},
+			Route{Pattern: "GET /probe", Probe: true, Handle: fail(maintenance)})
+		for path, want := range map[string]string{
+			"/fast": "", "/slow": "level=INFO", "/refused": "level=INFO", "/broken": "level=ERROR", "/maintenance": "level=INFO", "/probe": "",
+		} {
+			out.Reset()
+			rt.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+			if line := out.String(); (line == "") != (want == "") || !strings.Contains(line, want) || path == "/slow" && !strings.Contains(line, "took=1.5s") {
+				t.Errorf("%s: %q, want %q", path, line, want)
+			}
+		}
+	})
+}
