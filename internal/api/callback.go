@@ -144,7 +144,7 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		return err
 	}
 	if events.Ignored > 0 {
-		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "sender", x.UID, "parts", events.Ignored)
+		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts", events.Ignored)
 	}
 	if len(events.Receipts) > 0 {
 		if err := s.notify.Receive(ctx, x, events.Receipts); err != nil {

@@ -298,7 +298,7 @@ func (a *App) stop(ctx context.Context) error {
 	if a.stopQueue != nil {
 		a.stopQueue()
 		if n := a.calls.UnderWay(); n > 0 {
-			a.log.Info("wait for calls to end", "calls", n, "most", a.cfg.CallDrain)
+			a.log.Info("wait for calls to end", "calls", n, "most", a.cfg.CallDrain.String())
 		}
 		a.work.Wait()
 	}
@@ -317,6 +317,9 @@ func (a *App) stop(ctx context.Context) error {
 	a.tracing.Close(context.WithoutCancel(ctx))
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
+	}
+	if a.server != nil {
+		a.log.Info("stopped")
 	}
 	return errors.Join(errs...)
 }

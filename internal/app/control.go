@@ -101,7 +101,7 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 		report(backupProgress{Error: err.Error()})
 		return
 	}
-	c.log.InfoContext(r.Context(), "backed up", "took", time.Since(begin))
+	c.log.InfoContext(r.Context(), "backed up", "took", time.Since(begin).Round(time.Millisecond).String())
 	report(backupProgress{Made: true})
 }
 

@@ -43,7 +43,7 @@ func (c *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, 
 		return lane.Settings{}, err
 	}
 	return lane.Settings{
-		CompanyID: line.CompanyID, Suspended: company.Suspended, PerSecond: line.PerSecond, PerRecipient: line.PerRecipient,
+		CompanyID: line.CompanyID, Sender: line.ID, Suspended: company.Suspended, PerSecond: line.PerSecond, PerRecipient: line.PerRecipient,
 		MaxConcurrent: line.MaxConcurrent, Opens: func(at time.Time) time.Time { return hours.Next(company.CallingHours, at) },
 	}, nil
 }

@@ -27,7 +27,7 @@ func (n *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, 
 		return lane.Settings{}, err
 	}
 	return lane.Settings{
-		CompanyID: s.CompanyID, Suspended: c.Suspended, PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
+		CompanyID: s.CompanyID, Sender: s.ID, Suspended: c.Suspended, PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
 	}, nil
 }
 

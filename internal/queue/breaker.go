@@ -68,16 +68,16 @@ func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 func (b *breakers) recordSuccess(l *lane.Lane, now time.Time) {
 	before := *l.Breaker
 	if l.Breaker.RecordSuccess(now) {
-		b.publish(b.view(l, &before, now), work.BreakerClosed)
+		b.publish(l, b.view(l, &before, now), work.BreakerClosed)
 	}
 }
 
 // changed logs, counts and writes a change of state.
 func (b *breakers) changed(l *lane.Lane, to work.BreakerState, now time.Time) {
-	b.publish(b.view(l, l.Breaker, now), to)
+	b.publish(l, b.view(l, l.Breaker, now), to)
 }
 
-func (b *breakers) publish(x work.Breaker, to work.BreakerState) {
+func (b *breakers) publish(l *lane.Lane, x work.Breaker, to work.BreakerState) {
 	x.State = to
 	d := b.lanes.d
 	d.counts.change(x)
@@ -85,7 +85,7 @@ func (b *breakers) publish(x work.Breaker, to work.BreakerState) {
 	if to == work.BreakerOpen {
 		level = d.q.o.Log.Warn
 	}
-	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", x.SenderUID, "class", string(x.Fault), "until", x.Until,
+	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", l.Settings.Sender, "class", string(x.Fault), "until", x.Until,
 		"detail", x.Detail)
 	d.changed[x.SenderUID] = x
 }
@@ -153,7 +153,7 @@ func (d *dispatcher) writeBreakers() {
 		defer cancel()
 		for _, b := range changes {
 			if err := d.q.store.KeepBreaker(ctx, b); err != nil {
-				d.q.o.Log.Warn("write the state of a breaker", "sender", b.SenderUID, "error", err)
+				d.q.o.Log.Warn("write the state of a breaker", "company", b.CompanyID, "error", err)
 			}
 		}
 		d.q.post(breakersWritten{})

@@ -106,7 +106,7 @@ func (r *reading) apply(d *dispatcher, now time.Time) {
 	}
 	b := &l.Buffers[r.class]
 	if r.err != nil {
-		d.q.o.Log.Warn("read lane", "sender", l.UID, "error", r.err)
+		d.q.o.Log.Warn("read lane", "company", l.Settings.CompanyID, "sender", l.Settings.Sender, "error", r.err)
 		b.ReadFailed(now)
 		k.attend(l, now)
 		return

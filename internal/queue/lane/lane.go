@@ -34,8 +34,9 @@ type Lane struct {
 // Settings are how a lane is paced and bounded.
 type Settings struct {
 	CompanyID     string
-	Suspended     bool // nothing may start
-	PerSecond     int  // 0: not paced
+	Sender        string // the sender's own id, for the log
+	Suspended     bool   // nothing may start
+	PerSecond     int    // 0: not paced
 	PerRecipient  time.Duration
 	MaxConcurrent int // 0: no bound of its own
 	// Opens returns when work that is due at an instant may start: at that instant or later. nil: always at that instant.

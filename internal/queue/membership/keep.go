@@ -126,7 +126,7 @@ func (k *keeper) fitness(ctx context.Context, leaving bool) (store.Fitness, erro
 	}
 	off := offset.Abs() > ClockTolerance
 	if off && !k.clockOff {
-		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset", offset)
+		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset", offset.String())
 	}
 	if k.clockOff = off; off {
 		return store.ClockOff, nil
