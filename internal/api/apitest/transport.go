@@ -16,7 +16,7 @@ type Transport struct {
 	Next    http.RoundTripper
 }
 
-// RoundTrip sends one request. The panel's API is not part of the description and is not checked.
+// RoundTrip sends one request. The panel's API and the pages for browsers are not part of the description and are not checked.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent, err := drain(&r.Body)
 	if err != nil {
@@ -30,7 +30,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(r.URL.Path, "/panel/") {
+	page := (r.URL.Path == "/" || r.URL.Path == "/panel") && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+	if page || strings.HasPrefix(r.URL.Path, "/panel/") {
 		return res, nil
 	}
 	if err := t.Checker.Check(Exchange{r, sent, res, got}); err != nil {
