@@ -20,7 +20,7 @@ type Session struct {
 	User         *User
 }
 
-// refreshGrace is how long a used refresh token is still accepted: a client may have lost the response.
+// refreshGrace is how long a used refresh token is accepted once more: a client may have lost the response.
 const refreshGrace = 10 * time.Second
 
 const (
@@ -35,19 +35,28 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 		return nil, tooLong()
 	}
 	rates := []string{addressRate + seal.Digest(network(address)), emailRate + seal.Digest(strings.ToLower(email))}
-	account, err := a.authenticate(ctx, email, password, rates)
-	if err != nil {
-		return nil, err
+	for range signInTries {
+		account, rehashed, err := a.authenticate(ctx, email, password, rates)
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(sessionLife)}
+		refresh := newSecret()
+		started, err := a.store.StartSession(ctx, session, refresh, account.PasswordHash, rehashed)
+		if err != nil {
+			return nil, err
+		}
+		if started {
+			account.LastSignInAt = now
+			return a.session(ctx, account, session, refresh, now)
+		}
 	}
-	now := time.Now()
-	session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(sessionLife)}
-	refresh := newSecret()
-	if err := a.store.StartSession(ctx, session, refresh); err != nil {
-		return nil, err
-	}
-	account.LastSignInAt = now
-	return a.session(ctx, account, session, refresh, now)
+	return nil, overloaded(nil)
 }
+
+// signInTries bounds the sign-ins of one request: another one rehashing or changing the password starts it over.
+const signInTries = 3
 
 // network is the part of a client's address that failures are counted by: an IPv6 customer can use any address of a /64.
 func network(address string) string {
@@ -58,23 +67,24 @@ func network(address string) string {
 	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
 }
 
-// authenticate checks the password. The rates are checked again with the permit for the hash: of many attempts that waited
+// authenticate checks the password. It returns the account with the hash that was checked, and the hash to store: the same
+// one, or a new one where the parameters changed. The rates are checked again with the permit for the hash: of many attempts that waited
 // together no more than the limit learn that they were wrong.
-func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (*accounts.Account, error) {
+func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (account *accounts.Account, rehashed string, err error) {
 	if err := a.room(ctx, rates); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	release, err := a.hasher.acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer release()
 	if err := a.room(ctx, rates); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	account, err := a.store.AccountByEmail(ctx, email)
+	account, err = a.store.AccountByEmail(ctx, email)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	stored := a.hasher.dummy
 	if account != nil {
@@ -82,17 +92,15 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 	}
 	ok, stale, err := a.hasher.check(password, stored)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if !ok || account == nil {
-		return nil, a.failed(ctx, rates)
+		return nil, "", a.failed(ctx, rates)
 	}
 	if stale {
-		if err := a.store.Rehash(ctx, account.ID, stored, a.hasher.hash(password)); err != nil {
-			return nil, err
-		}
+		return account, a.hasher.hash(password), nil
 	}
-	return account, nil
+	return account, stored, nil
 }
 
 func (a *Auth) room(ctx context.Context, rates []string) error {

@@ -171,34 +171,78 @@ func TestAReusedRefreshTokenRevokesItsFamily(t *testing.T) {
 	})
 }
 
-func TestRefreshingAtOnceKeepsTheFamily(t *testing.T) {
+func TestARefreshTokenIsGoodForTwoUsesHoweverManyComeAtOnce(t *testing.T) {
 	engines(t, func(t *testing.T, so store.Options) {
 		w := newWorld(t, so, Options{})
-		first := w.signIn(t)
-		var mu sync.Mutex
-		next := map[string]bool{}
-		var all sync.WaitGroup
-		for range 16 {
-			all.Go(func() {
-				x, err := w.Refresh(t.Context(), first.RefreshToken)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				next[x.RefreshToken] = true
-				mu.Unlock()
-			})
+		refresh := func(token string, times int) (next []string, revoked int) {
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			for range times {
+				all.Go(func() {
+					x, err := w.Refresh(t.Context(), token)
+					mu.Lock()
+					defer mu.Unlock()
+					if err == nil {
+						next = append(next, x.RefreshToken)
+						return
+					}
+					wantReason(t, err, "revoked")
+					revoked++
+				})
+			}
+			all.Wait()
+			return next, revoked
 		}
-		all.Wait()
-		if len(next) != 16 {
-			t.Errorf("%d new tokens, want 16", len(next))
+		next, _ := refresh(w.signIn(t).RefreshToken, 2)
+		if len(next) != 2 || next[0] == next[1] {
+			t.Fatalf("two uses at once gave %d tokens", len(next))
 		}
-		for token := range next {
+		for _, token := range next {
 			if _, err := w.Refresh(t.Context(), token); err != nil {
 				t.Error(err)
 			}
 		}
+		next, revoked := refresh(w.signIn(t).RefreshToken, 16)
+		if len(next) != 2 || revoked != 14 {
+			t.Fatalf("of sixteen uses at once %d gave a token and %d were refused, want 2 and 14", len(next), revoked)
+		}
+		for _, token := range next {
+			_, err := w.Refresh(t.Context(), token)
+			wantReason(t, err, "revoked")
+		}
+	})
+}
+
+func TestASignInWithTheOldPasswordDoesNotOutliveItsChange(t *testing.T) {
+	engines(t, func(t *testing.T, so store.Options) {
+		w := newWorld(t, so, Options{})
+		hash, err := w.HashPassword(t.Context(), "another-password")
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := w.signIn(t)
+		var all sync.WaitGroup
+		sessions := make(chan *Session, 8)
+		for range cap(sessions) {
+			all.Go(func() {
+				if x, err := w.SignIn(t.Context(), ownerEmail, ownerPassword, "192.0.2.1"); err == nil {
+					sessions <- x
+				}
+			})
+		}
+		w.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			return tx.PutAccount(ctx, &accounts.Account{Email: ownerEmail, Name: "Owner", PasswordHash: hash}, time.Now())
+		})
+		all.Wait()
+		close(sessions)
+		for x := range sessions {
+			_, err := w.Caller(t.Context(), "Bearer "+x.AccessToken)
+			wantReason(t, err, "revoked")
+		}
+		_, err = w.Refresh(t.Context(), old.RefreshToken)
+		wantReason(t, err, "revoked")
+		_, err = w.Caller(t.Context(), "Bearer "+old.AccessToken)
+		wantReason(t, err, "revoked")
 	})
 }
 

@@ -18,7 +18,9 @@ func signingIn() []sentence {
 	return []sentence{
 		{"an account is one e-mail's, whatever its letter case", signingUp},
 		{"members are seen by their company", members},
-		{"a refresh token is good once, a reused one ends its family", refreshing},
+		{"a refresh token is good once and once more in its grace, then it ends its family", refreshing},
+		{"a refresh token reused after its grace ends its family", refreshingLate},
+		{"another password ends the account's sessions", changingPasswords},
 		{"a session that is over refreshes nothing and is dropped", endingSessions},
 		{"an access key is found by its secret and its id until revoked", keys},
 		{"an access key's secret belongs to one company", keysOfTwoCompanies},
@@ -50,16 +52,14 @@ func signingUp(t *testing.T, r *rig) {
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
-	for from, want := range map[string]string{"other": "h", "h": "new"} {
-		if err := r.Rehash(t.Context(), a.ID, from, "new"); err != nil {
-			t.Error(err)
+	for from, want := range map[string]bool{"other": false, "h": true} {
+		x := accounts.Session{ID: "checked " + from, AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
+		if started, err := r.StartSession(t.Context(), x, from, from, "new"); started != want || err != nil {
+			t.Errorf("a session begun with the hash %s: %t, %v", from, started, err)
 		}
-		if from == "other" {
-			continue
-		}
-		if got, err := r.Account(t.Context(), a.ID); err != nil || got.PasswordHash != want {
-			t.Error(got, err)
-		}
+	}
+	if got, err := r.Account(t.Context(), a.ID); err != nil || got.PasswordHash != "new" {
+		t.Error(got, err)
 	}
 	put := &accounts.Account{Email: "ANA@example.org", Name: "Other"}
 	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutAccount(ctx, put, r.now) }); err != nil || put.ID != a.ID {
@@ -131,8 +131,8 @@ func (r *rig) refresh(t *testing.T, token, next string) accounts.Refreshed {
 func (r *rig) session(t *testing.T, a *accounts.Account, id, token string) {
 	t.Helper()
 	x := accounts.Session{ID: id, AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
-	if err := r.StartSession(t.Context(), x, token); err != nil {
-		t.Fatal(err)
+	if started, err := r.StartSession(t.Context(), x, token, "h", "h"); !started || err != nil {
+		t.Fatal(started, err)
 	}
 }
 
@@ -154,9 +154,8 @@ func refreshing(t *testing.T, r *rig) {
 	if end := r.refresh(t, "none", "t4"); end != accounts.RefreshUnknown {
 		t.Errorf("nobody's token: %d", end)
 	}
-	r.now = r.now.Add(time.Millisecond)
 	if end := r.refresh(t, "t1", "t5"); end != accounts.RefreshRevoked {
-		t.Errorf("reused after its grace: %d", end)
+		t.Errorf("reused twice within its grace: %d", end)
 	}
 	for _, token := range []string{"t2", "t3"} {
 		if end := r.refresh(t, token, token+"'"); end != accounts.RefreshRevoked {
@@ -165,6 +164,67 @@ func refreshing(t *testing.T, r *rig) {
 	}
 	if x, err := r.Session(t.Context(), "s"); err != nil || !x.EndedAt.Equal(r.now) {
 		t.Error(x, err)
+	}
+}
+
+func refreshingLate(t *testing.T, r *rig) {
+	r.session(t, r.account(t, "ana@example.org"), "s", "t1")
+	if end := r.refresh(t, "t1", "t2"); end != accounts.RefreshDone {
+		t.Errorf("the first use: %d", end)
+	}
+	r.now = r.now.Add(grace)
+	for _, token := range []string{"t1", "t2"} {
+		if end := r.refresh(t, token, token+"'"); end != accounts.RefreshRevoked {
+			t.Errorf("%s, the first of which was reused after its grace: %d", token, end)
+		}
+	}
+}
+
+func changingPasswords(t *testing.T, r *rig) {
+	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
+	for _, id := range []string{"one", "two", "three"} {
+		r.session(t, a, id, id)
+	}
+	r.session(t, other, "other", "other")
+	change := func(fn func(ctx context.Context, tx *store.Tx) error) {
+		t.Helper()
+		if err := r.Update(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live := func(want ...string) {
+		t.Helper()
+		for _, id := range []string{"one", "two", "three", "other"} {
+			x, err := r.Session(t.Context(), id)
+			if err != nil || x.EndedAt.IsZero() != slices.Contains(want, id) {
+				t.Errorf("session %s: %+v, %v; want %v to live", id, x, err, want)
+			}
+		}
+	}
+	put := func(hash string) {
+		t.Helper()
+		change(func(ctx context.Context, tx *store.Tx) error {
+			return tx.PutAccount(ctx, &accounts.Account{Email: a.Email, Name: "New name", PasswordHash: hash}, r.now)
+		})
+	}
+	put("h")
+	put("")
+	live("one", "two", "three", "other")
+	change(func(ctx context.Context, tx *store.Tx) error { return tx.EndSessions(ctx, a.ID, "two", r.now) })
+	live("two", "other")
+	r.session(t, a, "four", "four")
+	change(func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, a.ID, "changed", "four", r.now) })
+	live("other")
+	if end := r.refresh(t, "four", "five"); end != accounts.RefreshDone {
+		t.Errorf("the session that changed the password: %d", end)
+	}
+	put("by a set-up")
+	live("other")
+	if end := r.refresh(t, "five", "six"); end != accounts.RefreshRevoked {
+		t.Errorf("after a set-up changed the password: %d", end)
+	}
+	if got, err := r.Account(t.Context(), a.ID); err != nil || got.PasswordHash != "by a set-up" {
+		t.Error(got, err)
 	}
 }
 

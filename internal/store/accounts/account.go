@@ -61,22 +61,26 @@ func (t *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
 }
 
 // PutAccount inserts an account by its e-mail, or gives the existing one the same name and password hash (an empty hash
-// keeps its own). It writes nothing where nothing changes, and fills ID.
+// keeps its own). Another hash ends the account's sessions. It writes nothing where nothing changes, and fills ID.
 func (t *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 	wanted := a.ID
 	n, err := t.insertAccount(ctx, a, now)
 	if err != nil || n == 1 {
 		return err
 	}
-	if err := t.tx.Row(ctx, []any{&a.ID}, "SELECT id FROM account WHERE email = $1", a.Email); err != nil {
+	var stored string
+	if err := t.tx.Row(ctx, []any{&a.ID, &stored}, "SELECT id, password_hash FROM account WHERE email = $1", a.Email); err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
 	if wanted != "" && wanted != a.ID {
 		return carillon.InConflict("The e-mail belongs to another account")
 	}
-	_, err = t.tx.Exec(ctx, `UPDATE account SET name = $2, password_hash = CASE WHEN $3 = '' THEN password_hash ELSE $3 END,
-		updated_at = $4 WHERE id = $1 AND (name <> $2 OR $3 <> '' AND password_hash <> $3)`,
-		a.ID, a.Name, a.PasswordHash, db.Millis(now))
+	if a.PasswordHash != "" && a.PasswordHash != stored {
+		if err := t.SetPassword(ctx, a.ID, a.PasswordHash, "", now); err != nil {
+			return err
+		}
+	}
+	_, err = t.tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name, db.Millis(now))
 	return db.Wrap(err, "write account")
 }
 
@@ -94,8 +98,15 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 	return n, db.Wrap(err, "write account")
 }
 
-// Rehash replaces an account's password hash by one of the same password, unless it changed meanwhile.
-func (s *Store) Rehash(ctx context.Context, accountID, from, to string) error {
-	_, err := s.d.Exec(ctx, "UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", accountID, from, to)
-	return err
+// SetPassword replaces an account's password hash and ends its sessions but for one; keep is empty to end all. Errors:
+// not_found.
+func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now time.Time) error {
+	n, err := t.tx.Exec(ctx, "UPDATE account SET password_hash = $2, updated_at = $3 WHERE id = $1", accountID, hash, db.Millis(now))
+	if err != nil {
+		return fmt.Errorf("write password: %w", err)
+	}
+	if n == 0 {
+		return carillon.Absent("User")
+	}
+	return t.EndSessions(ctx, accountID, keep, now)
 }

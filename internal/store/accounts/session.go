@@ -28,10 +28,14 @@ func (x *Session) scan(scan db.Scan) error {
 	return err
 }
 
-// StartSession stores a session with its first refresh token and records the sign-in on the account.
-func (s *Store) StartSession(ctx context.Context, x Session, token string) error {
-	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2 WHERE id = $1", x.AccountID, db.Millis(x.CreatedAt)); err != nil {
+// StartSession stores a session with its first refresh token and records the sign-in on the account, unless the account's
+// password hash is no longer the one that was checked: a session begun with an old password would outlive its change.
+// rehashed replaces the hash by one of the same password. It reports whether the session started.
+func (s *Store) StartSession(ctx context.Context, x Session, token, checked, rehashed string) (started bool, err error) {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2, password_hash = $4 WHERE id = $1 AND password_hash = $3",
+			x.AccountID, db.Millis(x.CreatedAt), checked, rehashed)
+		if started = n == 1; err != nil || !started {
 			return err
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
@@ -40,7 +44,7 @@ func (s *Store) StartSession(ctx context.Context, x Session, token string) error
 		}
 		return addRefreshToken(ctx, tx, x.ID, token, x.CreatedAt)
 	})
-	return db.Wrap(err, "start session")
+	return started, db.Wrap(err, "start session")
 }
 
 func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now time.Time) error {
@@ -59,21 +63,23 @@ const (
 	RefreshDone                     // the new token is stored
 )
 
-// Refresh spends a refresh token and stores the next of its family. A token that was spent longer ago than grace ends
-// its session for good: the whole family is revoked.
+// Refresh spends a refresh token and stores the next of its family. A spent token is accepted once more within grace of its
+// first use; any other use ends its session for good: the whole family is revoked.
 func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (x Session, r Refreshed, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		x, r = Session{}, RefreshUnknown
 		var spent int64
+		var repeated bool
 		// The row is locked by writing it, so that of two refreshes at once the second sees the first.
-		err := tx.Row(ctx, []any{&x.ID, &spent}, "UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at", seal.Digest(token))
+		err := tx.Row(ctx, []any{&x.ID, &spent, &repeated},
+			"UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at, repeated", seal.Digest(token))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if spent != 0 && now.UnixMilli()-spent >= grace.Milliseconds() {
+		if spent != 0 && (repeated || now.UnixMilli()-spent >= grace.Milliseconds()) {
 			r = RefreshRevoked
 			return endSession(ctx, tx, x.ID, now)
 		}
@@ -102,9 +108,10 @@ func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.T
 	return RefreshDone, nil
 }
 
-// spend marks the token, keeps the time of its first use, stores the next and deletes those spent before a time.
+// spend marks the token as used or, if it was, as repeated; it stores the next and deletes those spent before a time.
 func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, forget time.Time) error {
-	if _, err := tx.Exec(ctx, "UPDATE refresh_token SET used_at = $2 WHERE digest = $1 AND used_at = 0", seal.Digest(token), db.Millis(now)); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE refresh_token SET repeated = used_at <> 0,
+		used_at = CASE WHEN used_at = 0 THEN $2 ELSE used_at END WHERE digest = $1`, seal.Digest(token), db.Millis(now)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, db.Millis(forget)); err != nil {
@@ -122,6 +129,12 @@ func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error 
 func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) })
 	return db.Wrap(err, "end session")
+}
+
+// EndSessions ends the sessions of an account but for one; keep is empty to end all.
+func (t *Tx) EndSessions(ctx context.Context, accountID, keep string, now time.Time) error {
+	_, err := t.tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep, db.Millis(now))
+	return db.Wrap(err, "end sessions")
 }
 
 // Session finds a session by id; nil when there is none.

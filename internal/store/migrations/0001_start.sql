@@ -64,7 +64,8 @@ CREATE TABLE refresh_token (
   digest     TEXT PRIMARY KEY,
   session_id TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
   created_at BIGINT NOT NULL,
-  used_at    BIGINT NOT NULL DEFAULT 0
+  used_at    BIGINT NOT NULL DEFAULT 0,
+  repeated   BOOLEAN NOT NULL DEFAULT FALSE
 );
 CREATE INDEX refresh_token_session ON refresh_token (session_id);
 
