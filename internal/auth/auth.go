@@ -68,7 +68,7 @@ const (
 	sweepEvery = time.Hour
 )
 
-// Run stores when keys were used, rotates the signing keys and deletes expired sessions, until ctx ends; then it stores
+// Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads what stored passwords cost, until ctx ends; then it stores
 // once more when keys were used.
 func (a *Auth) Run(ctx context.Context) error {
 	var keys, sweep time.Time
@@ -80,6 +80,7 @@ func (a *Auth) Run(ctx context.Context) error {
 		}
 		if !now.Before(sweep) {
 			a.report(ctx, "delete old sessions", a.store.DropSessions(ctx, now))
+			a.report(ctx, "read what stored passwords cost", a.learnCosts(ctx))
 			sweep = now.Add(sweepEvery)
 		}
 		select {
@@ -91,6 +92,17 @@ func (a *Auth) Run(ctx context.Context) error {
 			a.report(ctx, "store when keys were used", a.usage.flush(ctx))
 		}
 	}
+}
+
+// learnCosts has checks for unknown users do the work of the most expensive stored hash.
+func (a *Auth) learnCosts(ctx context.Context) error {
+	hashes, err := a.store.PasswordHashes(ctx)
+	for _, stored := range hashes {
+		if p, _, _, err := decode(stored); err == nil {
+			a.hasher.raise(p)
+		}
+	}
+	return err
 }
 
 // report logs a failure of what Run repeats.

@@ -49,15 +49,32 @@ type hasher struct {
 	permits *semaphore.Weighted // for the hashes that run
 	places  chan struct{}       // for the hashes that run or wait
 	hashed  atomic.Int64
+	work    atomic.Int64 // of all hashes
+	level   atomic.Int64 // work of every check: that of the most expensive hash, current or stored
 }
 
 func newHasher(p Params, running, waiting int) *hasher {
 	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
 	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
 	_, _ = rand.Read(sum)
-	return &hasher{
+	h := &hasher{
 		params: p, dummy: encode(p, salt, sum),
 		permits: semaphore.NewWeighted(int64(running)), places: make(chan struct{}, running+waiting),
+	}
+	h.raise(p)
+	return h
+}
+
+// work is what a hash costs: the KiB that it fills.
+func (p Params) work() int64 { return int64(p.Memory) * int64(p.Passes) }
+
+// raise has every check do at least the work of a hash with these parameters.
+func (h *hasher) raise(p Params) {
+	for {
+		level := h.level.Load()
+		if p.work() <= level || h.level.CompareAndSwap(level, p.work()) {
+			return
+		}
 	}
 }
 
@@ -91,18 +108,38 @@ func (h *hasher) hash(password string) string {
 
 func (h *hasher) sum(password string, salt []byte, p Params, size int) []byte {
 	h.hashed.Add(1)
+	h.work.Add(p.work())
 	return argon2.IDKey([]byte(password), salt, p.Passes, p.Memory, p.Threads, uint32(size))
 }
 
 // check compares a password with a stored hash; stale reports that the hash was made with other parameters than the current
-// ones. The caller holds a permit.
+// ones. A refusal costs the same whatever hash is stored, so that its time does not show whether an account exists. The
+// caller holds a permit.
 func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
 	p, salt, want, err := decode(stored)
 	if err != nil {
 		return false, false, err
 	}
+	h.raise(p)
 	got := h.sum(password, salt, p, len(want))
-	return subtle.ConstantTimeCompare(got, want) == 1, p != h.params, nil
+	if subtle.ConstantTimeCompare(got, want) == 1 {
+		return true, p != h.params, nil
+	}
+	if rest, some := h.rest(p); some {
+		h.sum(password, salt, rest, len(want))
+	}
+	return false, false, nil
+}
+
+// rest returns parameters for the work that a hash with p lacks to the level, in no more memory than a current hash.
+func (h *hasher) rest(p Params) (rest Params, some bool) {
+	lacking := h.level.Load() - p.work()
+	memory := min(lacking, int64(h.params.Memory))
+	if memory <= 0 {
+		return Params{}, false
+	}
+	passes := (lacking + memory - 1) / memory
+	return Params{Memory: uint32(lacking / passes), Passes: uint32(passes), Threads: h.params.Threads}, true //nolint:gosec // within the bounds of stored hashes
 }
 
 // encode writes the PHC string form.
@@ -137,8 +174,8 @@ func (a *Auth) HashPassword(ctx context.Context, password string) (string, error
 	return a.KeepPassword(ctx, "", password)
 }
 
-// KeepPassword returns stored when it is the password's hash with the current parameters, else a new hash: applying the same
-// set-up twice changes nothing. Errors: those of HashPassword.
+// KeepPassword returns stored when it is the password's hash, else a new hash: applying the same set-up twice changes nothing.
+// Other parameters are applied when the user signs in. Errors: those of HashPassword.
 func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (string, error) {
 	if len(password) > MaxPassword {
 		return "", tooLong()
@@ -149,7 +186,7 @@ func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (strin
 	}
 	defer release()
 	if stored != "" {
-		if ok, stale, err := a.hasher.check(password, stored); err == nil && ok && !stale {
+		if ok, _, err := a.hasher.check(password, stored); err == nil && ok {
 			return stored, nil
 		}
 	}

@@ -38,6 +38,30 @@ func TestUnknownUserCostsAsMuchAsAWrongPassword(t *testing.T) {
 	}
 }
 
+func TestARefusalCostsTheSameWhateverParametersAHashHas(t *testing.T) {
+	for name, params := range map[string]Params{
+		"raised": {Memory: 128, Passes: 3, Threads: 1}, "more memory": {Memory: 100, Passes: 1, Threads: 1},
+		"lowered": {Memory: 32, Passes: 1, Threads: 1}, "the same": cheap,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, store.Options{}, Options{}) // the owner's hash has the parameters cheap
+			later := New(w.store.Accounts(), w.limits, Options{Params: params})
+			if err := later.learnCosts(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want := max(params.work(), cheap.work())
+			for _, email := range []string{"nobody@acme.test", ownerEmail, "nobody@acme.test"} {
+				before := later.hasher.work.Load()
+				_, err := later.SignIn(t.Context(), email, "wrong-password", "192.0.2.1")
+				wantReason(t, err, "invalid")
+				if work := later.hasher.work.Load() - before; work < want*97/100 || work > want {
+					t.Errorf("refusing %s costs %d, want %d", email, work, want)
+				}
+			}
+		})
+	}
+}
+
 func TestEmailIsFoundInAnyLetterCase(t *testing.T) {
 	w := newWorld(t, store.Options{}, Options{})
 	if _, err := w.SignIn(t.Context(), strings.ToUpper(ownerEmail), ownerPassword, ""); err != nil {

@@ -61,6 +61,9 @@ func signingUp(t *testing.T, r *rig) {
 	if got, err := r.Account(t.Context(), a.ID); err != nil || got.PasswordHash != "new" {
 		t.Error(got, err)
 	}
+	if forms, err := r.PasswordHashes(t.Context()); !slices.Equal(forms, []string{"new"}) || err != nil {
+		t.Error(forms, err)
+	}
 	put := &accounts.Account{Email: "ANA@example.org", Name: "Other"}
 	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutAccount(ctx, put, r.now) }); err != nil || put.ID != a.ID {
 		t.Error(put.ID, err)
@@ -213,7 +216,9 @@ func changingPasswords(t *testing.T, r *rig) {
 	change(func(ctx context.Context, tx *store.Tx) error { return tx.EndSessions(ctx, a.ID, "two", r.now) })
 	live("two", "other")
 	r.session(t, a, "four", "four")
-	change(func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, a.ID, "changed", "four", r.now) })
+	change(func(ctx context.Context, tx *store.Tx) error {
+		return tx.SetPassword(ctx, a.ID, "changed", "four", r.now)
+	})
 	live("other")
 	if end := r.refresh(t, "four", "five"); end != accounts.RefreshDone {
 		t.Errorf("the session that changed the password: %d", end)

@@ -51,6 +51,15 @@ func (s *Store) AnyAccount(ctx context.Context) (exists bool, err error) {
 	return exists, db.Wrap(err, "look for accounts")
 }
 
+// PasswordHashes reads a stored hash of each form, so that their parameters are known: hashes differ in salt and sum, the last
+// 67 bytes.
+func (s *Store) PasswordHashes(ctx context.Context) ([]string, error) {
+	return db.Collect(ctx, s.d, "forms of password hashes", func(scan db.Scan) (hash string, err error) {
+		err = scan(&hash)
+		return hash, err
+	}, "SELECT MIN(password_hash) FROM account GROUP BY substr(password_hash, 1, length(password_hash) - 67)")
+}
+
 // AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
 func (t *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
 	n, err := t.insertAccount(ctx, a, now)
