@@ -72,6 +72,14 @@ func (b *built) title() string {
 	return "carillon_" + strings.TrimPrefix(b.info.Main.Version, "v") + "_" + b.platform.name()
 }
 
+// shipped are the files and folders of the commit that the archive has: the documents, and what they link to.
+func shipped() []string {
+	return []string{
+		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md", "bench/notes.md", "bench/method.md",
+		"e2e/faults/ledger.md", "internal/api/openapi.yaml", "internal/config/demo.yaml", "internal/config/testdata/provision.example.yaml",
+	}
+}
+
 // contents returns the files of the archive: the program, its bill of materials, the licenses, and the commit's documents and
 // installation files.
 func (s *source) contents(ctx context.Context, b *built, bill []byte) ([]entry, error) {
@@ -86,7 +94,7 @@ func (s *source) contents(ctx context.Context, b *built, bill []byte) ([]entry, 
 	files := []entry{
 		{"carillon", 0o755, program}, {"sbom.cdx.json", 0o644, bill}, {"THIRD_PARTY_LICENSES.txt", 0o644, licenses},
 	}
-	listed, err := s.output(ctx, "git", "ls-files", "README.md", "CHANGELOG.md", "LICENSE", "docs", "deploy")
+	listed, err := s.output(ctx, "git", append([]string{"ls-files"}, shipped()...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -54,6 +55,42 @@ func TestArchiveDependsOnItsContentsAlone(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"carillon_1/LICENSE", "carillon_1/carillon", "carillon_1/docs/b.md"}, names); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestLinksOfTheArchiveLeadIntoIt follows every relative link of the documents that the archive has.
+func TestLinksOfTheArchiveLeadIntoIt(t *testing.T) {
+	const root = "../.."
+	has := map[string]bool{".": true}
+	var documents []string
+	for _, top := range shipped() {
+		err := filepath.WalkDir(filepath.Join(root, top), func(name string, _ fs.DirEntry, err error) error {
+			name, _ = filepath.Rel(root, name)
+			has[name] = true
+			if strings.HasSuffix(name, ".md") {
+				documents = append(documents, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	for _, document := range documents {
+		text, err := os.ReadFile(filepath.Join(root, document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			to := filepath.Join(filepath.Dir(document), m[1])
+			if !strings.Contains(m[1], "://") && !has[to] {
+				t.Errorf("%s links to %s, which the archive has not", document, to)
+			}
+		}
+	}
+	if len(documents) < 30 {
+		t.Errorf("only %d documents", len(documents))
 	}
 }
 
