@@ -78,7 +78,9 @@ func TestSendReadsAFileInBatches(t *testing.T) {
 		t.Error(diff)
 	}
 	// Run again, nothing is sent twice; with another text it is another run.
-	s.try(nil, args...).want(t, 0, "", "250 accepted (250 of them by an earlier run), 0 failed")
+	r := s.try(nil, args...)
+	r.want(t, 0, "", "250 accepted (250 of them by an earlier run), 0 failed")
+	r.want(t, 0, "", "nothing new was sent")
 	if len(s.sent) != 3 {
 		t.Errorf("the second run sent %d batches more", len(s.sent)-3)
 	}

@@ -198,6 +198,9 @@ func (r *sending) summary() error {
 		}
 		_, err = fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n",
 			o.Accepted, replayed, o.Failed, o.NotTried)
+		if replayed > 0 && replayed == o.Accepted {
+			_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; to send it again, give it a name with --run-id")
+		}
 	}
 	if err == nil && o.Failed+o.NotTried > 0 {
 		return errFailed

@@ -70,7 +70,7 @@ func parseComponent(key string, v jsonbody.Value) (Component, error) {
 	c := Component{key: key}
 	var ok bool
 	if c.place, c.n, ok = parseKey(key); !ok {
-		return Component{}, carillon.Invalid(c.field(), "Not a component key: {position}_{type}_{N}, or a header's without N")
+		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, header_document, body_text_N, button_url_N and button_payload_N, N from 0")
 	}
 	var err error
 	if c.text, _, err = v.String(c.field()); err != nil {

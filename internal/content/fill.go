@@ -228,12 +228,26 @@ func (c *resolver) mismatch() error {
 			missing = append(missing, key)
 		}
 	}
-	return &carillon.Error{Code: carillon.VariableMismatch, Message: "Template variables do not match the provided data", Details: carillon.Details{
+	return &carillon.Error{Code: carillon.VariableMismatch, Message: "Template variables do not match the provided data" + c.unknownNames(), Details: carillon.Details{
 		{Key: "template_variables", Value: required},
 		{Key: "provided_variables", Value: provided},
 		{Key: "missing", Value: appendDistinct(missing, c.missing)},
 		{Key: "unexpected", Value: appendDistinct([]string{}, c.unexpected)},
 	}}
+}
+
+// unknownNames says which placeholders have no value; empty when all have one.
+func (c *resolver) unknownNames() string {
+	var names []string
+	for _, name := range appendDistinct(nil, c.missing) {
+		if _, _, key := parseKey(name); !key && len(names) < 10 {
+			names = append(names, "{{"+name+"}}")
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return ": neither the contact nor the request has a value for " + strings.Join(names, ", ")
 }
 
 // appendDistinct appends those of more that list does not have yet.

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,6 +175,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 			want := carillon.Details{{Key: "template_variables", Value: wanted}, {Key: "provided_variables", Value: provided}, {Key: "missing", Value: c.missing}, {Key: "unexpected", Value: c.unexpected}}
 			if d := cmp.Diff(want, asError(t, err).Details); d != "" {
 				t.Error(d)
+			}
+			says := strings.HasSuffix(asError(t, err).Message, ": neither the contact nor the request has a value for {{street}}")
+			if says != slices.Contains(c.missing, "street") {
+				t.Errorf("the message is %q", asError(t, err).Message)
 			}
 			if _, err := r.Content(orderUpdate(t), 0); !carillon.IsCode(err, carillon.VariableMismatch) {
 				t.Errorf("Content: got %v", err)
