@@ -40,7 +40,9 @@ type Deps struct {
 // Callback reads the callbacks of one provider; app wires the provider's own functions.
 type Callback struct {
 	Handshake func(settings json.RawMessage, query url.Values) (challenge string, ok bool)
-	Verify    func(settings json.RawMessage, header http.Header, body []byte) bool
+	// Signed reports whether a callback carries a well-formed signature; without one its body is not read.
+	Signed func(header http.Header) bool
+	Verify func(settings json.RawMessage, header http.Header, body []byte) bool
 	// Parse returns the events of one sender in a callback, and counts those of other numbers.
 	Parse func(body []byte, s *carillon.Sender) (CallbackEvents, error)
 }

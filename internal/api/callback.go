@@ -92,9 +92,14 @@ func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider st
 }
 
 // receive responds with 200 only when every event of the callback is stored; otherwise the provider repeats the callback.
+// The body of one that names no sender of ours, or carries no signature, is not read.
 func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider string) error {
 	cb, senders, err := s.senders(r, provider)
+	if err == nil && !cb.Signed(r.Header) {
+		err = carillon.NoAccess("The callback is not signed", "missing")
+	}
 	if err != nil {
+		httpio.LeaveBody(r.Context())
 		return err
 	}
 	body, err := httpio.RawBody(r)

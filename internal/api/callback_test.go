@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,6 +75,36 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 	r.post(huge, r.graph.Sign(huge), "main", 413)
 	broken := []byte("{")
 	r.post(broken, r.graph.Sign(broken), "main", 400)
+}
+
+func TestTheBodyOfAnUnsignedCallbackIsNotRead(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	for _, c := range []struct {
+		sender, signature string
+		status            int
+	}{
+		{"main", "", 401}, {"main", "sha256=" + strings.Repeat("0", 63), 401}, {"main", "sha256=" + strings.Repeat("g", 64), 401},
+		{"main", "sha1=" + strings.Repeat("0", 64), 401}, {"nobody", "sha256=" + strings.Repeat("0", 64), 404},
+	} {
+		stalled, end := io.Pipe()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/callbacks/whatsapp/"+c.sender, stalled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = maxCallback
+		if c.signature != "" {
+			req.Header.Set("X-Hub-Signature-256", c.signature)
+		}
+		resp, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+		if err != nil {
+			t.Fatalf("%+v: no response before the body: %v", c, err)
+		}
+		if resp.StatusCode != c.status || !resp.Close {
+			t.Errorf("%+v: %s, to be closed: %v", c, resp.Status, resp.Close)
+		}
+		_ = resp.Body.Close()
+		_ = end.Close()
+	}
 }
 
 // accepted stores a message to a number and marks it in flight, as the delivery does.

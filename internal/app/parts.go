@@ -46,8 +46,9 @@ func (m media) CheckMedia(ctx context.Context, format, url string) (rejected boo
 func callbacks() map[string]api.Callback {
 	return map[string]api.Callback{"whatsapp": {
 		Handshake: whatsapp.Handshake,
+		Signed:    func(header http.Header) bool { return whatsapp.Signed(header.Get(whatsapp.SignatureHeader)) },
 		Verify: func(settings json.RawMessage, header http.Header, body []byte) bool {
-			return whatsapp.Verify(settings, header.Get("X-Hub-Signature-256"), body)
+			return whatsapp.Verify(settings, header.Get(whatsapp.SignatureHeader), body)
 		},
 		Parse: func(body []byte, s *carillon.Sender) (api.CallbackEvents, error) {
 			c, err := whatsapp.ParseCallback(body, s.UID)

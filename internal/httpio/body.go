@@ -1,12 +1,14 @@
 package httpio
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"carillon"
 	"carillon/internal/jsonbody"
@@ -16,9 +18,11 @@ const (
 	// DefaultMaxBody bounds a request's body where the route sets no bound of its own.
 	DefaultMaxBody = 1 << 20
 	// DefaultBodyBudget bounds the body bytes that a router holds in memory for all its requests.
-	DefaultBodyBudget = 128 << 20
-	// maxDropped is how much of a body that is too large is read and dropped, so that a client that writes its whole
-	// request before it reads sees the response.
+	DefaultBodyBudget = 64 << 20
+	// bodyShares is into how many parts the budget is divided: a company's requests hold one of them at most, and so do
+	// all requests together that carry no credential of ours, so that neither can take the whole.
+	bodyShares = 4
+	// maxDropped is how much of a refused body is read.
 	maxDropped = 8 << 20
 	// firstBuffer is as much as is allocated before a byte has arrived: Content-Length is a claim, not a fact.
 	firstBuffer = 4 << 10
@@ -57,14 +61,19 @@ func contentType(r *http.Request) error {
 	return carillon.BadFormat("Content-Type", given, "application/json", "application/json")
 }
 
+// LeaveBody closes the connection after the response. For a request that is refused before its body is read: the server
+// would otherwise wait for the body, in order to read the next request after it.
+func LeaveBody(ctx context.Context) { stateOf(ctx).unread = true }
+
 // RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
-// when the router's budget for bodies is used up.
+// when the budget for bodies is used up. The body counts for the company that SetCompany named, else for the route's Access.
 func RawBody(r *http.Request) ([]byte, error) {
 	st := stateOf(r.Context())
 	if r.ContentLength > st.maxBody {
 		return nil, tooLarge(st, r)
 	}
-	buf, err := growBody(st, nil, min(max(512, r.ContentLength+1), firstBuffer))
+	st.share = cmp.Or(st.company, st.access)
+	buf, err := growBody(st, r, nil, min(max(512, r.ContentLength+1), firstBuffer))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +91,7 @@ func RawBody(r *http.Request) ([]byte, error) {
 			return nil, e
 		}
 		if len(buf) == cap(buf) {
-			if buf, err = growBody(st, buf, nextSize(int64(cap(buf)), r.ContentLength)); err != nil {
+			if buf, err = growBody(st, r, buf, nextSize(int64(cap(buf)), r.ContentLength)); err != nil {
 				return nil, err
 			}
 		}
@@ -97,10 +106,11 @@ func nextSize(size, announced int64) int64 {
 	return 2 * size
 }
 
-func growBody(st *state, buf []byte, size int64) ([]byte, error) {
+func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error) {
 	if st.router != nil {
 		more := size - int64(cap(buf))
-		if !st.router.bodies.acquire(more) {
+		if !st.router.bodies.acquire(st.share, more) {
+			drop(st, r)
 			return nil, &carillon.Error{
 				Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1,
 				Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
@@ -111,31 +121,49 @@ func growBody(st *state, buf []byte, size int64) ([]byte, error) {
 	return append(make([]byte, 0, size), buf...), nil
 }
 
-// tooLarge drops what follows of the body, within bounds, and returns the 413.
-func tooLarge(st *state, r *http.Request) *carillon.Error {
+// drop reads what follows of a body that is refused, within bounds, so that a client that writes its whole request before
+// it reads sees the response.
+func drop(st *state, r *http.Request) {
 	// A client that waits for 100 Continue has not sent anything yet, and reading would invite it to.
 	st.unread = r.Header.Get("Expect") != ""
 	if !st.unread {
 		_, err := io.CopyN(io.Discard, r.Body, maxDropped)
 		st.unread = !errors.Is(err, io.EOF)
 	}
+}
+
+func tooLarge(st *state, r *http.Request) *carillon.Error {
+	drop(st, r)
 	return &carillon.Error{Code: carillon.PayloadTooLarge, Message: "The body is too large", Details: carillon.Details{
 		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(st.maxBody, 10) + " bytes"},
 	}}
 }
 
-// budget counts the body bytes in memory.
+// budget counts the body bytes in memory, together and by share: a company, or a kind of route without a credential.
 type budget struct {
 	limit int64
-	used  atomic.Int64
+
+	mu    sync.Mutex
+	used  int64
+	share map[string]int64
 }
 
-func (b *budget) acquire(n int64) bool {
-	if b.used.Add(n) > b.limit {
-		b.used.Add(-n)
+func (b *budget) acquire(share string, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+n > b.limit || b.share[share]+n > b.limit/bodyShares {
 		return false
 	}
+	b.used += n
+	b.share[share] += n
 	return true
 }
 
-func (b *budget) release(n int64) { b.used.Add(-n) }
+func (b *budget) release(share string, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= n
+	if b.share[share] -= n; b.share[share] == 0 {
+		delete(b.share, share)
+	}
+}

@@ -44,14 +44,14 @@ func TestEachRouteHasItsOwnBodyLimit(t *testing.T) {
 			}
 		}
 	}
-	if n := rt.bodies.used.Load(); n != 0 {
+	if n := rt.bodies.used; n != 0 {
 		t.Errorf("%d bytes of the budget are still held", n)
 	}
 }
 
 func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 	rt := newTestRouter(Route{Pattern: "POST /", Handle: echoLength})
-	rt.bodies.limit = 64 << 10
+	rt.bodies.limit = bodyShares * 64 << 10
 	for size, status := range map[int]int{8 << 10: 200, 100 << 10: 503} {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(make([]byte, size))))
@@ -59,8 +59,65 @@ func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 			t.Errorf("%d bytes: %d %s, want %d", size, rec.Code, rec.Body, status)
 		}
 	}
-	if n := rt.bodies.used.Load(); n != 0 {
+	if n := rt.bodies.used; n != 0 {
 		t.Errorf("%d bytes of the budget are still held", n)
+	}
+}
+
+// Callers without a credential, and each company, hold a share of the budget: the others go on.
+func TestStalledBodiesOfOneKindLeaveRoomForTheOthers(t *testing.T) {
+	company := func(w http.ResponseWriter, r *http.Request) error {
+		SetCompany(r.Context(), r.URL.Query().Get("company"))
+		return echoLength(w, r)
+	}
+	rt := newTestRouter(
+		Route{Pattern: "POST /auth", Access: "none", MaxBody: 16 << 10, Handle: echoLength},
+		Route{Pattern: "POST /callback", Access: "provider", MaxBody: 4 << 20, Handle: echoLength},
+		Route{Pattern: "POST /send", Access: "key", Handle: company})
+	srv := httptest.NewServer(rt)
+	t.Cleanup(srv.Close)
+	stall := func(n int, path string, size int) {
+		head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", path, size)
+		for range n {
+			c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", srv.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Close() })
+			_ = c.SetDeadline(time.Now().Add(time.Minute))
+			go func() { _, _ = c.Write(append([]byte(head), make([]byte, size-1)...)) }()
+		}
+	}
+	status := func(path string, size int) int {
+		resp, err := http.Post(srv.URL+path, "application/json", bytes.NewReader(make([]byte, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	full := func(path string, size int) {
+		for deadline := time.Now().Add(time.Minute); status(path, size) != 503; {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not full", path)
+			}
+		}
+	}
+	stall(1100, "/auth", 16<<10)
+	stall(10, "/callback", 4<<20)
+	stall(30, "/send?company=hostile", 1<<20)
+	full("/auth", 16<<10)
+	full("/callback", 4<<20)
+	full("/send?company=hostile", 1<<20)
+	for range 100 {
+		if got := status("/send?company=ours", 100<<10); got != 200 {
+			t.Fatalf("another company's send: %d", got)
+		}
+	}
+	rt.bodies.mu.Lock()
+	defer rt.bodies.mu.Unlock()
+	if rt.bodies.used > DefaultBodyBudget*3/4 {
+		t.Errorf("%d bytes are held", rt.bodies.used)
 	}
 }
 
@@ -68,7 +125,7 @@ func TestAnAnnouncedLengthAllocatesLittle(t *testing.T) {
 	rt := newTestRouter()
 	rt.add(Route{Pattern: "POST /held", Handle: func(_ http.ResponseWriter, r *http.Request) error {
 		_, err := RawBody(r)
-		if n := rt.bodies.used.Load(); n > firstBuffer {
+		if n := rt.bodies.used; n > firstBuffer {
 			t.Errorf("%d bytes are held for a body of which 3 arrived", n)
 		}
 		return err

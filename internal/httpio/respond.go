@@ -25,9 +25,11 @@ type state struct {
 	company string
 	code    string // of the error in the response
 	err     error
+	access  string // of the route
 	maxBody int64
-	held    int64 // bytes of the router's body budget
-	unread  bool  // a part of the body is left on the connection
+	held    int64  // bytes of the router's body budget
+	share   string // of the budget
+	unread  bool   // a part of the body is left on the connection
 	router  *Router
 }
 
@@ -41,7 +43,7 @@ func stateOf(ctx context.Context) *state {
 // RequestID is the id of the request a context belongs to.
 func RequestID(ctx context.Context) string { return stateOf(ctx).id }
 
-// SetCompany names the company in the request's log line.
+// SetCompany names the company in the request's log line, and in the budget of bodies.
 func SetCompany(ctx context.Context, companyID string) { stateOf(ctx).company = companyID }
 
 // JSON writes v with the status. HTML characters are not escaped: programs read responses.

@@ -70,7 +70,7 @@ func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
 	rt := &Router{
 		Slow: DefaultSlow,
 		mux:  http.NewServeMux(), routes: routes, literal: map[string][]string{}, kinds: map[string]Route{},
-		bodies: budget{limit: DefaultBodyBudget}, closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
+		bodies: budget{limit: DefaultBodyBudget, share: map[string]int64{}}, closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
 	}
 	rt.close = sync.OnceFunc(func() { close(rt.closing) })
 	for _, route := range routes {
@@ -89,7 +89,8 @@ func (rt *Router) add(route Route) {
 	}
 	rt.kinds[route.Pattern] = route
 	rt.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
-		stateOf(r.Context()).maxBody = route.MaxBody
+		st := stateOf(r.Context())
+		st.maxBody, st.access = route.MaxBody, route.Access
 		if route.CORS.enabled() && r.Method != http.MethodOptions {
 			route.CORS.write(w.Header(), r)
 		}
@@ -99,7 +100,7 @@ func (rt *Router) add(route Route) {
 		}
 		err := route.Handle(w, r)
 		if rec, ok := w.(*recorder); err != nil && ok && rec.status != 0 {
-			stateOf(r.Context()).err = err // too late for the client, not for the log
+			st.err = err // too late for the client, not for the log
 		} else if err != nil {
 			Error(w, r, err)
 		}
@@ -149,7 +150,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 		}
 	}
 	if st.held > 0 {
-		rt.bodies.release(st.held)
+		rt.bodies.release(st.share, st.held)
 	}
 	took := time.Since(begin)
 	pattern := r.Pattern

@@ -27,22 +27,30 @@ func Handshake(settings json.RawMessage, query url.Values) (challenge string, ok
 	return challenge, challenge != ""
 }
 
-// Verify reports whether a callback's body is signed by the channel: signature is the header X-Hub-Signature-256, body the
-// bytes as received.
+// SignatureHeader carries the signature of a callback.
+const SignatureHeader = "X-Hub-Signature-256"
+
+// Signed reports whether a signature is well formed, which shows before the body has been read.
+func Signed(signature string) bool {
+	_, ok := digestOf(signature)
+	return ok
+}
+
+// Verify reports whether a callback's body is signed by the channel: signature is of SignatureHeader, body the bytes as
+// received.
 func Verify(settings json.RawMessage, signature string, body []byte) bool {
 	s, err := parseSettings(settings)
-	if err != nil {
-		return false
-	}
-	digest, found := strings.CutPrefix(signature, "sha256=")
-	if !found {
-		return false
-	}
-	got, err := hex.DecodeString(digest)
-	if err != nil {
+	got, ok := digestOf(signature)
+	if err != nil || !ok {
 		return false
 	}
 	mac := hmac.New(sha256.New, []byte(s.appSecret))
 	mac.Write(body)
 	return hmac.Equal(got, mac.Sum(nil))
+}
+
+func digestOf(signature string) ([]byte, bool) {
+	text, found := strings.CutPrefix(signature, "sha256=")
+	digest, err := hex.DecodeString(text)
+	return digest, found && err == nil && len(digest) == sha256.Size
 }
