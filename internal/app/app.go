@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -69,7 +68,7 @@ type App struct {
 	tracing   *tracing.Tracing // nil: off
 
 	router   *httpio.Router
-	listener net.Listener
+	listener *connections
 	server   *http.Server
 	ops      *http.Server
 	ready    config.Ready

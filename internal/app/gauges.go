@@ -24,6 +24,8 @@ var (
 	readyDesc     = desc("carillon_ready", "1 when /readyz responds with 200.")
 	maintainDesc  = desc("carillon_maintenance", "1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
 	restoredDesc  = desc("carillon_restored", "1 while messages are held after a restore, until the operator sends or fails them.")
+	connsDesc     = desc("carillon_connections", "Open connections of the public address.")
+	evictedDesc   = desc("carillon_connections_evicted_total", "Connections closed at a limit by reason: idle, the longest idle one of all; address, the longest idle one of an address with too many; refused, a new one of an address whose connections are all in use.", "reason")
 	hashesDesc    = desc("carillon_password_hashes_total", "Password hashes computed.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
@@ -53,7 +55,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
@@ -77,6 +79,13 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	restored, _, err := g.app.store.RestoredAt(ctx)
 	gauge(restoredDesc, oneIf(err == nil && !restored.IsZero()))
+	if g.app.listener != nil { // it is scraped from the start on
+		open, evicted := g.app.listener.counts()
+		gauge(connsDesc, float64(open))
+		for reason, n := range evicted {
+			count(evictedDesc, float64(n), reason)
+		}
+	}
 	count(hashesDesc, float64(g.app.auth.PasswordHashes()))
 	for _, c := range checks {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Time limits of a connection, for clients that send or read slowly.
@@ -46,10 +45,8 @@ func (a *App) listen(ctx context.Context) error {
 		a.ready.WidgetURL = a.ready.BaseURL
 	}
 	a.ready.PanelURL = a.ready.BaseURL + "/panel"
-	if a.cfg.MaxConnections > 0 {
-		l = netutil.LimitListener(l, a.cfg.MaxConnections)
-	}
-	a.listener = l
+	perAddress := cmp.Or(a.cfg.ConnectionsEach, a.cfg.MaxConnections/4)
+	a.listener = limitConnections(l, a.cfg.MaxConnections, perAddress, a.cfg.TrustedProxies, a.log)
 	return nil
 }
 
@@ -67,6 +64,7 @@ func reachable(addr net.Addr) string {
 
 func (a *App) serve() {
 	a.server = newServer(a.tracing.Handler(a.router), a.log)
+	a.server.ConnState = a.listener.state
 	a.rest.Go(func() { a.report(ignoreClosed(a.server.Serve(a.listener))) })
 	if a.cfg.OpsAddr == "" {
 		return

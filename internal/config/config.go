@@ -25,6 +25,7 @@ type Config struct {
 	TracesURL         string // empty: by the standard variables, else off
 	TrustedProxies    []netip.Prefix
 	MaxConnections    int
+	ConnectionsEach   int // from one address; 0: a quarter of MaxConnections
 	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
 	CallDrain         time.Duration

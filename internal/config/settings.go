@@ -105,8 +105,13 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "max-connections", Default: "8192", Unit: "connections",
-			Doc: "Open connections; more wait to be accepted. 0: no limit.",
+			Doc: "Open connections. Near the limit the connection that has been idle longest is closed; while none is idle, more wait to be accepted. 0: no limit.",
 			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
+		},
+		{
+			Name: "max-connections-per-address", Default: "0", Unit: "connections",
+			Doc: "Open connections from one address, or from one IPv6 network of 64 bits. Beyond it the address's longest idle connection is closed, or the new one when none is idle. Trusted proxies have no such limit. 0: a quarter of max-connections.",
+			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.ConnectionsEach }),
 		},
 		{
 			Name: "shutdown-delay", Default: "0s", Unit: "duration",

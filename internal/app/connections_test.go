@@ -1,0 +1,183 @@
+package app_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+)
+
+// dialFrom connects from an address of the loopback network.
+func dialFrom(t *testing.T, a *app.App, from string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(a.BaseURL(), "http://"))
+	if err != nil {
+		t.Skip("loopback is no network here:", err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second)) // within the idle time of connections
+	return c
+}
+
+// respond sends a request on a connection and reads the response.
+func respond(c net.Conn, request string) (*http.Response, []byte, error) {
+	if _, err := io.WriteString(c, request); err != nil {
+		return nil, nil, err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return resp, body, err
+}
+
+const healthy = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+func healthyFrom(t *testing.T, a *app.App, from string) {
+	t.Helper()
+	if resp, _, err := respond(dialFrom(t, a, from), healthy); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("a client at %s: %v", from, err)
+	}
+}
+
+func TestIdleConnectionsGiveWayToNewOnes(t *testing.T) {
+	a, _ := demo(t, func(c *config.Config) { c.MaxConnections, c.ConnectionsEach = 20, 20 })
+	var idle []net.Conn
+	for i := range 20 {
+		c := dialFrom(t, a, "127.0.0.2")
+		if i%2 == 0 { // some never send a request
+			if _, _, err := respond(c, healthy); err != nil {
+				t.Fatal(err)
+			}
+		}
+		idle = append(idle, c)
+	}
+	for range 3 {
+		healthyFrom(t, a, "127.0.0.1")
+	}
+	if _, err := idle[0].Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the longest idle connection: %v", err)
+	}
+	if _, _, err := respond(idle[18], healthy); err != nil {
+		t.Errorf("a connection that was idle for less: %v", err)
+	}
+}
+
+// slow opens connections from an address, each with the beginning of a request, and returns how many the server keeps.
+func slow(t *testing.T, a *app.App, from, begin string, n int) (kept int) {
+	t.Helper()
+	all := make([]net.Conn, n)
+	for i := range all {
+		all[i] = dialFrom(t, a, from)
+		_, _ = io.WriteString(all[i], begin)
+	}
+	for _, c := range all {
+		_ = c.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			kept++
+		}
+		defer func() { _ = c.Close() }()
+	}
+	return kept
+}
+
+func TestOneAddressHoldsAShareOfTheConnections(t *testing.T) {
+	a, _ := demo(t, func(c *config.Config) {
+		c.MaxConnections, c.TrustedProxies = 20, []netip.Prefix{netip.MustParsePrefix("127.0.0.4/32")}
+	})
+	const header, body = "GET /healthz HTTP/1.1\r\n", "POST /functions/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+	for from, begin := range map[string]string{"127.0.0.2": header, "127.0.0.3": body} {
+		if kept := slow(t, a, from, begin, 9); kept != 5 {
+			t.Errorf("%d connections of %s are open, want a quarter of 20", kept, from)
+		}
+		healthyFrom(t, a, "127.0.0.1")
+	}
+	if kept := slow(t, a, "127.0.0.4", body, 9); kept != 9 {
+		t.Errorf("%d of 9 connections of a trusted proxy are open", kept)
+	}
+}
+
+func TestUnreadableRequestsGetTheErrorBody(t *testing.T) {
+	a, _ := demo(t, nil)
+	for request, want := range map[string]struct {
+		status int
+		field  string
+	}{
+		"nonsense\r\n\r\n":                                                                   {400, "request"},
+		"GET /healthz HTTP/1.1\r\n\r\n":                                                      {400, "request"}, // no Host
+		"GET /healthz HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n":                                 {400, "request"},
+		"GET /healthz HTTP/2.7\r\nHost: x\r\n\r\n":                                           {505, "version"},
+		"GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a\r\n\r\n":                              {417, "Expect"},
+		"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n":               {501, "Transfer-Encoding"},
+		"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("x", 60<<10) + "\r\n\r\n": {431, "headers"},
+	} {
+		for _, before := range []bool{false, true} { // as the first request, and after another
+			c := dialFrom(t, a, "127.0.0.1")
+			if before {
+				if _, _, err := respond(c, healthy); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resp, body, err := respond(c, request)
+			if err != nil {
+				t.Fatalf("%.60q: %v", request, err)
+			}
+			var e struct {
+				Error   string
+				Message string
+				Details struct{ Field, Reason string }
+				ID      string `json:"request_id"`
+			}
+			if err := json.Unmarshal(body, &e); err != nil || resp.StatusCode != want.status || resp.Header.Get("Content-Type") != "application/json" || !resp.Close {
+				t.Errorf("%.60q: %s %v %s", request, resp.Status, resp.Header, body)
+			}
+			if e.Error != "validation_failed" || e.Details.Field != want.field || e.Details.Reason == "" || !strings.HasPrefix(e.ID, "req_") || e.ID != resp.Header.Get("X-Request-Id") {
+				t.Errorf("%.60q: %s", request, body)
+			}
+		}
+	}
+}
+
+// A body that looks like net/http's own error is the handler's.
+func TestResponsesOfHandlersAreUnchanged(t *testing.T) {
+	a, _ := demo(t, nil)
+	c := dialFrom(t, a, "127.0.0.1")
+	for range 2 {
+		resp, body, err := respond(c, healthy)
+		if err != nil || string(body) != `{"status":"ok"}` {
+			t.Fatal(resp, string(body), err)
+		}
+	}
+	resp, body, err := respond(c, "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+	if err != nil || resp.StatusCode != http.StatusNotFound || !strings.Contains(string(body), `"error":"not_found"`) {
+		t.Error(resp, string(body), err)
+	}
+}
+
+// The limits of connections must not reset one whose client writes its whole request before it reads.
+func TestAClientOfTheProgramThatWritesFirstSeesThe413(t *testing.T) {
+	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 100 })
+	for _, path := range []string{"auth?grant_type=password", "auth/refresh"} {
+		const size = 7 << 20
+		c := dialFrom(t, a, "127.0.0.1")
+		head := fmt.Sprintf("POST /functions/v1/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
+		resp, body, err := respond(c, head+strings.Repeat(" ", size))
+		if err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), `"payload_too_large"`) {
+			t.Error(path, resp, string(body), err)
+		}
+	}
+}
