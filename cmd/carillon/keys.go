@@ -161,7 +161,7 @@ func pages[T any](ctx context.Context, c *client.Client, call client.Call, most 
 			return nil, err
 		}
 		all = append(all, page.Data...)
-		if page.Next == nil || *page.Next == "" || len(page.Data) == 0 || most > 0 && len(all) >= most {
+		if page.Next == nil || *page.Next == "" || most > 0 && len(all) >= most {
 			return all, nil
 		}
 		call.Query.Set("cursor", *page.Next)

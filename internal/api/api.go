@@ -62,7 +62,7 @@ func Routes(d Deps) []httpio.Route {
 	all := slices.Concat(
 		signIn{d.Auth, d.Proxies}.routes(),
 		sending{g, d.Store, d.Limits, d.Notify}.routes(),
-		notifications{g, d.Store, d.Notify, d.Calls}.routes(),
+		notifications{g, d.Store, d.Limits, d.Notify, d.Calls}.routes(),
 		calls{g, d.Notify}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),

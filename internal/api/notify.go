@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/request"
 	"carillon/internal/store"
@@ -21,13 +22,14 @@ import (
 type notifications struct {
 	guard
 	store  *store.Store
+	limits *limit.Limits
 	notify *notify.Notify
 	calls  Calls
 }
 
 func (s notifications) routes() []httpio.Route {
 	return []httpio.Route{
-		s.valueRoute("GET "+prefix+"/notify", auth.NotifyRead, s.list),
+		s.keyRoute("GET "+prefix+"/notify", auth.NotifyRead, s.list),
 		s.valueRoute("GET "+prefix+"/notify/{id}", auth.NotifyRead, s.show),
 		s.valueRoute("DELETE "+prefix+"/notify/{id}", auth.NotifySend, s.cancel),
 		s.valueRoute("PATCH "+prefix+"/notify/{id}", auth.NotifySend, s.move),
@@ -72,27 +74,42 @@ const (
 	notificationsList = "notifications"
 )
 
-func (s notifications) list(r *http.Request, p *auth.Principal) (any, error) {
+// list responds with a page of the company's notifications, within the rate of its lists.
+func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	page, err := httpio.ReadPage(r.URL.Query(), notificationsList)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f, none, err := s.filter(r, p.Company.ID)
-	list := httpio.List[*notify.View]{Data: []*notify.View{}}
-	if err != nil || none {
-		return list, err
+	if err != nil {
+		return err
 	}
 	if page.After != "" && !carillon.ValidUUID(page.After) {
-		return nil, httpio.BadCursor(r.URL.Query())
+		return httpio.BadCursor(r.URL.Query())
 	}
 	f.Limit, f.Before = page.Limit, page.After
+	rate, err := s.limits.Allow(r.Context(), "lists/"+p.KeyID, p.Company.Limits.ListsPerMinute, 1)
+	if err != nil {
+		return err
+	}
+	rate.Headers(w.Header())
+	list := httpio.List[*notify.View]{Data: []*notify.View{}}
+	if none {
+		return httpio.JSON(w, http.StatusOK, list)
+	}
 	views, next, err := s.notify.List(r.Context(), p.Company.ID, f)
+	if err != nil {
+		return err
+	}
+	if fit := httpio.Fit(views); fit < len(views) {
+		views, next = views[:fit], views[fit-1].ID
+	}
 	list.Data = append(list.Data, views...)
 	if next != "" {
 		cursor := httpio.EncodeCursor(notificationsList, next)
 		list.Next = &cursor
 	}
-	return list, err
+	return httpio.JSON(w, http.StatusOK, list)
 }
 
 // filter reads the list's filters. It reports none where nothing can match: the company has no such sender, or the

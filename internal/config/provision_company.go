@@ -44,6 +44,7 @@ func (c *company) fields(f *form) {
 	f.inner("limits", func(f *form) {
 		c.number(f, "sends_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.SendsPerMinute })
 		c.number(f, "template_lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplateListsPerMinute })
+		c.number(f, "lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.ListsPerMinute })
 		c.number(f, "daily_recipients", maxLimit, func(x *carillon.Company) *int { return &x.Limits.DailyRecipients })
 		c.number(f, "templates_per_day", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplatesPerDay })
 		c.number(f, "widget_calls_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.WidgetCallsPerMinute })

@@ -33,6 +33,7 @@ type DB struct {
 	dialect
 	schema   schema
 	dir      string
+	procs    int
 	log      *slog.Logger
 	stmts    stmtCache
 	watch    atomic.Pointer[Watcher] // nil but in tests
@@ -60,7 +61,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Processors <= 0 {
 		o.Processors = runtime.GOMAXPROCS(0)
 	}
-	d := &DB{log: o.Logger, report: o.Committed, dir: o.Dir}
+	d := &DB{log: o.Logger, report: o.Committed, dir: o.Dir, procs: o.Processors}
 	d.wal.dirty = make(chan struct{}, 1)
 	var err error
 	if o.URL == "" {
@@ -109,6 +110,9 @@ func (d *DB) Engine() string { return d.dialect.name }
 
 // SQLite reports whether the engine is SQLite.
 func (d *DB) SQLite() bool { return d.dialect.sqlite }
+
+// Processors is the number of processors by which SQLite's readers are counted.
+func (d *DB) Processors() int { return d.procs }
 
 // Dir is SQLite's data folder.
 func (d *DB) Dir() string { return d.dir }

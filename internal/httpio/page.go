@@ -2,6 +2,7 @@ package httpio
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -13,7 +14,8 @@ import (
 const (
 	pageDefault = 25
 	pageMost    = 100
-	cursorMost  = 200 // characters of a cursor
+	pageBytes   = 1<<20 - 4<<10 // of its rows; the rest is for what surrounds them
+	cursorMost  = 200           // characters of a cursor
 )
 
 // Page is the part of a list that a request asks for.
@@ -66,7 +68,24 @@ func ListOf[R, T any](p Page, kind string, rows []R, key func(R) string, row fun
 	for _, r := range rows {
 		l.Data = append(l.Data, row(r))
 	}
+	if n := Fit(l.Data); n < len(l.Data) {
+		l.Data = l.Data[:n]
+		next := EncodeCursor(kind, key(rows[n-1]))
+		l.Next = &next
+	}
 	return l
+}
+
+// Fit returns how many rows a page has room for, at least one of them.
+func Fit[T any](rows []T) int {
+	size := 0
+	for i := range rows {
+		row, _ := json.Marshal(rows[i]) // what cannot be written fails when the response is
+		if size += len(row) + 1; size > pageBytes && i > 0 {
+			return i
+		}
+	}
+	return len(rows)
 }
 
 // EncodeCursor makes an opaque cursor from the last row's key.

@@ -52,6 +52,9 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	a := &store.Accept{Notification: store.Notification{
 		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
 		Campaign: req.Campaign, Flat: s.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
+		Labels: store.Labels{
+			RecipientID: req.RecipientID, TemplateName: req.TemplateName, Language: req.Language, AgentID: req.AgentID, Event: req.Event,
+		},
 	}}
 	if req.Scheduled {
 		a.Notification.DueAt = req.At

@@ -85,21 +85,15 @@ func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now tim
 	}
 	views := make([]*View, len(all))
 	for i, x := range all {
-		if views[i], err = viewOf(x, tallies[x.Seq()], called[x.Seq()], now); err != nil {
-			return nil, err
-		}
+		views[i] = viewOf(x, tallies[x.Seq()], called[x.Seq()], now)
 	}
 	return views, nil
 }
 
-func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, now time.Time) (*View, error) {
-	req, err := requestOf(x)
-	if err != nil {
-		return nil, err
-	}
+func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, now time.Time) *View {
 	v := &View{
-		ID: x.ID, Channel: x.Channel, TemplateName: req.TemplateName, Language: req.Language, AgentID: req.AgentID,
-		RecipientID: req.RecipientID, Type: x.Class.String(), Campaign: x.Campaign, Event: req.Event,
+		ID: x.ID, Channel: x.Channel, TemplateName: x.Labels.TemplateName, Language: x.Labels.Language, AgentID: x.Labels.AgentID,
+		RecipientID: x.Labels.RecipientID, Type: x.Class.String(), Campaign: x.Campaign, Event: x.Labels.Event,
 		CreatedAt: carillon.FormatTime(x.CreatedAt), Counts: carillon.Details{},
 	}
 	if x.Scheduled {
@@ -111,7 +105,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 	v.State = summary(x, tallies, now)
 	if call != nil {
 		v.Counts = append(v.Counts, carillon.Detail{Key: string(callState(x, call, now)), Value: 1})
-		return v, nil
+		return v
 	}
 	counts := map[carillon.State]int{}
 	for _, t := range tallies {
@@ -122,7 +116,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 			v.Counts = append(v.Counts, carillon.Detail{Key: string(s), Value: counts[s]})
 		}
 	}
-	return v, nil
+	return v
 }
 
 // summary returns the notification's own state: scheduled, in_progress, completed or canceled.
@@ -229,15 +223,9 @@ func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.
 // List returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
 func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
 	now := time.Now()
-	limit := f.Limit
-	f.Limit++
-	rows, err := n.store.Notifications(ctx, companyID, f, now)
+	rows, next, err := n.store.Notifications(ctx, companyID, f, now)
 	if err != nil {
 		return nil, "", err
-	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = rows[limit-1].ID
 	}
 	views, err = n.viewsOf(ctx, rows, now)
 	return views, next, err

@@ -62,12 +62,8 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	if err != nil {
 		return nil, err
 	}
-	req, err := requestOf(x)
-	if err != nil {
-		return nil, err
-	}
 	return &CallDetail{
-		CallView: viewCall(x.ID, c, attempts), NotificationID: x.ID, RecipientID: req.RecipientID, Number: c.Number, AgentID: req.AgentID,
+		CallView: viewCall(x.ID, c, attempts), NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
 		State: callState(x, c, time.Now()), Reason: c.Reason, Turns: []struct{}{},
 	}, nil
 }

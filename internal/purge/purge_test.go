@@ -197,7 +197,7 @@ func (w *world) check(t *testing.T) {
 	for company, want := range kept {
 		for name, f := range map[string]store.Filter{"all": {}, "campaign": {Campaign: "c"}, "number": {Number: "34600000000"}} {
 			f.Limit = len(w.all) + 1
-			found, err := w.Notifications(t.Context(), company, f, w.base)
+			found, _, err := w.Notifications(t.Context(), company, f, w.base)
 			if err != nil || len(found) != want {
 				t.Errorf("%s by %s finds %d, want %d; %v", company, name, len(found), want, err)
 			}

@@ -31,7 +31,8 @@ type Accept struct {
 	followed map[string]bool // topics that the company subscribes to; nil: none
 }
 
-// Notification is one accepted request. Its body is stored as received and parsed again at delivery.
+// Notification is one accepted request. Its body is stored as received and parsed again at delivery; lists and views show the
+// Labels instead, and their notifications have no Body.
 type Notification struct {
 	ID         string
 	CompanyID  string
@@ -40,6 +41,7 @@ type Notification struct {
 	TemplateID string
 	Class      carillon.Class
 	Campaign   string
+	Labels     Labels
 	Flat       bool
 	Body       string
 	Notes      string // notes of the timeline
@@ -51,6 +53,9 @@ type Notification struct {
 	DueAt      time.Time
 	DoneAt     time.Time
 }
+
+// Labels are the fields of a request that lists and views show, as they were given.
+type Labels struct{ RecipientID, TemplateName, Language, AgentID, Event string }
 
 // Seq returns the key under which the notification is stored.
 func (n *Notification) Seq() carillon.Seq { return carillon.SeqOf(n.ID) }
@@ -340,12 +345,14 @@ const notificationConflict = "ON CONFLICT (seq) DO NOTHING"
 func notificationBulk(suffix string) *db.Bulk {
 	return db.NewBulk("notification", suffix, "seq:bigint", "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
 		"class:bigint", "campaign:text", "flat:boolean", "body:text", "notes:text", "total:bigint", "open:bigint",
-		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint")
+		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint",
+		"recipient_id:text", "name_template:text", "language:text", "agent_id:text", "name_event:text")
 }
 
 func (n *Notification) addTo(b *db.Bulk) {
 	b.Add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
-		int64(n.Total), int64(n.Open), n.Scheduled, db.Millis(n.CreatedAt), db.Millis(n.DueAt), db.Millis(n.DoneAt))
+		int64(n.Total), int64(n.Open), n.Scheduled, db.Millis(n.CreatedAt), db.Millis(n.DueAt), db.Millis(n.DoneAt),
+		n.Labels.RecipientID, n.Labels.TemplateName, n.Labels.Language, n.Labels.AgentID, n.Labels.Event)
 }
 
 // inOrder returns the admitted accepts of a batch, sorted by key: rows with rising keys are appended to the table and most

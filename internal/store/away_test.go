@@ -93,7 +93,7 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 	asked := map[string]func() error{
 		"a key's look-up": func() error { _, err := s.AccessKey(t.Context(), "ck_nobody"); return err },
 		"a list": func() error {
-			_, err := s.Notifications(t.Context(), "ours", store.Filter{Limit: 1}, time.Now())
+			_, _, err := s.Notifications(t.Context(), "ours", store.Filter{Limit: 1}, time.Now())
 			return err
 		},
 		"an accept": accept,

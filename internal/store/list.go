@@ -45,58 +45,136 @@ func (w *where) clause() string { return strings.Join(w.text, " AND ") }
 // newest is above every number.
 const newest carillon.Seq = math.MaxInt64
 
-// Notifications returns a company's notifications, newest first. A search by number or campaign reads the search table, which is
-// filled in the background, and the newer notifications directly.
-func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, now time.Time) ([]*Notification, error) {
-	before := newest
+// examineMost bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
+const examineMost = 5000
+
+// span is the part of a list that a page is read from, both ends exclusive.
+type span struct{ above, below carillon.Seq }
+
+// span returns the part that the filter's instants and cursor leave.
+func (f *Filter) span() span {
+	x := span{carillon.NoSeq, newest}
+	if !f.From.IsZero() {
+		x.above = carillon.FirstSeq(f.From) - 1
+	}
+	if !f.To.IsZero() {
+		x.below = carillon.FirstSeq(f.To)
+	}
 	if f.Before != "" {
-		before = carillon.SeqOf(f.Before)
+		x.below = min(x.below, carillon.SeqOf(f.Before))
 	}
+	return x
+}
+
+// Notifications returns a page of a company's notifications, newest first, without their bodies; next is the cursor of the next
+// page, "" after the last. A page that has looked at examineMost rows ends early, even with none found. A search by number or
+// campaign reads the search table, which is filled in the background, and the newer notifications directly.
+func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string, err error) {
+	select {
+	case s.lists <- struct{}{}:
+		defer func() { <-s.lists }()
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	limit := f.Limit
+	f.Limit++
 	if f.Number == "" && f.Campaign == "" {
-		return s.list(ctx, companyID, f, now, carillon.NoSeq, before)
+		found, next, err = s.list(ctx, companyID, f, now, f.span())
+	} else {
+		found, next, err = s.search(ctx, companyID, f, now, f.span())
 	}
+	if len(found) > limit {
+		found = found[:limit]
+		next = found[limit-1].ID
+	}
+	return found, next, err
+}
+
+// search reads what is newer than the search table, then the search table.
+func (s *Store) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
 	horizon, err := s.searchHorizon(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	found, err := s.list(ctx, companyID, f, now, horizon, before)
-	if err != nil || len(found) == f.Limit {
-		return found, err
+	found, edge, err = s.list(ctx, companyID, f, now, span{max(in.above, horizon), in.below})
+	if err != nil || edge != "" || len(found) == f.Limit {
+		return found, edge, err
 	}
 	field, value := "campaign", f.Campaign
 	if f.Number != "" {
 		field, value = "number", f.Number
 	}
 	f.Limit -= len(found)
-	rest, err := s.listIndexed(ctx, f, now, where{args: []any{companyID, field, value, int64(min(before, horizon+1))}})
-	return append(found, rest...), err
+	in.below = min(in.below, horizon+1)
+	rest, edge, err := s.listIndexed(ctx, f, now, in, companyID, field, value)
+	return append(found, rest...), edge, err
 }
 
-// list reads a company's notifications above floor and below before.
-func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.Time, floor, before carillon.Seq) ([]*Notification, error) {
-	var w where
-	w.add("company_id = ? AND seq < ?", companyID, int64(before))
-	if floor != carillon.NoSeq {
-		w.add("seq > ?", int64(floor))
+// edge returns the oldest of the first examineMost rows of a list, whose condition names $2 and $3 as its ends; "" when there
+// are fewer.
+func (s *Store) edge(ctx context.Context, in *span, rows string, args ...any) (id string, err error) {
+	var seq carillon.Seq
+	err = s.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+" ORDER BY seq DESC LIMIT 1 OFFSET "+
+		strconv.Itoa(examineMost-1)+")", args...)
+	if err == nil {
+		in.above = seq - 1
 	}
+	return id, db.Wrap(db.Ignore(err), "bound a list")
+}
+
+// list reads a company's notifications. edge is the last one that was looked at where that was not all.
+func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
+	if f.narrows() {
+		edge, err = s.edge(ctx, &in, "notification WHERE company_id = $1 AND seq > $2 AND seq < $3"+f.indexed(), companyID, int64(in.above), int64(in.below))
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	w := where{text: []string{"company_id = $1 AND seq > $2 AND seq < $3"}, args: []any{companyID, int64(in.above), int64(in.below)}}
 	f.conditions(&w, now, false)
 	w.args = append(w.args, f.Limit)
-	return s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE "+w.clause()+
+	found, err = s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE "+w.clause()+
 		" ORDER BY seq DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
+	return found, edge, err
 }
 
-// listIndexed reads through the search table: w has the company, the field, its value and the upper limit.
-func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, w where) ([]*Notification, error) {
-	w.text = []string{"s.company_id = $1 AND s.field = $2 AND s.value = $3 AND s.seq < $4 AND n.seq = s.seq"}
-	if w.args[1] == "number" {
+// narrows reports whether the filter leaves out rows that the list's index yields.
+func (f *Filter) narrows() bool {
+	return f.Campaign != "" || f.Number != "" || f.Class != nil || f.Channel != "" || f.State != "" || f.SenderUID != 0
+}
+
+// indexed is the part of the filter by state that an index applies: rows that it leaves out are not looked at.
+func (f *Filter) indexed() string {
+	switch f.State {
+	case carillon.StateCanceled:
+		return " AND canceled"
+	case carillon.StateScheduled, carillon.StateInProgress:
+		return " AND open > 0"
+	}
+	return ""
+}
+
+// listIndexed reads through the search table.
+func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, in span, companyID, field, value string) (found []*Notification, edge string, err error) {
+	edge, err = s.edge(ctx, &in, "search WHERE company_id = $1 AND seq > $2 AND seq < $3 AND field = $4 AND value = $5",
+		companyID, int64(in.above), int64(in.below), field, value)
+	if err != nil {
+		return nil, "", err
+	}
+	w := where{
+		text: []string{"s.company_id = $1 AND s.seq > $2 AND s.seq < $3 AND s.field = $4 AND s.value = $5 AND n.seq = s.seq"},
+		args: []any{companyID, int64(in.above), int64(in.below), field, value},
+	}
+	if field == "number" {
 		f.Number = "" // the search table applied it
 	}
 	f.conditions(&w, now, true)
 	w.args = append(w.args, f.Limit)
 	columns := "n." + strings.Join(strings.Fields(strings.ReplaceAll(notificationColumns, ",", " ")), ", n.")
 	// CROSS JOIN keeps SQLite from scanning all of the company's notifications.
-	return s.notifications(ctx, "SELECT "+columns+" FROM search s CROSS JOIN notification n WHERE "+w.clause()+
+	found, err = s.notifications(ctx, "SELECT "+columns+" FROM search s CROSS JOIN notification n WHERE "+w.clause()+
 		" ORDER BY s.seq DESC LIMIT $"+strconv.Itoa(len(w.args)), w.args...)
+	return found, edge, err
 }
 
 // conditions adds the filters; joined means that the columns have the alias n and that seq is the search table's.
@@ -122,12 +200,6 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	if f.SenderUID != 0 {
 		w.add(p+"sender = ?", f.SenderUID)
 	}
-	if !f.From.IsZero() {
-		w.add(seq+" >= ?", int64(carillon.FirstSeq(f.From)))
-	}
-	if !f.To.IsZero() {
-		w.add(seq+" < ?", int64(carillon.FirstSeq(f.To)))
-	}
 	switch f.State {
 	case carillon.StateScheduled:
 		w.add(p+"open > 0 AND "+p+"scheduled AND "+p+"due_at > ?", db.Millis(now))
@@ -142,7 +214,7 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 }
 
 func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
-	return db.Collect(ctx, s, "notifications", scanNotification, query, args...)
+	return db.Collect(ctx, s, "notifications", scanListed, query, args...)
 }
 
 // searchHorizon returns the number up to which the search table is filled.

@@ -12,32 +12,45 @@ import (
 	"carillon/internal/store/rank"
 )
 
-const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
-	scheduled, canceled, created_at, due_at, done_at`
+const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, canceled,
+	created_at, due_at, done_at, recipient_id, name_template, language, agent_id, name_event, notes`
 
-func scanNotification(scan db.Scan) (*Notification, error) {
+func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
 	var n Notification
 	var created, due, done int64
-	err := scan(&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Body, &n.Notes,
-		&n.Total, &n.Open, &n.Scheduled, &n.Canceled, &created, &due, &done)
+	l := &n.Labels
+	err := scan(append([]any{
+		&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Total, &n.Open, &n.Scheduled, &n.Canceled,
+		&created, &due, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes,
+	}, more...)...)
 	n.CreatedAt, n.DueAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(done)
 	return &n, err
 }
 
-// LoadNotification reads a notification by its number only, for the delivery of one of its messages. Errors: not_found.
+// scanListed reads a notification without its body.
+func scanListed(scan db.Scan) (*Notification, error) { return scanNotification(scan) }
+
+// LoadNotification reads a notification by its number only, with its body, for the delivery of one of its messages. Errors:
+// not_found.
 func (s *Store) LoadNotification(ctx context.Context, seq carillon.Seq) (*Notification, error) {
-	n, err := db.Find(ctx, s, "notification", scanNotification, "SELECT "+notificationColumns+" FROM notification WHERE seq = $1", int64(seq))
+	n, err := db.Find(ctx, s, "notification", func(scan db.Scan) (*Notification, error) {
+		var body string
+		n, err := scanNotification(scan, &body)
+		n.Body = body
+		return n, err
+	}, "SELECT "+notificationColumns+", body FROM notification WHERE seq = $1", int64(seq))
 	if n == nil && err == nil {
 		err = carillon.Absent("Notification")
 	}
 	return n, err
 }
 
-// Notification reads a company's notification. Errors: not_found, also for another company's.
+// Notification reads a company's notification without its body. Errors: not_found, also for another company's.
 func (s *Store) Notification(ctx context.Context, companyID, id string) (*Notification, error) {
-	n, err := s.LoadNotification(ctx, carillon.SeqOf(id))
-	if err == nil && (n.CompanyID != companyID || n.ID != id) {
-		return nil, carillon.Absent("Notification")
+	n, err := db.Find(ctx, s, "notification", scanListed,
+		"SELECT "+notificationColumns+" FROM notification WHERE seq = $1 AND company_id = $2 AND id = $3", int64(carillon.SeqOf(id)), companyID, id)
+	if n == nil && err == nil {
+		err = carillon.Absent("Notification")
 	}
 	return n, err
 }

@@ -83,7 +83,8 @@ type Store struct {
 	purges     *db.Kind[db.Func] // deletions, on SQLite
 	backups    backups
 	calls      *calls.Store
-	nodeID     atomic.Value // string; empty until the node has joined
+	lists      chan struct{} // of the lists being read: they must leave readers to requests that send
+	nodeID     atomic.Value  // string; empty until the node has joined
 	stop       context.CancelFunc
 	done       sync.WaitGroup
 }
@@ -120,7 +121,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		seal: sealer, config: config, log: o.Logger, window: configure.Cache[Maintenance](config), accepts: acceptKind(),
 		messages: messages, deliveries: deliveryKind(messages), receipts: receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), eventStore: events.New(d, config, placeEvent),
-		purges: db.Funcs("purge", placeClose),
+		purges: db.Funcs("purge", placeClose), lists: make(chan struct{}, max(2, d.Processors())),
 	}
 	s.nodeID.Store("")
 	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))

@@ -38,14 +38,25 @@ func accepting() []sentence {
 func acceptedIsReadBack(t *testing.T, r *rig) {
 	a := r.request("34600000001", "34600000002")
 	n := &a.Notification
+	n.Labels = store.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES", AgentID: "a", Event: "e"}
 	n.Flat, n.Notes, n.Scheduled, n.DueAt, n.Open = true, "note", true, r.now.Add(26*time.Hour), 1
 	a.Messages[1].Skip = carillon.ReasonSuppressed
 	if err := r.Accept(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Notification(t.Context(), ours, n.ID)
+	got, err := r.LoadNotification(t.Context(), n.Seq())
 	if d := cmp.Diff(n, got); err != nil || d != "" {
 		t.Error(err, d)
+	}
+	listed, _, err := r.Notifications(t.Context(), ours, store.Filter{Limit: 1}, r.now)
+	shown, showErr := r.Notification(t.Context(), ours, n.ID)
+	for _, without := range append(listed, shown) {
+		if got.Body = ""; !cmp.Equal(got, without) {
+			t.Errorf("without its body\n%s", cmp.Diff(got, without))
+		}
+	}
+	if err != nil || showErr != nil || len(listed) != 1 {
+		t.Error(err, showErr, len(listed))
 	}
 	if _, err := r.Notification(t.Context(), theirs, n.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company was told %v", err)

@@ -270,7 +270,7 @@ func callPurged(t *testing.T, r *rig) {
 				t.Fatal(err)
 			}
 		}
-		all, err := r.Notifications(t.Context(), ours, store.Filter{Number: a.Messages[0].Number, Limit: 10}, r.now)
+		all, _, err := r.Notifications(t.Context(), ours, store.Filter{Number: a.Messages[0].Number, Limit: 10}, r.now)
 		if len(all) != 1 || err != nil {
 			t.Errorf("filled %v: found %d, %v", filled, len(all), err)
 		}

@@ -21,6 +21,7 @@ func listing() []sentence {
 		{"a search finds what is indexed and what is not yet", searchAcrossTheHorizon},
 		{"the search table leaves out what may yet be committed", searchLags},
 		{"recipients come in pages", recipientPages},
+		{"a page that finds nothing among the rows it may look at ends early", sparsePages},
 	}
 }
 
@@ -140,17 +141,17 @@ func (r *rig) list(t *testing.T, f store.Filter, page int, between func()) []str
 	t.Helper()
 	var ids []string
 	for f.Limit = page; ; {
-		rows, err := r.Notifications(t.Context(), ours, f, r.now)
+		rows, next, err := r.Notifications(t.Context(), ours, f, r.now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range rows {
 			ids = append(ids, n.ID)
 		}
-		if len(rows) < page {
+		if next == "" {
 			return ids
 		}
-		f.Before = rows[page-1].ID
+		f.Before = next
 		if between != nil {
 			between()
 		}
@@ -283,5 +284,45 @@ func recipientPages(t *testing.T, r *rig) {
 	}
 	if len(got) != 100 {
 		t.Errorf("%d of 100 recipients", len(got))
+	}
+}
+
+func sparsePages(t *testing.T, r *rig) {
+	var oldest *store.Accept
+	for range 6 { // more than a page may look at
+		accepts := make([]*store.Accept, 1000)
+		for i := range accepts {
+			accepts[i] = r.request("34600000000")
+		}
+		if oldest == nil {
+			oldest = accepts[0]
+			oldest.Notification.Campaign, oldest.Notification.Class, oldest.Messages[0].Number = "rare", carillon.Marketing, "34600000001"
+		}
+		for _, err := range r.AcceptAsCommitted(accepts...) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	marketing := carillon.Marketing
+	for when, fill := range map[string]func(){
+		"before the search table is filled": func() {},
+		"after":                             func() { r.fillSearch(t, r.now.Add(time.Minute)) },
+	} {
+		fill()
+		for _, f := range []store.Filter{{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Number: "34600000000", Class: &marketing}} {
+			f.Limit = 10
+			rows, next, err := r.Notifications(t.Context(), ours, f, r.now)
+			if err != nil || len(rows) > 0 || next == "" {
+				t.Errorf("%s, %+v: %d rows, cursor %q, %v", when, f, len(rows), next, err)
+			}
+			found := r.list(t, f, 10, nil)
+			if f.Campaign == "" && f.Number == "" && !slices.Equal(found, []string{oldest.Notification.ID}) {
+				t.Errorf("%s, %+v: all pages have %v", when, f, found)
+			}
+		}
+	}
+	if found := r.list(t, store.Filter{Number: "34600000001"}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
+		t.Error(found)
 	}
 }

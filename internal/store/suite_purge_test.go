@@ -54,7 +54,7 @@ func (r *rig) purge(t *testing.T, from, before time.Time, most int) store.Purged
 func (r *rig) found(t *testing.T, f store.Filter) int {
 	t.Helper()
 	f.Limit = 100
-	all, err := r.Notifications(t.Context(), ours, f, r.now)
+	all, _, err := r.Notifications(t.Context(), ours, f, r.now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -251,7 +251,8 @@ CREATE TABLE idempotency (
 ){without_rowid};
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
--- The id carries seq (adr/0015). The texts come last: SQLite reads a row from its beginning, and they fill further pages.
+-- The id carries seq (adr/0015). What a list shows of the request has columns of its own, so that only a delivery reads
+-- bodies. Those come last: SQLite reads a row from its beginning, and a long body fills further pages.
 CREATE TABLE notification (
   seq           {integer_key},
   id            TEXT NOT NULL,
@@ -269,6 +270,11 @@ CREATE TABLE notification (
   created_at    BIGINT NOT NULL,
   due_at        BIGINT NOT NULL,
   done_at       BIGINT NOT NULL DEFAULT 0,
+  recipient_id  TEXT NOT NULL DEFAULT '',
+  name_template TEXT NOT NULL DEFAULT '',
+  language      TEXT NOT NULL DEFAULT '',
+  agent_id      TEXT NOT NULL DEFAULT '',
+  name_event    TEXT NOT NULL DEFAULT '',
   notes         TEXT NOT NULL,
   body          TEXT NOT NULL
 ){hot};
