@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Code is the machine-readable code of an error response. errorCodes is the table of codes and HTTP statuses.
@@ -183,18 +182,23 @@ func shown(provided any) any {
 	return provided
 }
 
-// Shorten cuts a text of the caller's to at most 256 bytes, so that an error never repeats more. The text may not be
-// valid UTF-8 if it is from a query string.
+// shownMost is how many characters of a caller's text an error shows.
+const shownMost = 100
+
+// Shorten cuts a text of the caller's to a hundred characters, so that an error never repeats more. The text may not be valid
+// UTF-8 if it is from a query string.
 func Shorten(s string) string {
-	const limit = 256
-	if len(s) <= limit {
-		return s
+	n, cut := 0, 0
+	for i := range s {
+		switch n {
+		case shownMost - 1:
+			cut = i
+		case shownMost:
+			return s[:cut] + "…"
+		}
+		n++
 	}
-	n := limit
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return s
 }
 
 // NoAccess is the 401; reason says whether the credential is missing, invalid, expired or revoked.

@@ -220,7 +220,7 @@ func (v Value) Mismatch(field, expected string, example any) *carillon.Error {
 }
 
 // maxShown is the longest JSON text that an error repeats as JSON; longer ones are cut and shown as a string.
-const maxShown = 256
+const maxShown = 100
 
 // shown is the value as an error repeats it.
 func (v Value) shown() any {

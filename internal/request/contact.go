@@ -146,6 +146,9 @@ func (c *Contact) readField(v jsonbody.Value, name, index string) error {
 		if v.IsComposite() {
 			return carillon.Invalid(contactField(index, name), "A contact's field must not be an object or an array")
 		}
+		if text, ok := v.Scalar(); ok {
+			return checkLength(contactField(index, name), text, maxCustom)
+		}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package request
 
 import (
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -9,8 +11,12 @@ import (
 	"carillon/internal/jsonbody"
 )
 
-// maxEvent is the length of name_event in code points.
-const maxEvent = 255
+// The lengths of texts, in code points (docs/reference/limits.md).
+const (
+	maxLabel        = 255
+	maxTemplateName = 512
+	maxCustom       = 4096
+)
 
 // Request is a request to send whose body and fields are valid.
 type Request struct {
@@ -70,42 +76,71 @@ func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request
 func (r *Request) readLabels() error {
 	var err error
 	if r.Channel == carillon.Messaging {
-		if r.Language, err = r.required("language_template"); err != nil {
+		if r.Language, err = r.required("language_template", maxLabel); err != nil {
 			return err
 		}
-		if r.TemplateName, err = r.required("name_template"); err != nil {
+		if r.TemplateName, err = r.required("name_template", maxTemplateName); err != nil {
 			return err
 		}
 	}
-	if r.RecipientID, err = r.required("recipient_id"); err != nil {
+	if r.RecipientID, err = r.required("recipient_id", maxLabel); err != nil {
 		return err
 	}
 	if r.Channel == carillon.Voice {
-		if r.AgentID, err = r.required("agent_id"); err != nil {
+		if r.AgentID, err = r.required("agent_id", maxLabel); err != nil {
 			return err
 		}
 	}
 	if err := r.readClass(); err != nil {
 		return err
 	}
-	if r.Campaign, err = r.required("campaign_name"); err != nil {
+	if r.Campaign, err = r.required("campaign_name", maxLabel); err != nil {
 		return err
 	}
 	if r.Event, _, err = r.root.String("name_event", "name_event"); err != nil {
 		return err
 	}
-	if len(r.Event) > maxEvent && utf8.RuneCountInString(r.Event) > maxEvent {
-		return carillon.InvalidValue("name_event", "An event's name has at most 255 characters", r.Event)
+	if err := checkLength("name_event", r.Event, maxLabel); err != nil {
+		return err
+	}
+	return r.checkCustom()
+}
+
+// required reads a text of the body that must not be blank, of at most so many code points.
+func (r *Request) required(key string, most int) (string, error) {
+	text, err := r.root.Find(key).Required(key)
+	if err == nil {
+		err = checkLength(key, text, most)
+	}
+	return text, err
+}
+
+func checkLength(field, text string, most int) error {
+	if len(text) > most && utf8.RuneCountInString(text) > most {
+		return carillon.InvalidValue(field, "At most "+strconv.Itoa(most)+" characters", text)
 	}
 	return nil
 }
 
-// required reads a text of the body that must not be blank.
-func (r *Request) required(key string) (string, error) { return r.root.Find(key).Required(key) }
+// checkCustom checks the lengths of the body's custom values, those of contacts apart.
+func (r *Request) checkCustom() error {
+	for key, v := range r.root.Members() {
+		ofForm := r.flat || !strings.Contains(key, ".") // a key with a dot is an ordinary one in the nested form
+		if ofForm && definedString(key, r.Channel) || r.flat && strings.HasPrefix(key, contactPrefix) {
+			continue
+		}
+		if text, ok := v.Scalar(); ok {
+			if err := checkLength(key, text, maxCustom); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 func (r *Request) readClass() error {
 	const field = "notification_type"
-	text, err := r.required(field)
+	text, err := r.required(field, maxLabel)
 	if err != nil {
 		return err
 	}
