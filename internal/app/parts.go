@@ -32,12 +32,12 @@ func (a *App) sandboxReceipts(ctx context.Context, rs []provider.Receipt) error 
 type media struct{ *egress.Prober }
 
 // CheckMedia implements notify.Media: it distinguishes a rejected file from a failure of the network.
-func (m media) CheckMedia(ctx context.Context, format, url string) (rejected bool, err error) {
+func (m media) CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error) {
 	kind, ok := egress.KindOf(format)
 	if !ok {
 		return false, nil
 	}
-	err = m.Check(ctx, kind, url)
+	err = m.Check(ctx, companyID, kind, url)
 	var bad *egress.MediaError
 	return errors.As(err, &bad), err
 }

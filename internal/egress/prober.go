@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"carillon/internal/cache"
@@ -34,12 +35,25 @@ const (
 	defaultCheck = 20 * time.Second
 	maxURL       = 8 << 10
 	magicBytes   = 512 // the first bytes of a file, which identify its type
+
+	checksMost    = 32 // in flight, of all companies
+	companyChecks = 4  // and of one
 )
 
 // Prober decides whether the file at an address fits a template header.
 type Prober struct {
 	c        *Client
 	verdicts *cache.Cache[verdict]
+	all      chan struct{} // a place for each probe in flight
+
+	mu      sync.Mutex
+	company map[string]*places
+}
+
+// places are one company's for probes in flight.
+type places struct {
+	free  chan struct{}
+	users int // probes that have one or wait for one
 }
 
 // verdict is the result of a probe: nil, a *MediaError or a temporary fault.
@@ -55,21 +69,61 @@ func NewProber(o Options) *Prober {
 	o.Timeout, o.MaxBody = timeout, -1
 	c := New(o)
 	c.gate.httpsOnly = true
-	return &Prober{c: c, verdicts: cache.New[verdict](maxVerdicts, timeout)}
+	return &Prober{c: c, verdicts: cache.New[verdict](maxVerdicts, timeout),
+		all: make(chan struct{}, checksMost), company: map[string]*places{}}
 }
 
 // Close closes the idle connections.
 func (p *Prober) Close() { p.c.Close() }
 
 // Check probes the file's type, size and, of a video, length. The error is nil when it fits, a *MediaError when it
-// does not, else temporary. Verdicts are cached; at most one probe of an address is in flight.
-func (p *Prober) Check(ctx context.Context, kind Kind, address string) error {
+// does not, else temporary. Verdicts are cached; at most one probe of an address is in flight, and a few of one company,
+// whose further ones wait.
+func (p *Prober) Check(ctx context.Context, companyID string, kind Kind, address string) error {
 	if err := checkAddress(address); err != nil {
 		return err
 	}
 	digest := sha256.Sum256([]byte(address)) // addresses are long and contain credentials
 	key := string(append(digest[:], byte(kind)))
-	return p.cached(ctx, key, func(ctx context.Context) error { return p.probe(ctx, kind, address) })
+	return p.cached(ctx, key, func(ctx context.Context) error {
+		release, err := p.enter(ctx, companyID)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return p.probe(ctx, kind, address)
+	})
+}
+
+// enter waits for a place for a probe of a company.
+func (p *Prober) enter(ctx context.Context, companyID string) (release func(), err error) {
+	p.mu.Lock()
+	own := p.company[companyID]
+	if own == nil {
+		own = &places{free: make(chan struct{}, companyChecks)}
+		p.company[companyID] = own
+	}
+	own.users++
+	p.mu.Unlock()
+	leave := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if own.users--; own.users == 0 {
+			delete(p.company, companyID)
+		}
+	}
+	for i, place := range []chan struct{}{own.free, p.all} {
+		select {
+		case place <- struct{}{}:
+		case <-ctx.Done():
+			if i == 1 {
+				<-own.free
+			}
+			leave()
+			return nil, fmt.Errorf("wait to check media: %w", ctx.Err())
+		}
+	}
+	return func() { <-p.all; <-own.free; leave() }, nil
 }
 
 func (p *Prober) cached(ctx context.Context, key string, probe func(context.Context) error) error {
@@ -168,7 +222,7 @@ func checkType(kind Kind, contentType string, head []byte) error {
 func checkLength(f io.ReaderAt) error {
 	length, err := videoLength(f)
 	switch {
-	case errors.Is(err, errNoLength), errors.Is(err, errScattered):
+	case errors.Is(err, errNoLength), errors.Is(err, errScattered), errors.Is(err, errFetched):
 		return nil
 	case err != nil:
 		return err

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,7 +55,11 @@ func stubborn(kind string, content []byte) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", kind)
 		w.(http.Flusher).Flush()
-		_, _ = w.Write(content)
+		for block := range slices.Chunk(content, 64<<10) {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
 	}
 }
 
@@ -80,7 +86,7 @@ func check(t *testing.T, h http.HandlerFunc, kind egress.Kind) error {
 	o.Timeout = time.Minute
 	p := egress.NewProber(o)
 	t.Cleanup(p.Close)
-	return p.Check(t.Context(), kind, named(t, s, "/file?token=hush"))
+	return p.Check(t.Context(), "acme", kind, named(t, s, "/file?token=hush"))
 }
 
 func TestCheckAcceptsWhatFits(t *testing.T) {
@@ -129,7 +135,6 @@ func TestCheckRejectsWhatDoesNotFit(t *testing.T) {
 		"image over 5 MB, size unknown":     {stubborn("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
 		"image that never ends":             {endless("image/png"), egress.Image, "larger than the 5 MB"},
 		"video over 16 MB":                  {disk("video/mp4", movie(5, 16<<20, false)), egress.Video, "larger than the 16 MB"},
-		"video over 16 MB, size unknown":    {stubborn("video/mp4", movie(5, 16<<20, true)), egress.Video, "larger than the 16 MB"},
 		"video of 31 s":                     {disk("video/mp4", movie(31, 1<<20, true)), egress.Video, "longer than 30 s"},
 		"video of 31 s, no ranges":          {stubborn("video/mp4", movie(31, 1<<20, true)), egress.Video, "longer than 30 s"},
 		"empty file":                        {disk("image/png", nil), egress.Image, "empty"},
@@ -171,7 +176,7 @@ func TestCheckRejectsAddressesUnasked(t *testing.T) {
 		"https://nowhere.test/a.png":                       "does not exist",
 		"https://127.0.0.1/a.png":                          "private",
 	} {
-		err := p.Check(t.Context(), egress.Image, address)
+		err := p.Check(t.Context(), "acme", egress.Image, address)
 		var rejected *egress.MediaError
 		if !errors.As(err, &rejected) || !strings.Contains(rejected.Reason, reason) {
 			t.Errorf("%.40s: got %v; want %q", address, err, reason)
@@ -208,7 +213,7 @@ func TestCheckTellsPassingFaultsFromRejections(t *testing.T) {
 			o.Timeout = 300 * time.Millisecond
 			p := egress.NewProber(o)
 			defer p.Close()
-			err := p.Check(t.Context(), egress.Image, named(t, s, "/?token=hush"))
+			err := p.Check(t.Context(), "acme", egress.Image, named(t, s, "/?token=hush"))
 			var rejected *egress.MediaError
 			if err == nil || errors.As(err, &rejected) || strings.Contains(err.Error(), "hush") {
 				t.Errorf("got %v; want a passing fault without the query", err)
@@ -225,11 +230,76 @@ func TestCheckSkipsPicturesWithRanges(t *testing.T) {
 	})
 	p := egress.NewProber(o)
 	defer p.Close()
-	if err := p.Check(t.Context(), egress.Video, named(t, s, "/")); err != nil {
+	if err := p.Check(t.Context(), "acme", egress.Video, named(t, s, "/")); err != nil {
 		t.Fatal(err)
 	}
 	if sent.Load() > 256<<10 {
 		t.Errorf("%d bytes were fetched to learn a length", sent.Load())
+	}
+}
+
+// A server that does not send the size causes no long downloads; the channel checks a large file itself.
+func TestCheckReadsLittleOfAFileOfUnknownSize(t *testing.T) {
+	pdf := append([]byte("%PDF-1.7\n"), make([]byte, 64<<20)...)
+	for name, c := range map[string]struct {
+		h    http.HandlerFunc
+		kind egress.Kind
+	}{
+		"document":          {stubborn("application/pdf", pdf), egress.Document},
+		"endless document":  {endless("application/pdf"), egress.Document},
+		"video, header end": {stubborn("video/mp4", movie(5, 60<<20, true)), egress.Video},
+	} {
+		var sent atomic.Int64
+		s, o := serve(t, func(w http.ResponseWriter, r *http.Request) { c.h(&meter{w, &sent}, r) })
+		p := egress.NewProber(o)
+		for range 3 { // a verdict is cached
+			if err := p.Check(t.Context(), "acme", c.kind, named(t, s, "/")); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		p.Close()
+		if n := sent.Load(); n > 40<<20 { // 8 MiB are read; the rest was under way, at most a window and the sockets' buffers
+			t.Errorf("%s: %d bytes were sent", name, n)
+		}
+	}
+}
+
+func TestChecksOfOneCompanyAtOnceAreFew(t *testing.T) {
+	var under, most atomic.Int64
+	release := make(chan struct{})
+	image := disk("image/png", []byte("\x89PNG\r\n\x1a\n"))
+	s, o := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/slow") {
+			n := under.Add(1)
+			defer under.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			<-release
+		}
+		image(w, r)
+	})
+	p := egress.NewProber(o)
+	defer p.Close()
+	checked := make(chan error, 20)
+	for i := range cap(checked) {
+		go func() {
+			checked <- p.Check(t.Context(), "hostile", egress.Image, named(t, s, "/slow"+strconv.Itoa(i)))
+		}()
+	}
+	for under.Load() < 4 {
+		runtime.Gosched()
+	}
+	if err := p.Check(t.Context(), "acme", egress.Image, named(t, s, "/quick")); err != nil {
+		t.Error("another company's:", err)
+	}
+	close(release)
+	for range cap(checked) {
+		if err := <-checked; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 4 {
+		t.Errorf("%d checks of a company were in flight", most.Load())
 	}
 }
 
@@ -238,9 +308,12 @@ type meter struct {
 	sent *atomic.Int64
 }
 
+func (m *meter) Flush() { m.ResponseWriter.(http.Flusher).Flush() }
+
 func (m *meter) Write(p []byte) (int, error) {
-	m.sent.Add(int64(len(p)))
-	return m.ResponseWriter.Write(p)
+	n, err := m.ResponseWriter.Write(p)
+	m.sent.Add(int64(n))
+	return n, err
 }
 
 func TestCheckBoundsTheRangesOfOneFile(t *testing.T) {
@@ -255,7 +328,7 @@ func TestCheckBoundsTheRangesOfOneFile(t *testing.T) {
 	p := egress.NewProber(o)
 	defer p.Close()
 	var rejected *egress.MediaError
-	if err := p.Check(t.Context(), egress.Video, named(t, s, "/")); !errors.As(err, &rejected) {
+	if err := p.Check(t.Context(), "acme", egress.Video, named(t, s, "/")); !errors.As(err, &rejected) {
 		t.Errorf("got %v", err)
 	}
 	if asked.Load() > 20 {
@@ -279,23 +352,23 @@ func TestCheckAsksOncePerAddress(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if err := p.Check(t.Context(), egress.Image, address); err != nil {
+			if err := p.Check(t.Context(), "acme", egress.Image, address); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	if err := p.Check(gone, egress.Image, address); !errors.Is(err, context.Canceled) {
+	if err := p.Check(gone, "acme", egress.Image, address); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who left got %v", err)
 	}
 	close(release)
 	wg.Wait()
-	if err := p.Check(t.Context(), egress.Image, address); err != nil {
+	if err := p.Check(t.Context(), "acme", egress.Image, address); err != nil {
 		t.Error(err)
 	}
 	if asked.Load() != 1 {
 		t.Errorf("the server was asked %d times", asked.Load())
 	}
-	if err := p.Check(t.Context(), egress.Document, address); err == nil {
+	if err := p.Check(t.Context(), "acme", egress.Document, address); err == nil {
 		t.Error("the answer for another kind was taken")
 	}
 }

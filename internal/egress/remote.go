@@ -19,6 +19,13 @@ const maxOpens = 16
 // errScattered means that a server sends a file in too small pieces, or that its structure demands too many requests.
 var errScattered = errors.New("file comes in too many pieces")
 
+// maxFetched bounds the bytes of one file that are read, for servers that know no ranges or do not send the size. It is
+// more than the limit of an image; a longer video or document of unknown size is left to the channel's own check.
+const maxFetched = 8 << 20
+
+// errFetched means that maxFetched bytes were read.
+var errFetched = errors.New("enough of the file has been read")
+
 // remote is a file at an address, read in ranges. A server that knows no ranges sends it from the beginning each time.
 type remote struct {
 	ctx   context.Context //nolint:containedctx // lives for one Check, whose context it is; io.ReaderAt takes none
@@ -32,6 +39,23 @@ type remote struct {
 	from  int64  // where the piece in memory begins
 	held  []byte
 	opens int
+	read  int64 // bytes, in all requests
+}
+
+// metered counts what is read of a body for its file.
+type metered struct {
+	io.ReadCloser
+	file *remote
+}
+
+func (c metered) Read(p []byte) (int, error) {
+	left := maxFetched - c.file.read
+	if left == 0 {
+		return 0, errFetched
+	}
+	n, err := c.ReadCloser.Read(p[:min(int64(len(p)), left)])
+	c.file.read += int64(n)
+	return n, err
 }
 
 // ReadAt implements io.ReaderAt.
@@ -69,14 +93,15 @@ func (r *remote) fetch(from int64) error {
 	return nil
 }
 
-// fits reports whether the file is within the limit. It reads on where the server does not send the size.
+// fits reports whether the file is within the limit. It reads on where the server does not send the size, and is true where
+// that would take too long.
 func (r *remote) fits() (bool, error) {
 	if r.size >= 0 {
 		return r.size <= r.limit, nil
 	}
 	from := r.from + int64(len(r.held))
 	body, err := r.open(from, r.limit+1-from)
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, errFetched) {
 		return true, nil
 	}
 	if err != nil {
@@ -84,6 +109,9 @@ func (r *remote) fits() (bool, error) {
 	}
 	defer func() { _ = body.Close() }()
 	n, err := io.Copy(io.Discard, io.LimitReader(body, r.limit+1-from))
+	if errors.Is(err, errFetched) {
+		err = nil
+	}
 	return max(from+n, r.size) <= r.limit, err
 }
 
@@ -101,6 +129,7 @@ func (r *remote) open(from, n int64) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, judge(err)
 	}
+	resp.Body = metered{resp.Body, r}
 	if err := r.accept(resp, from); err != nil {
 		_ = resp.Body.Close()
 		return nil, err

@@ -148,7 +148,7 @@ func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	}
 	m.Template, m.Content = t, content
 	if content.MediaURL != "" && j.sender.MediaCheck == "full" && n.o.Media != nil {
-		if rejected, err := n.o.Media.CheckMedia(ctx, t.Shape.HeaderFormat, content.MediaURL); err != nil {
+		if rejected, err := n.o.Media.CheckMedia(ctx, j.sender.CompanyID, t.Shape.HeaderFormat, content.MediaURL); err != nil {
 			if rejected || j.Attempt >= mediaTries && now.Sub(since) > mediaPatience {
 				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
 			}

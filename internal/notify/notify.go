@@ -29,8 +29,8 @@ type Sender interface {
 
 // Media checks the files of headers before a send.
 type Media interface {
-	// CheckMedia reports whether a file is rejected, or why it could not be checked.
-	CheckMedia(ctx context.Context, format, url string) (rejected bool, err error)
+	// CheckMedia reports whether a company's file is rejected, or why it could not be checked.
+	CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error)
 }
 
 // Templates pauses a template that the channel refused.

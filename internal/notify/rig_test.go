@@ -83,7 +83,7 @@ type rig struct {
 
 type mediaFunc func(ctx context.Context, format, url string) (rejected bool, err error)
 
-func (f mediaFunc) CheckMedia(ctx context.Context, format, url string) (bool, error) {
+func (f mediaFunc) CheckMedia(ctx context.Context, _, format, url string) (bool, error) {
 	return f(ctx, format, url)
 }
 
