@@ -40,6 +40,7 @@ func others(t *testing.T, s *store.Store) {
 	for range 2 {
 		apply(t, s, example(t))
 		apply(t, s, small)
+		apply(t, s, "companies: [{name: Left, users: [{email: both@x.test}]}, {name: Right, users: [{email: both@x.test}]}]")
 	}
 	id := companyNamed(t, s, "Small")
 	senders, err := s.Senders(t.Context(), id)

@@ -64,7 +64,7 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 	}
 	var a *applying
 	_, err = s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
-		a = &applying{tx: tx, now: time.Now(), hashes: hashes} // a repeated transaction starts over
+		a = &applying{tx: tx, now: time.Now(), hashes: hashes, setUp: p} // a repeated transaction starts over
 		if err := a.all(ctx, p); err != nil {
 			return false, err
 		}
@@ -127,6 +127,7 @@ type applying struct {
 	tx       *Tx
 	now      time.Time
 	hashes   map[string]string // by e-mail
+	setUp    *config.Provision
 	summary  Summary
 	problems config.Problems
 	made     int64 // templates so far, so that their ids differ

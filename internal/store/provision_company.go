@@ -69,6 +69,16 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("look up user: %w", err)
 	}
+	if have.ID != "" && role == "" {
+		foreign, err := a.foreign(ctx, have.ID)
+		if err != nil {
+			return 0, err
+		}
+		if foreign {
+			a.problem(u.At, foreignUser)
+			return unchanged, nil
+		}
+	}
 	want := accounts.Account{ID: have.ID, Email: u.Email, Name: cmp.Or(u.Name, have.Name), PasswordHash: cmp.Or(a.hashes[u.Email], have.PasswordHash)}
 	wantRole := cmp.Or(u.Role, role, config.Roles()[0])
 	e := updated
@@ -82,6 +92,25 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 		return 0, err
 	}
 	return e, a.tx.PutMembership(ctx, accounts.Membership{AccountID: want.ID, CompanyID: companyID, Role: wantRole})
+}
+
+const foreignUser = "the account of this e-mail belongs to another company: whoever administers both companies may add it " +
+	"(carillon users add --in COMPANY-ID), or declare both companies in one set-up"
+
+// foreign reports whether an account belongs to other companies, none of which the set-up declares. Whoever set up the account
+// there may know its password and hold its tokens, and would get into the company that adopts it.
+func (a *applying) foreign(ctx context.Context, accountID string) (bool, error) {
+	all, err := db.Collect(ctx, a.tx, "the companies of a user", func(scan db.Scan) (c carillon.Company, err error) {
+		err = scan(&c.ID, &c.Name)
+		return c, err
+	}, "SELECT c.id, c.name FROM membership m JOIN company c ON c.id = m.company_id WHERE m.account_id = $1", accountID)
+	if err != nil {
+		return false, err
+	}
+	declared := slices.ContainsFunc(all, func(c carillon.Company) bool {
+		return slices.ContainsFunc(a.setUp.Companies, func(d config.Company) bool { return d.ID == c.ID || d.ID == "" && d.Name == c.Name })
+	})
+	return len(all) > 0 && !declared, nil
 }
 
 func (a *applying) keys(ctx context.Context, companyID string, c *config.Company) error {

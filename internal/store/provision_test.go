@@ -215,6 +215,36 @@ func TestApplyIsWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
+func TestApplyAdoptsNoAccountOfAnotherCompany(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
+		const theirs = `
+  - name: A
+    users: [{email: shared@a.test, password: theirs-password, role: owner}]
+`
+		const ours = `
+  - name: B
+    users: [{email: Shared@a.test, password: other-password, role: owner}]
+`
+		apply(t, st, "companies:"+theirs)
+		before := store.Dump(t, st)
+		_, err := st.Apply(t.Context(), parse(t, "companies:"+ours), keep)
+		var p config.Problems
+		if !errors.As(err, &p) || len(p) != 1 || p[0].At.Line != 3 || !strings.Contains(p[0].Text, "another company") || !strings.Contains(p[0].Text, "users add") {
+			t.Errorf("a set-up of the other company alone: %v", err)
+		}
+		if diff := cmp.Diff(before, store.Dump(t, st)); diff != "" {
+			t.Errorf("it changed something: %s", diff)
+		}
+		mine := strings.Replace(ours, "other-password", "theirs-password", 1)
+		if s := apply(t, st, "companies:"+mine+theirs); s.String() != "company 1 created, 1 unchanged; user 1 updated, 1 unchanged" {
+			t.Errorf("a set-up of both: %v", s)
+		}
+		if s := apply(t, st, "companies:"+mine); s.Changed() {
+			t.Errorf("a member already: %v", s)
+		}
+	})
+}
+
 func TestChannelsWordOnATemplateStands(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
