@@ -80,7 +80,7 @@ func (a *Auth) Run(ctx context.Context) error {
 		}
 		if !now.Before(sweep) {
 			a.report(ctx, "delete old sessions", a.store.DropSessions(ctx, now))
-			a.report(ctx, "read what stored passwords cost", a.learnCosts(ctx))
+			a.report(ctx, "read what stored passwords cost", a.hasher.learn(ctx, a.store))
 			sweep = now.Add(sweepEvery)
 		}
 		select {
@@ -92,17 +92,6 @@ func (a *Auth) Run(ctx context.Context) error {
 			a.report(ctx, "store when keys were used", a.usage.flush(ctx))
 		}
 	}
-}
-
-// learnCosts has checks for unknown users do the work of the most expensive stored hash.
-func (a *Auth) learnCosts(ctx context.Context) error {
-	hashes, err := a.store.PasswordHashes(ctx)
-	for _, stored := range hashes {
-		if p, _, _, err := decode(stored); err == nil {
-			a.hasher.raise(p)
-		}
-	}
-	return err
 }
 
 // report logs a failure of what Run repeats.

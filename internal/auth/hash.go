@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"carillon"
+	"carillon/internal/store/accounts"
 )
 
 // Params say what a hash by argon2id (RFC 9106) costs.
@@ -76,6 +77,17 @@ func (h *hasher) raise(p Params) {
 			return
 		}
 	}
+}
+
+// learn has checks for unknown users do the work of the most expensive stored hash.
+func (h *hasher) learn(ctx context.Context, s *accounts.Store) error {
+	hashes, err := s.PasswordHashes(ctx)
+	for _, stored := range hashes {
+		if p, _, _, err := decode(stored); err == nil {
+			h.raise(p)
+		}
+	}
+	return err
 }
 
 // acquire waits for the permit to compute hashes. Errors: service_unavailable when too many wait already, or ctx ends.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/limit"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/seal"
 )
@@ -71,7 +72,8 @@ func network(address string) string {
 // one, or a new one where the parameters changed. The rates are checked again with the permit for the hash: of many attempts that waited
 // together no more than the limit learn that they were wrong.
 func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (account *accounts.Account, rehashed string, err error) {
-	if err := a.room(ctx, rates); err != nil {
+	f := failures{a.limits, a.o.FailedSignIns, rates}
+	if err := f.room(ctx); err != nil {
 		return nil, "", err
 	}
 	release, err := a.hasher.acquire(ctx)
@@ -79,7 +81,7 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 		return nil, "", err
 	}
 	defer release()
-	if err := a.room(ctx, rates); err != nil {
+	if err := f.room(ctx); err != nil {
 		return nil, "", err
 	}
 	account, err = a.store.AccountByEmail(ctx, email)
@@ -95,7 +97,7 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 		return nil, "", err
 	}
 	if !ok || account == nil {
-		return nil, "", a.failed(ctx, rates)
+		return nil, "", f.count(ctx)
 	}
 	if stale {
 		return account, a.hasher.hash(password), nil
@@ -103,19 +105,39 @@ func (a *Auth) authenticate(ctx context.Context, email, password string, rates [
 	return account, stored, nil
 }
 
-func (a *Auth) room(ctx context.Context, rates []string) error {
-	for _, name := range rates {
-		if _, err := a.limits.Check(ctx, name, a.o.FailedSignIns); err != nil {
+// CheckPassword checks a caller's password. Failures count as failed sign-ins of the e-mail. Errors: validation_failed,
+// rate_limit_exceeded, service_unavailable.
+func (a *Auth) CheckPassword(ctx context.Context, c *Caller, password string) error {
+	if len(password) > MaxPassword {
+		return tooLong()
+	}
+	_, _, err := a.authenticate(ctx, c.Account.Email, password, []string{emailRate + seal.Digest(c.Account.Email)})
+	if carillon.IsCode(err, carillon.Unauthorized) {
+		return carillon.Invalid("present", "Is not the present password")
+	}
+	return err
+}
+
+// failures counts failed sign-ins under the names of their rates.
+type failures struct {
+	limits *limit.Limits
+	most   int // a minute
+	rates  []string
+}
+
+func (f failures) room(ctx context.Context) error {
+	for _, name := range f.rates {
+		if _, err := f.limits.Check(ctx, name, f.most); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// failed counts a failure and returns the error for it.
-func (a *Auth) failed(ctx context.Context, rates []string) error {
-	for _, name := range rates {
-		if _, err := a.limits.Allow(ctx, name, a.o.FailedSignIns, 1); err != nil {
+// count counts a failure and returns the error for it.
+func (f failures) count(ctx context.Context) error {
+	for _, name := range f.rates {
+		if _, err := f.limits.Allow(ctx, name, f.most, 1); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func TestARefusalCostsTheSameWhateverParametersAHashHas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, store.Options{}, Options{}) // the owner's hash has the parameters cheap
 			later := New(w.store.Accounts(), w.limits, Options{Params: params})
-			if err := later.learnCosts(t.Context()); err != nil {
+			if err := later.hasher.learn(t.Context(), w.store.Accounts()); err != nil {
 				t.Fatal(err)
 			}
 			want := max(params.work(), cheap.work())

@@ -6,6 +6,7 @@ package panel
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,12 +39,18 @@ const prefix = "/panel/v1"
 
 // Routes returns the routes of the administration.
 func (p *Panel) Routes() []httpio.Route {
+	m := members{p.Deps}
 	return []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
-		p.route("GET", "/users", auth.MayReadUsers, p.listUsers),
-		p.firstOr(p.route("POST", "/users", auth.MayWriteUsers, p.addUser)),
+		p.route("GET", "/users", auth.MayReadUsers, m.listUsers),
+		m.firstOr(p.route("POST", "/users", auth.MayWriteUsers, m.addUser)),
+		p.route("DELETE", "/users/{id}", auth.MayWriteUsers, m.removeUser),
+		p.route("POST", "/users/{id}/password", auth.MayWriteUsers, m.resetPassword),
+		p.route("DELETE", "/users/{id}/sessions", auth.MayWriteUsers, m.signOutUser),
+		p.ownRoute("POST", "/user/password", m.changePassword),
+		p.ownRoute("DELETE", "/user/sessions", m.signOutOthers),
 		p.route("GET", "/senders", auth.MayReadSenders, p.listSenders),
 		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
 		{Pattern: "GET " + prefix + "/events", Access: "panel", Permission: string(auth.MayReadNotifications), Stream: true, Handle: p.events},
@@ -77,6 +84,17 @@ func (p *Panel) route(method, path string, needed auth.Permission, handle func(r
 	}
 }
 
+// ownRoute is a route for what callers do with their own account: it needs no company, not even one that is not suspended.
+func (p *Panel) ownRoute(method, path string, handle func(r *http.Request, c *auth.Caller) (any, error)) httpio.Route {
+	return httpio.Route{Pattern: method + " " + prefix + path, Access: "user", Handle: httpio.Value(func(r *http.Request) (any, error) {
+		c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+		if err != nil {
+			return nil, err
+		}
+		return handle(r, c)
+	})}
+}
+
 // member returns the caller. Errors: those of auth.Caller and auth.Member.
 func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) {
 	c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
@@ -101,5 +119,8 @@ func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(events.Topics(), topic) {
 		return carillon.Invalid("topic", "Must be one of "+strings.Join(events.Topics(), ", "))
 	}
-	return p.Events.Serve(w, r, by.companyID, topic)
+	return p.Events.Serve(w, r, by.companyID, topic, func(ctx context.Context) error {
+		_, err := p.member(r.WithContext(ctx), auth.MayReadNotifications)
+		return err
+	})
 }

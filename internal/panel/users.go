@@ -13,6 +13,9 @@ import (
 	"carillon/internal/store/accounts"
 )
 
+// members serves the routes of a company's users and of their own accounts.
+type members struct{ Deps }
+
 // userRow is a member of the company in a response.
 type userRow struct {
 	ID           string  `json:"id"`
@@ -27,12 +30,12 @@ func userRowOf(m accounts.Member) userRow {
 	return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt)}
 }
 
-func (p *Panel) listUsers(r *http.Request, by member) (any, error) {
+func (m members) listUsers(r *http.Request, by member) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "user")
 	if err != nil {
 		return nil, err
 	}
-	members, err := p.Store.Members(r.Context(), by.companyID, page.After, page.Limit+1)
+	members, err := m.Store.Members(r.Context(), by.companyID, page.After, page.Limit+1)
 	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, userRowOf), err
 }
 
@@ -100,11 +103,11 @@ func role(o *jsonbody.Object, first bool) (string, error) {
 }
 
 // firstOr creates the first company and its owner when the one-time token is the Bearer, else it serves the route.
-func (p *Panel) firstOr(route httpio.Route) httpio.Route {
+func (m members) firstOr(route httpio.Route) httpio.Route {
 	usual := route.Handle
 	route.Handle = func(w http.ResponseWriter, r *http.Request) error {
 		if auth.IsFirstToken(r.Header.Get("Authorization")) {
-			return httpio.Value(p.addFirst)(w, r)
+			return httpio.Value(m.addFirst)(w, r)
 		}
 		return usual(w, r)
 	}
@@ -112,7 +115,7 @@ func (p *Panel) firstOr(route httpio.Route) httpio.Route {
 }
 
 // addUser adds a member to the company.
-func (p *Panel) addUser(r *http.Request, by member) (any, error) {
+func (m members) addUser(r *http.Request, by member) (any, error) {
 	u, err := readNewUser(r)
 	if err != nil {
 		return nil, err
@@ -123,7 +126,7 @@ func (p *Panel) addUser(r *http.Request, by member) (any, error) {
 	if !by.role.MayGive(auth.Role(u.role)) {
 		return nil, carillon.Denied("Only an owner may add another owner")
 	}
-	a, err := p.join(r.Context(), by, u)
+	a, err := m.join(r.Context(), by, u)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +136,8 @@ func (p *Panel) addUser(r *http.Request, by member) (any, error) {
 // join adds the account with the e-mail to the company and creates it where there is none. An existing account keeps its
 // password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
 // accounts of others.
-func (p *Panel) join(ctx context.Context, by member, u newUser) (*accounts.Account, error) {
-	a, err := p.Store.AccountByEmail(ctx, u.email)
+func (m members) join(ctx context.Context, by member, u newUser) (*accounts.Account, error) {
+	a, err := m.Store.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
 	}
@@ -146,17 +149,17 @@ func (p *Panel) join(ctx context.Context, by member, u newUser) (*accounts.Accou
 		return nil, carillon.Missing("password")
 	case !known:
 		a = &accounts.Account{Email: u.email, Name: u.name}
-		if a.PasswordHash, err = p.Auth.HashPassword(ctx, u.password); err != nil {
+		if a.PasswordHash, err = m.Auth.HashPassword(ctx, u.password); err != nil {
 			return nil, err
 		}
 	}
 	if known {
-		if err := p.mayAdd(ctx, by, a.ID); err != nil {
+		if err := m.mayAdd(ctx, by, a.ID); err != nil {
 			return nil, err
 		}
 	}
 	now := time.Now()
-	return a, p.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return a, m.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if !known {
 			if err := tx.AddAccount(ctx, a, now); err != nil {
 				return err
@@ -167,12 +170,12 @@ func (p *Panel) join(ctx context.Context, by member, u newUser) (*accounts.Accou
 }
 
 // mayAdd checks that the caller administers a company that the account is a member of.
-func (p *Panel) mayAdd(ctx context.Context, by member, accountID string) error {
-	theirs, err := p.Store.Memberships(ctx, accountID)
+func (m members) mayAdd(ctx context.Context, by member, accountID string) error {
+	theirs, err := m.Store.Memberships(ctx, accountID)
 	if err != nil {
 		return err
 	}
-	ours, err := p.Store.Memberships(ctx, by.accountID)
+	ours, err := m.Store.Memberships(ctx, by.accountID)
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func (p *Panel) mayAdd(ctx context.Context, by member, accountID string) error {
 	return carillon.InConflict("This e-mail belongs to an account of another company; only who administers both may add it")
 }
 
-func (p *Panel) addFirst(r *http.Request) (any, error) {
+func (m members) addFirst(r *http.Request) (any, error) {
 	u, err := readNewUser(r)
 	if err != nil {
 		return nil, err
@@ -195,15 +198,15 @@ func (p *Panel) addFirst(r *http.Request) (any, error) {
 		return nil, carillon.Invalid("first", "Must be true with the one-time token")
 	}
 	authorization := r.Header.Get("Authorization")
-	if err := p.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
+	if err := m.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
 		return nil, err
 	}
 	a := &accounts.Account{Email: u.email, Name: u.name}
-	if a.PasswordHash, err = p.Auth.HashPassword(r.Context(), u.password); err != nil {
+	if a.PasswordHash, err = m.Auth.HashPassword(r.Context(), u.password); err != nil {
 		return nil, err
 	}
 	company := carillon.NewCompany(u.company)
-	if err := p.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
+	if err := m.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
 		return nil, err
 	}
 	httpio.SetCompany(r.Context(), company.ID)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"carillon"
 	"carillon/internal/httpio"
@@ -22,9 +23,16 @@ type body struct {
 // resetEvent means that events in between are gone and the screen must load everything.
 const resetEvent = "reset"
 
+const checkEvery = 2 * time.Second
+
 // Serve streams a topic of a company as server-sent events, after the seq in Last-Event-ID; without one from now on, with
-// 0 from the first that is stored. Whoever calls has checked that the caller may follow it.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name string) error {
+// 0 from the first that is stored. allowed returns an error for a caller who may not follow it; it is asked again before
+// events are sent, every few seconds at most, and its error ends the stream.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name string, allowed func(ctx context.Context) error) error {
+	if err := allowed(r.Context()); err != nil {
+		return err
+	}
+	checked := time.Now()
 	if err := h.store.Follow(r.Context(), companyID, name); err != nil {
 		return err
 	}
@@ -57,6 +65,12 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name stri
 		events, missed, err := s.Next(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if time.Since(checked) >= checkEvery {
+			if err := allowed(ctx); err != nil {
+				return nil, err
+			}
+			checked = time.Now()
 		}
 		var all []httpio.Event
 		if missed && after > 0 || gone {

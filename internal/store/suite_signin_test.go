@@ -115,6 +115,22 @@ func members(t *testing.T, r *rig) {
 	if page, err := r.Members(t.Context(), theirs, "", 10); err != nil || len(page) != 1 || page[0].Email != "ana@example.org" || page[0].Role != "teammate" {
 		t.Error(page, err)
 	}
+	err = r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if n, err := tx.CountMembers(ctx, ours, "owner"); n != 1 || err != nil {
+			t.Errorf("%d owners, %v", n, err)
+		}
+		return errors.Join(tx.RemoveMembership(ctx, accounts.Membership{AccountID: ana.ID, CompanyID: ours}),
+			tx.RemoveMembership(ctx, accounts.Membership{AccountID: bob.ID, CompanyID: ours}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := r.Account(t.Context(), ana.ID); a == nil || err != nil {
+		t.Errorf("a member of another company: %v, %v", a, err)
+	}
+	if a, err := r.Account(t.Context(), bob.ID); a != nil || err != nil {
+		t.Errorf("a member of none: %v, %v", a, err)
+	}
 }
 
 const (

@@ -18,7 +18,16 @@ type Membership struct {
 
 // Memberships are an account's, by the companies' names.
 func (s *Store) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
-	return db.Collect(ctx, s.d, "memberships", func(scan db.Scan) (m Membership, err error) {
+	return memberships(ctx, s.d, accountID)
+}
+
+// Memberships are an account's, by the companies' names.
+func (t *Tx) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
+	return memberships(ctx, t.tx, accountID)
+}
+
+func memberships(ctx context.Context, q db.Querier, accountID string) ([]Membership, error) {
+	return db.Collect(ctx, q, "memberships", func(scan db.Scan) (m Membership, err error) {
 		err = scan(&m.AccountID, &m.CompanyID, &m.Role)
 		return m, err
 	}, `SELECT m.account_id, m.company_id, m.role FROM membership m JOIN company c ON c.id = m.company_id
@@ -66,4 +75,20 @@ func (t *Tx) AddMembership(ctx context.Context, m Membership) error {
 		return carillon.InConflict("The user is a member of the company")
 	}
 	return nil
+}
+
+// CountMembers is the number of a company's members of a role.
+func (t *Tx) CountMembers(ctx context.Context, companyID, role string) (n int, err error) {
+	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM membership WHERE company_id = $1 AND role = $2", companyID, role)
+	return n, db.Wrap(err, "count members")
+}
+
+// RemoveMembership ends a membership inside Configure, and deletes the account, with its sessions, when it has no other.
+func (t *Tx) RemoveMembership(ctx context.Context, m Membership) error {
+	t.tx.Changes(m.CompanyID)
+	if _, err := t.tx.Exec(ctx, "DELETE FROM membership WHERE account_id = $1 AND company_id = $2", m.AccountID, m.CompanyID); err != nil {
+		return fmt.Errorf("remove membership: %w", err)
+	}
+	_, err := t.tx.Exec(ctx, "DELETE FROM account WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM membership WHERE account_id = $1)", m.AccountID)
+	return db.Wrap(err, "delete account")
 }
