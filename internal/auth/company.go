@@ -45,22 +45,29 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 }
 
 // Member gives the company that the caller means and the role there: the named one, or the only one in which the caller's
-// role has the permission. Errors: validation_failed when it must be named, forbidden.
+// role has the permission. A suspended company's members have none. Errors: validation_failed when it must be named, forbidden.
 func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Permission) (companyID string, r Role, err error) {
 	memberships, err := a.store.Memberships(ctx, c.Account.ID)
 	if err != nil {
 		return "", "", err
 	}
-	found, lacking := 0, Role("")
+	found, lacking, suspended := 0, Role(""), false
 	for _, m := range memberships {
 		role := Role(m.Role)
 		switch {
 		case company != "" && company != m.CompanyID:
-		case role.Can(needed):
+			continue
+		case !role.Can(needed):
+			lacking = role
+			continue
+		}
+		c, err := a.store.Company(ctx, m.CompanyID)
+		if err != nil {
+			return "", "", err
+		}
+		if suspended = suspended || c.Suspended; !c.Suspended {
 			companyID, r = m.CompanyID, role
 			found++
-		default:
-			lacking = role
 		}
 	}
 	switch {
@@ -68,6 +75,8 @@ func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Per
 		return companyID, r, nil
 	case found > 1:
 		return "", "", carillon.Invalid("company", "You belong to several companies: say which, on the command line with --in")
+	case suspended:
+		return "", "", carillon.Denied("The company is suspended")
 	case lacking != "":
 		return "", "", carillon.Denied("The role " + string(lacking) + " lacks the permission " + string(needed))
 	}

@@ -1,10 +1,15 @@
 package panel
 
 import (
+	"context"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/store"
 )
 
 const otherPassword = "another-horse-battery"
@@ -144,4 +149,25 @@ func TestARemovedMemberLosesTheCompanyAtOnce(t *testing.T) {
 	if a, err := w.store.AccountByEmail(t.Context(), "developer@acme.test"); a != nil || err != nil {
 		t.Errorf("an account without a company: %v, %v", a, err)
 	}
+}
+
+func TestASuspendedCompanyHasNoPanel(t *testing.T) {
+	w := newWorld(t)
+	first := w.company("first")
+	owner := w.as("owner@first.test")
+	w.want("GET", "/panel/v1/keys", owner, "", 200, "", "")
+	first.Suspended = true
+	err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, first, time.Now()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range w.routes {
+		if auth.Permission(route.Permission) == "" {
+			continue
+		}
+		method, path, _ := strings.Cut(strings.ReplaceAll(route.Pattern, "{id}", "nothing"), " ")
+		w.want(method, path, owner, "", 403, "forbidden", "")
+	}
+	w.want("POST", "/panel/v1/maintenance", owner, `{"until":"2999-01-01T00:00:00Z"}`, 403, "forbidden", "")
+	w.want("DELETE", "/panel/v1/user/sessions", owner, "", 204, "", "")
 }
