@@ -57,7 +57,8 @@ func (s *Store) PasswordHashes(ctx context.Context) ([]string, error) {
 	return db.Collect(ctx, s.d, "forms of password hashes", func(scan db.Scan) (hash string, err error) {
 		err = scan(&hash)
 		return hash, err
-	}, "SELECT MIN(password_hash) FROM account GROUP BY substr(password_hash, 1, length(password_hash) - 67)")
+	}, `SELECT MIN(password_hash) FROM account GROUP BY substr(password_hash, 1,
+		CASE WHEN length(password_hash) > 67 THEN length(password_hash) - 67 ELSE 0 END)`) // PostgreSQL refuses a negative length
 }
 
 // AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
