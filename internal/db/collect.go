@@ -23,7 +23,10 @@ func Collect[T any](ctx context.Context, q Querier, what string, read func(scan 
 		all = append(all, row)
 		return err
 	}, query, args...)
-	return all, Wrap(err, "read "+what)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return all, nil
 }
 
 // Find returns the first row of a query as read reads it, nil when there is none; what is the thing that an error names.

@@ -243,3 +243,50 @@ func TestWhatIsRecordedIsWrittenOnceBeforeTheCommit(t *testing.T) {
 		t.Errorf("written %v, committed %v, %d rows", written, committed, d.count(t))
 	}
 }
+
+func TestRowsBeforeAFailureAreNotReturned(t *testing.T) {
+	d := openSQLite(t)
+	if n, err := d.Exec(t.Context(), "INSERT INTO thing (id, kind) VALUES (1, 'a'), (2, 'b')"); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	failure := errors.New("sealed under another key")
+	rows, err := Collect(t.Context(), d, "things", func(scan Scan) (*int64, error) {
+		id := new(int64)
+		if err := scan(id); err != nil || *id == 2 {
+			return nil, errors.Join(err, failure)
+		}
+		return id, nil
+	}, "SELECT id FROM thing ORDER BY id")
+	if !errors.Is(err, failure) || rows != nil {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// On SQLite a statement goes on when its caller has left. The race detector sees what both touch.
+func TestAStatementWhoseCallerLeftHasNoCount(t *testing.T) {
+	d := openSQLite(t)
+	begun, release := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := d.Update(t.Context(), func(context.Context, *Tx) error { close(begun); <-release; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	ctx, leave := context.WithCancel(t.Context())
+	all.Go(func() {
+		if n, err := d.Exec(ctx, "INSERT INTO thing (id, kind) VALUES (1, 'a')"); n != 0 || !errors.Is(err, context.Canceled) {
+			t.Error(n, err)
+		}
+	})
+	for d.Waiting() < 1 {
+		time.Sleep(time.Millisecond)
+	}
+	leave()
+	time.Sleep(20 * time.Millisecond) // nothing that orders the caller's end before the statement
+	close(release)
+	all.Wait()
+	for d.count(t) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -246,5 +246,8 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 		}
 		return nil
 	})
-	return total, db.Wrap(err, "recover shard")
+	if err != nil {
+		return 0, fmt.Errorf("recover shard: %w", err) // total may still be written, after the context ended
+	}
+	return total, nil
 }

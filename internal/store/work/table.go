@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"carillon/internal/db"
@@ -83,7 +84,10 @@ func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 		}, `SELECT id, sender, class, attempt FROM `+t.Name+` WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
 		return err
 	})
-	return all, db.Wrap(err, "read flights")
+	if err != nil {
+		return nil, fmt.Errorf("read flights: %w", err) // all may still be written, after the context ended
+	}
+	return all, nil
 }
 
 // Postpone returns the statements that move rows to later times. No partial index serves their conditions: with stale statistics
