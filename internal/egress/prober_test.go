@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -63,6 +64,22 @@ func stubborn(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
+// unsized knows ranges, of which it sends at most a part at once, and tells no size of the file.
+func unsized(kind string, content []byte, most int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var from, to int
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); err != nil || from >= len(content) || to < from {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			return
+		}
+		to = min(to, from+most-1, len(content)-1)
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/*", from, to))
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(content[from : to+1])
+	}
+}
+
 // endless sends a body that never ends.
 func endless(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -104,6 +121,7 @@ func TestCheckAcceptsWhatFits(t *testing.T) {
 		"document, vague type":   {stubborn("binary/octet-stream", pdf), egress.Document},
 		"DOCX as ZIP":            {disk("application/zip", docx), egress.Document},
 		"DOC":                    {disk("application/octet-stream", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")), egress.Document},
+		"image in parts":         {unsized("image/jpeg", make([]byte, 5<<20), 1<<20), egress.Image},
 		"video, moov in front":   {disk("video/mp4", movie(30, 1<<20, false)), egress.Video},
 		"video, moov at the end": {disk("video/quicktime", movie(30, 15<<20, true)), egress.Video},
 		"video, stubborn server": {stubborn("video/mp4", movie(30, 3<<20, true)), egress.Video},
@@ -133,6 +151,8 @@ func TestCheckRejectsWhatDoesNotFit(t *testing.T) {
 		"page called a video":               {disk("video/mp4", []byte("<html><body>sign in</body></html>")), egress.Video, "no video of type MP4"},
 		"image over 5 MB":                   {disk("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
 		"image over 5 MB, size unknown":     {stubborn("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
+		"image over 5 MB, in parts":         {unsized("image/png", make([]byte, 6<<20), 1<<20), egress.Image, "larger than the 5 MB"},
+		"video over 16 MB, in parts":        {unsized("video/mp4", movie(5, 16<<20-100, true), 1<<20), egress.Video, "larger than the 16 MB"},
 		"image that never ends":             {endless("image/png"), egress.Image, "larger than the 5 MB"},
 		"video over 16 MB":                  {disk("video/mp4", movie(5, 16<<20, false)), egress.Video, "larger than the 16 MB"},
 		"video of 31 s":                     {disk("video/mp4", movie(31, 1<<20, true)), egress.Video, "longer than 30 s"},

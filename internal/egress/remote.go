@@ -39,6 +39,7 @@ type remote struct {
 	from  int64  // where the piece in memory begins
 	held  []byte
 	opens int
+	whole bool  // the server knows no ranges
 	read  int64 // bytes, in all requests
 }
 
@@ -100,19 +101,24 @@ func (r *remote) fits() (bool, error) {
 		return r.size <= r.limit, nil
 	}
 	from := r.from + int64(len(r.held))
-	body, err := r.open(from, r.limit+1-from)
-	if errors.Is(err, io.EOF) || errors.Is(err, errFetched) {
-		return true, nil
+	for from <= r.limit {
+		body, err := r.open(from, r.limit+1-from)
+		if errors.Is(err, io.EOF) || errors.Is(err, errFetched) {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		n, err := io.Copy(io.Discard, io.LimitReader(body, r.limit+1-from))
+		_ = body.Close()
+		if err != nil && !errors.Is(err, errFetched) {
+			return false, err
+		}
+		if from += n; err != nil || n == 0 || r.whole || r.size >= 0 {
+			break
+		}
 	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = body.Close() }()
-	n, err := io.Copy(io.Discard, io.LimitReader(body, r.limit+1-from))
-	if errors.Is(err, errFetched) {
-		err = nil
-	}
-	return max(from+n, r.size) <= r.limit, err
+	return max(from, r.size) <= r.limit, nil
 }
 
 // open requests n bytes of the file and returns a body that begins with them.
@@ -141,7 +147,7 @@ func (r *remote) accept(resp *http.Response, from int64) error {
 	r.kind = resp.Header.Get("Content-Type")
 	switch resp.StatusCode {
 	case http.StatusOK:
-		r.size = resp.ContentLength
+		r.size, r.whole = resp.ContentLength, true
 		_, err := io.CopyN(io.Discard, resp.Body, from)
 		return err
 	case http.StatusPartialContent:
