@@ -1,12 +1,15 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/provider"
 	"carillon/internal/queue/lane"
+	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -80,5 +83,41 @@ func TestTheBreakerOfASenderThatHasNothingToSendIsForgotten(t *testing.T) {
 		if there := k.lanes[1] != nil; there != c.there {
 			t.Errorf("%s after its trip it is known: %v", c.after, there)
 		}
+	}
+}
+
+func TestAStopWaitsUntilChangesOfBreakersAreWritten(t *testing.T) {
+	now := time.Now()
+	k := idle(t)
+	d := k.d
+	line := &carillon.Sender{CompanyID: "ours", ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox", MediaCheck: "syntax"}
+	if err := d.q.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, now), tx.PutSender(ctx, line, now))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	l := k.laneOf(line.UID, d.shards[1])
+	l.Set(lane.Settings{CompanyID: "ours"})
+	d.leaving, k.deadline = true, now.Add(time.Minute)
+	k.breakers.record(l, &completion{
+		f:    &flight{kind: k, lane: l, job: &Job{Queued: work.Queued{Key: 1 << 8}}},
+		done: Done{Result: work.Result{Move: work.MoveRetry}, Pause: true, Fault: provider.FaultAccount}, at: now,
+	}, now)
+	if d.drained(now) {
+		t.Error("it does not wait for a change that is to be written")
+	}
+	d.writeBreakers()
+	if d.drained(now) {
+		t.Error("it does not wait for a change that is being written")
+	}
+	<-d.q.signal
+	for _, e := range d.q.takeEvents() {
+		e.apply(d, now)
+	}
+	if all, err := d.q.store.Breakers(t.Context()); len(all) != 1 || err != nil {
+		t.Errorf("written are %v, %v", all, err)
+	}
+	if !d.drained(now) {
+		t.Error("it waits for what has been written")
 	}
 }
