@@ -150,16 +150,9 @@ func (c *resolver) resolve(comp *Component) string {
 		}
 		return comp.text
 	}
-	shared, isShared := c.src.Lookup.Shared(comp.name)
 	var value string
 	for i := c.first; i < c.end; i++ {
-		var found bool
-		if value, found = c.src.Lookup.Field(i, comp.name); !found {
-			value, found = shared, isShared
-		}
-		if !found {
-			value = ""
-		}
+		value = c.lookUp(comp.name, i)
 		if !c.usable(comp, value, carillon.Shorten(comp.name)) {
 			return value
 		}
@@ -206,9 +199,37 @@ func (c *resolver) checkBodies() error {
 		if c.src.Bulk {
 			reason += fmt.Sprintf(", for contacts.%d", i)
 		}
-		return carillon.Invalid(ComponentsKey, reason)
+		return carillon.Invalid(c.longest(i).field(), reason)
 	}
 	return nil
+}
+
+// longest is the component that adds most to the rendered body of a recipient.
+func (c *resolver) longest(recipient int) *Component {
+	found, most := &Component{key: string(bodyText) + "_0"}, -1
+	for i := range c.src.Components {
+		comp := &c.src.Components[i]
+		if comp.place != bodyText || !hasPlace(c.shape, comp) {
+			continue
+		}
+		value := comp.text
+		if comp.name != "" {
+			value = c.lookUp(comp.name, recipient)
+		}
+		if n := c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(value); n > most {
+			found, most = comp, n
+		}
+	}
+	return found
+}
+
+// lookUp finds the value of a placeholder for a recipient, "" where there is none.
+func (c *resolver) lookUp(name string, recipient int) string {
+	value, found := c.src.Lookup.Field(recipient, name)
+	if !found {
+		value, _ = c.src.Lookup.Shared(name)
+	}
+	return value
 }
 
 // mismatch returns the 422 that lists what the template needs, what the request has, and how they differ.

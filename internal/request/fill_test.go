@@ -230,7 +230,7 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 	}{
 		{"all at their limits", tpl, object{"h": at(60), "a": at(500), "b": at(22)}, "", ""},
 		{"header one over", tpl, object{"h": at(61), "a": "x", "b": "x"}, "components_push.header_text_0", "61"},
-		{"body one over", tpl, object{"h": "x", "a": at(500), "b": at(23)}, "components_push", "1025, for contacts.1"},
+		{"body one over", tpl, object{"h": "x", "a": at(500), "b": at(23)}, "components_push.body_text_0", "1025, for contacts.1"},
 		{"media over http", image, object{"m": "http://a.test/a.png"}, "components_push.header_image", "HTTPS"},
 		{"media at home", image, object{"m": "https://127.0.0.1/a.png"}, "components_push.header_image", "publicly"},
 		{"media", image, object{"m": "https://a.test/a.png"}, "", ""},
