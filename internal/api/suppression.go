@@ -70,11 +70,15 @@ func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.Suppress(r.Context(), p.Company.ID, reason, time.Now(), number); err != nil {
+	now := time.Now()
+	if err := s.store.Suppress(r.Context(), p.Company.ID, reason, now, number); err != nil {
 		return nil, err
 	}
 	x, err := s.store.Suppression(r.Context(), p.Company.ID, number)
-	if err != nil {
+	switch {
+	case carillon.IsCode(err, carillon.NotFound): // another request has removed it since
+		x = &suppressions.Suppression{Number: number, Reason: reason, CreatedAt: now}
+	case err != nil:
 		return nil, err
 	}
 	return rowOf(*x), nil
