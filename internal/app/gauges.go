@@ -33,6 +33,8 @@ var (
 	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
 	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
 	waitedDesc    = desc("carillon_db_wait_seconds_total", "How long connections of a pool were waited for.", "pool")
+	searchLagDesc = desc("carillon_search_lag_seconds", "How long the oldest notification has been missing in the table by which lists search numbers and campaigns.")
+	refusedDesc   = desc("carillon_search_refused_total", "Entries that the search table lacks because the database refused them.")
 	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
 	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node acquired.")
 	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node released or lost.")
@@ -55,7 +57,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
@@ -98,6 +100,10 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 		count(waitsDesc, float64(p.WaitCount), name)
 		count(waitedDesc, p.WaitDuration.Seconds(), name)
 	}
+	if lag, err := g.app.store.SearchLag(ctx, time.Now()); err == nil {
+		gauge(searchLagDesc, lag.Seconds())
+	}
+	count(refusedDesc, float64(g.app.store.Unsearchable()))
 	g.ofQueue(gauge, count)
 }
 

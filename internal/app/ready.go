@@ -91,7 +91,7 @@ func (c conditions) check(ctx context.Context) []check {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
-	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.failover(ctx))
+	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.search(ctx), c.failover(ctx))
 }
 
 func (c conditions) running() check {
@@ -137,6 +137,21 @@ func (c conditions) lease() check {
 		return check{name: "lease", fault: "This node has not been able to tell the others that it is alive"}
 	}
 	return check{name: "lease"}
+}
+
+// searchLagMost is from when on lists by number or campaign are slow because so much is not in the search table yet.
+const searchLagMost = 10 * time.Minute
+
+// search only warns: what is not in the search table yet is found without it.
+func (c conditions) search(ctx context.Context) check {
+	result := check{name: "search"}
+	switch lag, err := c.store.SearchLag(ctx, time.Now()); {
+	case err != nil:
+		result.warning = "How far the search table is filled cannot be read"
+	case lag > searchLagMost:
+		result.warning = "The search table is " + lag.Round(time.Second).String() + " behind"
+	}
+	return result
 }
 
 // failover only warns: a server whose replication cannot be read may still serve.

@@ -20,7 +20,7 @@ const (
 )
 
 func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.Logger) {
-	caughtUp := time.Now()
+	caughtUp, failing := time.Now(), false
 	for ctx.Err() == nil {
 		if !q.Owns(0) { // one of all nodes fills the table
 			caughtUp = time.Now()
@@ -32,9 +32,10 @@ func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		}
 		begin := time.Now()
 		more, err := s.FillSearch(ctx, begin)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !failing { // carillon_search_lag_seconds shows the failures that follow
 			log.WarnContext(ctx, "fill search", "error", err)
 		}
+		failing = err != nil
 		wait := searchIdle
 		if more && err == nil {
 			wait = searchWait(time.Since(begin), begin.Sub(caughtUp))

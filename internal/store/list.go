@@ -1,11 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,7 +97,7 @@ func (s *Store) search(ctx context.Context, companyID string, f Filter, now time
 	if err != nil || edge != "" || len(found) == f.Limit {
 		return found, edge, err
 	}
-	field, value := "campaign", f.Campaign
+	field, value := "campaign", campaignKey(f.Campaign)
 	if f.Number != "" {
 		field, value = "number", f.Number
 	}
@@ -215,100 +212,4 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 
 func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
 	return db.Collect(ctx, s, "notifications", scanListed, query, args...)
-}
-
-// searchHorizon returns the number up to which the search table is filled.
-func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
-	seq := carillon.NoSeq
-	err := s.Row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
-	return seq, db.Wrap(db.Ignore(err), "read search horizon")
-}
-
-const (
-	searchLag  = 30 * time.Second // ids precede their commits by 12 s at most, and clocks differ a little (docs/adr/0004)
-	searchRows = 250              // rows per step; longer steps would delay requests
-)
-
-// FillSearch advances the search table's horizon one step and reports whether there is more to do now.
-func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err error) {
-	horizon, err := s.searchHorizon(ctx)
-	if err != nil {
-		return false, err
-	}
-	until := carillon.FirstSeq(now.Add(-searchLag))
-	rows, err := s.searchRowsOf(ctx, nil, searchMessages, int64(horizon), int64(until))
-	if err == nil {
-		rows, err = s.searchRowsOf(ctx, rows, searchCalls, int64(horizon.LastMessage()), int64(until.Message(0)))
-	}
-	if err != nil {
-		return false, fmt.Errorf("read for search: %w", err)
-	}
-	found, to := searchEntries(rows)
-	if len(found) == 0 {
-		return false, nil
-	}
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		b := db.NewBulk("search", "ON CONFLICT (company_id, field, value, seq) DO NOTHING",
-			"company_id:text", "field:text", "value:text", "seq:bigint")
-		for _, e := range found {
-			b.Add(e.company, e.field, e.value, int64(e.seq))
-		}
-		if err := b.Write(ctx, tx.Tx); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
-		return err
-	})
-	return err == nil, db.Wrap(err, "fill search")
-}
-
-// The rows of a step: messages and calls, each in the order of their notifications.
-const (
-	searchMessages = `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
-		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127 ORDER BY n.seq LIMIT $3`
-	searchCalls = `SELECT n.seq, c.number, n.company_id, n.campaign FROM call c CROSS JOIN notification n
-		WHERE c.id > $1 AND c.id < $2 AND n.seq = c.id / 128 ORDER BY c.id LIMIT $3`
-)
-
-type searchRow struct {
-	seq                       carillon.Seq
-	number, company, campaign string
-}
-
-func (s *Store) searchRowsOf(ctx context.Context, all []searchRow, query string, above, below int64) ([]searchRow, error) {
-	found, err := db.Collect(ctx, s, "rows to search", func(scan db.Scan) (x searchRow, err error) {
-		err = scan(&x.seq, &x.number, &x.company, &x.campaign)
-		return x, err
-	}, query, above, below, searchRows)
-	return append(all, found...), err
-}
-
-type searchEntry struct {
-	company, field, value string
-	seq                   carillon.Seq
-}
-
-// searchEntries returns the sorted entries of a step's rows and the notification up to which they are complete. A full step may
-// have read its last notification partially: unless it is the only one, it is left to the next step.
-func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
-	slices.SortStableFunc(rows, func(a, b searchRow) int { return cmp.Compare(a.seq, b.seq) })
-	rows = rows[:min(len(rows), searchRows)]
-	to = carillon.NoSeq
-	for _, x := range rows {
-		if x.seq != to {
-			found = append(found, searchEntry{x.company, "campaign", x.campaign, x.seq})
-		}
-		found = append(found, searchEntry{x.company, "number", x.number, x.seq})
-		to = x.seq
-	}
-	if len(rows) == searchRows {
-		first := found[0].seq
-		if cut := slices.IndexFunc(found, func(e searchEntry) bool { return e.seq == to }); first != to {
-			found, to = found[:cut], found[cut-1].seq
-		}
-	}
-	slices.SortFunc(found, func(a, b searchEntry) int {
-		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value), cmp.Compare(a.seq, b.seq))
-	})
-	return slices.Compact(found), to
 }

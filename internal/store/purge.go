@@ -190,7 +190,7 @@ func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doome
 			continue
 		}
 		recipients = d.addKeys(recipients)
-		entries = append(entries, []any{"campaign", d.campaign, d.seq})
+		entries = append(entries, []any{"campaign", campaignKey(d.campaign), d.seq})
 		for _, number := range d.numbers {
 			entries = append(entries, []any{"number", number, d.seq})
 		}

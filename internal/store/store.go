@@ -69,24 +69,25 @@ type Store struct {
 	*senderStore
 	*rateStore
 	*eventStore
-	seal       *seal.Sealer
-	config     *configure.Configuration
-	log        *slog.Logger
-	window     *cache.Cache[Maintenance]
-	ids        carillon.Sequence
-	accepts    *db.Kind[*Accept]
-	messages   *work.Table
-	deliveries *db.Kind[*work.Batch]
-	receipts   *db.Kind[[]receipt]
-	reconciles *db.Kind[db.Func] // unknown outcomes
-	closes     *db.Kind[closing]
-	purges     *db.Kind[db.Func] // deletions, on SQLite
-	backups    backups
-	calls      *calls.Store
-	lists      chan struct{} // of the lists being read: they must leave readers to requests that send
-	nodeID     atomic.Value  // string; empty until the node has joined
-	stop       context.CancelFunc
-	done       sync.WaitGroup
+	seal         *seal.Sealer
+	config       *configure.Configuration
+	log          *slog.Logger
+	window       *cache.Cache[Maintenance]
+	ids          carillon.Sequence
+	accepts      *db.Kind[*Accept]
+	messages     *work.Table
+	deliveries   *db.Kind[*work.Batch]
+	receipts     *db.Kind[[]receipt]
+	reconciles   *db.Kind[db.Func] // unknown outcomes
+	closes       *db.Kind[closing]
+	purges       *db.Kind[db.Func] // deletions, on SQLite
+	backups      backups
+	calls        *calls.Store
+	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
+	unsearchable atomic.Int64  // entries that the search table refused
+	nodeID       atomic.Value  // string; empty until the node has joined
+	stop         context.CancelFunc
+	done         sync.WaitGroup
 }
 
 // ErrFolderInUse means that another process has the data folder.

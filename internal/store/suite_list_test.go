@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +22,8 @@ func listing() []sentence {
 		{"no row is missed or doubled while rows are added", pagesWhileRowsAreAdded},
 		{"a search finds what is indexed and what is not yet", searchAcrossTheHorizon},
 		{"the search table leaves out what may yet be committed", searchLags},
+		{"a search finds a campaign with a name longer than an index takes", longCampaign},
+		{"an entry that the search table refuses is left out", refusedEntry},
 		{"recipients come in pages", recipientPages},
 		{"a page that finds nothing among the rows it may look at ends early", sparsePages},
 	}
@@ -324,5 +328,59 @@ func sparsePages(t *testing.T, r *rig) {
 	}
 	if found := r.list(t, store.Filter{Number: "34600000001"}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
 		t.Error(found)
+	}
+}
+
+func longCampaign(t *testing.T, r *rig) {
+	var name strings.Builder
+	for i := range 20_000 { // PostgreSQL compresses what repeats
+		name.WriteString(strconv.FormatInt(int64(i)*7919%10007, 36))
+	}
+	long := r.accepted(t, 1, func(a *store.Accept) { a.Notification.Campaign = name.String() })
+	next := r.accepted(t, 1, func(a *store.Accept) { a.Notification.Campaign = "next" })
+	if lag, err := r.SearchLag(t.Context(), r.now.Add(time.Hour)); lag < 59*time.Minute || err != nil {
+		t.Errorf("nothing is filled for an hour: %s behind, %v", lag, err)
+	}
+	r.fillSearch(t, r.now.Add(time.Minute))
+	for _, a := range []*store.Accept{long, next} {
+		if d := cmp.Diff([]string{a.Notification.ID}, r.list(t, store.Filter{Campaign: a.Notification.Campaign}, 10, nil)); d != "" {
+			t.Error(d)
+		}
+	}
+	if lag, err := r.SearchLag(t.Context(), r.now.Add(time.Hour)); lag != 0 || err != nil {
+		t.Errorf("all is filled: %s behind, %v", lag, err)
+	}
+}
+
+func refusedEntry(t *testing.T, r *rig) {
+	const number = "34600000777"
+	guard := []string{
+		"CREATE TRIGGER guard BEFORE INSERT ON search WHEN NEW.value = '" + number + "' BEGIN SELECT RAISE(ABORT, 'refused'); END", "DROP TRIGGER guard",
+	}
+	if !r.SQLite() {
+		guard = []string{"ALTER TABLE search ADD CONSTRAINT guard CHECK (value <> '" + number + "')", "ALTER TABLE search DROP CONSTRAINT guard"}
+	}
+	change := func(query string) {
+		if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, query)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(guard[0])
+	defer change(guard[1])
+	before := r.Unsearchable()
+	for _, n := range []string{"34600000776", number, "34600000778"} {
+		r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Number = n })
+	}
+	r.fillSearch(t, r.now.Add(time.Minute))
+	for _, n := range []string{"34600000776", "34600000778"} {
+		if found := r.list(t, store.Filter{Number: n}, 10, nil); len(found) != 1 {
+			t.Errorf("%s: %d found", n, len(found))
+		}
+	}
+	if n := r.Unsearchable() - before; n != 1 {
+		t.Errorf("%d entries are counted as refused", n)
 	}
 }

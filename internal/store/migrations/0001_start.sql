@@ -358,7 +358,7 @@ CREATE TABLE call_attempt (
   PRIMARY KEY (call, attempt)
 ){without_rowid};
 
--- Filled behind, in sorted chunks: finds notifications by a recipient's number or by campaign.
+-- Filled behind, in sorted chunks: finds notifications by a recipient's number or by a digest of their campaign.
 CREATE TABLE search (
   company_id TEXT NOT NULL,
   field      TEXT NOT NULL CHECK (field IN ('number', 'campaign')),
