@@ -112,6 +112,35 @@ func TestChannelThatDoesNotAnswerLeavesFewOutcomesUnknown(t *testing.T) {
 	})
 }
 
+// A message that always fails has the better class: it must not be the only one to try the channel after an outage.
+func TestAfterAnOutageAMessageThatAlwaysFailsDelaysNoOther(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir}, nil)
+		begin := time.Now()
+		const outage = 20 * time.Second
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
+			if m.Number == "34600999999" || time.Since(begin) < outage {
+				return provider.Outcome{Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted, MaxTries: 10, Fault: provider.FaultProvider}
+			}
+			return provider.Outcome{Verdict: provider.Sent}
+		}
+		defer r.start()()
+		r.accept([]byte(replace(string(body("", "34600999999")), `"utility"`, `"transactional"`)))
+		numbers := make([]string, 10)
+		for k := range numbers {
+			numbers[k] = fmt.Sprintf("346001%05d", k)
+		}
+		good := r.accept(body("", numbers...))
+		// The breaker is open for 37 s at most, and then tries each of the two classes.
+		time.Sleep(outage + 80*time.Second)
+		synctest.Wait()
+		if v := r.view(good); sentOf(v) != len(numbers) {
+			t.Errorf("80 s after the outage: %v", v.Counts)
+		}
+	})
+}
+
 func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"carillon/internal/provider"
@@ -27,9 +28,10 @@ const (
 //	                     ▲                   │
 //	                     └── twice as long ──┘ the message that was tried meets a fault
 //
-// While it is open nothing of the sender starts; no other sender is affected. Attempts that opened it or tried it count for
-// nothing: an outage of hours neither uses up a message's attempts nor fails it. Nor do those that a fault on our side
-// ended before they left. A nil breaker is closed, has seen no recent fault, and forgives no attempt.
+// While it is open nothing of the sender starts; no other sender is affected. Half open, the classes take turns, so that a
+// message whose fault is its own does not keep those of lower classes waiting. Attempts that opened it or tried it count for
+// nothing: an outage of hours neither uses up a message's attempts nor fails it. The last one of a message that failed where
+// another then got through counts. Nor do those count that a fault on our side ended before they left. A nil breaker is closed, has seen no recent fault, and forgives no attempt.
 type Breaker struct {
 	Fault   provider.Fault
 	Detail  string
@@ -40,6 +42,8 @@ type Breaker struct {
 	tripped  bool          // not closed: open until Until, half open from then on
 	tried    bool          // half open, and a message has been tried
 	wait     time.Duration // how long it was open the last time; the next is twice as long
+	turn     int           // half open: the class that is tried next
+	suspects []work.Key    // tried while it was half open, with a fault that may be their own
 	last     [breakerWindow]outcome
 	next     int
 	forgiven map[work.Key]int // attempts that count for nothing
@@ -113,6 +117,9 @@ func (b *Breaker) RecordFault(k work.Key, f provider.Fault, whole bool, rest tim
 		}
 		return false
 	case whole || b.tripped:
+		if !whole && len(b.suspects) < forgivenMost && !slices.Contains(b.suspects, k) {
+			b.suspects = append(b.suspects, k)
+		}
 		b.trip(f, rest, now)
 		return true
 	}
@@ -173,6 +180,11 @@ func (b *Breaker) RecordSuccess(now time.Time) bool {
 		return false
 	case b.Open(now): // the message had started before
 		return false
+	}
+	for _, k := range b.suspects {
+		if b.forgiven[k] > 0 {
+			b.forgiven[k]--
+		}
 	}
 	*b = Breaker{forgiven: b.forgiven, forgave: b.forgave}
 	return true

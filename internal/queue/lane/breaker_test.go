@@ -107,3 +107,43 @@ func TestSparedAttemptsAreBounded(t *testing.T) {
 		t.Errorf("%d messages, the first %d times", len(b.forgiven), b.forgiven[message(0)])
 	}
 }
+
+func TestProbesGoOnToOtherClasses(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct{ due, want []int }{
+		"each in turn":                   {[]int{9, 9, 9}, []int{0, 1, 2, 0, 1}},
+		"a class without work is passed": {[]int{9, 0, 9}, []int{0, 2, 0, 2}},
+		"one alone":                      {[]int{0, 9, 0}, []int{1, 1, 1}},
+	} {
+		l := due(now, c.due...)
+		l.Breaker = &Breaker{}
+		l.Breaker.RecordFault(message(0), provider.FaultProvider, true, 0, now)
+		for i, want := range c.want {
+			now := l.Breaker.Until
+			got, ok := l.Pick(now)
+			if !ok || got != want {
+				t.Errorf("%s: probe %d is of class %d, want %d", name, i, got, want)
+			}
+			m := l.Buffers[got].Pop()
+			l.Breaker.RecordFault(m.Key, provider.FaultProvider, false, 0, now)
+			m.Due = l.Breaker.Until // it comes back after those of its class that have not been tried
+			l.Buffers[got].Push(m)
+		}
+	}
+}
+
+func TestTheLastAttemptOfAMessageThatFailedAloneCounts(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	bad, whole := message(1), message(2)
+	var b Breaker
+	b.RecordFault(whole, provider.FaultUnreachable, true, 0, now)
+	b.Forgive(whole, now)
+	for range 3 {
+		now = b.Until
+		b.RecordFault(bad, provider.FaultProvider, false, 0, now)
+		b.Forgive(bad, now)
+	}
+	if !b.RecordSuccess(b.Until) || b.forgiven[bad] != 2 || b.forgiven[whole] != 1 {
+		t.Errorf("%d of its 3 attempts are forgiven, and %d of the one that met the outage", b.forgiven[bad], b.forgiven[whole])
+	}
+}

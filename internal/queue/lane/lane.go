@@ -69,6 +69,9 @@ func (l *Lane) Set(x Settings) {
 
 // Pick chooses the class whose turn it is among those with a message due.
 func (l *Lane) Pick(now time.Time) (c int, ok bool) {
+	if l.Breaker.Tripped() {
+		return l.pickProbe(now)
+	}
 	for range 2 {
 		any := false
 		for c := range l.Buffers {
@@ -85,6 +88,18 @@ func (l *Lane) Pick(now time.Time) (c int, ok bool) {
 			return 0, false
 		}
 		l.credit = weights
+	}
+	return 0, false
+}
+
+// pickProbe chooses the class that tries a half-open breaker: each that has a message due in turn.
+func (l *Lane) pickProbe(now time.Time) (c int, ok bool) {
+	for i := range l.Buffers {
+		c = (l.Breaker.turn + i) % carillon.Classes
+		if l.Buffers[c].HasDue(now) {
+			l.Breaker.turn = c + 1
+			return c, true
+		}
 	}
 	return 0, false
 }
