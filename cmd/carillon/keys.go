@@ -12,7 +12,7 @@ import (
 )
 
 type keysCommand struct {
-	Create keysCreate `cmd:"" help:"Create an access key; it is shown once."`
+	Create keysCreate `cmd:"" help:"Create an access key and show it."`
 	List   keysList   `cmd:"" help:"List the company's access keys."`
 	Revoke keysRevoke `cmd:"" help:"Revoke an access key."`
 }
@@ -66,7 +66,7 @@ func (k *keysCreate) Run(ctx context.Context, env *environment) error {
 		return writeJSON(env.Stdout, made)
 	}
 	_, err = fmt.Fprintf(env.Stdout, "%s\n", made.Key)
-	_, _ = fmt.Fprintf(env.Stderr, "key %s (%s) made; it is not shown again\n", made.ID, made.Label)
+	_, _ = fmt.Fprintf(env.Stderr, "key %s (%s) made; those who may see keys find it with POST /functions/v1/api_keys\n", made.ID, made.Label)
 	return err
 }
 

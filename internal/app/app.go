@@ -131,13 +131,14 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.wire() //nolint:contextcheck // the gauges are read long after the start
-	a.readiness = newReadiness(conditions{a.store, a.queue, a.stopping}.check)
+	a.readiness = newReadiness(conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
+	warn(ctx, a.log, a.cfg, a.listener.Addr())
 	a.run(ctx)
 	select {
 	case <-a.queue.Ready():

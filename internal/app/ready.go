@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/cache"
+	"carillon/internal/config"
 	"carillon/internal/queue"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"
@@ -81,6 +84,7 @@ type conditions struct {
 	store    *store.Store
 	queue    *queue.Queue
 	stopping <-chan struct{}
+	keyOpen  func() bool // whether others can read the master key
 }
 
 // check runs all of them.
@@ -91,7 +95,7 @@ func (c conditions) check(ctx context.Context) []check {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
-	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.search(ctx), c.failover(ctx))
+	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.search(ctx), c.failover(ctx), c.masterKey())
 }
 
 func (c conditions) running() check {
@@ -163,6 +167,27 @@ func (c conditions) failover(ctx context.Context) check {
 	}
 	result.warning = strings.Join(warnings, "; ")
 	return result
+}
+
+// masterKey only warns: the key may have been read already.
+func (c conditions) masterKey() check {
+	result := check{name: "master_key"}
+	if c.keyOpen != nil && c.keyOpen() {
+		result.warning = openKey
+	}
+	return result
+}
+
+const openKey = "Other users of the machine can read the master key: chmod 600 its file"
+
+// warn logs what makes this start unsafe.
+func warn(ctx context.Context, log *slog.Logger, cfg config.Config, addr net.Addr) {
+	if cfg.MasterKeyOpen() {
+		log.WarnContext(ctx, "other users of the machine can read the master key; restrict its file with chmod 600")
+	}
+	if host, _, err := net.SplitHostPort(addr.String()); err == nil && cfg.Demo && !net.ParseIP(host).IsLoopback() {
+		log.WarnContext(ctx, "the demo, whose password and key are public, listens on a public address", "address", addr.String())
+	}
 }
 
 func detailsOf(checks []check) carillon.Details {

@@ -36,6 +36,16 @@ func (c *Config) MasterKey() ([32]byte, error) {
 	return readMasterKey(name)
 }
 
+// MasterKeyOpen reports whether other users of the machine can read the master key's file.
+func (c *Config) MasterKeyOpen() bool {
+	name := c.MasterKeyFile
+	if name == "" {
+		name = filepath.Join(c.Data, "master.key")
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().Perm()&0o007 != 0
+}
+
 func readMasterKey(name string) (key [32]byte, err error) {
 	raw, err := readLimited(name, maxSecretFile)
 	if err != nil {
