@@ -117,6 +117,9 @@ func (m members) removeUser(r *http.Request, by member) (any, error) {
 // memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for
 // roles above the caller's.
 func memberOf(ctx context.Context, tx *store.Tx, by member, accountID string) (m accounts.Membership, of int, err error) {
+	if !carillon.ValidUUID(accountID) {
+		return m, 0, carillon.Absent("User")
+	}
 	all, err := tx.Memberships(ctx, accountID)
 	if err != nil {
 		return m, 0, err
