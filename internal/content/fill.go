@@ -257,18 +257,15 @@ func (c *resolver) mismatch() error {
 	}}
 }
 
-// unknownNames says which placeholders have no value; empty when all have one.
+// unknownNames says that a placeholder has no value; empty when all have one. The name, which the caller made, is in the
+// details alone, because messages are logged.
 func (c *resolver) unknownNames() string {
-	var names []string
-	for _, name := range appendDistinct(nil, c.missing) {
-		if _, _, key := parseKey(name); !key && len(names) < 10 {
-			names = append(names, "{{"+name+"}}")
+	for _, name := range c.missing {
+		if _, _, key := parseKey(name); !key {
+			return ": neither the contact nor the request has a value for a placeholder; `missing` has its name"
 		}
 	}
-	if names == nil {
-		return ""
-	}
-	return ": neither the contact nor the request has a value for " + strings.Join(names, ", ")
+	return ""
 }
 
 // appendDistinct appends those of more that list does not have yet.
