@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -26,7 +28,7 @@ func (p *pools) openSQLite(ctx context.Context, dir string, readers int) error {
 	if err := makePrivate(name); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	dsn := "file:" + name +
+	dsn := FileURI(name) +
 		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
 		"&_pragma=wal_autocheckpoint(0)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-16384)&_pragma=temp_store(MEMORY)"
 	if p.write, err = sql.Open("sqlite", dsn); err != nil {
@@ -43,6 +45,13 @@ func (p *pools) openSQLite(ctx context.Context, dir string, readers int) error {
 	p.read.SetMaxOpenConns(readers)
 	p.read.SetMaxIdleConns(readers)
 	return nil
+}
+
+// FileURI is the address of a file for the driver, to which `?` and options can be added. In the plain name a `?`, `#` or `%`
+// would end it, or stand for another character.
+func FileURI(name string) string {
+	path := (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath()
+	return "file:" + strings.ReplaceAll(path, ";", "%3B")
 }
 
 // makePrivate creates the database's file, when there is none, for its owner alone: it holds numbers and texts, and the

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -209,8 +207,7 @@ func copyWhole(ctx context.Context, conn *sql.Conn, to string, progress Progress
 
 // fileURI returns the URI of a file for SQLite, with its path escaped.
 func fileURI(name, options string) string {
-	path := (&url.URL{Path: name}).EscapedPath()
-	return "file:" + strings.ReplaceAll(path, ";", "%3B") + "?" + options
+	return db.FileURI(name) + "?" + options
 }
 
 // makeNew creates a file that only its owner can read. An existing file is an error.
