@@ -64,7 +64,7 @@ func stubborn(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
-// unsized knows ranges, of which it sends at most a part at once, and tells no size of the file.
+// unsized knows ranges, of which it sends at most a part at once, and does not say how large the file is.
 func unsized(kind string, content []byte, most int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var from, to int

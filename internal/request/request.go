@@ -106,7 +106,7 @@ func (r *Request) readLabels() error {
 	return r.checkCustom()
 }
 
-// required reads a text of the body that must not be blank, of at most so many code points.
+// required reads a text of the body that must not be blank, and bounds its code points.
 func (r *Request) required(key string, most int) (string, error) {
 	text, err := r.root.Find(key).Required(key)
 	if err == nil {
