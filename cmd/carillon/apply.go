@@ -33,7 +33,7 @@ func (c *applyCommand) Run(ctx context.Context, env *environment) error {
 	}
 	summary, err := app.Apply(ctx, cfg, logger(cfg, raw(env.Stderr)))
 	if errors.Is(err, store.ErrFolderInUse) {
-		return fmt.Errorf("%w\nwhile it runs, only it can apply a set-up: stop it, or restart it with --provision %s", err, c.File[0])
+		return fmt.Errorf("%w\nwhile it runs, only it can apply a set-up, and it does not respond: it is starting or stopping, or its log says why", err)
 	}
 	if err != nil {
 		return err

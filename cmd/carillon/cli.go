@@ -38,7 +38,7 @@ func (e *environment) lookup(name string) string {
 // commands is the whole command line.
 type commands struct {
 	Serve         serveCommand         `cmd:"" help:"Run the service."`
-	Apply         applyCommand         `cmd:"" help:"Apply set-up files to the database, whole or not at all."`
+	Apply         applyCommand         `cmd:"" help:"Apply set-up files, whole or not at all, also while the program runs."`
 	Send          sendCommand          `cmd:"" help:"Send a template to one or many recipients."`
 	Call          callCommand          `cmd:"" help:"Have an agent call a number."`
 	Notifications notificationsCommand `cmd:"" help:"List, show, move, cancel and watch notifications."`

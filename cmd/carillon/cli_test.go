@@ -186,7 +186,7 @@ func TestApplySaysThatTheFolderIsInUse(t *testing.T) {
 	held := holdFolder(t, filepath.Join(dir, "data"))
 	r := s.try(nil, "apply", "-f", file, "--data", held)
 	r.want(t, exitFailed, "", "is in use by another carillon")
-	r.want(t, exitFailed, "", "restart it with --provision "+file)
+	r.want(t, exitFailed, "", "it does not respond: it is starting or stopping")
 }
 
 func TestVersionTellsTheBuild(t *testing.T) {

@@ -19,7 +19,7 @@ const docHead = `# Command line
 
 ` + "`" + `carillon serve` + "`" + ` runs the service; its flags are the [settings](settings.md). The other commands are clients of a running
 service over HTTP, except ` + "`" + `apply` + "`" + ` ([provisioning](guides/provisioning.md)), ` + "`" + `backup` + "`" + `, ` + "`" + `restore` + "`" + ` and ` + "`" + `restored mark` + "`" + `
-([backup](guides/backup.md)), which open the database.
+([backup](guides/backup.md)), which work on the database or its folder.
 
 The address of the service is ` + "`" + `--url` + "`" + `, else ` + "`" + `CARILLON_URL` + "`" + `, else that of the ready file (` + "`" + `./data/ready.json` + "`" + `, which ` + "`" + `make run` + "`" + `
 writes), else ` + "`" + `http://127.0.0.1:8080` + "`" + `. In the demo the ready file also has the access key and the owner's sign-in, which are used

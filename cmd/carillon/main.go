@@ -1,5 +1,5 @@
 // Command carillon runs the notification service. `carillon serve` is the service; the other commands are its clients over
-// HTTP, except for those that open the database: apply, backup, restore and restored mark.
+// HTTP, except for those that work on the database: apply, backup, restore and restored mark.
 package main
 
 import (

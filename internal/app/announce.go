@@ -12,6 +12,7 @@ import (
 	"carillon/internal/hook"
 	"carillon/internal/knowledge"
 	"carillon/internal/resource"
+	"carillon/internal/store"
 	"carillon/internal/whatsapp"
 	"carillon/internal/widget"
 )
@@ -25,7 +26,7 @@ func (a *App) provision(ctx context.Context) error {
 			return err
 		}
 		a.ready.DemoFacts = &facts
-		if err := a.apply(ctx, demo); err != nil {
+		if _, err := a.apply(ctx, demo); err != nil {
 			return fmt.Errorf("set up the demo: %w", err)
 		}
 	}
@@ -36,17 +37,18 @@ func (a *App) provision(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.apply(ctx, p)
+	_, err = a.apply(ctx, p)
+	return err
 }
 
-func (a *App) apply(ctx context.Context, p *config.Provision) error {
+func (a *App) apply(ctx context.Context, p *config.Provision) (store.Summary, error) {
 	summary, err := a.store.Apply(ctx, p, a.auth.KeepPassword)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	warnUnbuilt(ctx, a.log, p)
 	a.log.InfoContext(ctx, "applied set-up", "summary", summary.String())
-	return nil
+	return summary, nil
 }
 
 // ProvisionOptions returns how set-up files are read: with the checks of the providers' settings and all kinds of

@@ -227,7 +227,7 @@ func (a *App) run(ctx context.Context) {
 	}
 	engine := a.bus.Run
 	if a.store.SQLite() {
-		engine = control{a.store, a.cfg.Data, a.log}.Run
+		engine = (&control{store: a.store, folder: a.cfg.Data, apply: a.apply, log: a.log}).Run
 	}
 	a.rest.Go(func() { a.report(engine(restCtx)) })
 }

@@ -1,9 +1,15 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
 
 	"carillon/internal/auth"
 	"carillon/internal/config"
@@ -11,14 +17,31 @@ import (
 	"carillon/internal/store"
 )
 
-// Apply applies the set-up files that the settings name; it neither listens nor delivers. On SQLite it fails while the
-// program runs on the data folder.
-func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary store.Summary, err error) {
+// Apply applies the set-up files that the settings name; it neither listens nor delivers. On SQLite the program that runs on
+// the data folder applies them, where there is one.
+func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summary, error) {
 	// Read the files first, to report mistakes in them without a database.
-	p, err := config.ReadProvision(cfg.Provision, ProvisionOptions())
+	bundle, p, err := config.ReadBundle(cfg.Provision, ProvisionOptions())
 	if err != nil {
 		return nil, err
 	}
+	var summary store.Summary
+	running := false
+	if cfg.DatabaseURL == "" {
+		summary, running, err = passOn(ctx, cfg.Data, bundle)
+	}
+	if !running {
+		summary, err = applyAlone(ctx, cfg, p, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	warnUnbuilt(ctx, log, p)
+	return summary, nil
+}
+
+// applyAlone opens the database itself.
+func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log *slog.Logger) (summary store.Summary, err error) {
 	key, err := cfg.MasterKey()
 	if err != nil {
 		return nil, err
@@ -29,9 +52,85 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (summary st
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), authOptions(cfg, 0, log))
-	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err != nil {
-		return nil, err
+	return st.Apply(ctx, p, passwords.KeepPassword)
+}
+
+// maxBundle bounds a set-up on the control socket.
+const maxBundle = 64 << 20
+
+// applied is the response to a set-up: its summary, or why it was not applied.
+type applied struct {
+	Summary  store.Summary   `json:"summary,omitempty"`
+	Problems config.Problems `json:"problems,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}
+
+// applySetUp validates the bundle in the request and applies it.
+func (c *control) applySetUp(w http.ResponseWriter, r *http.Request) {
+	c.applying.Lock()
+	defer c.applying.Unlock()
+	var bundle config.Bundle
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBundle)).Decode(&bundle); err != nil {
+		http.Error(w, fmt.Sprintf("a running program reads set-ups of at most %d bytes: apply the files one by one", maxBundle), http.StatusBadRequest)
+		return
 	}
-	warnUnbuilt(ctx, log, p)
-	return summary, nil
+	p, err := bundle.Provision(ProvisionOptions())
+	var response applied
+	if err == nil {
+		response.Summary, err = c.apply(r.Context(), p)
+	}
+	if err != nil {
+		problems, ok := errors.AsType[config.Problems](err)
+		if response.Problems = problems; !ok {
+			response.Error = err.Error()
+			c.log.WarnContext(r.Context(), "apply a set-up", "error", err)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(response) // the client may be gone
+}
+
+// passOn has the program that runs on the data folder apply a set-up; running is false when none responds.
+func passOn(ctx context.Context, dir string, bundle *config.Bundle) (summary store.Summary, running bool, err error) {
+	c, release, err := controlClient(dir)
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // there is no such folder: nothing runs on it
+	}
+	defer release()
+	body, err := json.Marshal(bundle)
+	if err != nil {
+		return nil, false, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://carillon/apply", bytes.NewReader(body))
+	if err != nil {
+		return nil, false, err
+	}
+	response, err := c.Do(r)
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("pass the set-up to the running program: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	summary, err = readApplied(response)
+	return summary, true, err
+}
+
+func readApplied(response *http.Response) (store.Summary, error) {
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
+		return nil, fmt.Errorf("the running program refused: %s", bytes.TrimSpace(text))
+	}
+	var a applied
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxBundle)).Decode(&a); err != nil {
+		return nil, fmt.Errorf("read the running program's response: %w", err)
+	}
+	switch {
+	case len(a.Problems) > 0:
+		return nil, a.Problems
+	case a.Error != "":
+		return nil, errors.New(a.Error)
+	}
+	return a.Summary, nil
 }

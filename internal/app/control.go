@@ -12,13 +12,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"carillon/internal/config"
 	"carillon/internal/store"
 )
 
-// The control socket is in the data folder and open to the program's own user. It serves backups, because only the process
-// that writes can copy the database without blocking others. There is none on PostgreSQL.
+// The control socket is in the data folder and open to the program's own user. It serves what only the process that owns the
+// database can do: backups, and applying a set-up. There is none on PostgreSQL.
 
 const controlName = "carillon.sock"
 
@@ -35,19 +37,22 @@ type backupProgress struct {
 type control struct {
 	store  *store.Store
 	folder string
+	apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
 	log    *slog.Logger
+
+	applying sync.Mutex // the set-ups in memory are bounded by one
 }
 
-// Run listens in the data folder and serves until ctx ends. A failure is only logged: backups then need the program
-// stopped.
-func (c control) Run(ctx context.Context) error {
+// Run listens in the data folder and serves until ctx ends. A failure is only logged: backups and set-ups then need the
+// program stopped.
+func (c *control) Run(ctx context.Context) error {
 	if err := c.run(ctx); err != nil {
-		c.log.WarnContext(ctx, "cannot take backups while running: no control socket", "error", err)
+		c.log.WarnContext(ctx, "cannot take backups and set-ups while running: no control socket", "error", err)
 	}
 	return nil
 }
 
-func (c control) run(ctx context.Context) error {
+func (c *control) run(ctx context.Context) error {
 	name, release, err := shortName(c.folder, controlName)
 	if err != nil {
 		return err
@@ -65,9 +70,10 @@ func (c control) run(ctx context.Context) error {
 	return c.serve(ctx, l)
 }
 
-func (c control) serve(ctx context.Context, l net.Listener) error {
+func (c *control) serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /backup", c.backup)
+	mux.HandleFunc("POST /apply", c.applySetUp)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends a backup in progress
 	defer stop()
@@ -75,7 +81,7 @@ func (c control) serve(ctx context.Context, l net.Listener) error {
 }
 
 // backup copies the database and reports its progress in lines of JSON. It ends when the client disconnects.
-func (c control) backup(w http.ResponseWriter, r *http.Request) {
+func (c *control) backup(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		To string `json:"to"`
 	}
@@ -108,7 +114,7 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 // Backup asks the program that runs on a data folder to copy its database into the file `to`, an absolute path that the
 // program can write.
 func Backup(ctx context.Context, dir, to string, progress store.Progress) error {
-	name, release, err := shortName(dir, controlName)
+	c, release, err := controlClient(dir)
 	if err != nil {
 		return err
 	}
@@ -117,12 +123,23 @@ func Backup(ctx context.Context, dir, to string, progress store.Progress) error 
 	if err != nil {
 		return err
 	}
+	return askBackup(ctx, c, body, progress)
+}
+
+// controlClient returns a client of the socket in a data folder, valid until release is called.
+func controlClient(dir string) (c *http.Client, release func(), err error) {
+	name, closeFolder, err := shortName(dir, controlName)
+	if err != nil {
+		return nil, nil, err
+	}
 	at := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", name)
 	}}
-	defer at.CloseIdleConnections()
-	return askBackup(ctx, &http.Client{Transport: at}, body, progress)
+	return &http.Client{Transport: at}, func() {
+		at.CloseIdleConnections()
+		closeFolder()
+	}, nil
 }
 
 func askBackup(ctx context.Context, c *http.Client, body []byte, progress store.Progress) error {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"carillon"
@@ -92,15 +91,8 @@ const maxProvision = 4 << 20
 
 // ReadProvision reads files that together are one set-up: a company may be spread over several. Errors in them are Problems.
 func ReadProvision(files []string, o ProvisionOptions) (*Provision, error) {
-	r := newReader(o)
-	for _, name := range files {
-		text, err := readLimited(name, maxProvision)
-		if err != nil {
-			return nil, fmt.Errorf("read the set-up: %w", err)
-		}
-		r.file(name, text)
-	}
-	return r.end()
+	_, p, err := ReadBundle(files, o)
+	return p, err
 }
 
 // ParseProvision reads a set-up from a text; problems show name as its file.
