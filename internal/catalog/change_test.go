@@ -293,8 +293,11 @@ func TestACompanyHasAtMostAHundredActiveTemplates(t *testing.T) {
 		if submitted.Load() != 4 {
 			t.Errorf("%d of 4 places were taken", submitted.Load())
 		}
-		if _, err := w.Create(t.Context(), w.ours, w.main, draft("one_more"), false); !carillon.IsCode(err, carillon.LimitExceeded) {
+		if _, err := w.Create(t.Context(), w.ours, w.main, draft("submitted"), true); !carillon.IsCode(err, carillon.LimitExceeded) {
 			t.Error(err)
+		}
+		if _, err := w.Create(t.Context(), w.ours, w.main, draft("one_more"), false); err != nil {
+			t.Errorf("a draft is not active: %v", err)
 		}
 	})
 }

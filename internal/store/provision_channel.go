@@ -70,7 +70,16 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 // maxActive is how many active templates a company may have (docs/reference/templates.md).
 const maxActive = 100
 
+// templates puts the file's templates. It refuses those that would make the company's active ones too many; that there are too many
+// already, by the channel's reports, refuses nothing.
 func (a *applying) templates(ctx context.Context, companyID string, c *config.Company) error {
+	if len(c.Templates) == 0 {
+		return nil
+	}
+	before, err := a.tx.ActiveTemplates(ctx, companyID)
+	if err != nil {
+		return err
+	}
 	for i := range c.Templates {
 		t := &c.Templates[i]
 		uid, err := a.tx.MessagingSender(ctx, companyID, t.SenderID)
@@ -86,11 +95,8 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 			return err
 		}
 	}
-	if len(c.Templates) == 0 {
-		return nil
-	}
 	n, err := a.tx.ActiveTemplates(ctx, companyID)
-	if err == nil && n > maxActive {
+	if err == nil && n > maxActive && n > before {
 		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, maxActive))
 	}
 	return err

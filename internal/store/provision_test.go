@@ -294,7 +294,29 @@ func TestApplyRefusesMoreActiveTemplatesThanTheLimit(t *testing.T) {
 		if want := "a.yaml:2:5: the company would have 101 active templates, more than 100"; fmt.Sprint(err) != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+		approveByChannel(t, st, companyNamed(t, st, "Many"), "more")
+		if s := apply(t, st, text.String()+draft+strings.Replace(draft, "more", "further", 1)); !strings.Contains(s.String(), "template 1 created") {
+			t.Errorf("another draft beside 101 active ones: %s", s)
+		}
 	})
+}
+
+// approveByChannel approves a template as the channel's report does, which no limit refuses.
+func approveByChannel(t *testing.T, st *store.Store, companyID, name string) {
+	t.Helper()
+	senders, err := st.Senders(t.Context(), companyID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := st.ReportedTemplate(t.Context(), senders[0].UID, "", name, "en")
+	if err != nil || read == nil {
+		t.Fatal(read, err)
+	}
+	next := *read
+	next.Status, next.ProviderID = carillon.TemplateApproved, "900000001"
+	if ok, err := st.SwapTemplate(t.Context(), read, &next, time.Now(), templates.Limits{}); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
 }
 
 func TestNewDefaultSenderReplacesTheOld(t *testing.T) {

@@ -246,7 +246,7 @@ func pollingTemplates(t *testing.T, r *rig) {
 }
 
 func templateLimits(t *testing.T, r *rig) {
-	limits := templates.Limits{Active: 2, Created: 4}
+	limits := templates.Limits{Active: 2, Created: 7}
 	create := func(i int, status carillon.TemplateStatus) error {
 		return r.CreateTemplate(t.Context(), r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), status), limits)
 	}
@@ -255,6 +255,12 @@ func templateLimits(t *testing.T, r *rig) {
 	}
 	if err := create(2, carillon.TemplatePending); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error("a third active template:", err)
+	}
+	for _, status := range []carillon.TemplateStatus{carillon.TemplateDraft, carillon.TemplateRejected, carillon.TemplateDisabled} {
+		x := r.template(r.sender, string(status), string(status), status)
+		if err := r.CreateTemplate(t.Context(), x, templates.Limits{Active: 2}); err != nil {
+			t.Errorf("one that is %s is not active: %v", status, err)
+		}
 	}
 	first, err := r.Template(t.Context(), ours, "0")
 	if err != nil {
@@ -273,7 +279,7 @@ func templateLimits(t *testing.T, r *rig) {
 		t.Error(err)
 	}
 	if err := create(4, carillon.TemplateDraft); !errors.Is(err, templates.ErrToday) {
-		t.Error("a fifth creation of the day:", err)
+		t.Error("an eighth creation of the day:", err)
 	}
 	if undone, err := r.UndoCreateTemplate(t.Context(), last); !undone || err != nil {
 		t.Error(undone, err)

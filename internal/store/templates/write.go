@@ -14,7 +14,7 @@ import (
 
 // Limits are those that a creation or a submission must keep (docs/reference/templates.md); 0 means none.
 type Limits struct {
-	Active  int // templates of the company that are pending, approved or paused
+	Active  int // templates of the company that are pending, approved or paused; checked for one that becomes so
 	Created int // creations a UTC day
 }
 
@@ -27,8 +27,10 @@ func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 // language, limit_exceeded, ErrToday.
 func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits) error {
 	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
-		if err := checkActive(ctx, tx, r.CompanyID, limits.Active); err != nil {
-			return false, err
+		if active(r.Status) {
+			if err := checkActive(ctx, tx, r.CompanyID, limits.Active); err != nil {
+				return false, err
+			}
 		}
 		if err := countCreation(ctx, tx, r.CompanyID, day(r.CreatedAt), limits.Created); err != nil {
 			return false, err
@@ -132,7 +134,7 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
 	}
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
-		if limits.Active > 0 && active(next.Status) && !active(read.Status) {
+		if active(next.Status) && !active(read.Status) {
 			if err := checkActive(ctx, tx, read.CompanyID, limits.Active); err != nil {
 				return false, err
 			}
