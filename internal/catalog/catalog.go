@@ -2,7 +2,9 @@
 // channel (Reviewer) and sends nothing. The transitions:
 //
 //	draft ── submit ──▶ pending ──▶ approved ◀──▶ paused, disabled
-//	  ▲ ▲                 │  └────▶ rejected
+//	  ▲ ▲                 │  │           ▲
+//	  │ │                 │  │           ▼
+//	  │ │                 │  └───────▶ rejected
 //	  │ └── edit ─────────┘            │
 //	  └──── edit ──────────────────────┘
 //

@@ -24,9 +24,14 @@ const (
 // setFirstPoll schedules the first poll of a template that just came to its status.
 func setFirstPoll(r *templates.Record, now time.Time) {
 	r.PollAt = time.Time{}
-	if r.Status == carillon.TemplatePending || r.Status == carillon.TemplatePaused {
+	if waits(r.Status) {
 		r.PollAt = now.Add(pollFirst)
 	}
+}
+
+// waits reports whether a status is polled until it changes.
+func waits(s carillon.TemplateStatus) bool {
+	return s == carillon.TemplatePending || s == carillon.TemplatePaused
 }
 
 // nextPoll backs off: as long again as the status has lasted, from a minute to an hour.
@@ -41,8 +46,8 @@ func (c *Catalog) wakeUp() {
 	}
 }
 
-// Run polls the status of templates in review and of paused ones until ctx ends, since callbacks can get lost. Of several
-// nodes one polls each template.
+// Run polls the status of templates in review, of paused ones and of those whose report is to be confirmed until ctx ends, since
+// callbacks can get lost and come late. Of several nodes one polls each template.
 func (c *Catalog) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		sleep := maxSleep
@@ -88,33 +93,40 @@ func (c *Catalog) poll(ctx context.Context) (next time.Time, err error) {
 // returned.
 func (c *Catalog) pollOne(ctx context.Context, r *templates.Record) error {
 	now := time.Now()
-	mine, err := c.store.PostponePoll(ctx, r, nextPoll(r, now))
+	next := nextPoll(r, now)
+	mine, err := c.store.PostponePoll(ctx, r, next)
 	if err != nil || !mine || r.ClaimedUntil.After(now) {
 		return err
 	}
-	if err := c.refresh(ctx, r); err != nil && ctx.Err() == nil {
+	same, err := c.refresh(ctx, r)
+	switch {
+	case err != nil && ctx.Err() == nil:
 		c.o.Logger.WarnContext(ctx, "cannot read a template's status", "company", r.CompanyID, "template", r.ID, "error", err)
+	case err == nil && same && !waits(r.Status): // the channel has confirmed it
+		r.PollAt = next
+		_, err := c.store.PostponePoll(ctx, r, time.Time{})
+		return err
 	}
 	return nil
 }
 
-// refresh reads the status from the channel and applies it like a callback.
-func (c *Catalog) refresh(ctx context.Context, r *templates.Record) error {
+// refresh reads the status from the channel and applies it like a callback; same: the channel does not say another one.
+func (c *Catalog) refresh(ctx context.Context, r *templates.Record) (same bool, err error) {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	call, cancelCall := context.WithTimeout(ctx, callTimeout)
 	e, err := reviewer.Status(call, s, &r.Template)
 	cancelCall()
 	if carillon.IsCode(err, carillon.NotFound) {
-		return c.notAtChannel(ctx, r)
+		return true, c.notAtChannel(ctx, r)
 	}
 	if err != nil {
-		return fmt.Errorf("read status: %w", err)
+		return false, fmt.Errorf("read status: %w", err)
 	}
 	e.SenderUID, e.Name, e.Language = r.SenderUID, r.Name, r.Language
-	return c.Apply(ctx, []provider.TemplateEvent{e})
+	return e.Status == r.Status, c.Apply(ctx, []provider.TemplateEvent{e})
 }
 
 // notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.

@@ -13,27 +13,35 @@ import (
 )
 
 // reports are the transitions that the channel's reports cause, by the present status. A template that is paused or disabled
-// was approved before, even if that report was lost or is late; any other report of a status is stale.
+// was approved before, even if that report was lost or is late. The channel may reject what it approved, and approve it again.
+// Any other report of a status is stale.
 var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:gochecknoglobals // one table, read only
 	carillon.TemplatePending:  {carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled},
-	carillon.TemplateApproved: {carillon.TemplatePaused, carillon.TemplateDisabled},
-	carillon.TemplatePaused:   {carillon.TemplateApproved, carillon.TemplateDisabled},
+	carillon.TemplateApproved: {carillon.TemplatePaused, carillon.TemplateDisabled, carillon.TemplateRejected},
+	carillon.TemplatePaused:   {carillon.TemplateApproved, carillon.TemplateDisabled, carillon.TemplateRejected},
 	carillon.TemplateDisabled: {carillon.TemplateApproved},
+	carillon.TemplateRejected: {carillon.TemplateApproved},
 }
 
 // categories are those of the contract; the channel may move a template from one to another.
 var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:gochecknoglobals // read only
 
-// move applies a status that the channel reported, and schedules the first poll; false: it changes nothing.
+// move applies a status that the channel reported, and schedules the first poll; false: it changes nothing. A rejection of what was
+// approved, or the reverse, may be a repeated or late report of an earlier review: a poll confirms or corrects it.
 func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
-	if !slices.Contains(reports[r.Status], to) {
+	from := r.Status
+	if !slices.Contains(reports[from], to) {
 		return false
 	}
 	r.Status, r.Reason = to, reason
 	if to == carillon.TemplateApproved {
 		r.Reason = ""
 	}
-	setFirstPoll(r, time.Now())
+	now := time.Now()
+	setFirstPoll(r, now)
+	if from == carillon.TemplateRejected || from == carillon.TemplateApproved && to == carillon.TemplateRejected {
+		r.PollAt = now.Add(pollFirst)
+	}
 	return true
 }
 

@@ -24,8 +24,8 @@ import (
 func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 	const approved, rejected, paused, disabled = carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled
 	moves := map[carillon.TemplateStatus][]carillon.TemplateStatus{
-		"pending": {approved, rejected, paused, disabled}, "approved": {paused, disabled},
-		"paused": {approved, disabled}, "disabled": {approved},
+		"pending": {approved, rejected, paused, disabled}, "approved": {paused, disabled, rejected},
+		"paused": {approved, disabled, rejected}, "disabled": {approved}, "rejected": {approved},
 	}
 	onEachEngine(t, func(t *testing.T, w *world) {
 		for _, from := range statuses() {
@@ -47,7 +47,8 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 				if r.Status != want {
 					t.Errorf("%s reported %s: now %s", from, to, r.Status)
 				}
-				if waits := want == carillon.TemplatePending || want == paused; r.PollAt.IsZero() == waits {
+				waits := want == carillon.TemplatePending || want == paused || from == approved && want == rejected || from == rejected && want == approved
+				if r.PollAt.IsZero() == waits {
 					t.Errorf("%s reported %s: next asked at %v", from, to, r.PollAt)
 				}
 				if called := w.approvedCalls(made.ID) > 0; called != (want == approved && to == approved) {
@@ -169,6 +170,40 @@ func TestPollingFindsWhatReportsLost(t *testing.T) {
 			t.Error(w.status(paused.ID), w.approvedCalls(paused.ID))
 		}
 		stop()
+	})
+}
+
+func TestAReportThatContradictsTheReviewIsCheckedWithTheChannel(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, store.Options{Dir: dir})
+		stop := w.run()
+		kept, revoked := w.standing("kept", carillon.TemplateApproved), w.standing("revoked", carillon.TemplateApproved)
+		w.desk.mu.Lock()
+		w.desk.known[kept.ProviderID].Status = carillon.TemplateApproved
+		w.desk.known[revoked.ProviderID].Status = carillon.TemplateRejected
+		w.desk.down = errDown
+		w.desk.mu.Unlock()
+		for _, x := range []*carillon.Template{kept, revoked} {
+			e := provider.TemplateEvent{SenderUID: w.main.UID, ProviderID: x.ProviderID, Status: carillon.TemplateRejected}
+			if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil || w.status(x.ID) != carillon.TemplateRejected {
+				t.Fatal(err, w.status(x.ID))
+			}
+		}
+		<-time.After(90 * time.Second)
+		w.desk.mu.Lock()
+		w.desk.down = nil
+		w.desk.mu.Unlock()
+		<-time.After(time.Hour)
+		stop()
+		if w.status(kept.ID) != carillon.TemplateApproved || w.status(revoked.ID) != carillon.TemplateRejected {
+			t.Errorf("a repeated rejection: %s; a true one: %s", w.status(kept.ID), w.status(revoked.ID))
+		}
+		for _, x := range []*carillon.Template{kept, revoked} {
+			if at := w.record(x.ID).PollAt; !at.IsZero() {
+				t.Errorf("%s, and the channel has confirmed it, but is asked again at %v", w.status(x.ID), at)
+			}
+		}
 	})
 }
 
