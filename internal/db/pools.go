@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
 	"time"
 )
 
@@ -12,7 +11,7 @@ import (
 type pools struct {
 	write *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
 	read  *sql.DB
-	lock  *os.File // of SQLite's folder
+	lock  *FolderLock // of SQLite's folder
 }
 
 func (p *pools) close() error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,6 +111,21 @@ func TestAKilledProcessFreesItsFolder(t *testing.T) {
 		select {}
 	}
 	dir := t.TempDir()
+	cmd := openElsewhere(t, dir)
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !errors.Is(err, store.ErrFolderInUse) ||
+		!strings.Contains(err.Error(), "(process "+strconv.Itoa(cmd.Process.Pid)+")") {
+		t.Errorf("while it runs: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait() // it was killed
+	open(t, store.Options{Dir: dir})
+}
+
+// openElsewhere opens a folder in another process, until that is killed.
+func openElsewhere(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAKilledProcessFreesItsFolder$")
 	cmd.Env = append(os.Environ(), folderEnv+"="+dir)
 	out, err := cmd.StdoutPipe()
@@ -122,9 +138,20 @@ func TestAKilledProcessFreesItsFolder(t *testing.T) {
 	if said, err := bufio.NewReader(out).ReadString('\n'); said != "open\n" {
 		t.Fatalf("the helper said %q, %v", said, err)
 	}
-	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !errors.Is(err, store.ErrFolderInUse) ||
-		!strings.Contains(err.Error(), "(process "+strconv.Itoa(cmd.Process.Pid)+")") {
-		t.Errorf("while it runs: %v", err)
+	return cmd
+}
+
+func TestAFolderStaysLockedWithoutItsLockFile(t *testing.T) {
+	dir := t.TempDir()
+	cmd := openElsewhere(t, dir)
+	for range 2 {
+		if err := os.Remove(filepath.Join(dir, "carillon.lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		_, err := store.Open(t.Context(), store.Options{Dir: dir})
+		if !errors.Is(err, store.ErrFolderInUse) || !strings.Contains(err.Error(), "by another carillon: ") {
+			t.Errorf("a second process gets: %v", err)
+		}
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
