@@ -131,7 +131,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.wire() //nolint:contextcheck // the gauges are read long after the start
-	a.readiness = newReadiness(conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)
+	a.readiness = newReadiness(a.log, conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)
 	if err := a.provision(ctx); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"carillon"
@@ -34,8 +35,12 @@ type check struct {
 
 // readiness shares one run of the checks among concurrent requests.
 type readiness struct {
+	log   *slog.Logger
 	check func(ctx context.Context) []check
 	last  *cache.Cache[result] // under ""
+
+	mu    sync.Mutex
+	fault string // of the last run
 }
 
 type result struct {
@@ -43,8 +48,8 @@ type result struct {
 	at     time.Time
 }
 
-func newReadiness(run func(ctx context.Context) []check) *readiness {
-	return &readiness{run, cache.New[result](1, readyTimeout)}
+func newReadiness(log *slog.Logger, run func(ctx context.Context) []check) *readiness {
+	return &readiness{log: log, check: run, last: cache.New[result](1, readyTimeout)}
 }
 
 // checks returns the result of each check, and the error to respond with when one of them fails.
@@ -55,7 +60,9 @@ func (r *readiness) checks(ctx context.Context) ([]check, error) {
 		r.last.Remove("")
 	}
 	last, err := r.last.Get(ctx, "", func(ctx context.Context) (result, string, error) {
-		return result{r.check(ctx), time.Now()}, "", nil
+		checks := r.check(ctx)
+		r.record(ctx, checks)
+		return result{checks, time.Now()}, "", nil
 	})
 	if err != nil {
 		return nil, unready("The checks do not end", nil, err)
@@ -66,6 +73,28 @@ func (r *readiness) checks(ctx context.Context) ([]check, error) {
 		}
 	}
 	return last.checks, nil
+}
+
+// record logs when the program ceases to be ready, with what the response may not show, and when it is ready again.
+func (r *readiness) record(ctx context.Context, checks []check) {
+	var failed check
+	for _, c := range checks {
+		if c.fault != "" {
+			failed = c
+			break
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case failed.name == "running": // every stop is logged
+	case failed.fault == r.fault:
+	case failed.fault == "":
+		r.log.InfoContext(ctx, "ready again")
+	default:
+		r.log.ErrorContext(ctx, "not ready", "check", failed.name, "reason", failed.fault, "error", failed.err)
+	}
+	r.fault = failed.fault
 }
 
 // Ready returns the result of each readiness check, and the error to respond with when one of them fails.

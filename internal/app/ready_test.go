@@ -4,6 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,12 +16,13 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 )
 
 func TestReadinessChecksRunOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
-		r := newReadiness(func(context.Context) []check {
+		r := newReadiness(slog.New(slog.DiscardHandler), func(context.Context) []check {
 			runs.Add(1)
 			time.Sleep(100 * time.Millisecond)
 			return []check{{name: "database"}}
@@ -43,7 +49,7 @@ func TestReadinessChecksRunOnceASecond(t *testing.T) {
 func TestReadinessNeverHangsAndReportsFailedChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})
-		r := newReadiness(func(context.Context) []check {
+		r := newReadiness(slog.New(slog.DiscardHandler), func(context.Context) []check {
 			<-stuck // a driver that ignores its context
 			return []check{{name: "database"}, {name: "clock", fault: "The clock is wrong", err: errors.New("db.internal")}}
 		})
@@ -67,7 +73,7 @@ func TestReadinessNeverHangsAndReportsFailedChecks(t *testing.T) {
 }
 
 func TestReadinessWarnsAndServesAllTheSame(t *testing.T) {
-	r := newReadiness(func(context.Context) []check {
+	r := newReadiness(slog.New(slog.DiscardHandler), func(context.Context) []check {
 		return []check{{name: "database"}, {name: "failover", warning: "Replication is asynchronous"}}
 	})
 	checks, err := r.checks(t.Context())
@@ -78,4 +84,69 @@ func TestReadinessWarnsAndServesAllTheSame(t *testing.T) {
 	if string(text) != `{"database":"ok","failover":"warning: Replication is asynchronous"}` || err != nil {
 		t.Errorf("%s, %v", text, err)
 	}
+}
+
+func TestChangesOfReadinessAreLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		var full atomic.Bool
+		r := newReadiness(slog.New(slog.NewTextHandler(&out, nil)), func(context.Context) []check {
+			if full.Load() {
+				return []check{{name: "writes", fault: "The database takes no writes", err: errors.New("no space left")}}
+			}
+			return []check{{name: "writes"}}
+		})
+		for _, state := range []bool{false, true, true, false, false} {
+			full.Store(state)
+			_, _ = r.checks(t.Context())
+			time.Sleep(readyMaxAge)
+		}
+		text := out.String()
+		if strings.Count(text, "\n") != 2 || !strings.Contains(text, `msg="not ready" check=writes`) || !strings.Contains(text, "no space left") ||
+			!strings.Contains(text, `msg="ready again"`) {
+			t.Errorf("the log:\n%s", text)
+		}
+	})
+}
+
+func TestReadinessSeesADeletedDataFolderAndAFullDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute})
+	awaitStatus := func(want int) {
+		t.Helper()
+		look := time.NewTicker(100 * time.Millisecond)
+		defer look.Stop()
+		for range 200 {
+			resp, err := http.Get(a.BaseURL() + "/readyz")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode == want {
+				return
+			}
+			<-look.C
+		}
+		t.Fatalf("/readyz does not come to %d", want)
+	}
+	awaitStatus(http.StatusOK)
+	if err := os.Mkdir(filepath.Join(dir, "carillon.probe"), 0o700); err != nil { // nothing can be written there
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "carillon.probe", "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(http.StatusServiceUnavailable)
+	if err := os.RemoveAll(filepath.Join(dir, "carillon.probe")); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(http.StatusOK)
+	if err := os.Rename(dir, dir+"2"); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(http.StatusServiceUnavailable)
+	if err := os.Rename(dir+"2", dir); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(http.StatusOK)
 }

@@ -117,11 +117,12 @@ func (c *committer) execute(tx *Tx, batch []*write) {
 		err = c.attempt(ctx, tx, batch, false)
 	}
 	for _, w := range batch {
-		if err == nil {
-			w.done <- nil
-		} else {
-			w.done <- c.alone(ctx, tx, w, err)
+		own := err
+		if err != nil {
+			own = c.alone(ctx, tx, w, err)
+			c.db.room.observe(own)
 		}
+		w.done <- own
 	}
 }
 

@@ -39,7 +39,8 @@ type DB struct {
 	watch    atomic.Pointer[Watcher] // nil but in tests
 	wal      wal
 	server   server
-	wroteAt  atomic.Int64 // when the last transaction was committed, in milliseconds
+	room     room
+	files    files
 	report   func(rows int, took time.Duration)
 	recorder recorder
 	stop     context.CancelFunc
@@ -76,6 +77,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	if err == nil {
 		err = d.schema.migrate(ctx, d.write, d.dialect, d.log)
+	}
+	if err == nil && d.SQLite() {
+		d.files, err = readFiles(o.Dir)
 	}
 	if err != nil {
 		_ = d.pools.close() // the first failure says what is wrong
@@ -116,25 +120,6 @@ func (d *DB) Processors() int { return d.procs }
 
 // Dir is SQLite's data folder.
 func (d *DB) Dir() string { return d.dir }
-
-// recentWrite is how long a commit vouches for the next one.
-const recentWrite = 5 * time.Second
-
-// Writable reports whether the database takes writes: something was committed recently, or a write that changes nothing
-// else goes through. ctx bounds the wait.
-func (d *DB) Writable(ctx context.Context) error {
-	if time.Since(time.UnixMilli(d.wroteAt.Load())) < recentWrite {
-		return nil
-	}
-	return d.Probe(ctx)
-}
-
-// Probe makes a small write of its own.
-func (d *DB) Probe(ctx context.Context) error {
-	_, err := d.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE
-		SET value = meta.value + 1 WHERE meta.name = 'probe'`)
-	return Wrap(err, "write a probe")
-}
 
 // Millis is an instant as it is stored: milliseconds UTC, 0 for the zero time.
 func Millis(t time.Time) int64 {

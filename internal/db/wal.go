@@ -21,7 +21,7 @@ type wal struct {
 
 // committed records that there is something to checkpoint. An idle database sets no timers.
 func (d *DB) committed() {
-	d.wroteAt.Store(time.Now().UnixMilli())
+	d.room.wroteAt.Store(time.Now().UnixMilli())
 	select {
 	case d.wal.dirty <- struct{}{}:
 	default:
