@@ -45,7 +45,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	sender, err := n.pickSender(ctx, s.Company, s.Channel, req.RecipientID)
+	sender, named, err := n.pickSender(ctx, s.Company, s.Channel, req.RecipientID)
 	if err != nil {
 		return Response{}, err
 	}
@@ -58,6 +58,9 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	}}
 	if req.Scheduled {
 		a.Notification.DueAt = req.At
+	}
+	if !named {
+		addNote(&a.Notification, noteDefaultSender)
 	}
 	if s.Channel == carillon.Voice {
 		a.DialAt = hours.Next(s.Company.CallingHours, a.Notification.DueAt)
@@ -130,35 +133,35 @@ func responseJSON(n *store.Notification) []byte {
 }
 
 // pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
-// (docs/reference/sending.md).
-func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (*carillon.Sender, error) {
-	named, err := n.store.SendersNamed(ctx, c.ID, recipientID)
+// (docs/reference/sending.md). It reports whether recipient_id names the sender.
+func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (s *carillon.Sender, named bool, err error) {
+	all, err := n.store.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	for _, s := range named {
+	for _, s := range all {
 		if s.Channel == ch {
-			return s, nil
+			return s, true, nil
 		}
 	}
 	const field = "recipient_id"
-	if len(named) > 0 {
-		return nil, carillon.InvalidValue(field, "This is a "+string(named[0].Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
+	if len(all) > 0 {
+		return nil, false, carillon.InvalidValue(field, "This is a "+string(all[0].Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
 	}
 	if elsewhere, err := n.store.SenderElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
 		if err == nil {
 			err = carillon.Denied("The recipient_id belongs to another company")
 		}
-		return nil, err
+		return nil, false, err
 	}
 	if c.StrictRecipientID {
-		return nil, carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
+		return nil, false, carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
 	}
 	standard, err := n.store.DefaultSender(ctx, c.ID, ch)
 	if err == nil && standard == nil {
 		err = carillon.InvalidValue(field, "The company has no default "+string(ch)+" sender and none has this id or number", recipientID)
 	}
-	return standard, err
+	return standard, false, err
 }
 
 // checkContent checks the request against its template or agent, and returns which recipients repeat another one.
@@ -169,7 +172,7 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 			return nil, err
 		}
 		if !known {
-			to.Notes = `name_event is not known to any flow`
+			addNote(to, noteUnknownEvent)
 		}
 	}
 	if req.Channel == carillon.Voice {

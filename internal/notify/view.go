@@ -20,14 +20,22 @@ type View struct {
 	Language     string           `json:"language_template,omitempty"`
 	AgentID      string           `json:"agent_id,omitempty"`
 	RecipientID  string           `json:"recipient_id"`
+	Sender       *SenderView      `json:"sender,omitempty"`
 	Type         string           `json:"notification_type"`
 	Campaign     string           `json:"campaign_name"`
 	Event        string           `json:"name_event,omitempty"`
 	CreatedAt    string           `json:"created_at"`
 	Scheduled    string           `json:"scheduled_time,omitempty"`
 	Counts       carillon.Details `json:"counts"`
+	Timeline     []Event          `json:"timeline,omitempty"`
 	Recipients   []RecipientView  `json:"recipients,omitempty"`
 	NextCursor   string           `json:"next_cursor,omitempty"`
+}
+
+// SenderView is the sender that sends a notification, whatever its recipient_id says.
+type SenderView struct {
+	ID     string `json:"id"`
+	Number string `json:"number"`
 }
 
 // RecipientView is one recipient of a notification.
@@ -86,6 +94,13 @@ func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now tim
 	views := make([]*View, len(all))
 	for i, x := range all {
 		views[i] = viewOf(x, tallies[x.Seq()], called[x.Seq()], now)
+		sender, err := n.store.SenderOf(ctx, x.CompanyID, x.SenderUID)
+		if err != nil {
+			return nil, err
+		}
+		if sender != nil {
+			views[i].Sender = &SenderView{sender.ID, sender.Number}
+		}
 	}
 	return views, nil
 }
@@ -138,7 +153,7 @@ func summary(x *store.Notification, tallies []store.Standing, now time.Time) car
 	}
 }
 
-// Find reads a notification with a page of its recipients, from index first on. next is the index of the next page, 0 after the
+// Find reads a notification with its timeline and a page of its recipients, from index first on. next is the index of the next page, 0 after the
 // last. Errors: not_found.
 func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
@@ -153,6 +168,9 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	v = views[0]
 	call, attempts, err := n.callOf(ctx, x)
 	if err != nil {
+		return nil, 0, err
+	}
+	if v.Timeline, err = n.timeline(ctx, x, v.Sender, call, attempts); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
@@ -256,48 +274,11 @@ type Moved struct {
 
 // Move changes a notification's time. Errors: not_found, conflict once delivery began.
 func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) (*Moved, error) {
-	x, err := n.store.Move(ctx, companyID, id, due)
+	x, err := n.store.Move(ctx, companyID, id, due, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	n.entries.Invalidate(entryKey(x.Seq())) // also where it is being read
 	n.wakeAt(x)
 	return &Moved{id, carillon.FormatTime(due)}, nil
-}
-
-// Event is one line of a notification's timeline.
-type Event struct {
-	At   string `json:"at"`
-	What string `json:"what"`
-}
-
-// Timeline returns the events of a notification as a whole. Errors: not_found.
-func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, error) {
-	x, err := n.store.Notification(ctx, companyID, id)
-	if err != nil {
-		return nil, err
-	}
-	at := func(t time.Time, what string) Event { return Event{carillon.FormatTime(t), what} }
-	events := []Event{at(x.CreatedAt, "accepted")}
-	if x.Notes != "" {
-		events = append(events, at(x.CreatedAt, x.Notes))
-	}
-	if x.Scheduled {
-		events = append(events, at(x.CreatedAt, "scheduled for "+carillon.FormatTime(x.DueAt)))
-	}
-	call, attempts, err := n.callOf(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	if call != nil {
-		events = append(events, callEvents(x, call, attempts, at)...)
-	}
-	if !x.DoneAt.IsZero() {
-		what := "completed"
-		if x.Canceled {
-			what = "canceled"
-		}
-		events = append(events, at(x.DoneAt, what))
-	}
-	return events, nil
 }

@@ -166,35 +166,3 @@ func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call
 	attempts, err := n.store.Calls().Attempts(ctx, c.Key)
 	return c, attempts, err
 }
-
-// callEvents returns the events of a call for its timeline.
-func callEvents(x *store.Notification, c *calls.Call, attempts []calls.Attempt, at func(time.Time, string) Event) (events []Event) {
-	for _, a := range attempts {
-		events = append(events, at(a.DialedAt, "dialed"))
-		if !a.RingingAt.IsZero() {
-			events = append(events, at(a.RingingAt, "rang"))
-		}
-		if !a.AnsweredAt.IsZero() {
-			events = append(events, at(a.AnsweredAt, "answered"))
-		}
-		if a.EndedAt.IsZero() {
-			continue
-		}
-		what := "ended: " + string(a.State)
-		if a.Reason != "" {
-			what += ", " + string(a.Reason)
-		}
-		if a.Cause != "" {
-			what += " (" + a.Cause + ")"
-		}
-		events = append(events, at(a.EndedAt, what))
-	}
-	switch {
-	case !c.Queued:
-	case len(attempts) > 0:
-		events = append(events, at(c.Due, "will be dialed again"))
-	case c.Due.After(x.DueAt):
-		events = append(events, at(c.Due, "will be dialed: calling hours begin"))
-	}
-	return events
-}

@@ -44,13 +44,14 @@ type Notification struct {
 	Labels     Labels
 	Flat       bool
 	Body       string
-	Notes      string // notes of the timeline
+	Notes      string // notes of the timeline, separated by spaces
 	Total      int
 	Open       int
 	Scheduled  bool
 	Canceled   bool
 	CreatedAt  time.Time
 	DueAt      time.Time
+	MovedAt    time.Time // zero: it was not moved
 	DoneAt     time.Time
 }
 

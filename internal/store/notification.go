@@ -13,17 +13,17 @@ import (
 )
 
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, canceled,
-	created_at, due_at, done_at, recipient_id, name_template, language, agent_id, name_event, notes`
+	created_at, due_at, moved_at, done_at, recipient_id, name_template, language, agent_id, name_event, notes`
 
 func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
 	var n Notification
-	var created, due, done int64
+	var created, due, moved, done int64
 	l := &n.Labels
 	err := scan(append([]any{
 		&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Total, &n.Open, &n.Scheduled, &n.Canceled,
-		&created, &due, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes,
+		&created, &due, &moved, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes,
 	}, more...)...)
-	n.CreatedAt, n.DueAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(done)
+	n.CreatedAt, n.DueAt, n.MovedAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(moved), db.Instant(done)
 	return &n, err
 }
 
@@ -89,6 +89,23 @@ func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([
 		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
 		COALESCE(ended_at, 0) FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3`,
 		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
+}
+
+// Milestones are instants of a notification's messages, zero where none has come so far.
+type Milestones struct {
+	FirstSent  time.Time
+	CanceledAt time.Time
+	Canceled   int // messages
+}
+
+// Milestones reads the milestones of a notification.
+func (s *Store) Milestones(ctx context.Context, seq carillon.Seq) (m Milestones, err error) {
+	var sent, canceled int64
+	err = s.Row(ctx, []any{&sent, &canceled, &m.Canceled}, `SELECT COALESCE(MIN(COALESCE(sent_at, delivered_at, read_at)), 0),
+		COALESCE(MAX(CASE WHEN rank = $1 THEN ended_at END), 0), COUNT(CASE WHEN rank = $1 THEN 1 END)
+		FROM message WHERE id BETWEEN $2 AND $3`, int(rank.Canceled), int64(seq.Message(0)), int64(seq.LastMessage()))
+	m.FirstSent, m.CanceledAt = db.Instant(sent), db.Instant(canceled)
+	return m, db.Wrap(err, "read milestones")
 }
 
 // Standing counts a notification's messages in the same state.
@@ -177,7 +194,7 @@ func (tx *Tx) own(ctx context.Context, companyID, id string) error {
 }
 
 // Move changes a notification's time. Errors: not_found, conflict once delivery began.
-func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (*Notification, error) {
+func (s *Store) Move(ctx context.Context, companyID, id string, due, now time.Time) (*Notification, error) {
 	seq := carillon.SeqOf(id)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
 	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
@@ -199,7 +216,7 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due time.Time) (
 		if moved, all = moved+called, all+dialable; moved == 0 || moved != all {
 			return carillon.InConflict("Delivery has begun")
 		}
-		_, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, scheduled = TRUE WHERE seq = $2", db.Millis(due), int64(seq))
+		_, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, moved_at = $2, scheduled = TRUE WHERE seq = $3", db.Millis(due), db.Millis(now), int64(seq))
 		return err
 	})
 	if err != nil {

@@ -167,7 +167,7 @@ func numberIsTaken(t *testing.T, r *rig) {
 	if _, _, err := r.Cancel(t.Context(), ours, second.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was canceled: %v", err)
 	}
-	if _, err := r.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour)); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was moved: %v", err)
 	}
 	if n, err := r.Notification(t.Context(), ours, first.Notification.ID); err != nil || n.Total != 2 {

@@ -232,7 +232,7 @@ func callCanceled(t *testing.T, r *rig) {
 	f := r.fence(t)
 	a, k := r.called(t)
 	id, later := a.Notification.ID, r.now.Add(time.Hour)
-	if _, err := r.Move(t.Context(), ours, id, later); err != nil || !r.callNow(t, k).Due.Equal(later) {
+	if _, err := r.Move(t.Context(), ours, id, later, r.now); err != nil || !r.callNow(t, k).Due.Equal(later) {
 		t.Fatal(err, r.callNow(t, k))
 	}
 	if n, sent, err := r.Cancel(t.Context(), ours, id, r.now); n != 1 || sent != 0 || err != nil {
@@ -251,7 +251,7 @@ func callCanceled(t *testing.T, r *rig) {
 	if keys, err := r.Calls().ToHangUp(t.Context()); !slices.Equal(keys, []carillon.MessageKey{carillon.MessageKey(k)}) || err != nil {
 		t.Error(keys, err)
 	}
-	if _, err := r.Move(t.Context(), ours, b.Notification.ID, later); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Move(t.Context(), ours, b.Notification.ID, later, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("moved while it rings: %v", err)
 	}
 	if _, _, err := r.Cancel(t.Context(), ours, b.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
@@ -17,6 +19,7 @@ func changing() []sentence {
 		{"a cancel takes what has not begun", canceling},
 		{"a cancel of what is done or another's is refused", cancelRefused},
 		{"a move gives every message its new time until delivery began", moving},
+		{"the milestones are the first sent message and the canceled ones", milestones},
 		{"a cancel and a start never both win", cancelAgainstStart},
 		{"a notification closes when nothing of it is open", closing},
 		{"the open notifications that are due come in pages", openPages},
@@ -53,7 +56,7 @@ func cancelRefused(t *testing.T, r *rig) {
 	if _, _, err := r.Cancel(t.Context(), theirs, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	if _, err := r.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour)); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
 	if m := r.message(t, a, 0); m.Q != 1 || !m.Due.Equal(a.Notification.DueAt) {
@@ -65,7 +68,7 @@ func cancelRefused(t *testing.T, r *rig) {
 	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
-	if _, err := r.Move(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Move(t.Context(), ours, a.Notification.ID, r.now, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
 }
@@ -73,8 +76,8 @@ func cancelRefused(t *testing.T, r *rig) {
 func moving(t *testing.T, r *rig) {
 	f, later := r.fence(t), r.now.Add(26*time.Hour)
 	a := r.accepted(t, 3, func(a *store.Accept) { a.Messages[2].Skip = carillon.ReasonDuplicate })
-	n, err := r.Move(t.Context(), ours, a.Notification.ID, later)
-	if err != nil || !n.DueAt.Equal(later) || !n.Scheduled {
+	n, err := r.Move(t.Context(), ours, a.Notification.ID, later, r.now)
+	if err != nil || !n.DueAt.Equal(later) || !n.MovedAt.Equal(r.now) || !n.Scheduled {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	if r.start(t, f, a, 0) != 0 {
@@ -84,12 +87,43 @@ func moving(t *testing.T, r *rig) {
 	if r.start(t, f, a, 0) != 1 {
 		t.Error("not started at the new time")
 	}
-	if _, err := r.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour)); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error("moved after delivery began:", err)
 	}
 	if m := r.message(t, a, 1); !m.Due.Equal(later) {
 		t.Errorf("a refused move moved %+v", m)
 	}
+}
+
+func milestones(t *testing.T, r *rig) {
+	f, a, other := r.fence(t), r.accepted(t, 4), r.accepted(t, 1)
+	want := store.Milestones{}
+	check := func() {
+		t.Helper()
+		m, err := r.Milestones(t.Context(), a.Notification.Seq())
+		if d := cmp.Diff(want, m); d != "" || err != nil {
+			t.Error(d, err)
+		}
+	}
+	check()
+	r.start(t, f, other, 0)
+	r.result(t, r.sent(other, 0))
+	check()
+	r.now = r.now.Add(time.Second)
+	for n := range 2 {
+		r.start(t, f, a, n)
+		r.result(t, r.sent(a, n))
+		if n == 0 {
+			want.FirstSent = r.now
+		}
+		r.now = r.now.Add(time.Second)
+	}
+	check()
+	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	want.CanceledAt, want.Canceled = r.now, 2
+	check()
 }
 
 func cancelAgainstStart(t *testing.T, r *rig) {

@@ -145,6 +145,11 @@ func findingSenders(t *testing.T, r *rig) {
 	if _, err := r.Sender(t.Context(), 999); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
+	for company, want := range map[string]bool{ours: true, theirs: false} {
+		if x, err := r.SenderOf(t.Context(), company, r.second.UID); (x != nil) != want || err != nil {
+			t.Errorf("the sender of %s: %v, %v", company, x, err)
+		}
+	}
 	if all, err := r.SendersByID(t.Context(), "main"); err != nil || len(all) != 2 {
 		t.Error(all, err)
 	}

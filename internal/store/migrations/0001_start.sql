@@ -269,6 +269,7 @@ CREATE TABLE notification (
   canceled      BOOLEAN NOT NULL DEFAULT FALSE,
   created_at    BIGINT NOT NULL,
   due_at        BIGINT NOT NULL,
+  moved_at      BIGINT NOT NULL DEFAULT 0,
   done_at       BIGINT NOT NULL DEFAULT 0,
   recipient_id  TEXT NOT NULL DEFAULT '',
   name_template TEXT NOT NULL DEFAULT '',

@@ -2,6 +2,7 @@
 package senders
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -120,6 +121,19 @@ func (s *Store) SendersNamed(ctx context.Context, companyID, idOrNumber string) 
 		return nil, err
 	}
 	return r.named[idOrNumber], nil
+}
+
+// SenderOf is a company's sender by uid, from the cache; nil when there is none.
+func (s *Store) SenderOf(ctx context.Context, companyID string, uid int64) (*carillon.Sender, error) {
+	r, err := s.roster(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	i, found := slices.BinarySearchFunc(r.all, uid, func(x *carillon.Sender, uid int64) int { return cmp.Compare(x.UID, uid) })
+	if !found {
+		return nil, nil
+	}
+	return r.all[i], nil
 }
 
 // DefaultSender is the sender of a company's channel that serves where none is named, from the cache; nil when there is

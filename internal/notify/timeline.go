@@ -1,0 +1,139 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+)
+
+// Event is one line of a notification's timeline (docs/reference/sending.md).
+type Event struct {
+	At   string `json:"at"`
+	Name string `json:"event"`
+	Text string `json:"text"`
+
+	at time.Time
+}
+
+// Notes of an accepted notification, which its timeline shows.
+const (
+	noteUnknownEvent  = "name_event_unknown" // name_event belongs to no flow
+	noteDefaultSender = "default_sender"     // recipient_id is none of the senders
+)
+
+// addNote adds a note to a notification that is being accepted.
+func addNote(to *store.Notification, note string) {
+	if to.Notes != "" {
+		to.Notes += " "
+	}
+	to.Notes += note
+}
+
+// timeline are the events of a notification, in the order in which they happened: a few about the whole of it, and four for each
+// attempt at a call.
+type timeline []Event
+
+func (t *timeline) add(at time.Time, name, text string) {
+	if !at.IsZero() {
+		*t = append(*t, Event{instant(at), name, text, at})
+	}
+}
+
+// Timeline returns the events of a notification as a whole. Errors: not_found.
+func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, error) {
+	v, _, err := n.Find(ctx, companyID, id, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	return v.Timeline, nil
+}
+
+// timeline returns the events of a notification; its states by recipient are not among them. sender is nil when it is gone, call
+// for messages.
+func (n *Notify) timeline(ctx context.Context, x *store.Notification, sender *SenderView, call *calls.Call, attempts []calls.Attempt) ([]Event, error) {
+	var t timeline
+	t.accepted(x, sender)
+	if call != nil {
+		t.called(x, call, attempts)
+	} else {
+		m, err := n.store.Milestones(ctx, x.Seq())
+		if err != nil {
+			return nil, err
+		}
+		t.add(m.FirstSent, "sent", "first message sent")
+		if !x.Canceled {
+			t.add(m.CanceledAt, "canceled", fmt.Sprintf("canceled for %d of %d recipients", m.Canceled, x.Total))
+		}
+	}
+	if x.Canceled {
+		t.add(x.DoneAt, "canceled", "canceled")
+	} else {
+		t.add(x.DoneAt, "completed", "completed")
+	}
+	slices.SortStableFunc(t, func(a, b Event) int { return cmp.Compare(a.at.UnixMilli(), b.at.UnixMilli()) })
+	return t, nil
+}
+
+// accepted adds what was known when the notification was accepted, and when it is due.
+func (t *timeline) accepted(x *store.Notification, sender *SenderView) {
+	t.add(x.CreatedAt, "accepted", "accepted")
+	for _, note := range strings.Fields(x.Notes) {
+		switch note {
+		case noteUnknownEvent:
+			t.add(x.CreatedAt, note, "name_event "+strconv.Quote(x.Labels.Event)+" belongs to no flow")
+		case noteDefaultSender:
+			name := "the default sender"
+			if sender != nil {
+				name = "default sender " + sender.ID
+			}
+			t.add(x.CreatedAt, note, name+" sends; "+strconv.Quote(x.Labels.RecipientID)+" is none of the senders")
+		}
+	}
+	switch due := carillon.FormatTime(x.DueAt); {
+	case !x.MovedAt.IsZero():
+		t.add(x.MovedAt, "moved", "moved to "+due) // the time before is not kept
+	case x.Scheduled:
+		t.add(x.CreatedAt, "scheduled", "scheduled for "+due)
+	}
+}
+
+// called adds the attempts at a call, and what it waits for.
+func (t *timeline) called(x *store.Notification, c *calls.Call, attempts []calls.Attempt) {
+	ended := x.CreatedAt
+	if x.MovedAt.After(ended) {
+		ended = x.MovedAt
+	}
+	for i := range attempts {
+		a := &attempts[i]
+		t.add(a.DialedAt, "dialed", "dialed")
+		t.add(a.RingingAt, "rang", "rang")
+		t.add(a.AnsweredAt, "answered", "answered")
+		if a.EndedAt.IsZero() {
+			continue
+		}
+		ended = a.EndedAt
+		text := "ended: " + string(a.State)
+		if a.Reason != "" {
+			text += ", " + string(a.Reason)
+		}
+		if a.Cause != "" {
+			text += " (" + a.Cause + ")"
+		}
+		t.add(ended, "ended", text)
+	}
+	switch due := carillon.FormatTime(c.Due); {
+	case !c.Queued:
+	case len(attempts) > 0:
+		t.add(ended, "redial", "will be dialed again at "+due)
+	case c.Due.After(x.DueAt):
+		t.add(ended, "calling_hours", "waits for calling hours until "+due)
+	}
+}
