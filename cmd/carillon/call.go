@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 
 	"carillon/cmd/carillon/client"
@@ -54,6 +55,11 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 		Idempotency: "call-" + orElse(x.RunID, rand.Text()),
 	}); err != nil {
 		return err
+	}
+	if !x.JSON {
+		if n := findSender(ctx, c, response.ID); n != nil && n.stoodIn() != "" {
+			_, _ = fmt.Fprintf(env.Stderr, "warning: %s\n", n.stoodIn())
+		}
 	}
 	return done(env, x.JSON, response, response.ID)
 }

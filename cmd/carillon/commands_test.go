@@ -30,6 +30,9 @@ func TestMoreCommandsAskAsTheContractSays(t *testing.T) {
 	s.try(nil, "templates", "delete", "7").want(t, 0, "template 7 deleted\n", "")
 	s.answer("/functions/v1/notify/voice", `200 {"success":true,"message":"Call queued successfully","notification_id":"n-2"}`)
 	s.try(nil, "call", "--agent", "a-1", "--from", "line", "--to", "34600111222", "--var", "name=Ana").want(t, 0, "n-2\n", "")
+	s.answer("/functions/v1/notify/voice", `200 {"success":true,"message":"Call queued successfully","notification_id":"n-3"}`)
+	s.answer("/functions/v1/notify/n-3", `200 {"sender":{"id":"line","number":"1"},"timeline":[{"at":"","event":"default_sender","text":"default sender line sends"}]}`)
+	s.try(nil, "call", "--agent", "a-1", "--from", "lime", "--to", "34600111222").want(t, 0, "n-3\n", "warning: default sender line sends\n")
 }
 
 func TestWhatATerminalWouldObeyIsShown(t *testing.T) {

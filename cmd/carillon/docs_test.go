@@ -39,6 +39,8 @@ column of the file holds a field. Columns are separated by commas, semicolons or
 Rows that cannot be read, and recipients that the interface would refuse, are reported with their line and left out. Every request has
 an ` + "`" + `Idempotency-Key` + "`" + ` made of the file and the request, so that after a crash or a lost connection the same command continues where
 it stopped and sends nothing twice, for 24 hours. To send the same file again, name the run with ` + "`" + `--run-id` + "`" + `.
+Once the first request is accepted, the command names the sender, if the key may read notifications, and warns when
+` + "`" + `--from` + "`" + ` is none of the company's senders, so that the default sender sends.
 
 `
 

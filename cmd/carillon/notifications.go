@@ -28,14 +28,47 @@ type notification struct {
 	Language   string          `json:"language_template,omitempty"`
 	AgentID    string          `json:"agent_id,omitempty"`
 	Recipient  string          `json:"recipient_id"`
+	Sender     *senderName     `json:"sender,omitempty"`
 	Type       string          `json:"notification_type"`
 	Campaign   string          `json:"campaign_name"`
 	Event      string          `json:"name_event,omitempty"`
 	CreatedAt  string          `json:"created_at"`
 	Scheduled  string          `json:"scheduled_time,omitempty"`
 	Counts     json.RawMessage `json:"counts"`
+	Timeline   []timelineEvent `json:"timeline,omitempty"`
 	Recipients []recipient     `json:"recipients,omitempty"`
 	Next       string          `json:"next_cursor,omitempty"`
+}
+
+// senderName names the sender of a notification.
+type senderName struct {
+	ID     string `json:"id"`
+	Number string `json:"number"`
+}
+
+// String returns the id with the number.
+func (s *senderName) String() string {
+	if s.ID == s.Number {
+		return s.ID
+	}
+	return s.ID + " (" + s.Number + ")"
+}
+
+// timelineEvent is one event of a notification as a whole.
+type timelineEvent struct {
+	At   string `json:"at"`
+	Name string `json:"event"`
+	Text string `json:"text"`
+}
+
+// stoodIn returns what the timeline says about a default sender that stands in for an unknown recipient_id; "" when none does.
+func (n *notification) stoodIn() string {
+	for _, e := range n.Timeline {
+		if e.Name == "default_sender" {
+			return e.Text
+		}
+	}
+	return ""
 }
 
 // recipient is one recipient of a notification.
@@ -111,6 +144,18 @@ func (n *notification) what() string {
 	return n.Template + " " + n.Language
 }
 
+// findSender reads a notification that was just accepted, to name its sender; nil where it cannot be read, as with a key that may
+// only send.
+func findSender(ctx context.Context, c *client.Client, id string) *notification {
+	var n notification
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"limit": {"1"}}, ByKey: true, Out: &n,
+	}); err != nil || n.Sender == nil {
+		return nil
+	}
+	return &n
+}
+
 // fetch reads a notification with all its recipients.
 func fetch(ctx context.Context, c *client.Client, id string) (*notification, error) {
 	var whole notification
@@ -156,25 +201,36 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 		{"notification", n.ID},
 		{"state", n.State + " (" + counts(n.Counts) + ")"},
 		{"what", n.what()},
-		{"from", n.Recipient},
+		{"recipient_id", n.Recipient},
 		{"type", n.Type},
 		{"campaign", n.Campaign},
 		{"created", localTime(n.CreatedAt)},
+	}
+	if n.Sender != nil {
+		head = append(head, []string{"sender", n.Sender.String()})
 	}
 	for _, x := range [][]string{{"scheduled", localTime(n.Scheduled)}, {"event", n.Event}} {
 		if x[1] != "" {
 			head = append(head, x)
 		}
 	}
-	if err := writeTable(env.Stdout, head); err != nil {
-		return err
+	timeline := [][]string{{"WHEN", "WHAT HAPPENED"}}
+	for _, e := range n.Timeline {
+		timeline = append(timeline, []string{localTime(e.At), e.Text})
 	}
-	_, _ = fmt.Fprintln(env.Stdout)
 	rows := [][]string{{"NUMBER", "STATE", "REASON", "ATTEMPTS", "SINCE"}}
 	for _, r := range n.Recipients {
 		rows = append(rows, []string{r.Number, r.State, r.Reason, fmt.Sprint(r.Attempts), since(r)})
 	}
-	return writeTable(env.Stdout, rows)
+	for i, table := range [][][]string{head, timeline, rows} {
+		if i > 0 {
+			_, _ = fmt.Fprintln(env.Stdout)
+		}
+		if err := writeTable(env.Stdout, table); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // since returns when a recipient entered its present state.

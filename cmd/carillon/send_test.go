@@ -132,8 +132,8 @@ func TestSendTriesAgainByTheContractsRules(t *testing.T) {
 			s := newStrict(t)
 			s.answer(notify, c.answers...)
 			r := s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "34600111222")
-			if r.code != c.code || len(s.asked) != c.asked {
-				t.Errorf("code %d after %d requests, want %d after %d\n%s", r.code, len(s.asked), c.code, c.asked, r.stderr)
+			if r.code != c.code || s.posts() != c.asked {
+				t.Errorf("code %d after %d requests, want %d after %d\n%s", r.code, s.posts(), c.code, c.asked, r.stderr)
 			}
 		})
 	}
@@ -145,6 +145,56 @@ func TestUnsafeRequestsAreNotRepeated(t *testing.T) {
 	s.try(nil, "keys", "create", "--label", "ci").want(t, exitFailed, "", "internal_error")
 	if n := len(s.asked); n != 2 { // the sign-in and one try
 		t.Errorf("%d requests: %v", n, s.asked)
+	}
+}
+
+func TestSendSaysWhichSenderSends(t *testing.T) {
+	s := newStrict(t)
+	args := []string{"send", "--template", "hello", "--to", "34600111222", "--from"}
+	r := s.try(nil, append(args, "main")...)
+	r.want(t, 0, "n-", "sender: main (15555550100)\n")
+	if strings.Contains(r.stderr, "warning") {
+		t.Error(r.stderr)
+	}
+	s.try(nil, append(args, "mian")...).want(t, 0, "n-", `warning: default sender main sends; "mian" is none of the senders (15555550100)`+"\n")
+	for from, stoodIn := range map[string]bool{"main": false, "mian": true} {
+		var o outcome
+		r := s.try(nil, append(args, from, "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &o); err != nil || o.Sender == nil || o.Sender.ID != "main" || o.DefaultSender != stoodIn || r.stderr != "" {
+			t.Errorf("%v: %s%s", err, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestSendReadsTheSenderOnceAndGoesOnWithoutIt(t *testing.T) {
+	s := newStrict(t)
+	var text strings.Builder
+	text.WriteString("number\n")
+	for i := range 150 {
+		fmt.Fprintf(&text, "346000%05d\n", i)
+	}
+	s.try(nil, "send", "--template", "hello", "--from", "main", "--csv", csvFile(t, text.String())).want(t, 0, "n-", "150 accepted")
+	if len(s.asked) != 3 {
+		t.Errorf("%v", s.asked)
+	}
+	s.denied = true
+	r := s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "34600111222")
+	if r.want(t, 0, "n-", "1 accepted"); strings.Contains(r.stderr, "forbidden") || strings.Contains(r.stderr, "sender") {
+		t.Errorf("with a key that may only send: %s", r.stderr)
+	}
+}
+
+func TestShowPrintsTheSenderAndTheTimeline(t *testing.T) {
+	s := newStrict(t)
+	s.try(nil, "send", "--template", "hello", "--from", "mian", "--to", "34600111222")
+	r := s.try(nil, "notifications", "show", "n-1")
+	for _, line := range []string{"recipient_id  mian\n", "sender        main (15555550100)\n", `default sender main sends; "mian" is none of the senders` + "\n"} {
+		r.want(t, 0, line, "")
+	}
+	var n notification
+	r = s.try(nil, "notifications", "show", "n-1", "--json")
+	if err := json.Unmarshal([]byte(r.stdout), &n); err != nil || n.Sender == nil || len(n.Timeline) != 2 || n.stoodIn() == "" {
+		t.Errorf("%v: %s", err, r.stdout)
 	}
 }
 

@@ -30,11 +30,13 @@ type sending struct {
 
 // outcome is the result in JSON.
 type outcome struct {
-	Accepted      int        `json:"accepted"`
-	Failed        int        `json:"failed"`
-	NotTried      int        `json:"not_tried"`
-	Notifications []accepted `json:"notifications"`
-	Failures      []refusal  `json:"failures"`
+	Accepted      int         `json:"accepted"`
+	Failed        int         `json:"failed"`
+	NotTried      int         `json:"not_tried"`
+	Sender        *senderName `json:"sender,omitempty"`         // left out where the key may not read notifications
+	DefaultSender bool        `json:"default_sender,omitempty"` // it stands in: --from is none of the senders
+	Notifications []accepted  `json:"notifications"`
+	Failures      []refusal   `json:"failures"`
 }
 
 // accepted is one batch that was accepted.
@@ -155,8 +157,28 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 		r.bar.clear()
 		_, _ = fmt.Fprintln(r.env.Stdout, response.ID)
 	}
+	if len(r.outcome.Notifications) == 1 {
+		r.nameSender(ctx, response.ID)
+	}
 	r.bar.at(r.done, r.outcome.Failed)
 	return nil
+}
+
+// nameSender says which sender sends the run, once its first batch is accepted, and warns when --from did not name it.
+func (r *sending) nameSender(ctx context.Context, id string) {
+	n := findSender(ctx, r.client, id)
+	if n == nil {
+		return
+	}
+	text := n.stoodIn()
+	r.outcome.Sender, r.outcome.DefaultSender = n.Sender, text != ""
+	switch {
+	case r.asJSON:
+	case text != "":
+		_, _ = fmt.Fprintf(r.env.Stderr, "warning: %s (%s)\n", text, n.Sender.Number)
+	default:
+		_, _ = fmt.Fprintf(r.env.Stderr, "sender: %s\n", n.Sender)
+	}
 }
 
 // key is the batch's Idempotency-Key: the same run sends the same batch once (docs/reference/sending.md, Repeats). The

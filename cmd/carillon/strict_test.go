@@ -27,6 +27,7 @@ type strict struct {
 	answers map[string][]string
 	kept    map[string]string // Idempotency-Key → body
 	asked   []string          // method and path of every request
+	denied  bool              // the key may not read notifications
 }
 
 type sent struct {
@@ -87,6 +88,12 @@ func (s *strict) usual(w http.ResponseWriter, r *http.Request, body []byte) stri
 	}
 	if !byKey && r.Header.Get("Authorization") != "Bearer the-token" {
 		return `401 {"error":"unauthorized","message":"The token is invalid","details":{"reason":"invalid"},"request_id":"req_401"}`
+	}
+	if strings.HasPrefix(r.Method+" "+path, "GET notify/n-") && len(s.sent) > 0 {
+		if s.denied {
+			return `403 {"error":"forbidden","message":"Forbidden","details":{"reason":"The key lacks the scope notify:read"},"request_id":"req_403"}`
+		}
+		return s.read(strings.TrimPrefix(path, "notify/"))
 	}
 	switch r.Method + " " + path {
 	case "POST notify":
@@ -175,6 +182,28 @@ func (s *strict) notify(w http.ResponseWriter, r *http.Request, body []byte) str
 		s.sent = append(s.sent, sent{key, all, in.Contacts})
 	}
 	return fmt.Sprintf(`200 {"success":true,"message":"Notification queued successfully","notification_id":"n-%s"}`, key[len(key)-4:])
+}
+
+// read responds with the last notification that was sent: its only sender is main.
+func (s *strict) read(id string) string {
+	given, _ := s.sent[len(s.sent)-1].Body["recipient_id"].(string)
+	note := ""
+	if given != "main" {
+		note = fmt.Sprintf(`,{"at":"2026-01-31T00:00:00.000Z","event":"default_sender","text":"default sender main sends; \"%s\" is none of the senders"}`, given)
+	}
+	return fmt.Sprintf(`200 {"notification_id":%q,"channel":"messaging","state":"completed","recipient_id":%q,"sender":{"id":"main","number":"15555550100"},`+
+		`"notification_type":"utility","campaign_name":"c","created_at":"2026-01-31T00:00:00Z","counts":{"sent":1},`+
+		`"timeline":[{"at":"2026-01-31T00:00:00.000Z","event":"accepted","text":"accepted"}%s],"recipients":[]}`, id, given, note)
+}
+
+// posts counts the requests with the method POST.
+func (s *strict) posts() (n int) {
+	for _, asked := range s.asked {
+		if strings.HasPrefix(asked, http.MethodPost+" ") {
+			n++
+		}
+	}
+	return n
 }
 
 // result is what a command left behind.
