@@ -43,6 +43,9 @@ type Options struct {
 	Processors int       // for limits by processor, where there are more threads (docs/adr/0019); default GOMAXPROCS
 }
 
+// databaseWait is how long a start waits for PostgreSQL, which after a failure of power may come up later.
+const databaseWait = time.Minute
+
 // App is the whole program.
 type App struct {
 	cfg config.Config
@@ -121,7 +124,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.store, err = store.Open(ctx, store.Options{
 		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Processors: a.o.Processors, Logger: a.log,
-		Committed: a.metrics.committed,
+		Committed: a.metrics.committed, Wait: databaseWait,
 	})
 	if err != nil {
 		return err

@@ -24,6 +24,8 @@ type Options struct {
 	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
 	Committed  func(rows int, took time.Duration)
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
+	// Wait is how long Open waits for a PostgreSQL that does not answer; 0: it fails at once.
+	Wait time.Duration
 }
 
 // DB is a database of either engine. Its methods are safe for concurrent use.
@@ -70,7 +72,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		err = d.openSQLite(ctx, o.Dir, max(4, 2*o.Processors))
 	} else {
 		d.dialect = postgresDialect()
-		err = d.openPostgres(ctx, o.URL, &d.server)
+		err = d.openPostgres(o.URL, &d.server)
+		if err == nil {
+			err = awaitServer(ctx, o.Logger, o.Wait, d.write.PingContext)
+		}
 	}
 	if err == nil {
 		d.schema, err = readSchema(o.Migrations, d.dialect)

@@ -42,6 +42,8 @@ type Options struct {
 	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
 	Committed  func(rows int, took time.Duration)
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
+	// Wait is how long Open waits for a PostgreSQL that does not answer; 0: it fails at once.
+	Wait time.Duration
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
@@ -108,7 +110,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	d, err := db.Open(ctx, db.Options{
 		Dir: o.Dir, URL: o.DatabaseURL, Migrations: migrations, Logger: o.Logger, MaxWaiting: o.MaxWaiting,
-		Committed: o.Committed, Processors: o.Processors,
+		Committed: o.Committed, Processors: o.Processors, Wait: o.Wait,
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,58 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	awaitEvery   = time.Second        // the interval at which a server that does not answer is tried again
+	awaitTimeout = 2 * connectTimeout // of an attempt
+)
+
+// awaitServer waits until the database's server answers, for as long as most: at a machine's start it may come up later than
+// the program. An answer by which it lets nobody in is final.
+func awaitServer(ctx context.Context, log *slog.Logger, most time.Duration, ping func(ctx context.Context) error) error {
+	begin := time.Now()
+	for waited := false; ; waited = true {
+		err := attempt(ctx, ping)
+		switch {
+		case err == nil && waited:
+			log.InfoContext(ctx, "the database answers", "after", time.Since(begin).Round(100*time.Millisecond).String())
+			return nil
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("wait for the database: %w", ctx.Err())
+		case final(err) || time.Since(begin) >= most:
+			return fmt.Errorf("reach the database: %w", err)
+		case !waited:
+			log.WarnContext(ctx, "waiting for the database", "at_most", most.String(), "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the database: %w", ctx.Err())
+		case <-time.After(awaitEvery):
+		}
+	}
+}
+
+func attempt(ctx context.Context, ping func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
+	defer cancel()
+	return ping(ctx)
+}
+
+// final reports whether a server would refuse the next connection too: the user, the password or the name of the database is
+// wrong, or it takes no writes.
+func final(err error) bool {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && len(pe.Code) == 5 {
+		return pe.Code[:2] == "28" || pe.Code[:2] == "3D"
+	}
+	return errors.Is(err, errStandby)
+}
