@@ -9,18 +9,33 @@ FUZZTIME ?= 60s
 ROUNDS ?= 20
 TOOL := go tool -modfile=tools/go.mod
 GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' 2>/dev/null)
+WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
+PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 
-.PHONY: help build run test race lint fmt bench faults fuzz generate deps release release-check clean
+.PHONY: help build web run test race lint fmt bench faults fuzz generate deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: $(BIN) ## build the program at bin/carillon
+build: $(BIN) ## build the program at bin/carillon, with the pages of the panel and the widgets
 
-$(BIN): $(GOFILES) | need-go
+$(BIN): $(GOFILES) $(PAGES) | need-go
 	@mkdir -p bin
 	go build -trimpath -o $(BIN) ./cmd/carillon
+
+web: $(PAGES) ## build the pages of the panel and the widgets, where Node is installed
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+web/dist/panel/index.html: web/node_modules/.installed $(WEBFILES)
+	cd web && npm run --silent types && node build.mjs
+
+.PHONY: no-pages
+no-pages:
+	@echo "Node is missing: building without the pages of the panel and the widgets. Install Node 20 or later (Debian: nodejs npm), then run this again."
 
 run: build ## start the demo: SQLite under ./data, the sandbox channel, with keys and example requests printed
 	@mkdir -p $(DATA)
@@ -68,4 +83,4 @@ need-go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go $$(awk '/^go /{print $$2}' go.mod) or later (https://go.dev/dl), then run this again."; exit 1; }
 
 clean: ## remove what was built; ./data stays
-	rm -rf bin dist
+	rm -rf bin dist web/node_modules && find web/dist -mindepth 1 ! -name .gitkeep -delete

@@ -6,11 +6,37 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 )
 
 // Event is a state change that subscribers of its topic get.
 type Event = events.Event
+
+// Follow has the events of a topic written for a while (events.Store.Follow). Those of a conversation are its turns, which
+// always are.
+func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
+	if _, ok := chats.OfTopic(topic); ok {
+		return nil
+	}
+	return s.eventStore.Follow(ctx, companyID, topic)
+}
+
+// EventsAfter returns the events of a topic after a seq, at most `most`.
+func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]Event, error) {
+	if id, ok := chats.OfTopic(topic); ok {
+		return s.chats.EventsAfter(ctx, companyID, id, seq, most)
+	}
+	return s.eventStore.EventsAfter(ctx, companyID, topic, seq, most)
+}
+
+// LastEvent returns the Seq of a topic's newest event, 0 when there was none.
+func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (int64, error) {
+	if id, ok := chats.OfTopic(topic); ok {
+		return s.chats.LastEvent(ctx, companyID, id)
+	}
+	return s.eventStore.LastEvent(ctx, companyID, topic)
+}
 
 // senderFollowed reports whether the events of a sender's company are to be written.
 func (s *Store) senderFollowed(topic string) func(ctx context.Context, senderUID int64) bool {

@@ -19,6 +19,7 @@ import (
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/rates"
@@ -47,13 +48,15 @@ type Options struct {
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
-// keys with new rows and quotas, messages of receipts. The topics of events come last of all, whichever operations write
+// keys with new rows and quotas, messages of receipts, contacts, conversations. The topics of events come last of all, whichever operations write
 // events (events.Record).
 const (
 	placeClose db.Place = iota
 	placeDelivery
 	placeAccept
 	placeReceipt
+	placeContact
+	placeConversation
 	placeEvent
 )
 
@@ -85,6 +88,7 @@ type Store struct {
 	purges       *db.Kind[db.Func] // deletions, on SQLite
 	backups      backups
 	calls        *calls.Store
+	chats        *chats.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -128,6 +132,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s.nodeID.Store("")
 	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
+	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -142,6 +147,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // Calls are the tables of calls.
 func (s *Store) Calls() *calls.Store { return s.calls }
+
+// Chats are the tables of conversations.
+func (s *Store) Chats() *chats.Store { return s.chats }
 
 // node is this node's id, once it has joined the others.
 func (s *Store) node() string { return s.nodeID.Load().(string) }

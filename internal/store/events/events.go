@@ -23,6 +23,7 @@ import (
 const (
 	Notifications = "notifications" // notification.accepted, message.sent, .delivered, .read, .failed, .canceled, .skipped
 	Calls         = "calls"         // call.started, .completed, .failed
+	Inbox         = "inbox"         // conversation.updated, for teammates
 )
 
 // Topics are all topics.
@@ -38,6 +39,8 @@ type Event struct {
 	Subject   string // id of what it is about
 	Payload   json.RawMessage
 	At        time.Time
+	// Own events are rows of a table of their area, numbered there: they are only passed on after the commit.
+	Own bool
 }
 
 // Store reads and writes the tables of events. Its methods are safe for concurrent use.
@@ -92,7 +95,7 @@ func Record(tx *db.Tx, events ...*Event) {
 }
 
 func write(ctx context.Context, tx *db.Tx, recorded []any) error {
-	events := eventsOf(recorded)
+	events := slices.DeleteFunc(eventsOf(recorded), func(e *Event) bool { return e.Own })
 	slices.SortStableFunc(events, func(a, b *Event) int {
 		return cmp.Or(cmp.Compare(a.CompanyID, b.CompanyID), cmp.Compare(a.Topic, b.Topic))
 	})

@@ -1,0 +1,52 @@
+package agent
+
+import "context"
+
+// Request is what an agent is asked to respond to: a conversation whose last turn is the contact's.
+type Request struct {
+	CompanyID      string
+	CompanyName    string
+	ConversationID string
+	Agent          *Agent
+	Language       string // BCP 47; of the conversation
+	ContactName    string
+	Said           []Said // oldest first; the last is what the contact said
+}
+
+// Said is a turn of the conversation as the agent gets it.
+type Said struct {
+	Contact bool // else the agent or a teammate
+	Text    string
+}
+
+// Message is what the contact said last.
+func (r *Request) Message() string {
+	if len(r.Said) == 0 {
+		return ""
+	}
+	return r.Said[len(r.Said)-1].Text
+}
+
+// Action is something that the agent does. Actions come in the order in which they happen; texts that follow each other are
+// pieces of one answer.
+type Action struct {
+	Say     string   // a piece of text
+	Sources []Source // what the answer rests on
+	Choices []string // offered below the answer
+	Handoff string   // a teammate is to take over, for this reason
+	End     bool     // the conversation is over
+	// Unanswered means that the knowledge holds no answer: the question is listed for the administrator.
+	Unanswered bool
+}
+
+// Source is an article that an answer rests on.
+type Source struct {
+	Title string
+	URL   string
+}
+
+// Thinker decides what an agent responds. It passes on each action as soon as it is known and returns at the end of the
+// response; an error of emit ends it. What the contact says is data to it, never an instruction.
+type Thinker interface {
+	Reply(ctx context.Context, r *Request, emit func(Action) error) error
+}

@@ -1,0 +1,263 @@
+// Package conversation holds conversations with people: who says what in which order, who answers, and the way from the
+// agent to a teammate and back.
+//
+//	bot ──▶ queued ──▶ active ──▶ wrap_up ──▶ resolved
+//	 │         ├──▶ missed ─────▲                │
+//	 ├─────────┼──▶ abandoned   │                │
+//	 ├─────────┴────────────────┘                │
+//	 └◀──────────────────────────────────────────┘ the contact writes again
+//
+// In bot the agent answers. The contact, or the agent, asks for a teammate: queued; missed where none is there or comes in
+// time, abandoned where the contact leaves first. A teammate takes it, from any state: active. The contact ends it: wrap_up,
+// in which the teammate finishes; a teammate resolves it. Every change is one commit, in which the state is checked again, so
+// that of two teammates one wins.
+//
+// It does not know how a turn comes in or goes out (widget, panel), nor what the agent thinks (agent).
+package conversation
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+)
+
+const (
+	// MaxText is how many characters a turn has at most.
+	MaxText = 4000
+	// maxTurns bounds a conversation.
+	maxTurns = 20_000
+	// keepResolved is how long a contact who returns finds a resolved conversation.
+	keepResolved = 90 * 24 * time.Hour
+)
+
+// Agents finds what answers.
+type Agents interface {
+	// TalkingAgent returns a company's agent, and the company's name. Errors: not_found.
+	TalkingAgent(ctx context.Context, companyID, id string) (a *agent.Agent, companyName string, err error)
+}
+
+// Publisher passes events that are not stored to the screens that follow a topic on this node.
+type Publisher interface {
+	Publish(events ...*events.Event)
+}
+
+// Options configure Conversations; all are required but Unanswered.
+type Options struct {
+	Store     *chats.Store
+	Agents    Agents
+	Thinker   agent.Thinker
+	Publisher Publisher
+	Log       *slog.Logger
+	// Unanswered records a question that the agent had no answer to.
+	Unanswered func(ctx context.Context, companyID, agentID, conversationID, question string)
+	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
+	MissedAfter time.Duration
+	Now         func() time.Time // default time.Now
+	// Alone says that no other node has this database: what waits for a reply at the start was left by a stop.
+	Alone bool
+}
+
+// Conversations holds the conversations of all companies. Make it with New; Run does its background work.
+type Conversations struct {
+	*core
+	*Screens
+	replies *replies
+}
+
+// core stores changes of conversations.
+type core struct {
+	o     Options
+	store *chats.Store
+}
+
+// New builds Conversations.
+func New(o Options) *Conversations {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MissedAfter == 0 {
+		o.MissedAfter = 5 * time.Minute
+	}
+	if o.Unanswered == nil {
+		o.Unanswered = func(context.Context, string, string, string, string) {}
+	}
+	c := &core{o: o, store: o.Store}
+	screens := &Screens{publisher: o.Publisher, clock: c.now}
+	return &Conversations{c, screens, &replies{core: c, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}}}
+}
+
+// now is the time as the database holds it.
+func (s *core) now() time.Time { return s.o.Now().Truncate(time.Millisecond).UTC() }
+
+// Start is what a contact comes with.
+type Start struct {
+	Contact  chats.Contact // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
+	Channel  string
+	AgentID  string // "": a teammate answers
+	Language string
+	Page     string
+	Anew     bool // the contact wants a new conversation; the one before must be resolved
+}
+
+// Open returns the contact's conversation, the one before where it goes on.
+func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation, *chats.Contact, error) {
+	now := s.now()
+	in.Contact.ID = carillon.NewID(now)
+	state := chats.Automated
+	if in.AgentID == "" {
+		state = chats.Missed
+	}
+	o := &chats.Open{
+		Contact: in.Contact, Anew: in.Anew, Keep: keepResolved, Now: now,
+		Conversation: chats.Conversation{
+			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: state, Language: in.Language, Page: in.Page,
+		},
+	}
+	if err := s.store.Open(context.WithoutCancel(ctx), o); err != nil {
+		return nil, nil, err
+	}
+	return &o.Conversation, &o.Contact, nil
+}
+
+// Said is what somebody says.
+type Said struct {
+	ClientID string
+	Kind     string // text, choice or file
+	Text     string
+	File     *chats.File
+}
+
+func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: in.ClientID, Text: in.Text, Extra: chats.Extra{File: in.File}, At: now}
+}
+
+// Say appends what the contact says. Said again with the same client id it returns the first turn. Errors: not_found,
+// limit_exceeded.
+func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
+	now := s.now()
+	turn, c, err := s.append(ctx, companyID, id, in.ClientID, func(c *chats.Conversation) ([]chats.Turn, error) {
+		turns := []chats.Turn{in.turn(chats.Visitor, now)}
+		switch c.State {
+		case chats.Resolved, chats.Abandoned:
+			turns = append([]chats.Turn{event(Reopened, "", now)}, turns...)
+			c.Assignee = ""
+			c.SetState(stateOfNew(c), now)
+		case chats.WrapUp:
+			c.SetState(chats.Active, now)
+		default:
+		}
+		if c.State == chats.Automated {
+			c.ReplySeq, c.ReplyAt = c.LastSeq+int64(len(turns)), now
+		}
+		return turns, nil
+	})
+	if err == nil && c.ReplySeq > 0 {
+		s.replies.reply(companyID, id)
+	}
+	return turn, c, err
+}
+
+func stateOfNew(c *chats.Conversation) chats.State {
+	if c.AgentID == "" {
+		return chats.Missed
+	}
+	return chats.Automated
+}
+
+// append stores a change that appends a turn with a client id, and returns that turn, or the one it repeats.
+func (s *core) append(
+	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
+) (*chats.Turn, *chats.Conversation, error) {
+	change, err := s.change(ctx, companyID, id, clientID, edit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if change.Repeated != nil {
+		return change.Repeated, change.Conversation, nil
+	}
+	for i := range change.Turns {
+		if t := &change.Turns[i]; t.ClientID == clientID {
+			return t, change.Conversation, nil
+		}
+	}
+	return nil, change.Conversation, nil
+}
+
+// change stores an edit of a conversation. A caller who leaves does not interrupt it.
+func (s *core) change(
+	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
+) (*chats.Change, error) {
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.LastSeq >= maxTurns {
+			return nil, &carillon.Error{Code: carillon.LimitExceeded, Message: "The conversation has too many turns", Details: carillon.Details{
+				{Key: "limit", Value: maxTurns}, {Key: "used", Value: c.LastSeq},
+			}}
+		}
+		return edit(c)
+	}}
+	return c, s.store.Do(context.WithoutCancel(ctx), c)
+}
+
+// Seen records up to where the contact has read.
+func (s *Conversations) Seen(ctx context.Context, companyID, id string, seq int64) error {
+	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		c.SeenSeq = max(c.SeenSeq, min(seq, c.LastSeq))
+		return nil, nil
+	})
+	return err
+}
+
+// Leave ends the conversation for the contact: what a teammate has is left to finish, a place in the queue is given up.
+func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats.Conversation, error) {
+	now := s.now()
+	s.replies.interrupt(id)
+	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		to := chats.Resolved
+		switch c.State {
+		case chats.Resolved, chats.WrapUp, chats.Abandoned:
+			return nil, nil
+		case chats.Active:
+			to = chats.WrapUp
+		case chats.Queued:
+			to = chats.Abandoned
+		default:
+		}
+		c.SetState(to, now)
+		c.ReplySeq, c.ReplyAt = 0, time.Time{}
+		return []chats.Turn{event(Left, "", now)}, nil
+	})
+	return c.Conversation, err
+}
+
+// Rate records how the contact found the conversation; a later rating replaces it.
+func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating int, comment string) error {
+	now := s.now()
+	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		c.Rating, c.Comment = rating, comment
+		t := event(Rated, comment, now)
+		t.Extra.Rating = rating
+		return []chats.Turn{t}, nil
+	})
+	return err
+}
+
+// Introduce records the name and the e-mail address that a contact left.
+func (s *Conversations) Introduce(ctx context.Context, companyID, id, name, email string) error {
+	c, err := s.store.Find(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if err := s.store.SetContact(ctx, companyID, c.ContactID, name, email); err != nil {
+		return err
+	}
+	now := s.now()
+	_, err = s.change(ctx, companyID, id, "", func(*chats.Conversation) ([]chats.Turn, error) {
+		return []chats.Turn{event(Introduced, "", now)}, nil
+	})
+	return err
+}

@@ -1,0 +1,32 @@
+package conversation
+
+import (
+	"time"
+
+	"carillon/internal/store/chats"
+)
+
+// What happens in a conversation, as turns of kind event say it (Extra.Event). Screens put it into their language.
+const (
+	Asked      = "handoff_requested"
+	Missed     = "missed"     // nobody is there, or came in time
+	Joined     = "joined"     // a teammate took it; Extra.Name is who
+	Released   = "released"   // a teammate gave it back to the queue
+	Returned   = "returned"   // a teammate gave it back to the agent
+	Resolved   = "resolved"   // by a teammate
+	Reopened   = "reopened"   // by a teammate, or since the contact wrote again
+	Left       = "left"       // the contact ended it
+	Abandoned  = "abandoned"  // the contact left the queue
+	Introduced = "introduced" // the contact left a name or an e-mail address
+	Rated      = "rated"      // Extra.Rating; the text is the comment
+)
+
+func event(what, text string, now time.Time) chats.Turn {
+	return chats.Turn{Author: chats.System, Kind: chats.KindEvent, Text: text, Extra: chats.Extra{Event: what}, At: now}
+}
+
+func eventBy(what, accountID, name string, now time.Time) chats.Turn {
+	t := event(what, "", now)
+	t.AccountID, t.Extra.Name = accountID, name
+	return t
+}

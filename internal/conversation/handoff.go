@@ -1,0 +1,213 @@
+package conversation
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/store/chats"
+)
+
+// Ask asks for a teammate. Where nobody is there, or open is false (outside business hours), the conversation is missed at
+// once: it waits for a later answer. Asked twice it changes nothing.
+func (s *Conversations) Ask(ctx context.Context, companyID, id, reason string, open bool) (*chats.Conversation, error) {
+	there, err := s.anybodyThere(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	s.replies.interrupt(id)
+	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		return ask(c, reason, open && there, now), nil
+	})
+	return c.Conversation, err
+}
+
+func ask(c *chats.Conversation, reason string, there bool, now time.Time) []chats.Turn {
+	switch {
+	case c.State == chats.Queued || c.State == chats.Active, c.State == chats.Missed && !there:
+		return nil
+	case !there:
+		c.SetState(chats.Missed, now)
+	default:
+		c.SetState(chats.Queued, now)
+	}
+	c.Assignee, c.ReplySeq, c.ReplyAt = "", 0, time.Time{}
+	turns := []chats.Turn{event(Asked, reason, now)}
+	if !there {
+		turns = append(turns, event(Missed, "", now))
+	}
+	return turns
+}
+
+func (s *core) anybodyThere(ctx context.Context, companyID string) (bool, error) {
+	present, err := s.store.Present(ctx, companyID, s.now())
+	return slices.ContainsFunc(present, func(p chats.Presence) bool { return !p.Away }), err
+}
+
+// By is the teammate who does something.
+type By struct {
+	CompanyID string
+	AccountID string
+	Name      string // as contacts see it
+}
+
+// Take gives a conversation to a teammate, who answers from now on; the agent stops. from is who has it as far as the
+// teammate knows ("": nobody). Errors: conflict where another one has it, not_found.
+func (s *Conversations) Take(ctx context.Context, by By, id, from string) (*chats.Conversation, error) {
+	now := s.now()
+	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.Assignee == by.AccountID && c.State == chats.Active {
+			return nil, nil
+		}
+		if c.Assignee != "" && c.Assignee != by.AccountID && c.Assignee != from {
+			return nil, taken(c)
+		}
+		return take(c, by, now), nil
+	})
+	if err == nil {
+		s.replies.interrupt(id)
+	}
+	return c.Conversation, err
+}
+
+func take(c *chats.Conversation, by By, now time.Time) []chats.Turn {
+	c.SetState(chats.Active, now)
+	c.Assignee, c.ReplySeq, c.ReplyAt = by.AccountID, 0, time.Time{}
+	c.ReadSeq = c.LastSeq + 1
+	return []chats.Turn{eventBy(Joined, by.AccountID, by.Name, now)}
+}
+
+func taken(c *chats.Conversation) error {
+	return &carillon.Error{Code: carillon.Conflict, Message: "Another teammate has the conversation", Details: carillon.Details{
+		{Key: "reason", Value: "Another teammate has the conversation"}, {Key: "assignee", Value: c.Assignee},
+	}}
+}
+
+// Answer appends what a teammate says, which takes the conversation unless another one has it. seen is the company's last turn
+// that the teammate has seen: where there is a newer one the answer is refused, unless seen is negative. Errors: conflict,
+// not_found.
+func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
+	now := s.now()
+	turn, c, err := s.append(ctx, by.CompanyID, id, in.ClientID, func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.Assignee != "" && c.Assignee != by.AccountID && seen >= 0 {
+			return nil, taken(c)
+		}
+		if seen >= 0 && c.CompanySeq > seen {
+			return nil, carillon.InConflict("It was answered meanwhile")
+		}
+		var turns []chats.Turn
+		if c.State != chats.Active || c.Assignee != by.AccountID {
+			turns = take(c, by, now)
+		}
+		t := in.turn(chats.Teammate, now)
+		t.AccountID, t.Extra.Name = by.AccountID, by.Name
+		turns = append(turns, t)
+		c.ReadSeq = c.LastSeq + int64(len(turns))
+		return turns, nil
+	})
+	if err == nil {
+		s.replies.interrupt(id)
+	}
+	return turn, c, err
+}
+
+// Note appends what only teammates see.
+func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
+	now := s.now()
+	return s.append(ctx, by.CompanyID, id, in.ClientID, func(*chats.Conversation) ([]chats.Turn, error) {
+		t := in.turn(chats.Teammate, now)
+		t.Note, t.AccountID, t.Extra.Name = true, by.AccountID, by.Name
+		return []chats.Turn{t}, nil
+	})
+}
+
+// Release gives a conversation back: to the queue, or to the agent. Errors: conflict, not_found.
+func (s *Conversations) Release(ctx context.Context, by By, id string, toAgent bool) (*chats.Conversation, error) {
+	now := s.now()
+	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State == chats.Resolved {
+			return nil, carillon.InConflict("The conversation is resolved")
+		}
+		if toAgent && c.AgentID == "" {
+			return nil, carillon.InConflict("No agent answers in this conversation")
+		}
+		c.Assignee = ""
+		what, to := Released, chats.Queued
+		if toAgent {
+			what, to = Returned, chats.Automated
+		}
+		c.SetState(to, now)
+		return []chats.Turn{eventBy(what, by.AccountID, by.Name, now)}, nil
+	})
+	return c.Conversation, err
+}
+
+// Assign gives a conversation to another teammate, or with an empty account to the queue.
+func (s *Conversations) Assign(ctx context.Context, by, to By, id string) (*chats.Conversation, error) {
+	if to.AccountID == "" {
+		return s.Release(ctx, by, id, false)
+	}
+	now := s.now()
+	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.Assignee == to.AccountID && c.State == chats.Active {
+			return nil, nil
+		}
+		read := c.ReadSeq
+		turns := take(c, to, now)
+		c.ReadSeq = read // the other one has not read it
+		return turns, nil
+	})
+	if err == nil {
+		s.replies.interrupt(id)
+	}
+	return c.Conversation, err
+}
+
+// Resolve closes a conversation. What is resolved stays so.
+func (s *Conversations) Resolve(ctx context.Context, by By, id string) (*chats.Conversation, error) {
+	now := s.now()
+	s.replies.interrupt(id)
+	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State == chats.Resolved {
+			return nil, nil
+		}
+		c.SetState(chats.Resolved, now)
+		c.ReplySeq, c.ReplyAt, c.ReadSeq = 0, time.Time{}, c.LastSeq+1
+		return []chats.Turn{eventBy(Resolved, by.AccountID, by.Name, now)}, nil
+	})
+	return c.Conversation, err
+}
+
+// Reopen takes a resolved conversation up again. Errors: conflict where the contact has a newer one.
+func (s *Conversations) Reopen(ctx context.Context, by By, id string) (*chats.Conversation, error) {
+	now := s.now()
+	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State != chats.Resolved {
+			return nil, nil
+		}
+		c.SetState(chats.Active, now)
+		c.Assignee = by.AccountID
+		return []chats.Turn{eventBy(Reopened, by.AccountID, by.Name, now)}, nil
+	})
+	return c.Conversation, err
+}
+
+// Tag replaces the tags of a conversation.
+func (s *Conversations) Tag(ctx context.Context, companyID, id string, tags []string) (*chats.Conversation, error) {
+	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		c.Tags = tags
+		return nil, nil
+	})
+	return c.Conversation, err
+}
+
+// Read records up to where teammates have read.
+func (s *Conversations) Read(ctx context.Context, companyID, id string, seq int64) (*chats.Conversation, error) {
+	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		c.ReadSeq = max(c.ReadSeq, min(seq, c.LastSeq))
+		return nil, nil
+	})
+	return c.Conversation, err
+}

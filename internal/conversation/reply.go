@@ -1,0 +1,287 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/internal/agent"
+	"carillon/internal/store/chats"
+)
+
+const (
+	workers      = 32
+	maxJobs      = 1000
+	replyTimeout = 45 * time.Second
+	// overdue is after how long another node gives a reply: the one that was to give it stopped.
+	overdue   = replyTimeout + 5*time.Second
+	maxSaid   = 30 // turns that the agent gets
+	maxAnswer = 8000
+)
+
+// replies has the agent reply, on a bounded number of workers. What is not replied to, since this node stops, stays marked in
+// the conversation.
+type replies struct {
+	*core
+	screens *Screens
+	jobs    chan job
+
+	mu       sync.Mutex
+	underWay map[string]*replying // by conversation
+}
+
+// job is a conversation in which the agent is to reply.
+type job struct{ companyID, id string }
+
+// replying is a reply in progress on this node. again: the contact said more, so that the conversation must be looked at again.
+type replying struct {
+	cancel context.CancelFunc
+	again  bool
+}
+
+// reply has the agent reply. Where too many wait the sweep does it later.
+func (s *replies) reply(companyID, id string) {
+	select {
+	case s.jobs <- job{companyID, id}:
+	default:
+	}
+}
+
+// interrupt stops the agent, who is replying on this node. What it would have said is refused by the commit anyway.
+func (s *replies) interrupt(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.underWay[id]; r != nil {
+		r.cancel()
+	}
+}
+
+// Run has the agent reply, and ends what waited for too long, until ctx ends; replies in progress are ended then, and given
+// by another node or after the next start.
+func (s *Conversations) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.replies.run(ctx) })
+	g.Go(func() error { return s.sweep(ctx) })
+	return g.Wait()
+}
+
+// run has the agent reply until ctx ends.
+func (s *replies) run(ctx context.Context) error {
+	if s.o.Alone {
+		if err := s.takeOver(ctx, s.now()); err != nil {
+			s.o.Log.WarnContext(ctx, "take up replies", "error", err)
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		g.Go(func() error {
+			for {
+				select {
+				case <-ctx.Done():
+					return nil
+				case j := <-s.jobs:
+					s.work(ctx, j)
+				}
+			}
+		})
+	}
+	return g.Wait()
+}
+
+func (s *replies) work(ctx context.Context, j job) {
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+	defer cancel()
+	s.mu.Lock()
+	if r := s.underWay[j.id]; r != nil {
+		r.again = true
+		s.mu.Unlock()
+		return
+	}
+	r := &replying{cancel: cancel}
+	s.underWay[j.id] = r
+	s.mu.Unlock()
+	again, err := s.replyTo(ctx, j)
+	s.mu.Lock()
+	delete(s.underWay, j.id)
+	again = again || r.again
+	s.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		s.o.Log.WarnContext(ctx, "reply in a conversation", "company", j.companyID, "conversation", j.id, "error", err)
+	}
+	if again {
+		s.reply(j.companyID, j.id)
+	}
+}
+
+var errOvertaken = errors.New("somebody else answers")
+
+// replyTo gives the reply that a conversation waits for. again reports that the contact said more meanwhile.
+func (s *replies) replyTo(ctx context.Context, j job) (again bool, err error) {
+	c, err := s.store.Find(ctx, j.companyID, j.id)
+	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
+		return false, err
+	}
+	request, err := s.request(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	s.screens.Typing(c.CompanyID, c.ID, chats.Agent, request.Agent.Name, "")
+	var said answer
+	err = s.o.Thinker.Reply(ctx, request, func(a agent.Action) error {
+		if a.Say != "" {
+			s.screens.delta(c, a.Say)
+		}
+		return said.add(a)
+	})
+	if err != nil {
+		return false, err
+	}
+	if said.unanswered {
+		s.o.Unanswered(ctx, c.CompanyID, c.AgentID, c.ID, request.Message())
+	}
+	return s.storeReply(ctx, c, request, &said)
+}
+
+func (s *replies) storeReply(ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer) (again bool, err error) {
+	there := true
+	if said.handoff != "" {
+		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
+			return false, err
+		}
+	}
+	now := s.now()
+	change, err := s.change(ctx, c.CompanyID, c.ID, "reply:"+strconv.FormatInt(c.ReplySeq, 10), func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
+			return nil, errOvertaken
+		}
+		if have.ReplySeq == c.ReplySeq {
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		turns := said.turns(r.Agent.Name, c.ReplySeq, now)
+		switch {
+		case said.handoff != "":
+			turns = append(turns, ask(have, said.handoff, there, now)...)
+		case said.end:
+			have.SetState(chats.Resolved, now)
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+			turns = append(turns, event(Resolved, "", now))
+		}
+		return turns, nil
+	})
+	if errors.Is(err, errOvertaken) {
+		return false, nil
+	}
+	return err == nil && change.Conversation.ReplySeq > c.ReplySeq, err
+}
+
+// request is what the agent is asked.
+func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Request, error) {
+	a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxSaid)
+	if err != nil {
+		return nil, err
+	}
+	r := &agent.Request{
+		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: contact.Name,
+	}
+	for _, t := range turns {
+		if t.Note || t.Kind == chats.KindEvent {
+			continue
+		}
+		text := t.Text
+		if t.Extra.File != nil {
+			text = "[" + t.Extra.File.Name + "] " + text
+		}
+		r.Said = append(r.Said, agent.Said{Contact: t.Author == chats.Visitor, Text: text})
+	}
+	return r, nil
+}
+
+// answer gathers what an agent does.
+type answer struct {
+	text       strings.Builder
+	sources    []chats.Source
+	choices    []string
+	handoff    string
+	end        bool
+	unanswered bool
+}
+
+var errTooLong = errors.New("the agent's answer is too long")
+
+func (a *answer) add(x agent.Action) error {
+	if a.text.Len()+len(x.Say) > maxAnswer {
+		return errTooLong
+	}
+	a.text.WriteString(x.Say)
+	for _, source := range x.Sources {
+		a.sources = append(a.sources, chats.Source{Title: source.Title, URL: source.URL})
+	}
+	a.choices = append(a.choices, x.Choices...)
+	if x.Handoff != "" {
+		a.handoff = x.Handoff
+	}
+	a.end = a.end || x.End
+	a.unanswered = a.unanswered || x.Unanswered
+	return nil
+}
+
+// turns are the turns of an answer to the turn seq.
+func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
+	t := chats.Turn{
+		Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(a.text.String()), ClientID: "reply:" + strconv.FormatInt(seq, 10), At: now,
+		Extra: chats.Extra{Name: name, Sources: a.sources, Choices: a.choices},
+	}
+	if len(a.choices) > 0 {
+		t.Kind = chats.KindChoices
+	}
+	if t.Text == "" && len(a.choices) == 0 {
+		return nil
+	}
+	return []chats.Turn{t}
+}
+
+// takeOver has this node give the replies that have been due since before an instant.
+func (s *replies) takeOver(ctx context.Context, before time.Time) error {
+	overdue, err := s.store.Unreplied(ctx, before, sweepMost)
+	if err != nil {
+		return err
+	}
+	for _, c := range overdue {
+		if err := s.takeOverReply(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOverReply has this node give a reply, unless another one does by now.
+func (s *replies) takeOverReply(ctx context.Context, c *chats.Conversation) error {
+	now := s.now()
+	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if !have.ReplyAt.Equal(c.ReplyAt) {
+			return nil, errOvertaken
+		}
+		have.ReplyAt = now
+		return nil, nil
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil
+	}
+	if err == nil {
+		s.reply(c.CompanyID, c.ID)
+	}
+	return err
+}

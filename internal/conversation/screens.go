@@ -1,0 +1,43 @@
+package conversation
+
+import (
+	"encoding/json"
+	"time"
+
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+)
+
+// Screens passes on what is not stored: who is writing, who looks, the pieces of an answer.
+type Screens struct {
+	publisher Publisher
+	clock     func() time.Time
+}
+
+// Ephemeral is the payload of the events of a conversation's topic that are not stored.
+type Ephemeral struct {
+	Author  chats.Author `json:"author"`
+	Name    string       `json:"name,omitempty"`
+	Account string       `json:"account_id,omitempty"`
+	Text    string       `json:"text,omitempty"` // delta: the next piece of the agent's answer
+}
+
+// Typing passes on that somebody is writing. accountID is the teammate's.
+func (s *Screens) Typing(companyID, id string, by chats.Author, name, accountID string) {
+	s.publish(companyID, chats.Topic(id), "typing", id, Ephemeral{Author: by, Name: name, Account: accountID})
+	s.publish(companyID, chats.InboxTopic, "typing", id, Ephemeral{Author: by, Name: name, Account: accountID})
+}
+
+// Viewing passes on to teammates that one of them has the conversation open.
+func (s *Screens) Viewing(by By, id string) {
+	s.publish(by.CompanyID, chats.InboxTopic, "viewing", id, Ephemeral{Author: chats.Teammate, Name: by.Name, Account: by.AccountID})
+}
+
+func (s *Screens) delta(c *chats.Conversation, text string) {
+	s.publish(c.CompanyID, chats.Topic(c.ID), "delta", c.ID, Ephemeral{Author: chats.Agent, Text: text})
+}
+
+func (s *Screens) publish(companyID, topic, kind, subject string, what Ephemeral) {
+	text, _ := json.Marshal(what) // texts
+	s.publisher.Publish(&events.Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: text, At: s.clock()})
+}

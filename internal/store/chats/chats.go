@@ -1,0 +1,247 @@
+// Package chats is the SQL of conversations: contacts, conversations, their turns, and which teammates are there. Changes of a
+// conversation go through the group commit; each sees the conversation as the one before left it, which gives turns their
+// order and lets one of two teammates win.
+package chats
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// State is where a conversation stands.
+type State string
+
+// The states of a conversation.
+const (
+	Automated State = "bot"       // the agent answers
+	Queued    State = "queued"    // the contact waits for a teammate
+	Active    State = "active"    // a teammate has it
+	WrapUp    State = "wrap_up"   // the contact left, the teammate finishes
+	Resolved  State = "resolved"  // closed
+	Missed    State = "missed"    // nobody took it in time; it waits for a later answer
+	Abandoned State = "abandoned" // the contact left before a teammate came
+)
+
+// Author is who said a turn.
+type Author string
+
+// The authors of turns.
+const (
+	Visitor  Author = "visitor"
+	Agent    Author = "agent"
+	Teammate Author = "teammate"
+	System   Author = "system"
+)
+
+// The kinds of turns. Of an event, Text is what happened: see package conversation.
+const (
+	KindText    = "text"
+	KindChoices = "choices" // the agent asks; the payload holds the choices
+	KindChoice  = "choice"  // the contact's answer to them
+	KindFile    = "file"    // the payload holds the file
+	KindEvent   = "event"
+)
+
+// Contact is a person whom a company talks with.
+type Contact struct {
+	ID        string
+	CompanyID string
+	WidgetID  string
+	VisitorID string // the page's own id of the visitor; verified: the subject that the company signed
+	Verified  bool
+	Name      string
+	Email     string
+	Number    string
+	Language  string
+	CreatedAt time.Time
+	SeenAt    time.Time
+}
+
+// Conversation is a thread with one contact.
+type Conversation struct {
+	ID         string
+	CompanyID  string
+	Channel    string // web_chat, web_voice, whatsapp, phone
+	WidgetID   string
+	AgentID    string
+	ContactID  string
+	State      State
+	StateAt    time.Time
+	Assignee   string // account id; "": nobody
+	Language   string
+	Page       string // where the visitor is
+	Tags       []string
+	LastSeq    int64
+	LastAt     time.Time
+	LastAuthor Author
+	LastText   string // the beginning of the newest turn that the contact sees
+	VisitorSeq int64  // the contact's last turn
+	CompanySeq int64  // the company's last turn
+	ReadSeq    int64  // up to where teammates have read
+	SeenSeq    int64  // up to where the contact has read
+	ReplySeq   int64  // the contact's turn that waits for the agent; 0: none
+	ReplyAt    time.Time
+	Rating     int // 1 to 5; 0: none
+	Comment    string
+	OpenedAt   time.Time
+	ResolvedAt time.Time
+}
+
+// Unread reports whether the contact said something that no teammate has read.
+func (c *Conversation) Unread() bool { return c.VisitorSeq > c.ReadSeq }
+
+// SetState changes the state at an instant.
+func (c *Conversation) SetState(to State, now time.Time) {
+	c.State, c.StateAt, c.ResolvedAt = to, now, time.Time{}
+	if to == Resolved {
+		c.ResolvedAt = now
+	}
+}
+
+// Turn is one thing said in a conversation.
+type Turn struct {
+	Seq       int64 // 1, 2, 3, … set by the commit
+	Author    Author
+	Kind      string
+	Note      bool   // for teammates only
+	AccountID string // the teammate's
+	ClientID  string // unique within the conversation; "": none
+	Text      string
+	Extra     Extra
+	At        time.Time
+}
+
+// Extra is what a turn holds beside its text, by its kind and author.
+type Extra struct {
+	Name    string   `json:"name,omitempty"`    // of the teammate or agent who speaks
+	Choices []string `json:"choices,omitempty"` // of kind choices
+	File    *File    `json:"file,omitempty"`    // of kind file
+	Sources []Source `json:"sources,omitempty"` // what the agent's answer rests on
+	Event   string   `json:"event,omitempty"`   // of kind event: what happened
+	Rating  int      `json:"rating,omitempty"`  // of the event rated
+}
+
+// File describes a file that is part of a turn.
+type File struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Size int64  `json:"size"`
+	URL  string `json:"url,omitempty"` // signed, made when it is shown
+}
+
+// Source is an article that an answer rests on.
+type Source struct {
+	Title string `json:"title"`
+	URL   string `json:"url,omitempty"`
+}
+
+// Store reads and writes the tables. Its methods are safe for concurrent use.
+type Store struct {
+	d       *db.DB
+	changes *db.Kind[*Change]
+	opens   *db.Kind[*Open]
+	// followed reports whether the events of a company's topic are to be written.
+	followed func(ctx context.Context, companyID, topic string) bool
+}
+
+// New returns the tables of a database. Opens and changes have their places in the order of locks.
+func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, companyID, topic string) bool) *Store {
+	s := &Store{d: d, followed: followed}
+	s.changes = &db.Kind[*Change]{Name: "conversation", Place: changes, Apply: s.apply}
+	s.opens = &db.Kind[*Open]{Name: "contact", Place: opens, Apply: s.applyOpens}
+	return s
+}
+
+const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags, last_seq, last_at,
+	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at`
+
+func scan(row db.Scan) (*Conversation, error) {
+	var c Conversation
+	var stateAt, lastAt, replyAt, openedAt, resolvedAt int64
+	var tags string
+	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee, &c.Language, &c.Page,
+		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
+		&c.Rating, &c.Comment, &openedAt, &resolvedAt); err != nil {
+		return nil, err
+	}
+	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)
+	c.OpenedAt, c.ResolvedAt = db.Instant(openedAt), db.Instant(resolvedAt)
+	return &c, json.Unmarshal([]byte(tags), &c.Tags)
+}
+
+// Find returns a company's conversation. Errors: not_found.
+func (s *Store) Find(ctx context.Context, companyID, id string) (*Conversation, error) {
+	c, err := db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+" FROM conversation WHERE id = $1 AND company_id = $2", id, companyID)
+	if err == nil && c == nil {
+		return nil, carillon.Absent("Conversation")
+	}
+	return c, err
+}
+
+const turnColumns = "seq, author, kind, note, account_id, client_id, at, text, payload"
+
+func scanTurn(row db.Scan) (t Turn, err error) {
+	var at int64
+	var payload string
+	err = row(&t.Seq, &t.Author, &t.Kind, &t.Note, &t.AccountID, &t.ClientID, &at, &t.Text, &payload)
+	t.At = db.Instant(at)
+	if err == nil && payload != "" {
+		err = json.Unmarshal([]byte(payload), &t.Extra)
+	}
+	return t, err
+}
+
+// Turns returns the turns of a company's conversation after a seq, oldest first, at most `most`; notes among them.
+func (s *Store) Turns(ctx context.Context, companyID, id string, after int64, most int) ([]Turn, error) {
+	return db.Collect(ctx, s.d, "turns", scanTurn, "SELECT "+turnColumns+` FROM turn WHERE conversation_id = $1 AND seq > $2
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq LIMIT $4`, id, after, companyID, most)
+}
+
+// TurnsBefore returns the turns right before a seq, oldest first, at most `most`.
+func (s *Store) TurnsBefore(ctx context.Context, companyID, id string, before int64, most int) ([]Turn, error) {
+	turns, err := db.Collect(ctx, s.d, "turns", scanTurn, "SELECT "+turnColumns+` FROM turn WHERE conversation_id = $1 AND seq < $2
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq DESC LIMIT $4`, id, before, companyID, most)
+	slices.Reverse(turns)
+	return turns, err
+}
+
+// ContactOf returns a company's contact. Errors: not_found.
+func (s *Store) ContactOf(ctx context.Context, companyID, id string) (*Contact, error) {
+	c, err := db.Find(ctx, s.d, "contact", scanContact, "SELECT "+contactColumns+" FROM contact WHERE id = $1 AND company_id = $2", id, companyID)
+	if err == nil && c == nil {
+		return nil, carillon.Absent("Contact")
+	}
+	return c, err
+}
+
+const contactColumns = "id, company_id, widget_id, visitor_id, verified, name, email, number, language, created_at, seen_at"
+
+func scanContact(row db.Scan) (*Contact, error) {
+	var c Contact
+	var created, seen int64
+	err := row(&c.ID, &c.CompanyID, &c.WidgetID, &c.VisitorID, &c.Verified, &c.Name, &c.Email, &c.Number, &c.Language, &created, &seen)
+	c.CreatedAt, c.SeenAt = db.Instant(created), db.Instant(seen)
+	return &c, err
+}
+
+// SetContact writes the name and the e-mail address of a contact; empty values leave what is stored.
+func (s *Store) SetContact(ctx context.Context, companyID, id, name, email string) error {
+	n, err := s.d.Exec(ctx, `UPDATE contact SET name = CASE WHEN $1 = '' THEN name ELSE $1 END, email = CASE WHEN $2 = '' THEN email ELSE $2 END
+		WHERE id = $3 AND company_id = $4`, name, email, id, companyID)
+	if err == nil && n == 0 {
+		return carillon.Absent("Contact")
+	}
+	return db.Wrap(err, "write contact")
+}
+
+// Alive records when a contact was there.
+func (s *Store) Alive(ctx context.Context, companyID, contactID string, now time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE contact SET seen_at = $1 WHERE id = $2 AND company_id = $3 AND seen_at < $1", db.Millis(now), contactID, companyID)
+	return db.Wrap(err, "write contact")
+}

@@ -1,0 +1,149 @@
+package chats
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// Filter selects conversations of a company for a list. The newest activity comes first.
+type Filter struct {
+	CompanyID string
+	Folder    string // mine, unassigned, automated, all; see Folders
+	AccountID string // whose folder mine is
+	Closed    bool   // resolved ones instead of open ones
+	Search    string // in the contact's name and e-mail, and the newest turn; "": all
+	ContactID string // "": all
+	Cursor    string // of the page before; "": the first
+	Limit     int
+}
+
+// Folders are the folders of an inbox: what the teammate has, what waits for one, what the agent answers, everything.
+func Folders() []string { return []string{"mine", "unassigned", "automated", "all"} }
+
+// Listed is a conversation in a list, with what it shows of the contact.
+type Listed struct {
+	Summary
+	Name  string `json:"name,omitempty"`
+	Email string `json:"email,omitempty"`
+}
+
+// List returns a page of conversations and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor
+// of no list.
+func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string, err error) {
+	var where strings.Builder
+	args := []any{f.CompanyID}
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
+		}
+		where.WriteString(" AND " + condition)
+	}
+	switch f.Folder {
+	case "mine":
+		add("c.assignee = ? AND c.assignee <> ''", f.AccountID)
+	case "unassigned":
+		add("c.state IN ('queued', 'missed', 'abandoned')")
+	case "automated":
+		add("c.state = 'bot'")
+	}
+	if f.Closed {
+		add("c.state = 'resolved'")
+	} else {
+		add("c.state <> 'resolved'")
+	}
+	if f.ContactID != "" {
+		add("c.contact_id = ?", f.ContactID)
+	}
+	if f.Search != "" {
+		like := "%" + likeEscaper.Replace(strings.ToLower(f.Search)) + "%"
+		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like)
+	}
+	if f.Cursor != "" {
+		at, id, err := parseCursor(f.Cursor)
+		if err != nil {
+			return nil, "", err
+		}
+		add("(c.last_at, c.id) < (?, ?)", at, id)
+	}
+	args = append(args, f.Limit+1)
+	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email FROM conversation AS c JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
+		where.String()+" ORDER BY c.last_at DESC, c.id DESC LIMIT $"+strconv.Itoa(len(args)), args...)
+	if err != nil || len(page) <= f.Limit {
+		return page, "", err
+	}
+	page = page[:f.Limit]
+	last := page[f.Limit-1]
+	at, err := time.Parse(time.RFC3339Nano, last.LastAt)
+	return page, strconv.FormatInt(at.UnixMilli(), 10) + "." + last.ID, err
+}
+
+//nolint:gochecknoglobals // read only
+var (
+	likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+	prefixed    = "c." + strings.ReplaceAll(strings.Join(strings.Fields(columns), " "), ", ", ", c.")
+)
+
+func scanListed(row db.Scan) (l Listed, err error) {
+	c, err := scan(func(dest ...any) error { return row(append(dest, &l.Name, &l.Email)...) })
+	if err != nil {
+		return l, err
+	}
+	l.Summary = Summarize(c)
+	return l, nil
+}
+
+func parseCursor(s string) (at int64, id string, err error) {
+	ms, id, ok := strings.Cut(s, ".")
+	if at, err = strconv.ParseInt(ms, 10, 64); err != nil || !ok || id == "" {
+		return 0, "", carillon.Invalid("cursor", "Must be the next_cursor of a page")
+	}
+	return at, id, nil
+}
+
+// Counts are how many open conversations the folders of a teammate hold.
+type Counts struct {
+	Mine       int `json:"mine"`
+	Unassigned int `json:"unassigned"`
+	Automated  int `json:"automated"`
+	All        int `json:"all"`
+}
+
+// Count counts the folders of a teammate.
+func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Counts, err error) {
+	err = s.d.Row(ctx, []any{&n.Mine, &n.Unassigned, &n.Automated, &n.All}, `SELECT COUNT(CASE WHEN assignee = $2 THEN 1 END),
+		COUNT(CASE WHEN state IN ('queued', 'missed', 'abandoned') THEN 1 END), COUNT(CASE WHEN state = 'bot' THEN 1 END), COUNT(*)
+		FROM conversation WHERE company_id = $1 AND state <> 'resolved'`, companyID, accountID)
+	return n, db.Wrap(err, "count conversations")
+}
+
+// QueuePosition is the place of a queued conversation among those of its company, from 1.
+func (s *Store) QueuePosition(ctx context.Context, c *Conversation) (n int, err error) {
+	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state = 'queued' AND (state_at < $2 OR state_at = $2 AND id <= $3)`,
+		c.CompanyID, db.Millis(c.StateAt), c.ID)
+	return n, db.Wrap(err, "count the queue")
+}
+
+// Waiting returns the queued conversations of a company, first come first, at most `most`.
+func (s *Store) Waiting(ctx context.Context, companyID string, most int) ([]*Conversation, error) {
+	return db.Collect(ctx, s.d, "the queue", scan, "SELECT "+columns+" FROM conversation WHERE company_id = $1 AND state = 'queued' ORDER BY state_at, id LIMIT $2",
+		companyID, most)
+}
+
+// InState returns conversations of any company that have been in a state since before an instant, the oldest first.
+func (s *Store) InState(ctx context.Context, state State, before time.Time, most int) ([]*Conversation, error) {
+	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE state = $1 AND state IN ('queued', 'wrap_up') AND state_at < $2 ORDER BY state_at LIMIT $3",
+		string(state), db.Millis(before), most)
+}
+
+// Unreplied returns conversations of any company whose reply of the agent has been due since before an instant: the node that
+// was to give it stopped.
+func (s *Store) Unreplied(ctx context.Context, before time.Time, most int) ([]*Conversation, error) {
+	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1 ORDER BY reply_at LIMIT $2",
+		db.Millis(before), most)
+}

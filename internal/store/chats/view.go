@@ -1,0 +1,109 @@
+package chats
+
+import (
+	"encoding/json"
+	"time"
+
+	"carillon"
+	"carillon/internal/store/events"
+)
+
+// TurnView is a turn in JSON. Note and AccountID are for teammates alone.
+type TurnView struct {
+	Seq       int64  `json:"seq"`
+	Author    Author `json:"author"`
+	Kind      string `json:"kind"`
+	Text      string `json:"text"`
+	At        string `json:"at"`
+	ClientID  string `json:"client_id,omitempty"`
+	Note      bool   `json:"note,omitempty"`
+	AccountID string `json:"account_id,omitempty"`
+	Extra
+}
+
+// View returns the turn in JSON's form.
+func (t *Turn) View() TurnView {
+	return TurnView{t.Seq, t.Author, t.Kind, t.Text, carillon.FormatTime(t.At), t.ClientID, t.Note, t.AccountID, t.Extra}
+}
+
+// Views returns turns in JSON's form.
+func Views(turns []Turn) []TurnView {
+	views := make([]TurnView, len(turns))
+	for i := range turns {
+		views[i] = turns[i].View()
+	}
+	return views
+}
+
+// Summary is a conversation as teammates see it in a list.
+type Summary struct {
+	ID         string   `json:"id"`
+	Channel    string   `json:"channel"`
+	WidgetID   string   `json:"widget_id,omitempty"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	ContactID  string   `json:"contact_id"`
+	State      State    `json:"state"`
+	StateAt    string   `json:"state_at"`
+	Assignee   string   `json:"assignee,omitempty"`
+	Language   string   `json:"language,omitempty"`
+	Page       string   `json:"page,omitempty"`
+	Tags       []string `json:"tags"`
+	LastSeq    int64    `json:"last_seq"`
+	LastAt     string   `json:"last_at"`
+	LastAuthor Author   `json:"last_author,omitempty"`
+	LastText   string   `json:"last_text"`
+	VisitorSeq int64    `json:"visitor_seq"`
+	CompanySeq int64    `json:"company_seq"`
+	SeenSeq    int64    `json:"seen_seq"`
+	Unread     bool     `json:"unread"`
+	Rating     int      `json:"rating,omitempty"`
+	Comment    string   `json:"comment,omitempty"`
+	OpenedAt   string   `json:"opened_at"`
+	ResolvedAt string   `json:"resolved_at,omitempty"`
+}
+
+// Summarize returns the summary of a conversation.
+func Summarize(c *Conversation) Summary {
+	return Summary{
+		ID: c.ID, Channel: c.Channel, WidgetID: c.WidgetID, AgentID: c.AgentID, ContactID: c.ContactID, State: c.State, StateAt: formatTime(c.StateAt),
+		Assignee: c.Assignee, Language: c.Language, Page: c.Page, Tags: append([]string{}, c.Tags...), LastSeq: c.LastSeq, LastAt: formatTime(c.LastAt),
+		LastAuthor: c.LastAuthor, LastText: c.LastText, VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq, Unread: c.Unread(),
+		Rating: c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),
+	}
+}
+
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return carillon.FormatTime(t)
+}
+
+// Update is the payload of the inbox's event conversation.updated: the conversation as it is now, and the turns that were
+// appended. Version 1; fields are only added.
+type Update struct {
+	Version      int        `json:"v"`
+	Conversation Summary    `json:"conversation"`
+	Turns        []TurnView `json:"turns"`
+}
+
+// turnEvent passes a turn on. The table of turns holds it.
+func turnEvent(companyID, conversationID string, t *Turn) *events.Event {
+	return &events.Event{
+		CompanyID: companyID, Topic: Topic(conversationID), Seq: t.Seq, Kind: "turn", Subject: conversationID, At: t.At, Payload: jsonOf(t.View()), Own: true,
+	}
+}
+
+func eventsOf(companyID, conversationID string, turns []Turn) []events.Event {
+	all := make([]events.Event, len(turns))
+	for i := range turns {
+		all[i] = *turnEvent(companyID, conversationID, &turns[i])
+	}
+	return all
+}
+
+// jsonOf marshals what holds texts and numbers only.
+func jsonOf(v any) json.RawMessage {
+	text, _ := json.Marshal(v) // it cannot fail
+	return text
+}

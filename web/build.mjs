@@ -1,0 +1,62 @@
+// Builds the pages of the panel and of the widgets into dist, with a brotli and a gzip form beside every file.
+// `node build.mjs --dev` serves the panel with hot reload; requests for data go to a running Carillon (CARILLON, default
+// http://127.0.0.1:8080).
+import { readdir, readFile, rm, writeFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { fileURLToPath } from "node:url";
+import { build, createServer } from "vite";
+import react from "@vitejs/plugin-react";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const dist = join(here, "dist");
+const carillon = process.env.CARILLON ?? "http://127.0.0.1:8080";
+
+const common = { configFile: false, logLevel: "warn", clearScreen: false };
+const output = { emptyOutDir: false, target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0, reportCompressedSize: false };
+
+const panel = {
+  ...common, root: join(here, "src/panel"), base: "/panel/", plugins: [react()],
+  build: { ...output, outDir: join(dist, "panel"), assetsDir: "assets" },
+};
+const chat = {
+  ...common, root: join(here, "src/chat"), base: "./",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: { ...output, outDir: join(dist, "chat"), assetsDir: "chat-assets" },
+};
+const script = (entry, name) => ({
+  ...common, root: here,
+  build: {
+    ...output, target: "es2019", outDir: join(dist, "embed"),
+    lib: { entry: join(here, "src/embed", entry), formats: ["iife"], name: "carillon", fileName: () => name },
+  },
+});
+
+if (process.argv.includes("--dev")) {
+  const server = await createServer({
+    ...panel, logLevel: "info", server: { proxy: { "/panel/v1": carillon, "/functions/v1": carillon } },
+  });
+  await server.listen();
+  server.printUrls();
+} else {
+  await rm(dist, { recursive: true, force: true });
+  await mkdir(dist);
+  await writeFile(join(dist, ".gitkeep"), "");
+  await build(panel);
+  await build(chat);
+  await build(script("chat.ts", "chat.js"));
+  await compress(dist);
+}
+
+// compress writes x.br and x.gz beside every file x that gets smaller by it. Pages are filled in by the server, and stay as they are.
+async function compress(folder) {
+  for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const name = join(file.parentPath, file.name);
+    if (!file.isFile() || !/\.(js|css|svg|json|map)$/.test(file.name)) continue;
+    const data = await readFile(name);
+    const br = brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+    const gz = gzipSync(data, { level: 9 });
+    if (br.length < data.length) await writeFile(name + ".br", br);
+    if (gz.length < data.length) await writeFile(name + ".gz", gz);
+  }
+}
