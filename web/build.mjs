@@ -27,7 +27,7 @@ const chat = {
 const script = (entry, name) => ({
   ...common, root: here,
   build: {
-    ...output, target: "es2019", outDir: join(dist, "embed"),
+    ...output, target: "es2020", outDir: join(dist, "embed"),
     lib: { entry: join(here, "src/embed", entry), formats: ["iife"], name: "carillon", fileName: () => name },
   },
 });

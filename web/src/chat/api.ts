@@ -1,0 +1,98 @@
+// Requests to Carillon. A request that may have been carried out is repeated with the same client id, never blindly.
+
+/** Refused is an answer that repeating does not change. */
+export class Refused extends Error {
+  constructor(readonly status: number, message: string, readonly details: Record<string, unknown> = {}) { super(message); }
+}
+
+/** Away means that Carillon cannot be reached, or asks to wait. */
+export class Away extends Error {
+  constructor(readonly wait = 0) { super("not reachable"); }
+}
+
+const timeout = 20_000;
+
+export class Api {
+  token = "";
+  constructor(private readonly base: string) {}
+
+  async post<T>(path: string, body: unknown): Promise<T> {
+    return this.send<T>("POST", path, JSON.stringify(body), "application/json");
+  }
+
+  async upload<T>(path: string, file: File): Promise<T> {
+    const form = new FormData();
+    form.append("file", file, file.name);
+    return this.send<T>("POST", path, form, undefined, 120_000);
+  }
+
+  private async send<T>(method: string, path: string, body: BodyInit, type?: string, limit = timeout): Promise<T> {
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), limit);
+    try {
+      const headers: Record<string, string> = {};
+      if (type) headers["Content-Type"] = type;
+      if (this.token) headers["Authorization"] = "Bearer " + this.token;
+      const r = await fetch(this.base + path, { method, headers, body, signal: stop.signal, credentials: "omit" }).catch(() => { throw new Away(); });
+      if (r.ok) return (r.status === 204 ? undefined : await r.json()) as T;
+      const e = await r.json().catch(() => ({}));
+      if (r.status === 429 || r.status >= 500) throw new Away((e.retry_after ?? 0) * 1000);
+      throw new Refused(r.status, e.message ?? r.statusText, e.details ?? {});
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** stream calls back for every event until it ends; it resolves when the connection ends, and rejects as post does. */
+  async stream(path: string, after: number, signal: AbortSignal, on: (event: StreamEvent) => void, opened: () => void): Promise<void> {
+    const r = await fetch(this.base + path, {
+      headers: { Authorization: "Bearer " + this.token, Accept: "text/event-stream", "Last-Event-ID": String(after) }, signal, credentials: "omit",
+    }).catch(() => { throw new Away(); });
+    if (!r.ok || !r.body) {
+      if (r.status === 429 || r.status >= 500) throw new Away();
+      throw new Refused(r.status, r.statusText);
+    }
+    opened();
+    const reader = r.body.getReader();
+    const decoder = new TextDecoder();
+    const parse = eventParser(on);
+    for (;;) {
+      const { done, value } = await silence(reader.read(), 50_000).catch(() => { void reader.cancel().catch(() => {}); throw new Away(); });
+      if (done) return;
+      parse(decoder.decode(value, { stream: true }));
+    }
+  }
+}
+
+/** silence rejects when nothing came for so long: the server sends a comment every 20 seconds. */
+function silence<T>(p: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Away()), ms);
+    p.then((v) => { clearTimeout(timer); resolve(v); }, (e) => { clearTimeout(timer); reject(e); });
+  });
+}
+
+export interface StreamEvent { id: string; event: string; data: string }
+
+/** eventParser returns a function that takes the text of a stream of server-sent events, in pieces of any size. */
+export function eventParser(on: (event: StreamEvent) => void): (text: string) => void {
+  let rest = "";
+  let e: StreamEvent = { id: "", event: "message", data: "" };
+  return (text) => {
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line === "") {
+        if (e.data) on({ ...e, data: e.data.slice(0, -1) });
+        e = { id: "", event: "message", data: "" };
+        continue;
+      }
+      const colon = line.indexOf(":");
+      const field = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+      if (field === "id") e.id = value;
+      else if (field === "event") e.event = value;
+      else if (field === "data") e.data += value + "\n";
+    }
+  };
+}

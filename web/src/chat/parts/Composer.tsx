@@ -1,0 +1,60 @@
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Away } from "../api";
+import type { Chat } from "../chat";
+import { fill, type Texts } from "../texts";
+import { Icon } from "./Icon";
+
+/** Composer is where the visitor writes. */
+export function Composer({ chat, texts, input }: { chat: Chat; texts: Texts; input: RefObject<HTMLTextAreaElement | null> }) {
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const picker = useRef<HTMLInputElement>(null);
+  const m = chat.model;
+  const over = [...text].length - chat.limits.text;
+  useEffect(() => {
+    const box = input.current!;
+    box.style.height = "auto";
+    box.style.height = Math.min(box.scrollHeight, 132) + "px";
+  }, [text]);
+
+  const send = () => {
+    const said = text.trim();
+    if (!said || over > 0 || m.phase !== "ready") return;
+    chat.say("text", said);
+    setText("");
+    input.current?.focus();
+  };
+  const attach = async (file: File) => {
+    setProblem("");
+    if (file.size > chat.limits.file) { setProblem(fill(texts.tooBig, { n: Math.floor(chat.limits.file / (1 << 20)) })); return; }
+    if (chat.limits.types.length && file.type && !chat.limits.types.includes(file.type)) { setProblem(texts.typeBad); return; }
+    setBusy(true);
+    try { await chat.attach(file); } catch (e) { setProblem(e instanceof Away ? texts.offline : (e as Error).message || texts.typeBad); } finally { setBusy(false); }
+  };
+  useEffect(() => {
+    const dropped = (e: Event) => void attach((e as CustomEvent<File>).detail);
+    window.addEventListener("carillon-file", dropped);
+    return () => window.removeEventListener("carillon-file", dropped);
+  });
+
+  if (m.state === "resolved") {
+    return <footer class="composer over"><button class="primary" onClick={() => void chat.anew()}>{texts.anew}</button></footer>;
+  }
+  return (
+    <footer class="composer">
+      {(problem || over > 0 || busy) && <p class={busy ? "note" : "problem"} role="status">{busy ? texts.uploading : over > 0 ? fill(texts.tooLong, { n: over }) : problem}</p>}
+      <div class="line">
+        <button class="icon" aria-label={texts.attach} title={texts.attach} disabled={busy || m.phase !== "ready"} onClick={() => picker.current?.click()}><Icon name="clip" /></button>
+        <input ref={picker} type="file" hidden tabIndex={-1} aria-hidden="true" accept={chat.limits.types.join(",") || undefined}
+          onChange={(e) => { const f = e.currentTarget.files?.[0]; if (f) void attach(f); e.currentTarget.value = ""; }} />
+        <textarea ref={input} rows={1} value={text} placeholder={texts.placeholder} aria-label={texts.placeholder} dir="auto" enterkeyhint="send"
+          onInput={(e) => { setText(e.currentTarget.value); chat.typed(); }}
+          onPaste={(e) => { const f = e.clipboardData?.files[0]; if (f) { e.preventDefault(); void attach(f); } }}
+          onKeyDown={(e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); send(); } }} />
+        <button class="icon send" aria-label={texts.send} title={texts.send} disabled={!text.trim() || over > 0} onClick={send}><Icon name="send" filled /></button>
+      </div>
+    </footer>
+  );
+}

@@ -1,0 +1,17 @@
+const paths = {
+  more: "M12 6.5h.01M12 12h.01M12 17.5h.01",
+  close: "M6 6l12 12M18 6L6 18",
+  send: "M4.5 12l15-7.5-5 15-3-6.5-7-1z",
+  clip: "M20 11.5l-8.2 8.2a5 5 0 01-7-7l8.7-8.7a3.3 3.3 0 014.7 4.7l-8.6 8.6a1.7 1.7 0 01-2.4-2.4l7.9-7.9",
+  file: "M14 3H7a2 2 0 00-2 2v14a2 2 0 002 2h10a2 2 0 002-2V8l-5-5zM14 3v5h5",
+  star: "M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9-5.2-2.8-5.2 2.8 1-5.9L3.500 9.700l5.900-.8z",
+  down: "M12 5v14M6 13l6 6 6-6",
+};
+
+export function Icon({ name, filled = false }: { name: keyof typeof paths; filled?: boolean }) {
+  return (
+    <svg viewBox="0 0 24 24" width="20" height="20" fill={filled ? "currentColor" : "none"} stroke="currentColor" stroke-width={name === "more" ? 2.6 : 1.8} stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  );
+}
