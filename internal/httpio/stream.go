@@ -53,8 +53,9 @@ func OpenStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 	return s, s.flush()
 }
 
-// Serve writes the events of each call of next until the stream ends. next is called at the start and after each signal
-// on ready; a closed ready ends the stream. The error is next's; a client that left or does not read is none.
+// Serve writes the events of each call of next until the stream ends. next is called at the start, after each signal on
+// ready, and with each heartbeat, so that a quiet stream ends too when its caller may not read it any more; a closed ready
+// ends the stream. The error is next's; a client that left or does not read is none.
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
@@ -71,22 +72,18 @@ func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]
 	}
 }
 
-// wait blocks until there may be events, writing heartbeats; it reports whether the stream goes on.
+// wait blocks until there may be events or a heartbeat was written; it reports whether the stream goes on.
 func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat <-chan time.Time) bool {
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-s.closing:
-			return false
-		case _, open := <-ready:
-			return open
-		case <-beat:
-			s.buf.WriteString(":\n\n")
-			if s.flush() != nil {
-				return false
-			}
-		}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-s.closing:
+		return false
+	case _, open := <-ready:
+		return open
+	case <-beat:
+		s.buf.WriteString(":\n\n")
+		return s.flush() == nil
 	}
 }
 

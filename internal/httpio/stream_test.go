@@ -3,10 +3,12 @@ package httpio
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -94,4 +96,34 @@ func TestClientThatLeavesEndsTheStream(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// streamWriter is a response that is written to at once.
+type streamWriter struct{ *httptest.ResponseRecorder }
+
+func (streamWriter) SetReadDeadline(time.Time) error  { return nil }
+func (streamWriter) SetWriteDeadline(time.Time) error { return nil }
+
+func TestAQuietStreamIsCheckedWithEachHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := streamWriter{httptest.NewRecorder()}
+		s, err := OpenStream(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed := errors.New("no member any more")
+		begin, calls := time.Now(), 0
+		err = s.Serve(make(chan struct{}), func(context.Context) ([]Event, error) {
+			if calls++; calls > 3 {
+				return nil, removed
+			}
+			return nil, nil
+		})
+		if !errors.Is(err, removed) || time.Since(begin) != 3*heartbeat {
+			t.Errorf("%v after %s", err, time.Since(begin))
+		}
+		if got := w.Body.String(); got != ": open\n\n:\n\n:\n\n:\n\n" {
+			t.Errorf("%q", got)
+		}
+	})
 }

@@ -26,11 +26,12 @@ import (
 const goodPassword = "correct-horse-battery"
 
 type world struct {
-	t       *testing.T
-	store   *store.Store
-	auth    *auth.Auth
-	handler http.Handler
-	routes  []httpio.Route
+	t      *testing.T
+	store  *store.Store
+	auth   *auth.Auth
+	router *httpio.Router
+	routes []httpio.Route
+	hub    *realtime.Hub
 }
 
 func newWorld(t *testing.T) *world {
@@ -46,8 +47,9 @@ func newWorld(t *testing.T) *world {
 	})
 	log := slog.New(slog.DiscardHandler)
 	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
-	routes := New(Deps{Store: s, Auth: a, Events: realtime.NewHub(s, log, nil)}).Routes()
-	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes}
+	hub := realtime.NewHub(s, log, nil)
+	routes := New(Deps{Store: s, Auth: a, Events: hub}).Routes()
+	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.
@@ -92,7 +94,7 @@ func (w *world) do(method, path, authorization, body string) (int, map[string]an
 		r.Header.Set("Authorization", authorization)
 	}
 	rec := httptest.NewRecorder()
-	w.handler.ServeHTTP(rec, r)
+	w.router.ServeHTTP(rec, r)
 	if rec.Code == http.StatusNoContent {
 		return rec.Code, nil
 	}

@@ -23,11 +23,12 @@ type body struct {
 // resetEvent means that events in between are gone and the screen must load everything.
 const resetEvent = "reset"
 
+// checkEvery is how long a caller who may not follow a topic any more can still receive its events.
 const checkEvery = 2 * time.Second
 
 // Serve streams a topic of a company as server-sent events, after the seq in Last-Event-ID; without one from now on, with
 // 0 from the first that is stored. allowed returns an error for a caller who may not follow it; it is asked again before
-// events are sent, every few seconds at most, and its error ends the stream.
+// events are sent, every two seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name string, allowed func(ctx context.Context) error) error {
 	if err := allowed(r.Context()); err != nil {
 		return err
