@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/app"
 	"carillon/internal/config"
 	"carillon/internal/store/storetest"
@@ -166,6 +167,34 @@ func (h atReady) Handle(_ context.Context, r slog.Record) error {
 		h()
 	}
 	return nil
+}
+
+func TestTheReadyLineNamesTheNodeAsTheOthersDo(t *testing.T) {
+	var out bytes.Buffer
+	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute}
+	a, err := app.New(cfg, app.Options{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		var x struct{ Msg, Node string }
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatal(err)
+		}
+		if x.Msg == "ready" {
+			if !carillon.ValidUUID(x.Node) {
+				t.Errorf("node %q", x.Node)
+			}
+			return
+		}
+	}
+	t.Errorf("the log:\n%s", &out)
 }
 
 // A database that fails when requests are served already must not end the program: its start asks nothing more of it.

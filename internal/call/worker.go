@@ -112,7 +112,7 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 	defer cancel()
 	now := time.Now()
 	if err := c.read(ctx, a); err != nil {
-		c.o.Log.WarnContext(ctx, "postpone a call", "call", int64(a.key), "error", err)
+		c.o.Log.WarnContext(ctx, "postpone a call", "key", int64(a.key), "error", err)
 		return a.later(now, "postponed by a fault on our side"), true
 	}
 	switch {

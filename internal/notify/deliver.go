@@ -274,7 +274,7 @@ func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) que
 // later postpones a message after our own fault: the database, a missing provider, the network. The attempt does not count.
 func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
-		n.o.Log.Warn("postpone message", "message", int64(j.key), "notification", j.id, "error", err)
+		n.o.Log.Warn("postpone message", "notification", j.id, "message", j.key.N(), "error", err)
 	}
 	r := result(j, work.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
 	r.Detail = "put off by a fault on our side"

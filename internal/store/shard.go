@@ -19,6 +19,7 @@ import (
 // Node is one row of the nodes' table.
 type Node struct {
 	ID      string
+	Name    string // its host, for people
 	Beat    int64
 	Fit     Fitness
 	Session bool // PostgreSQL: the node's process holds its session open (KeepSession)
@@ -128,9 +129,9 @@ func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 
 func (s *Store) nodes(ctx context.Context) ([]Node, error) {
 	return db.Collect(ctx, s, "nodes", func(scan db.Scan) (n Node, err error) {
-		err = scan(&n.ID, &n.Beat, &n.Fit)
+		err = scan(&n.ID, &n.Name, &n.Beat, &n.Fit)
 		return n, err
-	}, "SELECT id, beat, fit FROM node ORDER BY id")
+	}, "SELECT id, name, beat, fit FROM node ORDER BY id")
 }
 
 func (s *Store) shards(ctx context.Context) ([]Shard, error) {

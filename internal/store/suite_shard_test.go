@@ -56,7 +56,7 @@ func (r *rig) take(t *testing.T, shard int, owner string) int64 {
 func joining(t *testing.T, r *rig) {
 	r.join(t, "b", "a", "b")
 	nodes, shards, err := r.Cluster(t.Context())
-	if err != nil || len(nodes) != 2 || nodes[0] != (store.Node{ID: "a", Beat: 1, Fit: store.Fit}) || nodes[1].ID != "b" {
+	if err != nil || len(nodes) != 2 || nodes[0] != (store.Node{ID: "a", Name: "host", Beat: 1, Fit: store.Fit}) || nodes[1].ID != "b" {
 		t.Error(nodes, err)
 	}
 	for i, x := range shards {

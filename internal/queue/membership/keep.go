@@ -157,7 +157,7 @@ func part(nodes []store.Node, id string) int {
 
 // rejoin comes back after having been declared dead: with nothing.
 func (m *Membership) rejoin(ctx context.Context) error {
-	m.o.Log.WarnContext(ctx, "was declared dead by another node; joining again")
+	m.o.Log.WarnContext(ctx, "was declared dead by another node; joining again", "node", m.id)
 	m.lease.last.Store(0)
 	m.mu.Lock()
 	owned := m.owned
@@ -183,7 +183,7 @@ func (k *keeper) depose(ctx context.Context, nodes []store.Node) (any bool, err 
 			continue
 		}
 		any = true
-		m.o.Log.WarnContext(ctx, "declared a node dead", "node", n.ID, "session", n.Session)
+		m.o.Log.WarnContext(ctx, "declared a node dead", "node", n.ID, "host", n.Name, "session", n.Session)
 		if m.o.Deposed != nil {
 			m.o.Deposed()
 		}
