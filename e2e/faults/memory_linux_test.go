@@ -16,19 +16,29 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"carillon/internal/store/storetest"
 )
 
 // memoryLimit is what a small machine or container leaves to the program.
 const memoryLimit = 512 << 20
 
 // TestHostileClientsLeaveMemoryAndTime is the short form of TestFaultsHostileClients.
-func TestHostileClientsLeaveMemoryAndTime(t *testing.T) { attack(t, 6*time.Second) }
+func TestHostileClientsLeaveMemoryAndTime(t *testing.T) { attackEach(t, 6*time.Second) }
 
 // TestFaultsHostileClients holds bodies, sockets, callbacks and lists against the program for a minute: it stays within its
 // memory, and another company's sends stay quick.
 func TestFaultsHostileClients(t *testing.T) {
 	long(t)
-	attack(t, time.Minute)
+	attackEach(t, time.Minute)
+}
+
+// attackEach attacks a program on each engine.
+func attackEach(t *testing.T, during time.Duration) {
+	t.Run("sqlite", func(t *testing.T) { attack(t, during) })
+	t.Run("postgres", func(t *testing.T) {
+		attack(t, during, "--database-url="+storetest.Postgres(t), "--master-key-file="+storetest.MasterKey(t))
+	})
 }
 
 const twoCompanies = `companies:
@@ -51,13 +61,13 @@ const twoCompanies = `companies:
 const sendForm = `{"contact":{"number":"34600111222","name":"Ana"},"recipient_id":%q,"name_template":"hello","language_template":"en",` +
 	`"notification_type":"utility","campaign_name":"c","components_push":{"body_text_0":"{{name}}"}%s}`
 
-func attack(t *testing.T, during time.Duration) {
+func attack(t *testing.T, during time.Duration, flags ...string) {
 	dir := t.TempDir()
 	setup := filepath.Join(dir, "provision.yaml")
 	if err := os.WriteFile(setup, []byte(twoCompanies), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n := newNode(t, dir, "--provision="+setup)
+	n := newNode(t, dir, append(flags, "--provision="+setup)...)
 	n.start()
 	ctx, cancel := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
