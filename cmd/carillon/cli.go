@@ -44,7 +44,7 @@ type commands struct {
 	Notifications notificationsCommand `cmd:"" help:"List, show, move, cancel and watch notifications."`
 	Templates     templatesCommand     `cmd:"" help:"List, show, create, submit and delete templates."`
 	Senders       sendersCommand       `cmd:"" help:"List senders and their circuit breakers."`
-	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove the numbers that get nothing."`
+	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
 	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"Add users."`

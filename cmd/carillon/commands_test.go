@@ -15,9 +15,9 @@ func TestMoreCommandsAskAsTheContractSays(t *testing.T) {
 	s.try(nil, "usage").want(t, 0, "recipients         7 of no limit\n", "")
 	s.answer("/functions/v1/notify/n-1", `200 {"notification_id":"n-1","scheduled_time":"2030-01-31T08:00:00Z"}`)
 	s.try(nil, "notifications", "move", "n-1", "--at", "2030-01-31T09:00:00", "--tz", "Europe/Madrid").want(t, 0, "to be sent at 2030-01-31T08:00:00Z\n", "")
-	s.answer("/functions/v1/suppressions", `200 {"data":[{"number":"34600111222","reason":"asked","created_at":"2026-01-31T00:00:00Z"}],"next_cursor":null}`,
-		`200 {"number":"34600111223","reason":"command line","created_at":"2026-01-31T00:00:00Z"}`)
-	s.try(nil, "suppressions", "list").want(t, 0, "34600111222  2026-01-31T00:00:00Z  asked\n", "")
+	s.answer("/functions/v1/suppressions", `200 {"data":[{"number":"34600111222","reason":"asked","created_at":"2026-01-31T00:00:00Z","type":"marketing"}],"next_cursor":null}`,
+		`200 {"number":"34600111223","reason":"command line","created_at":"2026-01-31T00:00:00Z","type":"all"}`)
+	s.try(nil, "suppressions", "list").want(t, 0, "34600111222  marketing  2026-01-31T00:00:00Z  asked\n", "")
 	s.try(nil, "suppressions", "add", "34600111223").want(t, 0, "34600111223 is suppressed since", "")
 	s.answer("/functions/v1/suppressions/34600111223", "204")
 	s.try(nil, "suppressions", "remove", "34600111223").want(t, 0, "34600111223 is not suppressed any more\n", "")

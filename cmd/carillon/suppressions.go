@@ -9,7 +9,7 @@ import (
 )
 
 type suppressionsCommand struct {
-	List   suppressionsList   `cmd:"" help:"List the numbers that get nothing."`
+	List   suppressionsList   `cmd:"" help:"List the suppressed numbers: which types they do not get, since when and why."`
 	Add    suppressionsAdd    `cmd:"" help:"Send a number nothing any more."`
 	Remove suppressionsRemove `cmd:"" help:"Allow sending to a number again."`
 }
@@ -19,6 +19,7 @@ type suppression struct {
 	Number    string `json:"number"`
 	Reason    string `json:"reason"`
 	CreatedAt string `json:"created_at"`
+	Type      string `json:"type"`
 }
 
 const suppressionsPath = client.Prefix + "suppressions"
@@ -42,9 +43,9 @@ func (s *suppressionsList) Run(ctx context.Context, env *environment) error {
 	if s.JSON {
 		return writeJSON(env.Stdout, all)
 	}
-	rows := [][]string{{"NUMBER", "SINCE", "REASON"}}
+	rows := [][]string{{"NUMBER", "TYPE", "SINCE", "REASON"}}
 	for _, x := range all {
-		rows = append(rows, []string{x.Number, x.CreatedAt, oneLine(x.Reason, 60)})
+		rows = append(rows, []string{x.Number, x.Type, x.CreatedAt, oneLine(x.Reason, 60)})
 	}
 	return writeTable(env.Stdout, rows)
 }

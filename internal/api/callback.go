@@ -17,6 +17,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/suppressions"
 )
 
 // maxCallback is the limit of a callback's body: the channel batches up to 3 MB of updates.
@@ -165,11 +166,11 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	return nil
 }
 
-// suppressOptOuts suppresses the recipients who opted out at the channel.
+// suppressOptOuts suppresses the recipients who opted out of marketing at the channel, for marketing.
 func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []provider.Receipt) error {
 	numbers, err := s.store.OptOuts(ctx, x.UID, receipts)
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	return s.store.Suppress(ctx, x.CompanyID, optedOut, time.Now(), numbers...)
+	return s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
 }

@@ -154,7 +154,11 @@ func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
 		r.deliver(body, 200)
 		r.deliver(body, 200) // repeats are normal
 		r.want("GET", "/suppressions", "ck_ours", "", 200, `{"data":[{"number":"34600111222","reason":"opted_out","created_at":"`)
+		r.want("GET", "/suppressions", "ck_ours", "", 200, `","type":"marketing"}],"next_cursor":null}`)
 		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111222"}`, 200, `{"number":"34600111222","reason":"manual","created_at":"`)
+		r.deliver(body, 200)
+		r.want("GET", "/suppressions", "ck_ours", "", 200, `","type":"all"}],"next_cursor":null}`)
 		r.want("GET", "/notify/"+stopped.NotificationID, "ck_ours", "", 200, `"state":"failed","reason":"recipient_opted_out"`)
 		r.want("GET", "/notify/"+reached.NotificationID, "ck_ours", "", 200, `"state":"delivered"`)
 	})

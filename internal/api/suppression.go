@@ -12,11 +12,8 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// The reasons of suppressions for which the caller gives none.
-const (
-	suppressedByHand = "manual"    // through the interface
-	optedOut         = "opted_out" // the recipient opted out at the channel
-)
+// suppressedByHand is the reason of a suppression for which the caller gives none.
+const suppressedByHand = "manual"
 
 // maxSuppressionReason is the limit of a caller's reason, in code points.
 const maxSuppressionReason = 255
@@ -39,10 +36,11 @@ type suppressionRow struct {
 	Number    string `json:"number"`
 	Reason    string `json:"reason"`
 	CreatedAt string `json:"created_at"`
+	Type      string `json:"type"`
 }
 
 func rowOf(x suppressions.Suppression) suppressionRow {
-	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt)}
+	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt), string(x.Type)}
 }
 
 const suppressionCursor = "suppression"
@@ -64,20 +62,20 @@ func (s suppressionList) list(r *http.Request) (any, error) {
 	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Number }, rowOf), err
 }
 
-// suppress adds a number. For one that is on the list already it responds with the stored entry.
+// suppress adds a number, for all types. For one that is on the list so already it responds with the stored entry.
 func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, error) {
 	number, reason, err := readSuppression(r)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	if err := s.store.Suppress(r.Context(), p.Company.ID, reason, now, number); err != nil {
+	if err := s.store.Suppress(r.Context(), p.Company.ID, suppressions.All, reason, now, number); err != nil {
 		return nil, err
 	}
 	x, err := s.store.Suppression(r.Context(), p.Company.ID, number)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound): // another request has removed it since
-		x = &suppressions.Suppression{Number: number, Reason: reason, CreatedAt: now}
+		x = &suppressions.Suppression{Number: number, Type: suppressions.All, Reason: reason, CreatedAt: now}
 	case err != nil:
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/suppressions"
 )
 
 // phone places calls for tests: it counts them, and decides by a function how each ends.
@@ -306,6 +307,24 @@ func TestALineThatCannotBeDialedFailsItsCalls(t *testing.T) {
 	if v := n.record(id); v.Reason != carillon.ReasonLineUnavailable || v.Dials != 0 {
 		t.Errorf("%+v, reason %s", v.Call, v.Reason)
 	}
+}
+
+func TestANumberSuppressedForMarketingIsCalledForTheRest(t *testing.T) {
+	p := &phone{lasts: 100 * time.Millisecond}
+	n := newNode(t, store.Options{Dir: t.TempDir()}, p)
+	n.setUp(nil)
+	defer n.start()()
+	const number = "34600111001"
+	err := n.store.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := n.call(number, func(a *store.Accept) { a.Notification.Class = carillon.Marketing })
+	await(t, "the marketing call's end", n.ended([]string{id}, carillon.StateSkipped))
+	if v := n.record(id); v.Reason != carillon.ReasonSuppressed || p.count() != 0 {
+		t.Errorf("%+v, %d placed", v.Call, p.count())
+	}
+	await(t, "the other call", n.ended([]string{n.call(number)}, carillon.StateCompleted))
 }
 
 func TestACallIsHungUp(t *testing.T) {

@@ -126,7 +126,7 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 	if !a.company.Suppresses {
 		return queue.Done{}, false
 	}
-	hit, err := c.store.Suppressed(ctx, a.company.ID, []string{a.Number})
+	hit, err := c.store.Suppressed(ctx, a.company.ID, a.Class, []string{a.Number})
 	if err != nil {
 		return a.later(now, "postponed by a fault on our side"), true
 	}

@@ -203,7 +203,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 			numbers[i] = req.Contacts[i].Number
 		}
 		var err error
-		if suppressed, err = n.store.Suppressed(ctx, c.ID, numbers); err != nil {
+		if suppressed, err = n.store.Suppressed(ctx, c.ID, req.Class, numbers); err != nil {
 			return err
 		}
 	}

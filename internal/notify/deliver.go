@@ -12,6 +12,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
 )
 
@@ -113,7 +114,7 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookMost)
 	defer cancel()
-	hit, err := n.store.Suppressed(ctx, c.ID, []string{j.Number})
+	hit, err := n.store.Suppressed(ctx, c.ID, j.Class, []string{j.Number})
 	if err != nil {
 		return n.later(j, err, now), true
 	}
@@ -192,6 +193,12 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 		r.Outcome = store.Outcome{Rank: rank.Sent, ProviderID: o.ProviderID}
 		return queue.Done{Result: r, Answered: true}
 	case provider.Refused:
+		if o.Reason == carillon.ReasonRecipientOptedOut {
+			err := n.store.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
+			if err != nil { // the channel refuses it again
+				return n.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
+			}
+		}
 		d := ended(j, o.Reason, o.Detail, now)
 		d.Answered = true
 		return d

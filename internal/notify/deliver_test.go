@@ -16,6 +16,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
 )
 
@@ -327,4 +328,38 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 			t.Errorf("%s: %+v", name, d.Result)
 		}
 	}
+}
+
+func TestAnOptOutInTheChannelsResponseSuppressesMarketingAlone(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		r := newRig(t, o, nil)
+		defer r.start()()
+		const number = "34600111222"
+		send := func(class string, want carillon.State, reason carillon.Reason) {
+			t.Helper()
+			id := r.accept([]byte(replace(string(body("", number)), `"utility"`, `"`+class+`"`)))
+			await(t, class+" ended", func() bool { return r.view(id).State == carillon.StateCompleted })
+			if x := r.view(id).Recipients[0]; x.State != want || x.Reason != reason {
+				t.Errorf("%s: %s %s, want %s %s", class, x.State, x.Reason, want, reason)
+			}
+		}
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
+			if m.Class == carillon.Marketing {
+				return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonRecipientOptedOut, Detail: "131050"}
+			}
+			return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
+		}
+		send("marketing", carillon.StateFailed, carillon.ReasonRecipientOptedOut)
+		if x, err := r.store.Suppression(t.Context(), r.company.ID, number); err != nil || x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
+			t.Fatalf("%+v, %v", x, err)
+		}
+		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // found when it is due
+		r.company.Suppresses = true                                         // found when it is accepted
+		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed)
+		send("utility", carillon.StateSent, "")
+		send("transactional", carillon.StateSent, "")
+		if n := r.provider.count(); n != 3 {
+			t.Errorf("the channel got %d messages", n)
+		}
+	})
 }

@@ -70,7 +70,7 @@ type Receipt struct {
 	At         time.Time
 	Reason     carillon.Reason // with StateFailed
 	Detail     string
-	OptOut     bool // the recipient opted out: the number is suppressed
+	OptOut     bool // the recipient opted out of marketing: the number is suppressed for it
 }
 
 // TemplateEvent is a channel's report on the review or health of a template.

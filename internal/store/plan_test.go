@@ -320,7 +320,7 @@ var filling = []string{
 	`INSERT INTO template_creation (company_id, day, used) SELECT 'c' || i, '2027-01-01', 1 FROM generate_series(0, 5000) i`,
 	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)
 		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n' || i, '{}', i FROM generate_series(0, 5000) i`,
-	`INSERT INTO suppression (company_id, number, reason, created_at) SELECT ` + company + `, 34600000000 + i, 'r', i FROM generate_series(0, 20000) i`,
+	`INSERT INTO suppression (company_id, number, type, reason, created_at) SELECT ` + company + `, 34600000000 + i, 'all', 'r', i FROM generate_series(0, 20000) i`,
 	`INSERT INTO quota (company_id, day, used) SELECT 'c' || i % 2000, 'd' || i / 2000, 1 FROM generate_series(0, 20000) i`,
 	`INSERT INTO rate (name, start, used) SELECT 'n' || i % 1000, i / 1000, 1 FROM generate_series(0, 10000) i`,
 	`INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)

@@ -167,18 +167,27 @@ func randomBytes(n int) []byte {
 	return b
 }
 
-// suppressions adds numbers; those that are there keep their reason.
+// suppressions adds numbers, for all types; those that are there for all types keep their reason.
 func (a *applying) suppressions(ctx context.Context, companyID string, c *config.Company) error {
 	for _, number := range c.Suppressions {
-		n, err := a.tx.Exec(ctx, `INSERT INTO suppression (company_id, number, reason, created_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (company_id, number) DO NOTHING`, companyID, number, "set up", db.Millis(a.now))
-		e := unchanged
-		if n == 1 {
-			e = created
-		}
+		e, err := a.suppress(ctx, companyID, number)
 		if err := a.count("suppression", c.At, e, err); err != nil {
 			return fmt.Errorf("suppress a number: %w", err)
 		}
 	}
 	return nil
+}
+
+func (a *applying) suppress(ctx context.Context, companyID, number string) (effect, error) {
+	n, err := a.tx.Exec(ctx, `INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ($1, $2, 'all', 'set up', $3)
+		ON CONFLICT (company_id, number) DO NOTHING`, companyID, number, db.Millis(a.now))
+	if err != nil || n == 1 {
+		return created, err
+	}
+	n, err = a.tx.Exec(ctx, `UPDATE suppression SET type = 'all', reason = 'set up', created_at = $3
+		WHERE company_id = $1 AND number = $2 AND type = 'marketing'`, companyID, number, db.Millis(a.now))
+	if err != nil || n == 1 {
+		return updated, err
+	}
+	return unchanged, nil
 }

@@ -16,6 +16,7 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/resource/resourcetest"
 	"carillon/internal/store"
+	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
 )
 
@@ -317,6 +318,26 @@ func approveByChannel(t *testing.T, st *store.Store, companyID, name string) {
 	if ok, err := st.SwapTemplate(t.Context(), read, &next, time.Now(), templates.Limits{}); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
+}
+
+func TestApplySuppressesForAllTypes(t *testing.T) {
+	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
+		apply(t, st, small)
+		id := companyNamed(t, st, "Small")
+		if err := st.Suppress(t.Context(), id, suppressions.Marketing, suppressions.OptedOut, time.Now(), "34600000001"); err != nil {
+			t.Fatal(err)
+		}
+		form := `companies: [{name: Small, suppressions: ["34600000001"]}]`
+		if s := apply(t, st, form); !strings.Contains(s.String(), "suppression 1 updated") {
+			t.Error(s)
+		}
+		if x, err := st.Suppression(t.Context(), id, "34600000001"); err != nil || x.Type != suppressions.All || x.Reason != "set up" {
+			t.Errorf("%+v, %v", x, err)
+		}
+		if s := apply(t, st, form); s.Changed() {
+			t.Error("applied twice:", s)
+		}
+	})
 }
 
 func TestNewDefaultSenderReplacesTheOld(t *testing.T) {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -302,14 +303,14 @@ func templateLimits(t *testing.T, r *rig) {
 }
 
 func suppressing(t *testing.T, r *rig) {
-	if err := r.Suppress(t.Context(), ours, "manual", r.now, "34600000001", "34600000002"); err != nil {
+	if err := r.Suppress(t.Context(), ours, suppressions.All, "manual", r.now, "34600000001", "34600000002"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Suppress(t.Context(), ours, "other", r.now.Add(time.Hour), "34600000001", "34600000003"); err != nil {
+	if err := r.Suppress(t.Context(), ours, suppressions.All, "other", r.now.Add(time.Hour), "34600000001", "34600000003"); err != nil {
 		t.Fatal(err)
 	}
 	for company, want := range map[string]map[string]bool{ours: {"34600000001": true}, theirs: {}} {
-		got, err := r.Suppressed(t.Context(), company, []string{"34600000001", "34600000009"})
+		got, err := r.Suppressed(t.Context(), company, carillon.Transactional, []string{"34600000001", "34600000009"})
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(company, err, d)
 		}
@@ -318,9 +319,10 @@ func suppressing(t *testing.T, r *rig) {
 		}
 	}
 	x, err := r.Suppression(t.Context(), ours, "34600000001")
-	if err != nil || *x != (suppressions.Suppression{Number: "34600000001", Reason: "manual", CreatedAt: r.now}) {
+	if err != nil || *x != (suppressions.Suppression{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: r.now}) {
 		t.Error(x, err)
 	}
+	suppressingMarketing(t, r)
 	rows, err := r.Suppressions(t.Context(), ours, "34600000001", 1)
 	if err != nil || len(rows) != 1 || rows[0].Number != "34600000002" {
 		t.Error(rows, err)
@@ -383,5 +385,40 @@ func oldestCompany(t *testing.T, r *rig) {
 	})
 	if id, err := r.OldestCompany(t.Context()); id != "aaa" || err != nil {
 		t.Error(id, err)
+	}
+}
+
+// suppressingMarketing checks that a suppression of marketing leaves the other classes alone, never narrows one of all types, and is
+// replaced by one.
+func suppressingMarketing(t *testing.T, r *rig) {
+	for _, step := range []struct {
+		of     suppressions.Type
+		reason string
+		want   map[string]suppressions.Type
+	}{
+		{suppressions.Marketing, suppressions.OptedOut, map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.Marketing}},
+		{suppressions.All, "stop", map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All}},
+		{suppressions.Marketing, suppressions.OptedOut, map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All}},
+	} {
+		numbers := slices.Sorted(maps.Keys(step.want))
+		if err := r.Suppress(t.Context(), ours, step.of, step.reason, r.now.Add(2*time.Hour), numbers...); err != nil {
+			t.Fatal(err)
+		}
+		for class := range carillon.Class(carillon.Classes) {
+			want := map[string]bool{}
+			for number, of := range step.want {
+				if of == suppressions.All || class == carillon.Marketing {
+					want[number] = true
+				}
+			}
+			got, err := r.Suppressed(t.Context(), ours, class, numbers)
+			if d := cmp.Diff(want, got); err != nil || d != "" {
+				t.Errorf("after %s for %s, %s: %v %s", step.reason, step.of, class, err, d)
+			}
+		}
+	}
+	x, err := r.Suppression(t.Context(), ours, "34600000008")
+	if err != nil || *x != (suppressions.Suppression{Number: "34600000008", Type: suppressions.All, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour)}) {
+		t.Error(x, err)
 	}
 }

@@ -141,7 +141,7 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 		for i := range 100 {
 			all = append(all, fmt.Sprint(34600000000+i))
 		}
-		if err := st.Suppress(t.Context(), "ours", "manual", time.Now(), all[0], all[3], all[99], all[0]); err != nil {
+		if err := st.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), all[0], all[3], all[99], all[0]); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range []int{1, 2, 4, 5, 20, 21, 100} {
@@ -152,11 +152,11 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 			if n > 99 {
 				want[all[99]] = true
 			}
-			got, err := st.Suppressed(t.Context(), "ours", all[:n])
+			got, err := st.Suppressed(t.Context(), "ours", carillon.Utility, all[:n])
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Error(n, err, diff)
 			}
-			if foreign, err := st.Suppressed(t.Context(), "theirs", all[:n]); len(foreign) > 0 || err != nil {
+			if foreign, err := st.Suppressed(t.Context(), "theirs", carillon.Marketing, all[:n]); len(foreign) > 0 || err != nil {
 				t.Error(foreign, err)
 			}
 		}
@@ -174,7 +174,7 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 		}
 		add := func(number string) bool {
 			before := st.StoredGeneration(t)
-			if err := st.Suppress(t.Context(), "ours", "manual", time.Now(), number); err != nil {
+			if err := st.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), number); err != nil {
 				t.Fatal(err)
 			}
 			return st.StoredGeneration(t) != before
@@ -203,10 +203,10 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 func TestSuppressionsComeInPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		at := time.UnixMilli(1_800_000_000_000).UTC()
-		if err := st.Suppress(t.Context(), "ours", "manual", at, "34600000002", "34600000001", "34600000003"); err != nil {
+		if err := st.Suppress(t.Context(), "ours", suppressions.All, "manual", at, "34600000002", "34600000001", "34600000003"); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Suppress(t.Context(), "ours", "opted_out", at.Add(time.Hour), "34600000001"); err != nil {
+		if err := st.Suppress(t.Context(), "ours", suppressions.Marketing, suppressions.OptedOut, at.Add(time.Hour), "34600000001"); err != nil {
 			t.Fatal(err)
 		}
 		var got []suppressions.Suppression
@@ -221,7 +221,7 @@ func TestSuppressionsComeInPages(t *testing.T) {
 			}
 			after = rows[1].Number
 		}
-		want := []suppressions.Suppression{{Number: "34600000001", Reason: "manual", CreatedAt: at}, {Number: "34600000002", Reason: "manual", CreatedAt: at}, {Number: "34600000003", Reason: "manual", CreatedAt: at}}
+		want := []suppressions.Suppression{{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: at}, {Number: "34600000002", Type: suppressions.All, Reason: "manual", CreatedAt: at}, {Number: "34600000003", Type: suppressions.All, Reason: "manual", CreatedAt: at}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

@@ -161,6 +161,7 @@ CREATE INDEX resource_id ON resource (kind, id);
 CREATE TABLE suppression (
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
   number     TEXT NOT NULL,
+  type       TEXT NOT NULL CHECK (type IN ('all', 'marketing')),
   reason     TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   PRIMARY KEY (company_id, number)

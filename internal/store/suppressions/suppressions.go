@@ -37,18 +37,35 @@ type Tx struct{ tx *configure.Tx }
 // On returns what writes inside a transaction.
 func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx} }
 
-// Suppression is a number that a company's messages skip.
+// Type is what a suppressed number does not get.
+type Type string
+
+// The types. All includes Marketing.
+const (
+	All       Type = "all"
+	Marketing Type = "marketing"
+)
+
+// OptedOut is the reason of a suppression by which the recipient opted out at the channel.
+const OptedOut = "opted_out"
+
+// Suppression is a number that a company's messages and calls skip, those of every type or marketing ones alone.
 type Suppression struct {
 	Number    string
+	Type      Type
 	Reason    string
 	CreatedAt time.Time
 }
 
-// Suppressed returns which of the numbers of a request are suppressed, in one query. Callers skip it where Company.Suppresses
-// is false.
-func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []string) (map[string]bool, error) {
+// Suppressed returns which of the numbers of a request of the class are suppressed, in one query. Callers skip it where
+// Company.Suppresses is false.
+func (s *Store) Suppressed(ctx context.Context, companyID string, class carillon.Class, numbers []string) (map[string]bool, error) {
 	if len(numbers) == 0 {
 		return nil, nil
+	}
+	query := "SELECT number FROM suppression WHERE company_id = $1 AND number " + s.d.In(2)
+	if class != carillon.Marketing {
+		query += " AND type = 'all'"
 	}
 	found := make(map[string]bool, len(numbers))
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -56,17 +73,17 @@ func (s *Store) Suppressed(ctx context.Context, companyID string, numbers []stri
 		err := scan(&number)
 		found[number] = true
 		return err
-	}, "SELECT number FROM suppression WHERE company_id = $1 AND number "+s.d.In(2), companyID, s.d.List(numbers))
+	}, query, companyID, s.d.List(numbers))
 	return found, db.Wrap(err, "look up suppressions")
 }
 
-const suppressionPage = "SELECT number, reason, created_at FROM suppression WHERE company_id = $1 AND number > $2 ORDER BY number LIMIT $3"
+const suppressionPage = "SELECT number, type, reason, created_at FROM suppression WHERE company_id = $1 AND number > $2 ORDER BY number LIMIT $3"
 
 // Suppressions is a page of a company's suppressed numbers, by number, those after the one given.
 func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
 	return db.Collect(ctx, s.d, "suppressions", func(scan db.Scan) (x Suppression, err error) {
 		var created int64
-		err = scan(&x.Number, &x.Reason, &created)
+		err = scan(&x.Number, &x.Type, &x.Reason, &created)
 		x.CreatedAt = db.Instant(created)
 		return x, err
 	}, suppressionPage, companyID, after, limit)
@@ -76,7 +93,7 @@ func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit
 func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Suppression, error) {
 	x := &Suppression{Number: number}
 	var created int64
-	err := s.d.Row(ctx, []any{&x.Reason, &created}, "SELECT reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+	err := s.d.Row(ctx, []any{&x.Type, &x.Reason, &created}, "SELECT type, reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
 	if err != nil {
 		return nil, db.Absent(err, "Suppression")
 	}
@@ -87,9 +104,10 @@ func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Sup
 // errFirst says that a company's first suppression must invalidate caches.
 var errFirst = errors.New("the company has no suppressions yet")
 
-// Suppress adds numbers to a company's list; one that is on it already is left unchanged. Only the first number of a list
-// invalidates caches, because of Company.Suppresses; a removal never does: a stale Suppresses costs only a look-up.
-func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
+// Suppress adds numbers to a company's list. One that is on it already is left unchanged, but for a suppression of marketing that All
+// replaces. Only the first number of a list invalidates caches, because of Company.Suppresses; a removal never does: a stale
+// Suppresses costs only a look-up.
+func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
 	ctx = context.WithoutCancel(ctx) // what was committed must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
@@ -109,7 +127,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 			if err != nil {
 				return err
 			}
-			return put(ctx, tx, companyID, reason, now, numbers...)
+			return put(ctx, tx, companyID, of, reason, now, numbers...)
 		})
 	}
 	if !c.Suppresses || errors.Is(err, errFirst) {
@@ -117,7 +135,7 @@ func (s *Store) Suppress(ctx context.Context, companyID, reason string, now time
 			if err := lockCompany(ctx, tx.Tx, companyID); err != nil {
 				return err
 			}
-			return s.On(tx).PutSuppressions(ctx, companyID, reason, now, numbers...)
+			return s.On(tx).PutSuppressions(ctx, companyID, of, reason, now, numbers...)
 		})
 	}
 	return db.Wrap(err, "suppress numbers")
@@ -135,16 +153,20 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 	return nil
 }
 
-// PutSuppressions adds numbers inside a change of configuration; one that is on the list already is left unchanged.
-func (t *Tx) PutSuppressions(ctx context.Context, companyID, reason string, now time.Time, numbers ...string) error {
+// PutSuppressions adds numbers inside a change of configuration, as Suppress does.
+func (t *Tx) PutSuppressions(ctx context.Context, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
 	t.tx.Changes(companyID)
-	return put(ctx, t.tx.Tx, companyID, reason, now, numbers...)
+	return put(ctx, t.tx.Tx, companyID, of, reason, now, numbers...)
 }
 
-func put(ctx context.Context, tx *db.Tx, companyID, reason string, now time.Time, numbers ...string) error {
-	b := db.NewBulk("suppression", "ON CONFLICT (company_id, number) DO NOTHING", "company_id:text", "number:text", "reason:text", "created_at:bigint")
+// wider replaces a suppression of marketing by one of all types, and nothing else.
+const wider = `ON CONFLICT (company_id, number) DO UPDATE SET type = excluded.type, reason = excluded.reason,
+	created_at = excluded.created_at WHERE suppression.type = 'marketing' AND excluded.type = 'all'`
+
+func put(ctx context.Context, tx *db.Tx, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
+	b := db.NewBulk("suppression", wider, "company_id:text", "number:text", "type:text", "reason:text", "created_at:bigint")
 	for _, number := range numbers {
-		b.Add(companyID, number, reason, db.Millis(now))
+		b.Add(companyID, number, string(of), reason, db.Millis(now))
 	}
 	return b.Write(ctx, tx)
 }
@@ -162,7 +184,7 @@ func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (remov
 	return removed, db.Wrap(err, "remove suppression")
 }
 
-// OptOuts are the numbers of messages whose recipients asked for no more, for one company's sender.
+// OptOuts are the numbers of messages whose recipients asked for no more marketing, for one company's sender.
 func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provider.Receipt) ([]string, error) {
 	var numbers []string
 	for i := range receipts {
