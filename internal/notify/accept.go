@@ -221,8 +221,8 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 		a.Messages[i] = m
 	}
 	a.Notification.Total = len(a.Messages)
-	if a.Notification.Open == 0 {
-		a.Notification.DoneAt = a.Notification.CreatedAt
+	if a.Notification.Open == 0 { // nothing will be delivered, so the contacts are not kept
+		a.Notification.DoneAt, a.Notification.Body = a.Notification.CreatedAt, ""
 	}
 	a.Quota = store.Quota{
 		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,

@@ -31,8 +31,8 @@ type Accept struct {
 	followed map[string]bool // topics that the company subscribes to; nil: none
 }
 
-// Notification is one accepted request. Its body is stored as received and parsed again at delivery; lists and views show the
-// Labels instead, and their notifications have no Body.
+// Notification is one accepted request. Its body is stored as received and parsed again at delivery, and empty where every recipient
+// is skipped; lists and views show the Labels instead, and their notifications have no Body.
 type Notification struct {
 	ID         string
 	CompanyID  string
