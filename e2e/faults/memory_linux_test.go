@@ -44,13 +44,13 @@ func attackEach(t *testing.T, during time.Duration) {
 const twoCompanies = `companies:
   - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01
     name: Ours
-    limits: {sends_per_minute: 0, daily_recipients: 0}
+    limits: {sends_per_minute: 0, daily_recipients: 0, daily_bytes: 0}
     keys: [{key: ck_ours_0123456789, label: ours, scopes: ["*"]}]
     senders: [{id: ours, number: "15555550100", channel: messaging, provider: sandbox, default: true}]
     templates: [{sender: ours, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.", examples: {body: [Ana]}}]
   - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02
     name: Hostile
-    limits: {sends_per_minute: 0, daily_recipients: 0}
+    limits: {sends_per_minute: 0, daily_recipients: 0, daily_bytes: 0}
     keys: [{key: ck_hostile_0123456789, label: hostile, scopes: ["*"]}]
     senders:
       - {id: hostile, number: "15555550200", channel: messaging, provider: sandbox, default: true}

@@ -155,7 +155,7 @@ func (n *node) tail() {
 func provisionFile(t *testing.T, dir string, senders ...*channelAccount) string {
 	t.Helper()
 	text := "companies:\n  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01\n    name: Faults\n" +
-		"    limits: {sends_per_minute: 0, template_lists_per_minute: 0, daily_recipients: 0}\n" +
+		"    limits: {sends_per_minute: 0, template_lists_per_minute: 0, daily_recipients: 0, daily_bytes: 0}\n" +
 		"    keys:\n      - {key: " + accessKey + ", label: faults, scopes: [\"*\"]}\n" + users() + "    senders:\n"
 	for i, p := range senders {
 		if i == 1 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list

@@ -127,7 +127,7 @@ func channelSetUp(numbers []*graphtest.Server) string {
 	}
 	return `companies:
   - name: Acme
-    limits: {daily_recipients: 0, sends_per_minute: 0}
+    limits: {daily_recipients: 0, daily_bytes: 0, sends_per_minute: 0}
     keys: [{key: ck_channel_test, label: test}]
     senders:` + sender("main", "15555550100", "1000001", numbers[0].URL()) + sender("second", "15555550101", "1000002", numbers[1].URL()) + `
     templates:` + channelTemplates

@@ -26,6 +26,7 @@ func Scopes() []string {
 
 const (
 	maxLimit     = 1_000_000_000
+	maxBytes     = 1_000_000_000_000_000
 	maxRetention = 36_500 // days: a hundred years
 )
 
@@ -46,6 +47,7 @@ func (c *company) fields(f *form) {
 		c.number(f, "template_lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplateListsPerMinute })
 		c.number(f, "lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.ListsPerMinute })
 		c.number(f, "daily_recipients", maxLimit, func(x *carillon.Company) *int { return &x.Limits.DailyRecipients })
+		c.number(f, "daily_bytes", maxBytes, func(x *carillon.Company) *int { return &x.Limits.DailyBytes })
 		c.number(f, "templates_per_day", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplatesPerDay })
 		c.number(f, "widget_calls_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.WidgetCallsPerMinute })
 	})

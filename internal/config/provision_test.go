@@ -52,7 +52,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 		Name:          "Acme Travel",
 		CallingHours:  &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
 		Redial:        carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy, carillon.StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
-		Limits:        carillon.Limits{ListsPerMinute: 600, TemplatesPerDay: 10},
+		Limits:        carillon.Limits{ListsPerMinute: 600, DailyBytes: 10_000_000_000, TemplatesPerDay: 10},
 		RetentionDays: 90,
 	}
 	suspended := carillon.NewCompany("Old")
@@ -117,6 +117,7 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 		{"bad status", in(`status: closed`), "setup/a.yaml:3:13: status must be one of active, suspended"},
 		{"text for a truth", in(`strict_recipient_id: "yes"`), "setup/a.yaml:3:26: strict_recipient_id must be true or false, not a text"},
 		{"negative limit", in(`limits: {daily_recipients: -1}`), "setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000"},
+		{"limit of bytes", in(`limits: {daily_bytes: 1000000000000001}`), "setup/a.yaml:3:27: daily_bytes must be a whole number from 0 to 1000000000000000"},
 		{"octal limit", in(`limits: {daily_recipients: 010}`), "setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000"},
 		{"unknown zone", in(`calling_hours: {timezone: Europe/Atlantis}`), "setup/a.yaml:3:31: timezone must be an IANA time zone such as Europe/Madrid"},
 		{"hours that begin at the end of the day", in(`calling_hours: {from: "24:00"}`), "setup/a.yaml:3:27: from must be a time of day such as 09:00"},

@@ -11,7 +11,7 @@ import (
 // The policies that the headers of a 429 name.
 const (
 	MinutePolicy = "minute" // requests a minute
-	DailyPolicy  = "daily"  // recipients a day
+	DailyPolicy  = "daily"  // recipients or stored bytes a day
 )
 
 // RateHeaders writes RateLimit-Policy and RateLimit in the structured form of the IETF draft "RateLimit header fields for

@@ -226,6 +226,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 	}
 	a.Quota = store.Quota{
 		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,
+		Bytes: a.Size(), BytesLimit: c.Limits.DailyBytes,
 	}
 	return nil
 }

@@ -67,11 +67,32 @@ type NewMessage struct {
 	Skip   carillon.Reason
 }
 
-// Quota charges the company's UTC day with Charge recipients; it is refused past Limit (0: none).
+// Quota charges the company's UTC day with Charge recipients and with Bytes that are stored; it is refused past the limits (0: none).
 type Quota struct {
-	Day    string
-	Charge int
-	Limit  int
+	Day        string
+	Charge     int
+	Limit      int
+	Bytes      int
+	BytesLimit int
+}
+
+// amount is what a request or a company's day uses of both quotas.
+type amount struct{ recipients, bytes int }
+
+func (q *Quota) charge() amount { return amount{q.Charge, q.Bytes} }
+
+func (x amount) plus(y amount) amount  { return amount{x.recipients + y.recipients, x.bytes + y.bytes} }
+func (x amount) minus(y amount) amount { return amount{x.recipients - y.recipients, x.bytes - y.bytes} }
+
+// recipientBytes is about what a recipient's row and its index entries occupy.
+const recipientBytes = 200
+
+// Size returns about how many bytes a request occupies once it is stored.
+func (a *Accept) Size() int {
+	n := &a.Notification
+	l := &n.Labels
+	return len(n.Body) + len(n.Notes) + len(n.Campaign) + len(l.RecipientID) + len(l.TemplateName) + len(l.Language) + len(l.AgentID) +
+		len(l.Event) + recipientBytes*len(a.Messages)
 }
 
 // Idempotency is the key under which the response is stored.
@@ -164,15 +185,15 @@ func (a *Accept) quotaKey() quotaKey { return quotaKey{a.Notification.CompanyID,
 
 // quotaUse is a company's use of a day: in the row that limits it, as the batch decides and as the row says meanwhile; and in
 // the other rows, from when the company had no quota (accept_flush.go).
-type quotaUse struct{ used, written, others int }
+type quotaUse struct{ used, written, others amount }
 
 // lockQuotas locks the rows of the batch's companies, sorted, and charges every new request in the same statement, because
 // usually all fit.
 func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey]*quotaUse, error) {
-	charges := map[quotaKey]int{}
+	charges := map[quotaKey]amount{}
 	for _, a := range accepts {
 		if a.admitted() {
-			charges[a.quotaKey()] += a.Quota.Charge
+			charges[a.quotaKey()] = charges[a.quotaKey()].plus(a.Quota.charge())
 		}
 	}
 	quotas := make(map[quotaKey]*quotaUse, len(charges))
@@ -180,25 +201,27 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 		u := &quotaUse{}
 		err := chargeQuota(ctx, tx, k, charges[k], &u.written)
 		if err == nil && !tx.SQLite() { // SQLite has no other rows
-			err = tx.Row(ctx, []any{&u.others}, "SELECT "+quotaOthers, k.company, k.day)
+			err = tx.Row(ctx, []any{&u.others.recipients, &u.others.bytes}, quotaOthers, k.company, k.day)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("charge quota: %w", err)
 		}
-		u.used = u.written - charges[k]
+		u.used = u.written.minus(charges[k])
 		quotas[k] = u
 	}
 	return quotas, nil
 }
 
-// chargeQuota adds to the row that limits a company, and reads the new count.
-func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge int, used *int) error {
-	return tx.Row(ctx, []any{used}, `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, $3)
-		ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used RETURNING used`, k.company, k.day, charge)
+// chargeQuota adds to the row that limits a company, and reads the new counts.
+func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge amount, used *amount) error {
+	return tx.Row(ctx, []any{&used.recipients, &used.bytes}, `INSERT INTO quota (company_id, day, part, used, bytes) VALUES ($1, $2, 0, $3, $4)
+		ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used, bytes = quota.bytes + excluded.bytes
+		RETURNING used, bytes`, k.company, k.day, charge.recipients, charge.bytes)
 }
 
-// quotaOthers is what a company used while it had no quota.
-const quotaOthers = "(SELECT CAST(COALESCE(SUM(o.used), 0) AS BIGINT) FROM quota AS o WHERE o.company_id = $1 AND o.day = $2 AND o.part > 0)"
+// quotaOthers reads what a company used while it had no quota.
+const quotaOthers = `SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM quota
+	WHERE company_id = $1 AND day = $2 AND part > 0`
 
 func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
 	return slices.SortedFunc(maps.Keys(m), func(a, b quotaKey) int {
@@ -206,7 +229,7 @@ func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
 	})
 }
 
-// admit decides in order which requests fit the quota. A request that would exceed it is refused whole, and so is its repeat.
+// admit decides in order which requests fit the quotas. A request that would exceed one is refused whole, and so is its repeat.
 func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 	for _, a := range accepts {
 		if a.first != nil && a.first.err != nil {
@@ -216,12 +239,21 @@ func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 			continue
 		}
 		u := quotas[a.quotaKey()]
-		if used := u.used + u.others; a.Quota.Limit > 0 && used+a.Quota.Charge > a.Quota.Limit {
-			a.err = quotaExceeded(a.Quota, used, a.Notification.CreatedAt)
-			continue
+		if a.err = a.Quota.exceeded(u.used.plus(u.others), a.Notification.CreatedAt); a.err == nil {
+			u.used = u.used.plus(a.Quota.charge())
 		}
-		u.used += a.Quota.Charge
 	}
+}
+
+// exceeded returns the error of a request for which the day's use leaves no room, nil where it fits.
+func (q *Quota) exceeded(used amount, now time.Time) error {
+	switch {
+	case q.Limit > 0 && used.recipients+q.Charge > q.Limit:
+		return quotaExceeded("Daily notification quota used up", q.Limit, used.recipients, now)
+	case q.BytesLimit > 0 && used.bytes+q.Bytes > q.BytesLimit:
+		return quotaExceeded("Daily quota of stored bytes used up", q.BytesLimit, used.bytes, now)
+	}
+	return nil
 }
 
 // correctQuotas reverts the charges of requests that were refused or replayed.
@@ -231,19 +263,20 @@ func correctQuotas(ctx context.Context, tx *db.Tx, quotas map[quotaKey]*quotaUse
 		if u.used == u.written {
 			continue
 		}
-		if _, err := tx.Exec(ctx, "UPDATE quota SET used = $1 WHERE company_id = $2 AND day = $3 AND part = 0", u.used, k.company, k.day); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE quota SET used = $1, bytes = $2 WHERE company_id = $3 AND day = $4 AND part = 0",
+			u.used.recipients, u.used.bytes, k.company, k.day); err != nil {
 			return fmt.Errorf("correct quota: %w", err)
 		}
 	}
 	return nil
 }
 
-func quotaExceeded(q Quota, used int, now time.Time) *carillon.Error {
+func quotaExceeded(message string, quota, used int, now time.Time) *carillon.Error {
 	reset := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	return &carillon.Error{
-		Code: carillon.QuotaExceeded, Message: "Daily notification quota used up",
+		Code: carillon.QuotaExceeded, Message: message,
 		Details: carillon.Details{
-			{Key: "quota", Value: q.Limit}, {Key: "used", Value: used}, {Key: "reset_time", Value: carillon.FormatTime(reset)},
+			{Key: "quota", Value: quota}, {Key: "used", Value: used}, {Key: "reset_time", Value: carillon.FormatTime(reset)},
 		},
 		RetryAfter: max(1, int(reset.Sub(now)/time.Second)+1),
 	}

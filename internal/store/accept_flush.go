@@ -14,9 +14,12 @@ import (
 
 type quotaSum struct {
 	quotaKey
-	charge, limit int // limit: math.MaxInt where there is none
+	charge, limit amount // limit: math.MaxInt where there is none
 	at            time.Time
 }
+
+// unlimited is the limit of a company without a quota.
+var unlimited = amount{math.MaxInt, math.MaxInt} //nolint:gochecknoglobals // a constant
 
 const (
 	quotaSpan = 15 * time.Second // after which a committer counts in another row
@@ -27,37 +30,49 @@ const (
 // A company without a quota is only counted, in one row a committer and quarter of a minute: no commit waits for another, and no
 // row gets many versions, which could not be cleaned up under a held snapshot (docs/adr/0014).
 func (q *quotaSum) charged(slot int) db.Statement {
-	if q.limit == math.MaxInt {
+	if q.limit == unlimited {
 		at := q.at.UTC()
 		span := at.Sub(at.Truncate(24*time.Hour)) / quotaSpan
 		return db.Statement{
-			SQL: `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used`,
-			Args: []any{q.company, q.day, 1 + int(span)*db.Slots + slot, q.charge},
+			SQL: `INSERT INTO quota (company_id, day, part, used, bytes) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used, bytes = quota.bytes + excluded.bytes`,
+			Args: []any{q.company, q.day, 1 + int(span)*db.Slots + slot, q.charge.recipients, q.charge.bytes},
 		}
 	}
 	return db.Statement{
-		SQL: `INSERT INTO quota (company_id, day, part, used) VALUES ($1, $2, 0, CAST($3 AS BIGINT) / CASE WHEN CAST($3 AS BIGINT) + ` + quotaOthers + ` <= $4 THEN 1 ELSE 0 END)
-		ON CONFLICT (company_id, day, part) DO UPDATE SET used = (quota.used + excluded.used) /
-		CASE WHEN quota.used + excluded.used + ` + quotaOthers + ` <= $4 THEN 1 ELSE 0 END`,
-		Args: []any{q.company, q.day, q.charge, q.limit},
+		SQL: `INSERT INTO quota (company_id, day, part, used, bytes)
+		VALUES ($1, $2, 0, CAST($3 AS BIGINT) / ` + quotaFits("CAST($3 AS BIGINT)", "CAST($4 AS BIGINT)") + `, $4)
+		ON CONFLICT (company_id, day, part) DO UPDATE SET bytes = quota.bytes + excluded.bytes,
+		used = (quota.used + excluded.used) / ` + quotaFits("quota.used + excluded.used", "quota.bytes + excluded.bytes"),
+		Args: []any{q.company, q.day, q.charge.recipients, q.charge.bytes, q.limit.recipients, q.limit.bytes},
 	}
+}
+
+// quotaFits is the SQL of 1 where the row's new counts and what was used without a quota are within the limits, else of 0.
+func quotaFits(used, bytes string) string {
+	return `(SELECT CASE WHEN ` + used + ` + CAST(COALESCE(SUM(o.used), 0) AS BIGINT) <= $5
+		AND ` + bytes + ` + CAST(COALESCE(SUM(o.bytes), 0) AS BIGINT) <= $6 THEN 1 ELSE 0 END
+		FROM quota AS o WHERE o.company_id = $1 AND o.day = $2 AND o.part > 0)`
 }
 
 // quotaSums adds up the charges of a batch; ok is false when a quota cannot suffice.
 func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 	for _, a := range accepts {
-		k, limit := a.quotaKey(), a.Quota.Limit
-		if limit <= 0 {
-			limit = math.MaxInt
+		k, limit := a.quotaKey(), unlimited
+		if a.Quota.Limit > 0 {
+			limit.recipients = a.Quota.Limit
+		}
+		if a.Quota.BytesLimit > 0 {
+			limit.bytes = a.Quota.BytesLimit
 		}
 		i := slices.IndexFunc(sums, func(s quotaSum) bool { return s.quotaKey == k })
 		if i < 0 {
 			i, sums = len(sums), append(sums, quotaSum{quotaKey: k, limit: limit, at: a.Notification.CreatedAt})
 		}
 		s := &sums[i]
-		s.charge, s.limit = s.charge+a.Quota.Charge, min(s.limit, limit)
-		if s.charge > s.limit {
+		s.charge = s.charge.plus(a.Quota.charge())
+		s.limit = amount{min(s.limit.recipients, limit.recipients), min(s.limit.bytes, limit.bytes)}
+		if s.charge.recipients > s.limit.recipients || s.charge.bytes > s.limit.bytes {
 			return nil, false
 		}
 	}

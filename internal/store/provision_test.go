@@ -103,7 +103,7 @@ func TestWhatApplySetsUpCanBeUsed(t *testing.T) {
 			t.Errorf("flow known: %v, %v", known, err)
 		}
 		c, err := st.Company(ctx, acmeID)
-		if err != nil || !c.Suppresses || c.CallingHours == nil || c.Limits.DailyRecipients != 0 || c.Limits.TemplatesPerDay != 10 {
+		if err != nil || !c.Suppresses || c.CallingHours == nil || c.Limits.DailyRecipients != 0 || c.Limits.DailyBytes != 10_000_000_000 || c.Limits.TemplatesPerDay != 10 {
 			t.Errorf("company: %+v, %v", c, err)
 		}
 		m, err := st.Members(ctx, acmeID, "", 10)

@@ -251,9 +251,10 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 	err = db.Ignore(s.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before))
 	if err == nil && day != "" {
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-			var used int
-			err := tx.Row(ctx, []any{&p.Rows, &used}, `WITH parts AS (DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used)
-				SELECT count(*), COALESCE(SUM(used), 0)::bigint FROM parts`, companyID, day)
+			var used amount
+			err := tx.Row(ctx, []any{&p.Rows, &used.recipients, &used.bytes}, `WITH parts AS (
+				DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used, bytes)
+				SELECT count(*), COALESCE(SUM(used), 0)::bigint, COALESCE(SUM(bytes), 0)::bigint FROM parts`, companyID, day)
 			if err != nil {
 				return err
 			}

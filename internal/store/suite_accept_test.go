@@ -26,6 +26,7 @@ func accepting() []sentence {
 		{"one poisoned request in a hundred fails alone", poisonedRequestFailsAlone},
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
 		{"64 senders at once never pass the quota", quotaIsNeverPassed},
+		{"64 senders at once never pass the quota of bytes", bytesAreNeverPassed},
 		{"a quota that comes during the day counts what was used without one", quotaComesDuringTheDay},
 		{"a request that the quota refuses stores nothing", refusedRequestStoresNothing},
 		{"of two notifications with one number one is stored", numberIsTaken},
@@ -272,11 +273,45 @@ func quotaIsNeverPassed(t *testing.T, r *rig) {
 	}
 }
 
+func bytesAreNeverPassed(t *testing.T, r *rig) {
+	all := requests(r, 64, func(_ int, a *store.Accept) { a.Quota.Bytes, a.Quota.BytesLimit = 300, 10_000 })
+	stored := 0
+	for i, err := range together(t, r, all) {
+		var e *carillon.Error
+		switch {
+		case err == nil:
+			stored++
+		case !errors.As(err, &e) || e.Code != carillon.QuotaExceeded || e.Details.Find("quota") != 10_000 || e.Details.Find("used") != 9_900:
+			t.Error(err)
+		case r.there(t, all[i]):
+			t.Error("a refused request was stored")
+		}
+	}
+	if n := r.used(t, all[0]); stored != 33 || n != 33 {
+		t.Errorf("of 10,000 bytes, %d requests of 300 were stored and %d recipients charged", stored, n)
+	}
+}
+
 func quotaComesDuringTheDay(t *testing.T, r *rig) {
+	if used := comesDuringTheDay(t, r, "recipients"); used != 106 {
+		t.Errorf("%d are told to be used, want 106", used)
+	}
+	r.now = r.now.Add(24 * time.Hour)
+	if used := comesDuringTheDay(t, r, "bytes"); used != 7 {
+		t.Errorf("%d are told to be used, want 7", used)
+	}
+}
+
+// comesDuringTheDay charges amounts of recipients or of bytes without and with a limit, and returns how many recipients are used.
+func comesDuringTheDay(t *testing.T, r *rig, of string) int {
+	t.Helper()
 	charged := func(at time.Duration, charge, limit int) error {
 		a := r.request("34600000001")
 		a.Notification.CreatedAt = r.now.Add(at)
 		a.Quota.Charge, a.Quota.Limit = charge, limit
+		if of == "bytes" {
+			a.Quota.Charge, a.Quota.Limit, a.Quota.Bytes, a.Quota.BytesLimit = 1, 0, charge, limit
+		}
 		err := r.Accept(t.Context(), a)
 		if (err == nil) != r.there(t, a) {
 			t.Errorf("%v, stored: %v", err, r.there(t, a))
@@ -293,12 +328,10 @@ func quotaComesDuringTheDay(t *testing.T, r *rig) {
 		refused       bool
 	}{{41, 100, true}, {30, 100, false}, {11, 100, true}, {10, 100, false}, {1, 100, true}, {5, 0, false}, {1, 106, false}, {1, 106, true}} {
 		if err := charged(0, c.charge, c.limit); carillon.IsCode(err, carillon.QuotaExceeded) != c.refused || (err != nil) != c.refused {
-			t.Errorf("%d more of %d: %v, want refused: %v", c.charge, c.limit, err, c.refused)
+			t.Errorf("%d more %s of %d: %v, want refused: %v", c.charge, of, c.limit, err, c.refused)
 		}
 	}
-	if n := r.used(t, r.request("34600000001")); n != 106 {
-		t.Errorf("%d are told to be used, want 106", n)
-	}
+	return r.used(t, r.request("34600000001"))
 }
 
 func refusedRequestStoresNothing(t *testing.T, r *rig) {

@@ -229,6 +229,7 @@ CREATE TABLE quota (
   day        TEXT NOT NULL,
   part       INTEGER NOT NULL DEFAULT 0,
   used       BIGINT NOT NULL,
+  bytes      BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (company_id, day, part)
 ){hot};
 
