@@ -4,9 +4,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/store"
@@ -22,7 +19,6 @@ func sharding() []sentence {
 		{"a shard is given by its owner of this epoch only", givingAShard},
 		{"a node that leaves frees its shards", leaving},
 		{"the one process of a folder takes all shards", takingAll},
-		{"recovery makes what earlier owners began unknown and begins every wait anew", recovering},
 	}
 }
 
@@ -213,42 +209,5 @@ func takingAll(t *testing.T, r *rig) {
 		if x.Owner != "new" || x.ID == 9 && x.Epoch <= before {
 			t.Errorf("%+v", x)
 		}
-	}
-}
-
-func recovering(t *testing.T, r *rig) {
-	f, a := r.fence(t), r.accepted(t, 4)
-	for n := range 2 {
-		r.start(t, f, a, n)
-	}
-	r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(1)), Attempt: 1, Move: work.MoveUnknown, Due: r.now})
-	if err := r.Give(t.Context(), []work.Fence{f}); err != nil {
-		t.Fatal(err)
-	}
-	r.join(t, "next")
-	next := work.Fence{Shard: f.Shard, Owner: "next", Epoch: r.take(t, f.Shard, "next")}
-	r.start(t, next, a, 2) // its own: not to be recovered
-	later := r.now.Add(time.Hour)
-	waits := func(uid int64) time.Duration {
-		if uid != r.sender.UID {
-			t.Errorf("asked for the wait of sender %d", uid)
-		}
-		return 10 * time.Minute
-	}
-	senders, err := r.InFlight(t.Context(), []int{f.Shard + 1, f.Shard})
-	if d := cmp.Diff(map[int][]int64{f.Shard: {r.sender.UID}}, senders); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	if n, err := r.Recover(t.Context(), f.Shard, next.Epoch, later, senders[f.Shard], waits); n != 2 || err != nil {
-		t.Error(n, err)
-	}
-	for n, want := range []int{3, 3, 2, 1} {
-		m := r.message(t, a, n)
-		if m.Q != want || want == 3 && !m.Due.Equal(later.Add(10*time.Minute)) {
-			t.Errorf("message %d: %+v", n, m)
-		}
-	}
-	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, senders[f.Shard], waits); n != 0 || err != nil {
-		t.Error(n, err)
 	}
 }
