@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,6 +198,43 @@ func TestSuppressionsAreAddedReadAndRemoved(t *testing.T) {
 		r.want("DELETE", "/suppressions/34600000001", "ck_ours", "", 204, "")
 		r.want("DELETE", "/suppressions/34600000001", "ck_ours", "", 404, `"not_found"`)
 		r.want("DELETE", "/suppressions/%00", "ck_ours", "", 404, `"not_found"`)
+	})
+}
+
+func TestASuppressionThatIsRemovedAtOnceIsAddedAllTheSame(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, r *channelRig) {
+		const number, rounds = "34600000001", 60
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600000002"}`, 200, "") // the list is never empty
+		var posts, deletes sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		removed := 0
+		deletes.Go(func() {
+			for ctx.Err() == nil {
+				switch status, text := r.call("DELETE", "/suppressions/"+number, "ck_ours", ""); status {
+				case 204:
+					removed++
+				case 404:
+				default:
+					t.Errorf("remove: %d %s", status, text)
+				}
+			}
+		})
+		for range 2 {
+			posts.Go(func() {
+				for range rounds {
+					status, text := r.call("POST", "/suppressions", "ck_ours", `{"number":"`+number+`","reason":"complaint"}`)
+					if status != 200 || !strings.HasPrefix(text, `{"number":"`+number+`","reason":"complaint","created_at":"`) {
+						t.Errorf("add: %d %s", status, text)
+					}
+				}
+			})
+		}
+		posts.Wait()
+		stop()
+		deletes.Wait()
+		if removed == 0 {
+			t.Error("nothing was removed between two requests")
+		}
 	})
 }
 
