@@ -235,15 +235,7 @@ func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) er
 
 // Exec runs one statement in a transaction of its own (Update), and returns the number of rows it changed.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	var n int64
-	err := d.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-		n, err = tx.Exec(ctx, query, args...)
-		return err
-	})
-	if err != nil {
-		return 0, err // n may still be written, after the caller's context ended
-	}
-	return n, nil
+	return Returning(ctx, d, func(ctx context.Context, tx *Tx) (int64, error) { return tx.Exec(ctx, query, args...) })
 }
 
 // OnWriter runs fn on SQLite's writing connection, between two transactions. A full queue is waited for.

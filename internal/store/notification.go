@@ -137,49 +137,55 @@ func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carill
 // Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
 func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
 	seq, followed := carillon.SeqOf(id), s.followed(ctx, companyID)
-	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
 	var keys []carillon.MessageKey // whose events are to be written
 	for key := seq.Message(0); followed[events.Notifications] && key <= seq.LastMessage(); key++ {
 		keys = append(keys, key)
 	}
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if err := tx.own(ctx, companyID, id); err != nil {
-			return err
-		}
-		var n int64
-		if err := events.Messages(ctx, tx.Tx, keys, func() (err error) {
-			n, err = tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
-				WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
-			return err
-		}); err != nil {
-			return fmt.Errorf("cancel: %w", err)
-		}
-		dropped, begun, calling, err := calls.Cancel(ctx, tx.Tx, seq, now)
-		if err == nil && dropped > 0 && followed[events.Calls] {
-			err = events.Call(ctx, tx.Tx, seq.Message(0))
-		}
-		if err != nil {
-			return err
-		}
-		if canceled = int(n) + dropped; canceled == 0 {
-			return carillon.InConflict("Nothing is left to cancel")
-		}
-		if err := tx.Row(ctx, []any{&sent}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank NOT IN (10, 20)", first, last); err != nil {
-			return fmt.Errorf("cancel: %w", err)
-		}
-		sent += begun
-		var open int
-		if err := tx.Row(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
-			return fmt.Errorf("cancel: %w", err)
-		}
-		open += calling
-		done := int64(0)
-		if open == 0 {
-			done = db.Millis(now)
-		}
-		_, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, done, int64(seq))
-		return err
+	type result struct{ canceled, sent int }
+	done, err := returning(ctx, s, func(ctx context.Context, tx *Tx) (done result, err error) {
+		done.canceled, done.sent, err = tx.cancel(ctx, companyID, id, keys, now, followed[events.Calls])
+		return done, err
 	})
+	return done.canceled, done.sent, err
+}
+
+// cancel is Cancel inside a transaction. keys are the messages whose events are to be written; ofCall says whether a call's are.
+func (tx *Tx) cancel(ctx context.Context, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled, sent int, err error) {
+	if err := tx.own(ctx, companyID, id); err != nil {
+		return 0, 0, err
+	}
+	seq := carillon.SeqOf(id)
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	var n int64
+	if err := events.Messages(ctx, tx.Tx, keys, func() (err error) {
+		n, err = tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
+			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
+		return err
+	}); err != nil {
+		return 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	dropped, begun, calling, err := calls.Cancel(ctx, tx.Tx, seq, now)
+	if err == nil && dropped > 0 && ofCall {
+		err = events.Call(ctx, tx.Tx, seq.Message(0))
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if canceled = int(n) + dropped; canceled == 0 {
+		return 0, 0, carillon.InConflict("Nothing is left to cancel")
+	}
+	var open int
+	if err := tx.Row(ctx, []any{&sent, &open}, "SELECT COUNT(CASE WHEN rank NOT IN (10, 20) THEN 1 END), COUNT(CASE WHEN "+stillOpen+" THEN 1 END)"+
+		" FROM message WHERE id BETWEEN $1 AND $2", first, last); err != nil {
+		return 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	sent += begun
+	open += calling
+	ended := int64(0)
+	if open == 0 {
+		ended = db.Millis(now)
+	}
+	_, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, ended, int64(seq))
 	return canceled, sent, err
 }
 

@@ -261,17 +261,13 @@ func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) e
 // Decide sends or fails up to limit of a company's held messages. It returns their notifications, and the lanes of those to be
 // sent, each once.
 func (s *Store) Decide(ctx context.Context, companyID string, send bool, now time.Time, limit int) (d Decided, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		d = Decided{}
+	d, err = returning(ctx, s, func(ctx context.Context, tx *Tx) (d Decided, err error) {
 		for i, lanes := range []*[]work.Lane{&d.Lanes, &d.CallLanes} {
-			if d.Messages == limit {
-				return nil
-			}
-			if err := d.decide(ctx, tx, lanes, s.restorable()[i], companyID, send, now, limit-d.Messages); err != nil {
-				return err
+			if err == nil && d.Messages < limit {
+				err = d.decide(ctx, tx, lanes, s.restorable()[i], companyID, send, now, limit-d.Messages)
 			}
 		}
-		return nil
+		return d, err
 	})
 	return d, db.Wrap(err, "decide after a restore")
 }

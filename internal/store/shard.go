@@ -143,13 +143,13 @@ func (s *Store) shards(ctx context.Context) ([]Shard, error) {
 
 // Depose declares a node dead if its beat still has the observed value, frees its shards, and reports whether it did.
 func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool, err error) {
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	deposed, err = returning(ctx, s, func(ctx context.Context, tx *Tx) (bool, error) {
 		n, err := tx.Exec(ctx, "DELETE FROM node WHERE id = $1 AND beat = $2", id, beat)
-		if deposed = n == 1; err != nil || !deposed {
-			return err
+		if err != nil || n != 1 {
+			return false, err
 		}
 		_, err = tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id)
-		return err
+		return true, err
 	})
 	return deposed, db.Wrap(err, "depose")
 }
@@ -199,14 +199,13 @@ func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []S
 	if !s.SQLite() {
 		order = " ORDER BY id FOR UPDATE" // the lock order
 	}
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-		taken, err = db.Collect(ctx, tx, "shards", func(scan db.Scan) (Shard, error) {
+	taken, err = returning(ctx, s, func(ctx context.Context, tx *Tx) ([]Shard, error) {
+		return db.Collect(ctx, tx, "shards", func(scan db.Scan) (Shard, error) {
 			x := Shard{Owner: owner}
 			err := scan(&x.ID, &x.Epoch)
 			return x, err
 		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id "+s.In(2)+order+
 			") RETURNING id, epoch", owner, s.List(shards))
-		return err
 	})
 	slices.SortFunc(taken, func(a, b Shard) int { return cmp.Compare(a.ID, b.ID) })
 	return taken, db.Wrap(err, "take shards")
@@ -234,21 +233,16 @@ func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Ti
 		w := wait(uid)
 		waits[w] = append(waits[w], uid)
 	}
-	var total int64
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		total = 0
+	total, err := returning(ctx, s, func(ctx context.Context, tx *Tx) (total int64, err error) {
 		for w, uids := range waits { // one statement for all with the same wait, since each scans the shard's rows in flight
 			n, err := tx.Exec(ctx, "UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "+s.In(4),
 				db.Millis(now.Add(w)), shard, epoch, s.List(uids))
 			if err != nil {
-				return err
+				return 0, err
 			}
 			total += n
 		}
-		return nil
+		return total, nil
 	})
-	if err != nil {
-		return 0, fmt.Errorf("recover shard: %w", err) // total may still be written, after the context ended
-	}
-	return total, nil
+	return total, db.Wrap(err, "recover shard")
 }

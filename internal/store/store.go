@@ -213,6 +213,11 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx)
 	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return fn(ctx, s.on(&configure.Tx{Tx: tx})) })
 }
 
+// returning is Update for a function with a result, as db.Returning.
+func returning[T any](ctx context.Context, s *Store, fn func(ctx context.Context, tx *Tx) (T, error)) (T, error) {
+	return db.Returning(ctx, s.DB, func(ctx context.Context, tx *db.Tx) (T, error) { return fn(ctx, s.on(&configure.Tx{Tx: tx})) })
+}
+
 // checkMasterKey refuses to start with a master key that cannot open what the database holds.
 func (s *Store) checkMasterKey(ctx context.Context) error {
 	const row = "meta/master-key"

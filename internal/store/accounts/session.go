@@ -32,17 +32,17 @@ func (x *Session) scan(scan db.Scan) error {
 // password hash is no longer the one that was checked: a session begun with an old password would outlive its change.
 // rehashed replaces the hash by one of the same password. It reports whether the session started.
 func (s *Store) StartSession(ctx context.Context, x Session, token, checked, rehashed string) (started bool, err error) {
-	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+	started, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2, password_hash = $4 WHERE id = $1 AND password_hash = $3",
 			x.AccountID, db.Millis(x.CreatedAt), checked, rehashed)
-		if started = n == 1; err != nil || !started {
-			return err
+		if err != nil || n != 1 {
+			return false, err
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
 			x.ID, x.AccountID, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt)); err != nil {
-			return err
+			return false, err
 		}
-		return addRefreshToken(ctx, tx, x.ID, token, x.CreatedAt)
+		return true, addRefreshToken(ctx, tx, x.ID, token, x.CreatedAt)
 	})
 	return started, db.Wrap(err, "start session")
 }
@@ -65,30 +65,39 @@ const (
 
 // Refresh spends a refresh token and stores the next of its family. A spent token is accepted once more within grace of its
 // first use; any other use ends its session for good: the whole family is revoked.
-func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (x Session, r Refreshed, err error) {
-	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		x, r = Session{}, RefreshUnknown
-		var spent int64
-		var repeated bool
-		// The row is locked by writing it, so that of two refreshes at once the second sees the first.
-		err := tx.Row(ctx, []any{&x.ID, &spent, &repeated},
-			"UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at, repeated", seal.Digest(token))
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if spent != 0 && (repeated || now.UnixMilli()-spent >= grace.Milliseconds()) {
-			r = RefreshRevoked
-			return endSession(ctx, tx, x.ID, now)
-		}
-		if r, err = extendSession(ctx, tx, &x, now, now.Add(life)); err != nil || r != RefreshDone {
-			return err
-		}
-		return spend(ctx, tx, x.ID, token, next, now, now.Add(-life))
+func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (Session, Refreshed, error) {
+	type result struct {
+		x Session
+		r Refreshed
+	}
+	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (done result, err error) {
+		done.r, err = refresh(ctx, tx, &done.x, token, next, now, grace, life)
+		return done, err
 	})
-	return x, r, db.Wrap(err, "refresh session")
+	return done.x, done.r, db.Wrap(err, "refresh session")
+}
+
+// refresh spends the token inside a transaction, and reads its session.
+func refresh(ctx context.Context, tx *db.Tx, x *Session, token, next string, now time.Time, grace, life time.Duration) (Refreshed, error) {
+	var spent int64
+	var repeated bool
+	// The row is locked by writing it, so that of two refreshes at once the second sees the first.
+	err := tx.Row(ctx, []any{&x.ID, &spent, &repeated},
+		"UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at, repeated", seal.Digest(token))
+	if errors.Is(err, sql.ErrNoRows) {
+		return RefreshUnknown, nil
+	}
+	if err != nil {
+		return RefreshUnknown, err
+	}
+	if spent != 0 && (repeated || now.UnixMilli()-spent >= grace.Milliseconds()) {
+		return RefreshRevoked, endSession(ctx, tx, x.ID, now)
+	}
+	r, err := extendSession(ctx, tx, x, now, now.Add(life))
+	if err != nil || r != RefreshDone {
+		return r, err
+	}
+	return r, spend(ctx, tx, x.ID, token, next, now, now.Add(-life))
 }
 
 func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.Time) (Refreshed, error) {

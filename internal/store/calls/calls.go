@@ -184,13 +184,16 @@ func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (move
 
 // HangUp requests the end of a call in progress on any node and returns its state and node; "" when it is not in progress.
 func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.MessageKey) (state carillon.State, node string, err error) {
-	err = s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		state, node = "", ""
-		err := tx.Row(ctx, []any{&state, &node}, `UPDATE call SET hang_up = TRUE WHERE id = $1 AND company_id = $2 AND q + 0 = 2
+	type call struct {
+		state carillon.State
+		node  string
+	}
+	c, err := db.Returning(ctx, s.DB, func(ctx context.Context, tx *db.Tx) (c call, err error) {
+		err = tx.Row(ctx, []any{&c.state, &c.node}, `UPDATE call SET hang_up = TRUE WHERE id = $1 AND company_id = $2 AND q + 0 = 2
 			RETURNING state, node`, int64(key), companyID)
-		return db.Ignore(err)
+		return c, db.Ignore(err)
 	})
-	return state, node, db.Wrap(err, "hang up")
+	return c.state, c.node, db.Wrap(err, "hang up")
 }
 
 // ToHangUp reads the calls in progress on this node that shall be ended.

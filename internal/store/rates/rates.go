@@ -22,17 +22,17 @@ func (s *Store) Shared() bool { return !s.d.SQLite() }
 // after it. One statement decides, so that nodes that borrow at once never pass the limit together.
 func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
 	if n <= limit {
-		err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-			err := tx.Row(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
+		// The count after it, 0 when it was not granted: n is at least 1.
+		used, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (used int, err error) {
+			err = tx.Row(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
 				RETURNING used`, name, db.Millis(window), n, limit)
-			granted = err == nil
-			return db.Ignore(err)
+			return used, db.Ignore(err)
 		})
 		if err != nil {
 			return false, 0, fmt.Errorf("borrow rate: %w", err)
 		}
-		if granted {
+		if used > 0 {
 			return true, used, nil
 		}
 	}

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"carillon/internal/db"
@@ -71,23 +70,17 @@ func (t *Table) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 // Flights reads what a shard's owner has in flight at this epoch. It locks the fence first: the owner's transactions with
 // unknown results have then ended, so that no start of theirs can appear later (docs/adr/0005).
 func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
-	var all []Flight
-	err := t.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		all = nil
+	all, err := db.Returning(ctx, t.DB, func(ctx context.Context, tx *db.Tx) ([]Flight, error) {
 		held, err := f.Take(ctx, tx)
 		if err != nil || !held {
-			return err
+			return nil, err
 		}
-		all, err = db.Collect(ctx, tx, "rows", func(scan db.Scan) (x Flight, err error) {
+		return db.Collect(ctx, tx, "rows", func(scan db.Scan) (x Flight, err error) {
 			err = scan(&x.Key, &x.SenderUID, &x.Class, &x.Attempt)
 			return x, err
 		}, `SELECT id, sender, class, attempt FROM `+t.Name+` WHERE q >= 2 AND q = 2 AND shard = $1 AND epoch = $2`, f.Shard, f.Epoch)
-		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read flights: %w", err) // all may still be written, after the context ended
-	}
-	return all, nil
+	return all, db.Wrap(err, "read flights")
 }
 
 // Postpone returns the statements that move rows to later times. No partial index serves their conditions: with stale statistics
