@@ -148,6 +148,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // Calls are the tables of calls.
 func (s *Store) Calls() *calls.Store { return s.calls }
 
+// Derive returns a key of 32 bytes for one purpose, made from the master key.
+func (s *Store) Derive(purpose string) ([]byte, error) { return s.seal.Derive(purpose) }
+
 // Chats are the tables of conversations.
 func (s *Store) Chats() *chats.Store { return s.chats }
 

@@ -66,6 +66,29 @@ func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, e
 	})
 }
 
+// found is a resource, and whose it is.
+type found struct {
+	companyID string
+	resource  resource.Resource // nil: there is none
+}
+
+// Find returns the resource of an id that is unique over all companies, with its secret, and its company, from the cache; nil:
+// there is none. It must not be changed.
+func (s *Store) Find(ctx context.Context, k resource.Kind, id string) (x resource.Resource, companyID string, err error) {
+	f, err := s.found.Get(ctx, k.Name+"/"+id, func(ctx context.Context) (found, string, error) {
+		var f found
+		var row resourceRow
+		err := s.d.Row(ctx, []any{&f.companyID, &row.name, &row.doc, &row.secret},
+			"SELECT company_id, name, doc, sealed FROM resource WHERE kind = $1 AND id = $2 AND active LIMIT 1", k.Name, id)
+		if err != nil {
+			return f, "", db.Wrap(db.Ignore(err), "look up "+k.Name)
+		}
+		f.resource, err = s.readResource(f.companyID, k, id, row)
+		return f, f.companyID, err
+	})
+	return f.resource, f.companyID, err
+}
+
 // Resource reads a company's resource with its secret. Errors: not_found.
 func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind, id string) (resource.Resource, error) {
 	var row resourceRow

@@ -16,11 +16,12 @@ type Store struct {
 	config *configure.Configuration
 	agents *cache.Cache[*Agent]
 	flows  *cache.Cache[bool]
+	found  *cache.Cache[found]
 }
 
 // New returns the store of a database.
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
-	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), flows: configure.Cache[bool](c)}
+	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), flows: configure.Cache[bool](c), found: configure.Cache[found](c)}
 }
 
 // Tx writes inside a transaction.

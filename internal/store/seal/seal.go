@@ -4,6 +4,7 @@ package seal
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,8 +16,9 @@ import (
 // Sealer encrypts with AES-256-GCM, a random nonce each, the row as additional data so that a ciphertext cannot be moved
 // to another row.
 type Sealer struct {
-	aead cipher.AEAD
-	kid  string
+	aead   cipher.AEAD
+	kid    string
+	master [32]byte
 }
 
 // New returns a sealer with a master key.
@@ -30,7 +32,12 @@ func New(master [32]byte) (*Sealer, error) {
 		return nil, fmt.Errorf("master key: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte("carillon master key id:"), master[:]...))
-	return &Sealer{aead: aead, kid: hex.EncodeToString(sum[:4])}, nil
+	return &Sealer{aead: aead, kid: hex.EncodeToString(sum[:4]), master: master}, nil
+}
+
+// Derive returns a key of 32 bytes for one purpose, which says nothing of the master key (HKDF, RFC 5869).
+func (s *Sealer) Derive(purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, s.master[:], nil, "carillon "+purpose, 32)
 }
 
 // Seal returns `v1:<key id>:<base64 of nonce and ciphertext>`.
