@@ -21,6 +21,7 @@ import (
 	"carillon/internal/call"
 	"carillon/internal/catalog"
 	"carillon/internal/config"
+	"carillon/internal/conversation"
 	"carillon/internal/egress"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
@@ -52,23 +53,24 @@ type App struct {
 	o   Options
 	log *slog.Logger
 
-	store     *store.Store
-	limits    *limit.Limits
-	auth      *auth.Auth
-	catalog   *catalog.Catalog
-	notify    *notify.Notify
-	calls     *call.Calls
-	queue     *queue.Queue
-	bus       *realtime.Bus
-	hub       *realtime.Hub
-	whatsapp  *whatsapp.Client
-	sandbox   *sandbox.Channel
-	phone     *sandbox.Phone
-	media     *egress.Prober
-	purge     *purge.Purge
-	metrics   *metrics
-	readiness *readiness
-	tracing   *tracing.Tracing // nil: off
+	store         *store.Store
+	limits        *limit.Limits
+	auth          *auth.Auth
+	catalog       *catalog.Catalog
+	notify        *notify.Notify
+	calls         *call.Calls
+	conversations *conversation.Conversations
+	queue         *queue.Queue
+	bus           *realtime.Bus
+	hub           *realtime.Hub
+	whatsapp      *whatsapp.Client
+	sandbox       *sandbox.Channel
+	phone         *sandbox.Phone
+	media         *egress.Prober
+	purge         *purge.Purge
+	metrics       *metrics
+	readiness     *readiness
+	tracing       *tracing.Tracing // nil: off
 
 	router   *httpio.Router
 	listener *connections
@@ -133,7 +135,9 @@ func (a *App) start(ctx context.Context) error {
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
-	a.wire() //nolint:contextcheck // the gauges are read long after the start
+	if err := a.wire(); err != nil { //nolint:contextcheck // the gauges are read long after the start
+		return err
+	}
 	a.readiness = newReadiness(a.log, conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)
 	if err := a.provision(ctx); err != nil {
 		return err
@@ -163,7 +167,7 @@ func (a *App) start(ctx context.Context) error {
 }
 
 // wire builds the parts, from the store up.
-func (a *App) wire() {
+func (a *App) wire() error {
 	a.limits = limit.New(a.store.Rates(), a.log)
 	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
@@ -191,17 +195,24 @@ func (a *App) wire() {
 	})
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
-	a.router = httpio.NewRouter(a.log, a.observe, a.routes()...)
+	a.conversations = newConversations(a.store, a.hub, a.log)
+	sessionKey, err := a.store.Derive("chat sessions")
+	if err != nil {
+		return err
+	}
+	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow = a.cfg.LogSlow
+	return nil
 }
 
-func (a *App) routes() []httpio.Route {
+func (a *App) routes(sessionKey []byte) []httpio.Route {
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
 	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub})
-	return slices.Concat(public, admin.Routes(), panel.Pages())
+	pages, root := panel.Pages()
+	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, sessionKey, root))
 }
 
 func authOptions(cfg config.Config, processors int, log *slog.Logger) auth.Options {
@@ -225,7 +236,7 @@ func (a *App) run(ctx context.Context) {
 	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	engine := a.bus.Run

@@ -133,14 +133,22 @@ type Said struct {
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: in.ClientID, Text: in.Text, Extra: chats.Extra{File: in.File}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File}, At: now}
+}
+
+// ownID is a client id as it is stored: what authors make up never meets.
+func ownID(author chats.Author, clientID string) string {
+	if clientID == "" {
+		return ""
+	}
+	return string(author) + ":" + clientID
 }
 
 // Say appends what the contact says. Said again with the same client id it returns the first turn. Errors: not_found,
 // limit_exceeded.
 func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	turn, c, err := s.append(ctx, companyID, id, in.ClientID, func(c *chats.Conversation) ([]chats.Turn, error) {
+	turn, c, err := s.append(ctx, companyID, id, ownID(chats.Visitor, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
 		turns := []chats.Turn{in.turn(chats.Visitor, now)}
 		switch c.State {
 		case chats.Resolved, chats.Abandoned:

@@ -90,7 +90,7 @@ func taken(c *chats.Conversation) error {
 // not_found.
 func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	turn, c, err := s.append(ctx, by.CompanyID, id, in.ClientID, func(c *chats.Conversation) ([]chats.Turn, error) {
+	turn, c, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
 		if c.Assignee != "" && c.Assignee != by.AccountID && seen >= 0 {
 			return nil, taken(c)
 		}
@@ -116,7 +116,7 @@ func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, s
 // Note appends what only teammates see.
 func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	return s.append(ctx, by.CompanyID, id, in.ClientID, func(*chats.Conversation) ([]chats.Turn, error) {
+	return s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(*chats.Conversation) ([]chats.Turn, error) {
 		t := in.turn(chats.Teammate, now)
 		t.Note, t.AccountID, t.Extra.Name = true, by.AccountID, by.Name
 		return []chats.Turn{t}, nil

@@ -53,13 +53,10 @@ func newPage() page {
 	}
 }
 
-// Pages returns the routes of what a browser sees.
-func Pages() []httpio.Route {
+// Pages returns the routes of what a browser sees, and what it sees at the address of the installation.
+func Pages() (routes []httpio.Route, root httpio.Handler) {
 	p := newPage()
-	return []httpio.Route{
-		{Pattern: "GET /{$}", Access: "none", Handle: p.show},
-		{Pattern: "GET /panel", Access: "none", Handle: p.show},
-	}
+	return []httpio.Route{{Pattern: "GET /panel", Access: "none", Handle: p.show}}, p.show
 }
 
 func (p page) show(w http.ResponseWriter, r *http.Request) error {

@@ -11,7 +11,8 @@ import (
 )
 
 func TestBrowsersGetAPage(t *testing.T) {
-	rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, Pages()...)
+	pages, root := Pages()
+	rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...)
 	for _, c := range []struct{ path, lang, want string }{
 		{"/", "", `<html lang="en">`},
 		{"/panel", "es-MX,es;q=0.9", "Carillon está en marcha"},

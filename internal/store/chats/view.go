@@ -2,6 +2,7 @@ package chats
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"carillon"
@@ -23,7 +24,7 @@ type TurnView struct {
 
 // View returns the turn in JSON's form.
 func (t *Turn) View() TurnView {
-	return TurnView{t.Seq, t.Author, t.Kind, t.Text, carillon.FormatTime(t.At), t.ClientID, t.Note, t.AccountID, t.Extra}
+	return TurnView{t.Seq, t.Author, t.Kind, t.Text, carillon.FormatTime(t.At), strings.TrimPrefix(t.ClientID, string(t.Author)+":"), t.Note, t.AccountID, t.Extra}
 }
 
 // Views returns turns in JSON's form.

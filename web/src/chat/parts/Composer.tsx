@@ -46,7 +46,7 @@ export function Composer({ chat, texts, input }: { chat: Chat; texts: Texts; inp
     <footer class="composer">
       {(problem || over > 0 || busy) && <p class={busy ? "note" : "problem"} role="status">{busy ? texts.uploading : over > 0 ? fill(texts.tooLong, { n: over }) : problem}</p>}
       <div class="line">
-        <button class="icon" aria-label={texts.attach} title={texts.attach} disabled={busy || m.phase !== "ready"} onClick={() => picker.current?.click()}><Icon name="clip" /></button>
+        {chat.limits.file > 0 && <button class="icon" aria-label={texts.attach} title={texts.attach} disabled={busy || m.phase !== "ready"} onClick={() => picker.current?.click()}><Icon name="clip" /></button>}
         <input ref={picker} type="file" hidden tabIndex={-1} aria-hidden="true" accept={chat.limits.types.join(",") || undefined}
           onChange={(e) => { const f = e.currentTarget.files?.[0]; if (f) void attach(f); e.currentTarget.value = ""; }} />
         <textarea ref={input} rows={1} value={text} placeholder={texts.placeholder} aria-label={texts.placeholder} dir="auto" enterkeyhint="send"

@@ -1,4 +1,3 @@
-// Package widget is the chat and voice widgets of a company: their configuration.
 package widget
 
 import (
@@ -6,7 +5,9 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
+	"carillon"
 	"carillon/internal/resource"
 )
 
@@ -21,6 +22,12 @@ type Widget struct {
 	Language       string            `json:"language"`     // BCP 47
 	Appearance     Appearance        `json:"appearance"`
 	AllowedOrigins []string          `json:"allowed_origins"` // empty: any
+	// TalkToPerson is whether the page offers a teammate; nil: it does.
+	TalkToPerson *bool `json:"talk_to_person,omitempty"`
+	// Texts replace those of the page, by language and key.
+	Texts map[string]map[string]string `json:"texts,omitempty"`
+	// Hours are when teammates answer; nil: always. Outside them a visitor who asks for one leaves an address instead.
+	Hours *carillon.CallingHours `json:"hours,omitempty"`
 	// IdentitySecret signs who a visitor is, by HS256; its UTF-8 bytes are the key. Empty: visitors are not identified.
 	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
 }
@@ -77,6 +84,8 @@ func (w *Widget) Validate() error {
 		c.Required(at, w.Translations[language])
 	}
 	w.Appearance.validate(&c)
+	w.validateTexts(&c)
+	w.validateHours(&c)
 	w.AllowedOrigins = resource.List(w.AllowedOrigins)
 	c.That(len(w.AllowedOrigins) <= maxOrigins, "allowed_origins", "Must hold at most 100 origins")
 	for i, o := range w.AllowedOrigins {
@@ -85,6 +94,42 @@ func (w *Widget) Validate() error {
 	n := len(w.IdentitySecret)
 	c.That(n == 0 || minIdentitySecret <= n && n <= maxIdentitySecret, "identity_secret", "Must have 24 to 256 bytes")
 	return c.Err()
+}
+
+const (
+	maxTexts      = 100 // of a language
+	maxTextLength = 500
+)
+
+var textKey = regexp.MustCompile(`^[a-z][A-Za-z_]{0,63}$`)
+
+func (w *Widget) validateTexts(c *resource.Check) {
+	for _, language := range slices.Sorted(maps.Keys(w.Texts)) {
+		at := "texts." + language
+		c.That(resource.ValidLanguage(language), at, "Must stand under a language such as es or pt-BR")
+		c.That(len(w.Texts[language]) <= maxTexts, at, "Must have at most 100 entries")
+		for _, key := range slices.Sorted(maps.Keys(w.Texts[language])) {
+			c.That(textKey.MatchString(key), at+"."+key, "Must be the name of a text of the page, such as placeholder")
+			c.That(utf8.RuneCountInString(w.Texts[language][key]) <= maxTextLength, at+"."+key, "Must have at most 500 characters")
+		}
+	}
+}
+
+var (
+	clock = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	days  = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+)
+
+func (w *Widget) validateHours(c *resource.Check) {
+	h := w.Hours
+	if h == nil {
+		return
+	}
+	_, err := carillon.ParseZone(h.Timezone)
+	c.That(err == nil, "hours.timezone", "Must be the name of a time zone such as Europe/Madrid")
+	c.That(clock.MatchString(h.From), "hours.from", "Must be a time of day such as 09:00")
+	c.That(clock.MatchString(h.To) || h.To == "24:00", "hours.to", "Must be a time of day such as 18:00")
+	c.That(len(h.Days) > 0 && !slices.ContainsFunc(h.Days, func(d string) bool { return !slices.Contains(days, d) }), "hours.days", "Must hold days such as mon")
 }
 
 func (a *Appearance) validate(c *resource.Check) {

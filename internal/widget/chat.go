@@ -1,0 +1,395 @@
+package widget
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/call/hours"
+	"carillon/internal/conversation"
+	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
+	"carillon/internal/store/chats"
+)
+
+// chat serves the routes that the chat page calls.
+type chat struct{ Deps }
+
+const (
+	maxNameLength    = 120
+	maxEmailLength   = 254
+	maxPageLength    = 2048
+	maxClientID      = 64
+	maxReasonLength  = 500
+	maxCommentLength = 1000
+	// historyMost is how many turns a session begins with; earlier ones are not shown.
+	historyMost = 500
+	chatBody    = 32 << 10
+)
+
+func (d chat) routes() []httpio.Route {
+	post := func(name string, handle func(r *http.Request, s *session, f *found) (any, error)) httpio.Route {
+		return httpio.Route{Pattern: "POST " + prefix + "/chat/" + name, Access: "chat", CORS: d.cors(), MaxBody: chatBody,
+			Handle: httpio.Value(func(r *http.Request) (any, error) {
+				s, f, err := d.session(r)
+				if err != nil {
+					return nil, err
+				}
+				httpio.SetCompany(r.Context(), s.Company)
+				if _, err := d.Limits.Allow(r.Context(), "chat/"+s.Contact, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+					return nil, err
+				}
+				return handle(r, s, f)
+			})}
+	}
+	return []httpio.Route{
+		{Pattern: "POST " + prefix + "/chat/session", Access: "none", CORS: d.cors(), MaxBody: chatBody, Handle: httpio.Value(d.begin)},
+		{Pattern: "GET " + prefix + "/chat/stream", Access: "chat", CORS: d.cors(), Stream: true, Handle: d.stream},
+		post("turns", d.say), post("typing", d.typing), post("seen", d.seen), post("handoff", d.handoff), post("contact", d.introduce),
+		post("rating", d.rate), post("end", d.end),
+	}
+}
+
+// cors lets any page ask; whether its origin may use the widget is checked with the session.
+func (d chat) cors() httpio.CORS {
+	return httpio.CORS{Allow: func(*http.Request, string) bool { return true }}
+}
+
+// state is where a conversation stands, as the page shows it.
+type state struct {
+	State    chats.State `json:"state"`
+	Position int         `json:"position,omitempty"` // in the queue, from 1
+	Away     bool        `json:"away"`               // nobody is there to take it
+}
+
+func (d chat) stateOf(r *http.Request, c *chats.Conversation) (x state, err error) {
+	x = state{State: c.State, Away: c.State == chats.Missed}
+	if c.State == chats.Queued {
+		x.Position, err = d.Chats.QueuePosition(r.Context(), c)
+	}
+	return x, err
+}
+
+// begun is the response to the begin of a session.
+type begun struct {
+	Token          string `json:"token"`
+	ExpiresAt      string `json:"expires_at"`
+	ConversationID string `json:"conversation_id"`
+	state
+	Contact contactView      `json:"contact"`
+	Turns   []chats.TurnView `json:"turns"`
+	Limits  limits           `json:"limits"`
+}
+
+type contactView struct {
+	Name  string `json:"name,omitempty"`
+	Email string `json:"email,omitempty"`
+}
+
+type limits struct {
+	Text  int      `json:"text"`  // characters
+	File  int64    `json:"file"`  // bytes
+	Types []string `json:"types"` // of files
+}
+
+// begin opens the visitor's conversation: the one before, where it goes on.
+func (d chat) begin(r *http.Request) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid(body, "widget_id")
+	if err != nil {
+		return nil, err
+	}
+	visitor, err := uuid(body, "customer_id")
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.find(r.Context(), "chat", id)
+	switch {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		return nil, carillon.Absent("Widget")
+	}
+	httpio.SetCompany(r.Context(), f.company.ID)
+	if err := d.mayUse(r, f); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"chat/" + d.address(r), "visitor/" + visitor} {
+		if _, err := d.Limits.Allow(r.Context(), name, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+			return nil, err
+		}
+	}
+	start, err := d.start(body, f, visitor)
+	if err != nil {
+		return nil, err
+	}
+	c, contact, err := d.Conversations.Open(r.Context(), start)
+	if err != nil {
+		return nil, err
+	}
+	return d.begun(r, f, c, contact)
+}
+
+func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversation.Start, error) {
+	var x conversation.Start
+	lang, err := line(body, "lang", 35, false)
+	if err != nil {
+		return x, err
+	}
+	page, err := line(body, "page", maxPageLength, false)
+	if err != nil {
+		return x, err
+	}
+	token, _, err := body.String("identity", "identity")
+	if err != nil {
+		return x, err
+	}
+	anew, _, err := body.Bool("anew", "anew")
+	if err != nil {
+		return x, err
+	}
+	lang = canonical(lang, f.Language)
+	x = conversation.Start{
+		Channel: "web_chat", AgentID: f.Agent, Language: lang, Page: webAddress(page), Anew: anew,
+		Contact: chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang},
+	}
+	if token == "" {
+		return x, nil
+	}
+	who, err := f.identify(token)
+	if err != nil {
+		return x, err
+	}
+	x.Contact.VisitorID, x.Contact.Verified = who.Subject, true
+	x.Contact.Name, x.Contact.Email = clip(who.Name, maxNameLength), clip(who.Email, maxEmailLength)
+	return x, nil
+}
+
+func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *chats.Contact) (any, error) {
+	token, expires, err := d.token(session{
+		Conversation: c.ID, Contact: contact.ID, Company: c.CompanyID, Widget: f.ID, Origin: r.Header.Get("Origin"),
+	}, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	turns, err := d.Chats.TurnsBefore(r.Context(), c.CompanyID, c.ID, c.LastSeq+1, historyMost)
+	if err != nil {
+		return nil, err
+	}
+	state, err := d.stateOf(r, c)
+	if err != nil {
+		return nil, err
+	}
+	views := []chats.TurnView{}
+	for i := range turns {
+		if view, shown := d.view(&turns[i]); shown {
+			views = append(views, view)
+		}
+	}
+	return &begun{
+		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
+		Turns: views, Limits: limits{Text: conversation.MaxText, Types: []string{}},
+	}, nil
+}
+
+// view is a turn as its contact sees it; shown is false for what is for teammates alone.
+func (d chat) view(t *chats.Turn) (v chats.TurnView, shown bool) {
+	v = t.View()
+	v.AccountID = ""
+	return v, !t.Note
+}
+
+// say appends what the visitor says: a text, a choice or a file.
+func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	in := conversation.Said{}
+	if in.ClientID, err = line(body, "client_id", maxClientID, true); err != nil {
+		return nil, err
+	}
+	var given []string
+	for _, kind := range []string{chats.KindText, chats.KindChoice} {
+		text, present, err := body.String(kind, kind)
+		if err != nil {
+			return nil, err
+		}
+		if present {
+			given = append(given, kind)
+			in.Kind, in.Text = kind, clean(text)
+		}
+	}
+	if len(given) != 1 {
+		return nil, carillon.Invalid("body", "Takes one of text, choice and file")
+	}
+	switch n := utf8.RuneCountInString(in.Text); {
+	case n == 0:
+		return nil, carillon.Missing(in.Kind)
+	case n > conversation.MaxText:
+		return nil, carillon.Invalid(in.Kind, "At most "+strconv.Itoa(conversation.MaxText)+" characters")
+	}
+	turn, _, err := d.Conversations.Say(r.Context(), s.Company, s.Conversation, in)
+	if err != nil {
+		return nil, err
+	}
+	view, _ := d.view(turn)
+	return view, nil
+}
+
+func (d chat) typing(_ *http.Request, s *session, _ *found) (any, error) {
+	d.Conversations.Typing(s.Company, s.Conversation, chats.Visitor, "", "")
+	return nil, nil
+}
+
+func (d chat) seen(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := whole(body, "seq", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.Conversations.Seen(r.Context(), s.Company, s.Conversation, int64(seq))
+}
+
+func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
+	if f.TalkToPerson != nil && !*f.TalkToPerson {
+		return nil, carillon.InConflict("The widget offers no teammate")
+	}
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	reason, err := line(body, "reason", maxReasonLength, false)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	open := !hours.Next(f.Hours, now).After(now)
+	c, err := d.Conversations.Ask(r.Context(), s.Company, s.Conversation, reason, open)
+	if err != nil {
+		return nil, err
+	}
+	return d.stateOf(r, c)
+}
+
+func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	name, err := line(body, "name", maxNameLength, false)
+	if err != nil {
+		return nil, err
+	}
+	email, err := line(body, "email", maxEmailLength, true)
+	if err != nil {
+		return nil, err
+	}
+	if local, domain, ok := strings.Cut(email, "@"); !ok || local == "" || !strings.Contains(domain, ".") || strings.ContainsAny(email, " <>\"") {
+		return nil, carillon.BadFormat("email", carillon.Shorten(email), "e-mail address", "ana@example.com")
+	}
+	return nil, d.Conversations.Introduce(r.Context(), s.Company, s.Conversation, name, email)
+}
+
+func (d chat) rate(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	rating, err := whole(body, "rating", 5)
+	if err != nil {
+		return nil, err
+	}
+	if rating < 1 {
+		return nil, carillon.Invalid("rating", "Must be a whole number from 1 to 5")
+	}
+	comment, _, err := body.String("comment", "comment")
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.Conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(clean(comment), maxCommentLength))
+}
+
+func (d chat) end(r *http.Request, s *session, _ *found) (any, error) {
+	c, err := d.Conversations.Leave(r.Context(), s.Company, s.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		State chats.State `json:"state"`
+	}{c.State}, nil
+}
+
+// uuid reads a required UUID.
+func uuid(body *jsonbody.Object, field string) (string, error) {
+	s, err := line(body, field, 100, true)
+	if err == nil && !carillon.ValidUUID(s) {
+		err = carillon.BadFormat(field, carillon.Shorten(s), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
+	}
+	return strings.ToLower(s), err
+}
+
+// line reads a string on one line, of at most that many characters.
+func line(body *jsonbody.Object, field string, most int, required bool) (string, error) {
+	s, _, err := body.String(field, field)
+	if err != nil {
+		return "", err
+	}
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "" && required:
+		return "", carillon.Missing(field)
+	case utf8.RuneCountInString(s) > most:
+		return "", carillon.Invalid(field, "At most "+strconv.Itoa(most)+" characters")
+	case strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }):
+		return "", carillon.Invalid(field, "Must be one line")
+	}
+	return s, nil
+}
+
+// whole reads a required whole number from 0.
+func whole(body *jsonbody.Object, field string, most int) (int, error) {
+	v := body.Find(field)
+	if !v.Present() {
+		return 0, carillon.Missing(field)
+	}
+	n, err := strconv.Atoi(string(v.Raw()))
+	if err != nil || n < 0 || n > most {
+		return 0, carillon.Invalid(field, "Must be a whole number from 0 to "+strconv.Itoa(most))
+	}
+	return n, nil
+}
+
+// clean drops what is no text: control characters but line breaks and tabs.
+func clean(s string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || 0x80 <= c && c <= 0x9f {
+			return -1
+		}
+		return c
+	}, s))
+}
+
+func clip(s string, most int) string {
+	runes := []rune(strings.TrimSpace(s))
+	return string(runes[:min(len(runes), most)])
+}
+
+// webAddress is the address of a page, "" for anything else; what follows ? or # may hold secrets and is left out.
+func webAddress(s string) string {
+	s, _, _ = strings.Cut(s, "#")
+	s, _, _ = strings.Cut(s, "?")
+	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
+		return s
+	}
+	return ""
+}

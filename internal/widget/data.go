@@ -1,0 +1,95 @@
+package widget
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"carillon/internal/agent"
+)
+
+// Data is the configuration of a chat widget as its page gets it.
+type Data struct {
+	ID           string            `json:"id"`
+	Name         string            `json:"name"`
+	CompanyName  string            `json:"company_name"`
+	Language     string            `json:"language"`
+	Welcome      string            `json:"welcome"`
+	Appearance   Appearance        `json:"appearance"`
+	Agent        AgentData         `json:"agent"`
+	Texts        map[string]string `json:"texts"`
+	ShowClose    bool              `json:"showClose"`
+	TalkToPerson bool              `json:"talk_to_person"`
+}
+
+// AgentData is what the page shows of the agent.
+type AgentData struct {
+	Name string `json:"name"`
+}
+
+// data returns the configuration in a language (BCP 47; "": the widget's own).
+func (d Deps) data(ctx context.Context, w *found, lang string, showClose bool) (*Data, error) {
+	lang = canonical(lang, w.Language)
+	x := &Data{
+		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: d.welcome(ctx, w.Widget, lang), Appearance: w.Appearance,
+		Texts: w.texts(lang), ShowClose: showClose, TalkToPerson: w.TalkToPerson == nil || *w.TalkToPerson,
+	}
+	if w.Agent == "" {
+		return x, nil
+	}
+	a, _, err := d.Resources.Find(ctx, agent.Kind(), w.Agent)
+	if a, ok := a.(*agent.Agent); ok {
+		x.Agent.Name = a.Name
+	}
+	return x, err
+}
+
+// canonical is a tag in its usual form, other where it is none.
+func canonical(lang, other string) string {
+	tag, err := language.Parse(lang)
+	if err != nil || tag == language.Und {
+		return other
+	}
+	return tag.String()
+}
+
+// welcome is the widget's first words: the configured ones of the language, else translated, else the original.
+func (d Deps) welcome(ctx context.Context, w *Widget, lang string) string {
+	if sameLanguage(lang, w.Language) {
+		return w.Welcome
+	}
+	for have, text := range w.Translations {
+		if strings.EqualFold(have, lang) {
+			return text
+		}
+	}
+	for have, text := range w.Translations {
+		if sameLanguage(have, lang) {
+			return text
+		}
+	}
+	if d.Translator == nil || w.Welcome == "" {
+		return w.Welcome
+	}
+	return d.Translator.Translate(ctx, w.Welcome, w.Language, lang)
+}
+
+// sameLanguage reports whether two tags name one language, whatever the region.
+func sameLanguage(a, b string) bool {
+	base := func(s string) string {
+		s, _, _ = strings.Cut(s, "-")
+		return strings.ToLower(s)
+	}
+	return base(a) == base(b)
+}
+
+// texts are the widget's own texts in a language.
+func (w *Widget) texts(lang string) map[string]string {
+	all := map[string]string{}
+	base, _, _ := strings.Cut(lang, "-")
+	maps.Copy(all, w.Texts[base])
+	maps.Copy(all, w.Texts[lang])
+	return all
+}

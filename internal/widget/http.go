@@ -1,0 +1,124 @@
+package widget
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/conversation"
+	"carillon/internal/httpio"
+	"carillon/internal/limit"
+	"carillon/internal/realtime"
+	"carillon/internal/resource"
+	"carillon/internal/store/chats"
+	"carillon/web"
+)
+
+// Resources finds widgets and agents by an id that is unique over all companies; nil: there is none.
+type Resources interface {
+	Find(ctx context.Context, k resource.Kind, id string) (x resource.Resource, companyID string, err error)
+}
+
+// Companies finds companies.
+type Companies interface {
+	Company(ctx context.Context, id string) (*carillon.Company, error)
+}
+
+// Translator translates a text for a page; the original comes back where that is not possible.
+type Translator interface {
+	Translate(ctx context.Context, text, from, to string) string
+}
+
+// Deps are the parts that the routes call.
+type Deps struct {
+	Auth          *auth.Auth
+	Resources     Resources
+	Companies     Companies
+	Conversations *conversation.Conversations
+	Chats         *chats.Store
+	Limits        *limit.Limits
+	Events        *realtime.Hub
+	Pages         *web.Files
+	Translator    Translator // nil: nothing is translated
+	SessionKey    []byte     // signs the tokens of sessions
+	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
+	// known once the program listens.
+	Addresses func() (base, widget string)
+	Proxies   []netip.Prefix // trusted proxies
+	Log       *slog.Logger
+}
+
+const prefix = "/functions/v1"
+
+// Routes returns the routes of the widgets.
+func Routes(d Deps) []httpio.Route {
+	return append(wrapper{d}.routes(), chat{d}.routes()...)
+}
+
+// found is a widget with what it belongs to.
+type found struct {
+	*Widget
+	company *carillon.Company
+}
+
+// find returns an active widget of a kind and its company; nil: there is none.
+func (d Deps) find(ctx context.Context, kind, id string) (*found, error) {
+	x, companyID, err := d.Resources.Find(ctx, Kind(), id)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	w, ok := x.(*Widget)
+	if !ok || w.Kind != kind {
+		return nil, nil
+	}
+	company, err := d.Companies.Company(ctx, companyID)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return nil, nil
+	}
+	return &found{w, company}, err
+}
+
+// originOf is the origin of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// admits reports whether a page of the origin may use the widget. The widgets' own pages always may.
+func (d Deps) admits(w *Widget, origin string) bool {
+	base, pages := d.Addresses()
+	if len(w.AllowedOrigins) == 0 || origin == originOf(pages) || origin == originOf(base) {
+		return true
+	}
+	for _, allowed := range w.AllowedOrigins {
+		if strings.EqualFold(allowed, origin) {
+			return true
+		}
+	}
+	return false
+}
+
+// frameAncestors is the directive by which browsers show the widget on the pages of its list alone; "" where that is empty, for
+// there is no value that admits a web view without an origin.
+func (d Deps) frameAncestors(w *Widget) string {
+	if len(w.AllowedOrigins) == 0 {
+		return ""
+	}
+	base, pages := d.Addresses()
+	own := originOf(base)
+	if other := originOf(pages); other != own {
+		own += " " + other
+	}
+	return "; frame-ancestors " + own + " " + strings.Join(w.AllowedOrigins, " ")
+}
+
+// address is the client's, for limits by address.
+func (d Deps) address(r *http.Request) string { return httpio.ClientAddress(r, d.Proxies) }

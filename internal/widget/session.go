@@ -1,0 +1,100 @@
+package widget
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"carillon"
+)
+
+const (
+	sessionAge      = time.Hour
+	sessionAudience = "chat"
+	maxToken        = 4096 // bytes
+)
+
+// session is what the token of a chat's page says: one contact, one conversation, from one origin.
+type session struct {
+	Conversation string `json:"conversation"`
+	Contact      string `json:"contact"`
+	Company      string `json:"company"`
+	Widget       string `json:"widget"`
+	Origin       string `json:"origin,omitempty"`
+	jwt.RegisteredClaims
+}
+
+func (d Deps) token(s session, now time.Time) (token string, expires time.Time, err error) {
+	expires = now.Add(sessionAge).Truncate(time.Second).UTC()
+	s.RegisteredClaims = jwt.RegisteredClaims{
+		Audience: jwt.ClaimStrings{sessionAudience}, ExpiresAt: jwt.NewNumericDate(expires), IssuedAt: jwt.NewNumericDate(now),
+	}
+	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, s).SignedString(d.SessionKey)
+	return token, expires, err
+}
+
+// session returns the session of a request whose widget and company are still there. Errors: unauthorized, forbidden.
+func (d Deps) session(r *http.Request) (*session, *found, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || token == "" {
+		return nil, nil, carillon.NoAccess("The session token is missing", "missing")
+	}
+	var s session
+	if len(token) > maxToken {
+		return nil, nil, carillon.NoAccess("The session token is invalid", "invalid")
+	}
+	_, err := jwt.ParseWithClaims(token, &s, func(*jwt.Token) (any, error) { return d.SessionKey, nil },
+		jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience(sessionAudience), jwt.WithExpirationRequired())
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return nil, nil, carillon.NoAccess("The session token is expired", "expired")
+	case err != nil:
+		return nil, nil, carillon.NoAccess("The session token is invalid", "invalid")
+	}
+	f, err := d.find(r.Context(), "chat", s.Widget)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case f == nil || f.company.ID != s.Company:
+		return nil, nil, carillon.NoAccess("The widget is gone", "revoked")
+	}
+	return &s, f, d.mayUse(r, f)
+}
+
+// mayUse checks the company and the origin of a request.
+func (d Deps) mayUse(r *http.Request, f *found) error {
+	if f.company.Suspended {
+		return carillon.Denied("The company is suspended")
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !d.admits(f.Widget, origin) {
+		return carillon.Denied("The widget may not be used on pages of this origin")
+	}
+	return nil
+}
+
+// identity is who the company's own application says that a visitor is.
+type identity struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	jwt.RegisteredClaims
+}
+
+// identify checks the identity that a page sent. Errors: unauthorized.
+func (w *Widget) identify(token string) (*identity, error) {
+	var id identity
+	if w.IdentitySecret == "" || len(token) > maxToken {
+		return nil, carillon.NoAccess("The identity is invalid", "invalid")
+	}
+	_, err := jwt.ParseWithClaims(token, &id, func(*jwt.Token) (any, error) { return []byte(w.IdentitySecret), nil },
+		jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired())
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return nil, carillon.NoAccess("The identity is expired", "expired")
+	case err != nil || strings.TrimSpace(id.Subject) == "" || len(id.Subject) > 255:
+		return nil, carillon.NoAccess("The identity is invalid", "invalid")
+	}
+	return &id, nil
+}
