@@ -80,3 +80,4 @@ CREATE TABLE presence (
   until      BIGINT NOT NULL,
   PRIMARY KEY (company_id, account_id)
 ){hot};
+CREATE INDEX presence_account ON presence (account_id);
