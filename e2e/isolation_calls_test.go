@@ -57,7 +57,12 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		}
 		return calls
 	}
-	return map[string][]call{
+	resource := map[string]string{
+		"agents": `{"name":"Curious"}`, "knowledge": `{"articles":[]}`, "flows": `{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}`,
+		"widgets": `{"name":"Curious"}`, "webhooks": `{"url":"https://beta.test/curious"}`,
+		"senders": `{"number":"15555550277","channel":"messaging","provider":"sandbox"}`,
+	}
+	all := map[string][]call{
 		"POST " + v1 + "/auth":                         {{kind: own, query: "grant_type=password", body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`}},
 		"POST " + v1 + "/auth/refresh":                 {{kind: own, body: `{"refresh_token":"nobody's"}`}},
 		"POST " + v1 + "/auth/company":                 {{kind: own, query: "company=" + alphaID}},
@@ -111,6 +116,14 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /panel/v1/restored":                       panel(call{}),
 		"POST /panel/v1/restored":                      withBody(`{"decision":"fail"}`, panel(call{})),
 	}
+	for kind, body := range resource {
+		all["GET /panel/v1/"+kind] = panel(call{kind: own})
+		all["POST /panel/v1/"+kind] = withBody(body, panel(call{kind: own}))
+		all["GET /panel/v1/"+kind+"/{id}"] = panel(call{})
+		all["PUT /panel/v1/"+kind+"/{id}"] = withBody(body, panel(call{}))
+		all["DELETE /panel/v1/"+kind+"/{id}"] = panel(call{})
+	}
+	return all
 }
 
 func eachQuery(name string, values []string) []call {

@@ -210,7 +210,10 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
-	admin := panel.New(panel.Deps{Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub})
+	admin := panel.New(panel.Deps{
+		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(),
+	})
 	pages, root := panel.Pages()
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, sessionKey, root))
 }

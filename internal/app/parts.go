@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/api"
 	"carillon/internal/egress"
+	"carillon/internal/panel"
 	"carillon/internal/provider"
 	"carillon/internal/whatsapp"
 )
@@ -40,6 +41,16 @@ func (m media) CheckMedia(ctx context.Context, companyID, format, url string) (r
 	err = m.Check(ctx, companyID, kind, url)
 	var bad *egress.MediaError
 	return errors.As(err, &bad), err
+}
+
+// panelProviders are the providers that the panel may give to senders.
+func panelProviders() map[string]panel.Provider {
+	return map[string]panel.Provider{
+		"whatsapp": {
+			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
+		},
+		"sandbox": {},
+	}
 }
 
 // callbacks returns the functions that read the callbacks of each provider.

@@ -9,6 +9,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/config"
 	"carillon/internal/hook"
+	"carillon/internal/resource"
 )
 
 // builtProviders are the providers that this version sends messages or places calls with; builtEngines run agents.
@@ -34,17 +35,25 @@ func unbuilt(p *config.Provision) (found config.Problems) {
 			}
 		}
 		for _, x := range c.Resources {
-			switch r := x.Resource.(type) {
-			case *agent.Agent:
-				if !slices.Contains(builtEngines, r.Engine) {
-					found = append(found, config.Problem{At: x.At, Text: "the engine " + r.Engine + " of the agent " + r.Name + " is not built yet"})
-				}
-			case *hook.Webhook:
-				found = append(found, config.Problem{At: x.At, Text: "the webhook at " + hostOf(r.URL) + " gets no events yet"})
+			if reason := unbuiltResource(x.Resource); reason != "" {
+				found = append(found, config.Problem{At: x.At, Text: reason})
 			}
 		}
 	}
 	return found
+}
+
+// unbuiltResource returns why this version does not use a resource yet, empty where it does.
+func unbuiltResource(x resource.Resource) string {
+	switch r := x.(type) {
+	case *agent.Agent:
+		if !slices.Contains(builtEngines, r.Engine) {
+			return "the engine " + r.Engine + " of the agent " + r.Name + " is not built yet"
+		}
+	case *hook.Webhook:
+		return "the webhook at " + hostOf(r.URL) + " gets no events yet"
+	}
+	return ""
 }
 
 // hostOf returns the host of an address, whose path and query may hold a secret.

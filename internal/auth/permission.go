@@ -10,6 +10,7 @@ const (
 	MayReadUsers           Permission = "users:read"
 	MayWriteUsers          Permission = "users:write"
 	MayReadSenders         Permission = "senders:read"
+	MayWriteSenders        Permission = "senders:write"
 	MayReadTemplates       Permission = "templates:read"
 	MayWriteTemplates      Permission = "templates:write"
 	MayReadNotifications   Permission = "notifications:read"
@@ -33,12 +34,12 @@ func Permissions() []Permission { return permissions[Owner] }
 //nolint:gochecknoglobals // read only
 var permissions = map[Role][]Permission{
 	Owner: {
-		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
+		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
 		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
 		MayWriteSettings, MayReadInstallation, MayOperate,
 	},
 	Admin: {
-		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
+		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
 		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
 		MayWriteSettings, MayReadInstallation,
 	},

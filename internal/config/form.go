@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"carillon/internal/resource"
 )
 
 // form reads one mapping of the set-up. Each field is read by name; end reports the unknown fields. After a problem its
@@ -14,19 +16,21 @@ import (
 type form struct {
 	r      *reader
 	at     Position
+	path   string // of the mapping; empty for the outermost
 	fields []field
 	known  []string
 }
 
 type field struct {
 	name  string
+	path  string
 	at    Position
 	value ast.Node
 }
 
-// form reads a mapping and reports false for any other value; what names the expected thing.
-func (r *reader) form(n ast.Node, what string) (*form, bool) {
-	f := &form{r: r, at: r.at(n)}
+// form reads the mapping at a path and reports false for any other value; what names the expected thing.
+func (r *reader) form(n ast.Node, what, path string) (*form, bool) {
+	f := &form{r: r, at: r.at(n), path: path}
 	var pairs []*ast.MappingValueNode
 	switch m := n.(type) {
 	case *ast.MappingNode:
@@ -34,18 +38,25 @@ func (r *reader) form(n ast.Node, what string) (*form, bool) {
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{m}
 	default:
-		r.problem(f.at, what+" must be a mapping of fields, not "+kindOf(n))
+		r.problemOf(path, f.at, what+" must be a mapping of fields, not "+kindOf(n))
 		return f, false
 	}
 	for _, p := range pairs {
 		name, ok := keyName(p.Key)
 		if !ok {
-			r.problem(r.place(p.Key.GetToken()), "a field's name must be a plain text")
+			r.problemOf(path, r.place(p.Key.GetToken()), "a field's name must be a plain text")
 			continue
 		}
-		f.fields = append(f.fields, field{name, r.place(p.Key.GetToken()), p.Value})
+		f.fields = append(f.fields, field{name, f.pathOf(name), r.place(p.Key.GetToken()), p.Value})
 	}
 	return f, true
+}
+
+func (f *form) pathOf(name string) string {
+	if f.path == "" {
+		return name
+	}
+	return f.path + "." + name
 }
 
 func keyName(n ast.MapKeyNode) (string, bool) {
@@ -87,7 +98,9 @@ func (f *form) find(name string) (field, bool) {
 }
 
 // fault reports a problem of a field's presence or use, wrong one of its value.
-func (f *form) fault(name, reason string) { f.r.problem(f.place(name), name+" "+reason) }
+func (f *form) fault(name, reason string) {
+	f.r.problemOf(f.pathOf(name), f.place(name), name+" "+reason)
+}
 
 // place returns the position of a field, or of its form when it is absent.
 func (f *form) place(name string) Position {
@@ -99,7 +112,9 @@ func (f *form) place(name string) Position {
 	return f.at
 }
 
-func (f *form) wrong(x field, reason string) { f.r.problem(f.r.at(x.value), x.name+" "+reason) }
+func (f *form) wrong(x field, reason string) {
+	f.r.problemOf(x.path, f.r.at(x.value), x.name+" "+reason)
+}
 
 // end reports the fields that are unknown.
 func (f *form) end() {
@@ -111,7 +126,7 @@ func (f *form) end() {
 		if near := nearest(x.name, f.known); near != "" {
 			text += ": did you mean " + near + "?"
 		}
-		f.r.problem(x.at, text)
+		f.r.problemOf(x.path, x.at, text)
 	}
 }
 
@@ -166,7 +181,7 @@ func (f *form) text(name string) string {
 func (f *form) needed(name string) string {
 	x, ok := f.find(name)
 	if !ok {
-		f.r.problem(f.at, name+" is required")
+		f.r.problemOf(f.pathOf(name), f.at, name+" is required")
 		return ""
 	}
 	s, ok := f.textOf(x)
@@ -209,7 +224,7 @@ func (f *form) choice(name string, words ...string) string {
 func (f *form) neededChoice(name string, words ...string) string {
 	x, ok := f.find(name)
 	if !ok {
-		f.r.problem(f.at, name+" is required: one of "+strings.Join(words, ", "))
+		f.r.problemOf(f.pathOf(name), f.at, name+" is required: one of "+strings.Join(words, ", "))
 		return ""
 	}
 	return f.wordOf(x, words)
@@ -257,7 +272,7 @@ func (f *form) items(name string) []field {
 	}
 	all := make([]field, len(list.Values))
 	for i, v := range list.Values {
-		all[i] = field{name, f.r.at(v), v}
+		all[i] = field{name, resource.Index(x.path, i), f.r.at(v), v}
 	}
 	return all
 }
@@ -289,7 +304,7 @@ func (f *form) words(name string, words ...string) []string {
 // each reads a list of mappings; what names an element.
 func (f *form) each(name, what string, read func(*form)) {
 	for _, x := range f.items(name) {
-		if inner, ok := f.r.form(x.value, what); ok {
+		if inner, ok := f.r.form(x.value, what, x.path); ok {
 			read(inner)
 			inner.end()
 		}
@@ -302,7 +317,7 @@ func (f *form) inner(name string, read func(*form)) {
 	if !ok {
 		return
 	}
-	if inner, ok := f.r.form(x.value, name); ok {
+	if inner, ok := f.r.form(x.value, name, x.path); ok {
 		read(inner)
 		inner.end()
 	}

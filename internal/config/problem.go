@@ -18,8 +18,9 @@ func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Lin
 
 // Problem is one error in a set-up. Its text contains names from the file and no values.
 type Problem struct {
-	At   Position
-	Text string
+	At    Position
+	Text  string
+	Field string `json:",omitempty"` // the path of the field at fault, such as steps.2.choices, where there is one
 }
 
 // Problems are the errors in a set-up.

@@ -18,6 +18,7 @@ type reader struct {
 	name      string // of the file being read
 	companies []*company
 	problems  Problems
+	values    bool                // secrets are given as values only: not by {env: NAME} and {file: PATH}
 	unique    map[string]Position // declarations that must be unique over all files
 }
 
@@ -38,8 +39,10 @@ func newReader(o ProvisionOptions) *reader {
 	return r
 }
 
-func (r *reader) problem(at Position, text string) {
-	r.problems = append(r.problems, Problem{at, text})
+func (r *reader) problem(at Position, text string) { r.problemOf("", at, text) }
+
+func (r *reader) problemOf(field string, at Position, text string) {
+	r.problems = append(r.problems, Problem{at, text, field})
 }
 
 // once reports a second declaration of the same thing. key may contain a secret, what must not.
@@ -61,7 +64,7 @@ func (r *reader) file(name string, text []byte) {
 	if root == nil {
 		return
 	}
-	if f, ok := r.form(root, "a set-up"); ok {
+	if f, ok := r.form(root, "a set-up", ""); ok {
 		f.each("companies", "a company", r.company)
 		f.end()
 	}

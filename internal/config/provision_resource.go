@@ -40,13 +40,13 @@ func (x *Resource) problem(e *carillon.Error) Problem {
 	name := lastName(field)
 	switch {
 	case reason == "":
-		return Problem{x.At, e.Message}
+		return Problem{x.At, e.Message, field}
 	case e.Message == carillon.Missing("").Message && exact:
-		return Problem{at, name + " must not be empty"}
+		return Problem{at, name + " must not be empty", field}
 	case e.Message == carillon.Missing("").Message:
-		return Problem{at, name + " is required"}
+		return Problem{at, name + " is required", field}
 	}
-	return Problem{at, name + " " + lowerFirst(reason)}
+	return Problem{at, name + " " + lowerFirst(reason), field}
 }
 
 // lastName returns the last part of a path that is not a number.
@@ -127,7 +127,7 @@ func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 			x.value(f, item, to.Index(i), resource.Index(path, i))
 		}
 	case reflect.Struct, reflect.Map:
-		inner, ok := f.r.form(from.value, from.name)
+		inner, ok := f.r.form(from.value, from.name, from.path)
 		switch {
 		case !ok:
 		case to.Kind() == reflect.Struct:

@@ -105,7 +105,7 @@ func settings(f *form, provider string) json.RawMessage {
 	inner := f
 	if given {
 		var ok bool
-		if inner, ok = f.r.form(x.value, "settings"); !ok {
+		if inner, ok = f.r.form(x.value, "settings", x.path); !ok {
 			return nil
 		}
 		for _, s := range inner.fields {
@@ -121,7 +121,7 @@ func settings(f *form, provider string) json.RawMessage {
 	}
 	if check := f.r.o.CheckSettings[provider]; check != nil {
 		if err := check(raw); err != nil {
-			f.r.problem(settingsFault(f, inner, err))
+			f.r.problemOf(settingsFault(f, inner, err))
 		}
 	}
 	return raw
@@ -143,15 +143,15 @@ func setting(f *form, x field) (any, bool) {
 	return s, ok
 }
 
-// settingsFault returns the position and reason of a provider's error.
-func settingsFault(f, settings *form, err error) (Position, string) {
+// settingsFault returns the field, position and reason of a provider's error.
+func settingsFault(f, settings *form, err error) (string, Position, string) {
 	named, reason := faultOf(err)
 	key := strings.TrimPrefix(named, "settings.")
 	at := f.place("settings")
 	if settings != f && slices.ContainsFunc(settings.fields, func(x field) bool { return x.name == key }) {
 		at = settings.place(key)
 	}
-	return at, named + ": " + reason
+	return named, at, named + ": " + reason
 }
 
 // faultOf returns the field that an error of a check names and what is wrong with it.

@@ -27,7 +27,11 @@ func (f *form) indirect(x field) (string, bool) {
 	default:
 		return "", false
 	}
-	inner, _ := f.r.form(x.value, x.name) // it is a mapping
+	if f.r.values {
+		f.wrong(x, "must be a text: {env: NAME} and {file: PATH} are for the files of a set-up")
+		return "", true
+	}
+	inner, _ := f.r.form(x.value, x.name, x.path) // it is a mapping
 	env, file := inner.text("env"), inner.text("file")
 	if len(inner.fields) != 1 || env == "" && file == "" {
 		f.wrong(x, "must be a text, {env: NAME} or {file: PATH}")

@@ -16,6 +16,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
 	"carillon/internal/realtime"
+	"carillon/internal/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/events"
 )
@@ -27,6 +28,10 @@ type Deps struct {
 	Notify *notify.Notify
 	Decide Decide // the sandbox's reviewer
 	Events *realtime.Hub
+
+	Kinds     []resource.Kind                // of resources; each refers only to kinds before it
+	Unbuilt   func(resource.Resource) string // why this version does not use it yet, empty where it does
+	Providers map[string]Provider            // that senders may be given here, by name
 }
 
 // Panel serves the administration's endpoints.
@@ -40,7 +45,8 @@ const prefix = "/panel/v1"
 // Routes returns the routes of the administration.
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
-	return []httpio.Route{
+	x := senders{p}
+	return append(p.resourceRoutes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -52,6 +58,10 @@ func (p *Panel) Routes() []httpio.Route {
 		p.ownRoute("POST", "/user/password", m.changePassword),
 		p.ownRoute("DELETE", "/user/sessions", m.signOutOthers),
 		p.route("GET", "/senders", auth.MayReadSenders, p.listSenders),
+		p.route("POST", "/senders", auth.MayWriteSenders, x.add),
+		p.route("GET", "/senders/{id}", auth.MayReadSenders, x.get),
+		p.route("PUT", "/senders/{id}", auth.MayWriteSenders, x.replace),
+		p.route("DELETE", "/senders/{id}", auth.MayWriteSenders, x.remove),
 		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
 		{Pattern: "GET " + prefix + "/events", Access: "panel", Permission: string(auth.MayReadNotifications), Stream: true, Handle: p.events},
 		p.route("POST", "/templates/{id}/review", auth.MayWriteTemplates, p.reviewTemplate),
@@ -60,7 +70,7 @@ func (p *Panel) Routes() []httpio.Route {
 		p.route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
 		p.route("GET", "/restored", auth.MayOperate, p.showRestored),
 		p.route("POST", "/restored", auth.MayOperate, p.decideRestored),
-	}
+	}...)
 }
 
 // member is the caller, whose role has the route's permission.

@@ -59,9 +59,12 @@ func (c *Check) UUID(field string, value *string) {
 
 var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
+// ValidIdentifier reports whether s has the form of an id that is chosen by the company.
+func ValidIdentifier(s string) bool { return identifier.MatchString(s) }
+
 // Identifier demands an id that is chosen by the company.
 func (c *Check) Identifier(field, value string) {
-	c.That(identifier.MatchString(value), field, "Must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -")
+	c.That(ValidIdentifier(value), field, "Must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -")
 }
 
 // Choice demands one of the words; the first is the default.

@@ -153,9 +153,11 @@ var exceptions = []struct {
 	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM shard ORDER BY", []string{"sorts"}, "64 rows"},
 	{"FROM membership m JOIN company c", []string{"sorts"}, "the companies of one account"},
+	{"sender = $2 AND q = 1 AND hold <> '' LIMIT 1", []string{"reads all of message", "reads all of call"}, "what is held, once when a sender is removed"},
 	{"FROM page CROSS JOIN message", []string{"sorts", "reads all of page"}, "a page of notifications, each of at most 100 messages"},
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
-	{"FROM sender WHERE id = $1 ORDER BY uid", []string{"sorts"}, "the senders of one id"},
+	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
+	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY uid", []string{"sorts"}, "the senders of one id"},
 }
 
 // young holds what finds a message by its key to that while PostgreSQL believes that nothing waits and nothing flies: it
@@ -225,7 +227,7 @@ var meant = []struct {
 	{"WHERE poll_at > 0 AND poll_at <= $1", by("template_poll")},
 	{"FROM template WHERE poll_at > 0 AND poll_at > $1", by("template_poll")},
 	{"FROM template WHERE sender = $1 AND provider_id <> ''", by("template_provider")},
-	{"WHERE id = $1 OR number = $1", by("sender_number")},
+	{"SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1", by("sender_number")},
 }
 
 // explain asks the engine how it would run a query: PostgreSQL with the arguments and without knowing them, for it may

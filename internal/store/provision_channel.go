@@ -26,29 +26,7 @@ func (a *applying) senders(ctx context.Context, companyID string, c *config.Comp
 func (a *applying) sender(ctx context.Context, companyID string, x *config.Sender) (effect, error) {
 	want := x.Sender
 	want.CompanyID = companyID
-	have, err := a.tx.FindSender(ctx, companyID, want.ID)
-	if err != nil {
-		return 0, err
-	}
-	e := created
-	if have != nil {
-		e = updated
-		want.UID = have.UID
-		same, err := sameJSON(have, &want)
-		if err != nil {
-			return 0, err
-		}
-		if same {
-			return unchanged, nil
-		}
-	}
-	if want.Default {
-		// The file names the default, so an earlier one gives way; two in one file are refused before.
-		if err := a.tx.ReplaceDefault(ctx, &want, a.now); err != nil {
-			return 0, err
-		}
-	}
-	return e, a.tx.PutSender(ctx, &want, a.now)
+	return a.tx.DeclareSender(ctx, &want, a.now)
 }
 
 // resources puts agents, knowledge, flows, widgets and webhooks; what refers to another one comes after it.

@@ -27,6 +27,7 @@ func configuring() []sentence {
 		{"a company and a line keep what calls need", callSettings},
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"two senders of a company never share a number", sendersShareNoNumber},
+		{"a sender is removed once nothing of it waits, and comes back as itself", removingSenders},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
 		{"templates are polled when due, by one node", pollingTemplates},
 		{"the templates of a company keep their limits", templateLimits},
@@ -172,6 +173,59 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, &double, r.now) })
 	if double.UID != r.second.UID {
 		t.Errorf("uid %d became %d", r.second.UID, double.UID)
+	}
+}
+
+func removingSenders(t *testing.T, r *rig) {
+	remove := func(company, id string) error {
+		return r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, company, id, r.now) })
+	}
+	if err := remove(theirs, "side"); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("another company removes: %v", err)
+	}
+	r.create(t, r.template(r.second, "t1", "hello", carillon.TemplateApproved))
+	for name, waits := range map[string]func(a *store.Accept){
+		"due": func(*store.Accept) {}, "later": func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) },
+	} {
+		a := r.accepted(t, 1, func(a *store.Accept) { a.Notification.SenderUID = r.second.UID }, waits)
+		if err := remove(ours, "side"); !carillon.IsCode(err, carillon.Conflict) {
+			t.Errorf("a message that is %s: %v", name, err)
+		}
+		if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := remove(ours, "side"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Senders(t.Context(), ours); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+	if x, err := r.Sender(t.Context(), r.second.UID); err != nil || x.ID != "side" || string(x.Settings) != "{}" {
+		t.Errorf("notifications show %v, %v", x, err)
+	}
+	if err := remove(ours, "side"); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if left, err := r.Templates(t.Context(), r.second.UID); err != nil || len(left) != 0 {
+		t.Error(left, err)
+	}
+	other, again := *r.second, *r.second
+	other.ID, again.Number = "other", "15555550177"
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.PutSender(ctx, &other, r.now), tx.PutSender(ctx, &again, r.now)) // the number is free, the id its own
+	})
+	if other.UID == r.second.UID || again.UID != r.second.UID {
+		t.Errorf("uids %d and %d after %d", other.UID, again.UID, r.second.UID)
+	}
+	if all, err := r.Senders(t.Context(), ours); err != nil || len(all) != 3 {
+		t.Error(all, err)
+	}
+	for most, full := range map[int]bool{3: true, 4: false} {
+		err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RoomForSender(ctx, ours, most) })
+		if full != carillon.IsCode(err, carillon.LimitExceeded) {
+			t.Errorf("3 senders of %d: %v", most, err)
+		}
 	}
 }
 

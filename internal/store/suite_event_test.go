@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/resource"
+	"carillon/internal/resource/resourcetest"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	eventtable "carillon/internal/store/events"
@@ -251,7 +252,7 @@ func webhookSubscribes(t *testing.T, r *rig) {
 	if r.Subscribed(t.Context(), theirs, eventtable.Calls) {
 		t.Error("another company's webhook counts")
 	}
-	if err := r.DeleteResource(t.Context(), ours, kind, w.ID); err != nil {
+	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), kind, w.ID); err != nil {
 		t.Fatal(err)
 	}
 	subscribed(false, false)

@@ -18,6 +18,8 @@ func keepingResources() []sentence {
 		{"names of resources are unique in a company, ids over all", resourceKeys},
 		{"a secret that is left out is kept, or made once", resourceSecrets},
 		{"what a resource refers to must exist in its company", resourceReferences},
+		{"a resource that another refers to is not deleted", resourceReferred},
+		{"adding a resource replaces none, replacing one adds none", resourceAddedOrReplaced},
 	}
 }
 
@@ -71,10 +73,10 @@ func resourceLife(t *testing.T, r *rig) {
 	if _, err := r.Resource(t.Context(), theirs, agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company reads: %v", err)
 	}
-	if err := r.DeleteResource(t.Context(), theirs, agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if err := r.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company deletes: %v", err)
 	}
-	if err := r.DeleteResource(t.Context(), ours, agents, a.ID); err != nil {
+	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), agents, a.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Agent(t.Context(), ours, a.ID); !carillon.IsCode(err, carillon.AgentNotFound) {
@@ -127,5 +129,48 @@ func resourceReferences(t *testing.T, r *rig) {
 	r.putResource(t, ours, widgets, w)
 	if w.Agent != "b" {
 		t.Errorf("the widget's agent is %s", w.Agent)
+	}
+}
+
+func resourceReferred(t *testing.T, r *rig) {
+	agents, widgets := kindOf("agent"), kindOf("widget")
+	r.putResource(t, ours, agents, thing(agents, "a", "Ann"))
+	w := thing(widgets, "w", "Web")
+	w.Agent = "a"
+	r.putResource(t, ours, widgets, w)
+	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), agents, "a"); !carillon.IsCode(err, carillon.Conflict) {
+		t.Errorf("an agent in use: %v", err)
+	}
+	if x, err := r.Agent(t.Context(), ours, "a"); err != nil || x.Name != "Ann" {
+		t.Error(x, err)
+	}
+	w.Agent, w.Welcome = "", "a" // the id in another place is no reference
+	r.putResource(t, ours, widgets, w)
+	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), agents, "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+func resourceAddedOrReplaced(t *testing.T, r *rig) {
+	agents := kindOf("agent")
+	if _, err := r.ReplaceResource(t.Context(), ours, agents, thing(agents, "a", "Ann")); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("replaced what is not there: %v", err)
+	}
+	if _, err := r.AddResource(t.Context(), ours, agents, thing(agents, "a", "Ann")); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []*resourcetest.Thing{thing(agents, "a", "Bea"), thing(agents, "", "Ann")} {
+		if _, err := r.AddResource(t.Context(), ours, agents, x); !carillon.IsCode(err, carillon.Conflict) {
+			t.Errorf("added %s %s twice: %v", x.ID, x.Name, err)
+		}
+	}
+	if _, err := r.ReplaceResource(t.Context(), theirs, agents, thing(agents, "a", "Ann")); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("replaced another company's: %v", err)
+	}
+	if _, err := r.ReplaceResource(t.Context(), ours, agents, thing(agents, "a", "Bea")); err != nil {
+		t.Fatal(err)
+	}
+	if x, err := r.Agent(t.Context(), ours, "a"); err != nil || x.Name != "Bea" {
+		t.Error(x, err)
 	}
 }

@@ -47,6 +47,9 @@ func CheckSettings(raw json.RawMessage) error {
 	return err
 }
 
+// ShownSettings are the settings that are no secrets.
+func ShownSettings() []string { return []string{"base_url", "version", "phone_number_id", "waba_id"} }
+
 // PhoneNumberID is the channel's id of a sender's number, as its callbacks name it; empty when the settings cannot be read.
 func PhoneNumberID(raw json.RawMessage) string {
 	s, err := parseSettings(raw)

@@ -106,11 +106,13 @@ CREATE TABLE sender (
   media_check     TEXT NOT NULL CHECK (media_check IN ('full', 'syntax')),
   unknown_outcome TEXT NOT NULL,
   sealed          TEXT NOT NULL,
+  -- A removed sender stays: notifications show its id, and its uid is never another one's.
+  removed         BOOLEAN NOT NULL DEFAULT FALSE,
   created_at      BIGINT NOT NULL,
   updated_at      BIGINT NOT NULL,
-  UNIQUE (company_id, id),
-  UNIQUE (company_id, channel, number)
+  UNIQUE (company_id, id)
 );
+CREATE UNIQUE INDEX sender_company_number ON sender (company_id, channel, number) WHERE NOT removed;
 CREATE INDEX sender_id ON sender (id);
 CREATE INDEX sender_number ON sender (number);
 

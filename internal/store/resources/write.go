@@ -19,13 +19,7 @@ const maxResources = 10_000
 // and its secret where one was made. made reports whether a secret was. Errors: validation_failed for a reference to
 // nothing, conflict, limit_exceeded.
 func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
-	_, err = s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
-		tx.Changes(companyID)
-		e, madeNow, err := s.On(tx).PutResource(ctx, companyID, k, x, time.Now())
-		made = made || madeNow // a repeated transaction finds the secret that the first one made
-		return e != configure.Unchanged, err
-	})
-	return made, err
+	return s.putResource(ctx, companyID, k, x, func(context.Context, *Tx) error { return nil })
 }
 
 // PutResource is Store.PutResource inside a transaction. What is stored already is not written.
@@ -169,19 +163,4 @@ func (t *Tx) writeResource(ctx context.Context, companyID string, k resource.Kin
 		return fmt.Errorf("write %s: %w", k.Name, err)
 	}
 	return nil
-}
-
-// DeleteResource deletes a company's resource. Errors: not_found.
-func (s *Store) DeleteResource(ctx context.Context, companyID string, k resource.Kind, id string) error {
-	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
-		tx.Changes(companyID)
-		n, err := tx.Exec(ctx, "DELETE FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id)
-		if err != nil {
-			return fmt.Errorf("delete %s: %w", k.Name, err)
-		}
-		if n == 0 {
-			return carillon.Absent(k.Title())
-		}
-		return nil
-	})
 }

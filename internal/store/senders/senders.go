@@ -86,7 +86,7 @@ type roster struct {
 func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
 	return s.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
 		clock := s.byUID.Clock()
-		all, err := s.senders(ctx, "company_id = $1 ORDER BY uid", companyID)
+		all, err := s.senders(ctx, "company_id = $1 AND NOT removed ORDER BY uid", companyID)
 		if err != nil {
 			return nil, "", err
 		}
@@ -146,7 +146,7 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 	return r.standard[ch], nil
 }
 
-// Sender is one sender by uid, from the cache. Errors: not_found.
+// Sender is one sender by uid, removed or not, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
 		x, err := db.Find(ctx, s.d, "sender", s.scan, "SELECT "+columns+" FROM sender WHERE uid = $1", uid)
@@ -162,7 +162,7 @@ func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error)
 
 // SendersByID are all senders of that id, of any company: a callback's address names a sender without its company.
 func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
-	return s.anySenders(ctx, "id "+id, "id = $1 ORDER BY uid", id)
+	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
 }
 
 // anySenders are senders of any company, from the cache.
@@ -178,63 +178,6 @@ func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*car
 
 // SenderElsewhere reports whether a sender of another company has this id or number.
 func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
-	all, err := s.anySenders(ctx, "any "+idOrNumber, "id = $1 OR number = $1", idOrNumber)
+	all, err := s.anySenders(ctx, "any "+idOrNumber, "NOT removed AND uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1)", idOrNumber)
 	return slices.ContainsFunc(all, func(x *carillon.Sender) bool { return x.CompanyID != companyID }), err
-}
-
-// SenderUID is the uid of a company's sender by its id, inside a transaction; 0 when there is none.
-func (t *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
-	var uid int64
-	err := t.tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
-	return uid, db.Ignore(err)
-}
-
-// FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
-func (t *Tx) FindSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	return db.Find(ctx, t.tx, "sender", t.s.scan, "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
-}
-
-// MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
-func (t *Tx) MessagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
-	err = t.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2)
-		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
-	return uid, db.Wrap(db.Ignore(err), "look up sender")
-}
-
-// ReplaceDefault makes room for a new default sender of its company and channel.
-func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Time) error {
-	_, err := t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
-		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
-	return db.Wrap(err, "replace the default sender")
-}
-
-// PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
-func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
-	t.tx.Changes(x.CompanyID)
-	uid, err := t.SenderUID(ctx, x.CompanyID, x.ID)
-	if err != nil {
-		return fmt.Errorf("look up sender: %w", err)
-	}
-	if uid == 0 {
-		if err := t.tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
-			return fmt.Errorf("number sender: %w", err)
-		}
-	}
-	x.UID = uid
-	unknown, err := json.Marshal(x.Unknown)
-	if err != nil {
-		return fmt.Errorf("write policy: %w", err)
-	}
-	_, err = t.tx.Exec(ctx, `INSERT INTO sender (`+columns+`, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
-		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
-		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
-		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
-		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, updated_at = excluded.updated_at`,
-		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), t.s.seal.Seal(row(x.UID), x.Settings), db.Millis(now))
-	if db.Duplicate(err) {
-		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
-	}
-	return err
 }

@@ -1,0 +1,174 @@
+package panel
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/config"
+	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
+	"carillon/internal/resource"
+)
+
+// resources serves agents, knowledge, flows, widgets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
+// and with secrets as values. A secret is never read back, but for one that was made: the response that made it shows it.
+type resources struct {
+	*Panel
+	kind resource.Kind
+}
+
+// resourceRoutes are the routes of each kind.
+func (p *Panel) resourceRoutes() (all []httpio.Route) {
+	for _, k := range p.Kinds {
+		x := resources{p, k}
+		read, write := auth.MayReadResources, auth.MayWriteResources
+		if k.Name == "webhook" {
+			read, write = auth.MayReadWebhooks, auth.MayWriteWebhooks
+		}
+		list, one := "/"+k.Plural, "/"+k.Plural+"/{id}"
+		all = append(all, p.route("GET", list, read, x.list), p.route("POST", list, write, x.add), p.route("GET", one, read, x.get),
+			p.route("PUT", one, write, x.replace), p.route("DELETE", one, write, x.remove))
+	}
+	return all
+}
+
+func (s resources) list(r *http.Request, by member) (any, error) {
+	page, err := httpio.ReadPage(r.URL.Query(), s.kind.Name)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for after := page.After; len(rows) <= page.Limit; {
+		part, err := s.Store.Resources(r.Context(), by.companyID, s.kind, after, batch)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range part {
+			rows = append(rows, row{idOf(x), s.show(x, false)})
+		}
+		if len(part) < batch || httpio.Fit(rows) < len(rows) {
+			break
+		}
+		after = rows[len(rows)-1].id
+	}
+	return httpio.ListOf(page, s.kind.Name, rows, func(x row) string { return x.id }, func(x row) row { return x }), nil
+}
+
+// batch is how many resources are read at once: a document may have a megabyte, and a page has no more.
+const batch = 4
+
+// row is a resource in a response.
+type row struct {
+	id   string
+	text json.RawMessage
+}
+
+// MarshalJSON implements json.Marshaler.
+func (x row) MarshalJSON() ([]byte, error) { return x.text, nil }
+
+func idOf(x resource.Resource) string {
+	id, _ := x.Key()
+	return *id
+}
+
+func (s resources) get(r *http.Request, by member) (any, error) {
+	id, err := s.id(r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.Store.Resource(r.Context(), by.companyID, s.kind, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.show(x, false), nil
+}
+
+// id is the path's: ids that the company does not choose are UUIDs, in any letter case. Errors: not_found for what is no id.
+func (s resources) id(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	switch {
+	case s.kind.Local && resource.ValidIdentifier(id):
+		return id, nil
+	case !s.kind.Local && carillon.ValidUUID(id):
+		return strings.ToLower(id), nil
+	}
+	return "", carillon.Absent(s.kind.Title())
+}
+
+// show is a resource in a response. It has a warning where this version does not use it yet.
+func (s resources) show(x resource.Resource, made bool) json.RawMessage {
+	if holder, ok := x.(resource.Secretive); ok && !made {
+		*holder.Secret() = ""
+	}
+	text, err := json.Marshal(x)
+	if err != nil {
+		return nil // the response then fails
+	}
+	reason := s.Unbuilt(x)
+	if reason == "" {
+		return text
+	}
+	warning, _ := json.Marshal(reason) // a text cannot fail
+	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(warning) + "}")
+}
+
+func (s resources) add(r *http.Request, by member) (any, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := config.ResourceOf(o, s.kind)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.Store.AddResource(r.Context(), by.companyID, s.kind, x)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: s.show(x, made)}, nil
+}
+
+func (s resources) replace(r *http.Request, by member) (any, error) {
+	id, err := s.id(r)
+	if err != nil {
+		return nil, err
+	}
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := idOfPath(o, id); err != nil {
+		return nil, err
+	}
+	x, err := config.ResourceOf(o, s.kind)
+	if err != nil {
+		return nil, err
+	}
+	to, _ := x.Key()
+	*to = id
+	made, err := s.Store.ReplaceResource(r.Context(), by.companyID, s.kind, x)
+	if err != nil {
+		return nil, err
+	}
+	return s.show(x, made), nil
+}
+
+// idOfPath checks that a body has no other id than the path.
+func idOfPath(o *jsonbody.Object, id string) error {
+	given, present, err := o.String("id", "id")
+	if err == nil && present && !strings.EqualFold(given, id) {
+		err = carillon.Invalid("id", "Must be the id of the path, or be left out")
+	}
+	return err
+}
+
+func (s resources) remove(r *http.Request, by member) (any, error) {
+	id, err := s.id(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Store.DeleteResource(r.Context(), by.companyID, s.Kinds, s.kind, id)
+}

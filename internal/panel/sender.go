@@ -1,0 +1,254 @@
+package panel
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/config"
+	"carillon/internal/httpio"
+	"carillon/internal/resource"
+	"carillon/internal/store"
+	"carillon/internal/store/work"
+)
+
+// Provider is what the panel knows of a provider's settings.
+type Provider struct {
+	Check func(json.RawMessage) error // nil: anything will do
+	Shown []string                    // the settings that are no secrets
+	// Fixed are settings that only the set-up's files may change, with their defaults: an address that a member chose would
+	// let the member send requests from inside the installation's network.
+	Fixed map[string]string
+}
+
+// sendersMost bounds the senders of a company that are added here.
+const sendersMost = 1000
+
+// senders serves the routes of single senders. A body is what a set-up has, in JSON. Settings that are secrets are never read
+// back; those that a body leaves out keep their values.
+type senders struct{ *Panel }
+
+// wholeSender is a sender in a response, with the fields of the set-up.
+type wholeSender struct {
+	ID            string            `json:"id"`
+	Number        string            `json:"number"`
+	Channel       carillon.Channel  `json:"channel"`
+	Provider      string            `json:"provider"`
+	Default       bool              `json:"default"`
+	PerSecond     int               `json:"per_second"`
+	PerRecipient  string            `json:"per_recipient_interval"`
+	MaxConcurrent int               `json:"max_concurrent"`
+	RingTimeout   string            `json:"ring_timeout,omitempty"`
+	MediaCheck    string            `json:"media_check"`
+	Unknown       map[string]string `json:"unknown_outcome"`
+	Settings      map[string]any    `json:"settings"`
+	Breaker       breakerRow        `json:"breaker"`
+}
+
+func (s senders) get(r *http.Request, by member) (any, error) {
+	x, err := s.find(r, by)
+	if err != nil {
+		return nil, err
+	}
+	return s.show(r.Context(), x)
+}
+
+// find reads the sender of the path. Errors: not_found.
+func (s senders) find(r *http.Request, by member) (*carillon.Sender, error) {
+	id, err := senderID(r)
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.Store.SendersNamed(r.Context(), by.companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(named, func(x *carillon.Sender) bool { return x.ID == id })
+	if i < 0 {
+		return nil, carillon.Absent("Sender")
+	}
+	return named[i], nil
+}
+
+// senderID is the path's. Errors: not_found for what is no id.
+func senderID(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !resource.ValidIdentifier(id) {
+		return "", carillon.Absent("Sender")
+	}
+	return id, nil
+}
+
+func (s senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, error) {
+	w := wholeSender{
+		ID: x.ID, Number: x.Number, Channel: x.Channel, Provider: x.Provider, Default: x.Default, PerSecond: x.PerSecond,
+		PerRecipient: x.PerRecipient.String(), MaxConcurrent: x.MaxConcurrent, MediaCheck: x.MediaCheck,
+		Unknown: map[string]string{"after": x.Unknown.After.String()}, Settings: map[string]any{},
+	}
+	if x.Channel == carillon.Voice {
+		w.RingTimeout = x.RingTimeout.String()
+	}
+	for class, retry := range x.Unknown.Retry {
+		word := "fail"
+		if retry {
+			word = "retry"
+		}
+		w.Unknown[carillon.Class(class).String()] = word
+	}
+	for name, value := range settingsOf(x) {
+		if slices.Contains(s.Providers[x.Provider].Shown, name) {
+			w.Settings[name] = value
+		}
+	}
+	breakers, err := s.Store.CompanyBreakers(ctx, x.CompanyID)
+	i := slices.IndexFunc(breakers, func(b work.Breaker) bool { return b.SenderUID == x.UID })
+	w.Breaker = breakerRow{State: work.BreakerClosed}
+	if i >= 0 {
+		w.Breaker = breakerOf(breakers[i], time.Now())
+	}
+	return w, err
+}
+
+// settingsOf reads the settings of a sender, which are an object wherever they are stored.
+func settingsOf(x *carillon.Sender) map[string]any {
+	values := map[string]any{}
+	_ = json.Unmarshal(x.Settings, &values) // what is not an object has no settings
+	return values
+}
+
+func (s senders) add(r *http.Request, by member) (any, error) {
+	x, err := s.read(r, by, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.complete(x, nil); err != nil {
+		return nil, err
+	}
+	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		have, err := tx.FindSender(ctx, by.companyID, x.ID)
+		if err != nil {
+			return err
+		}
+		if have != nil {
+			return carillon.InConflict("The company has a sender of the id " + x.ID)
+		}
+		if err := tx.RoomForSender(ctx, by.companyID, sendersMost); err != nil {
+			return err
+		}
+		_, err = tx.DeclareSender(ctx, x, time.Now())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.show(r.Context(), x)
+	return httpio.Created{Value: w}, err
+}
+
+func (s senders) replace(r *http.Request, by member) (any, error) {
+	id, err := senderID(r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.read(r, by, id)
+	if err != nil {
+		return nil, err
+	}
+	given := x.Settings
+	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		have, err := tx.FindSender(ctx, by.companyID, x.ID)
+		if err != nil {
+			return err
+		}
+		if have == nil {
+			return carillon.Absent("Sender")
+		}
+		if have.Channel != x.Channel {
+			return carillon.Invalid("channel", "A sender keeps its channel: add another sender")
+		}
+		x.Settings = given // a repeated transaction starts over
+		if err := s.complete(x, have); err != nil {
+			return err
+		}
+		_, err = tx.DeclareSender(ctx, x, time.Now())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.show(r.Context(), x)
+}
+
+// read reads a body; id is the path's, empty for a new sender.
+func (s senders) read(r *http.Request, by member, id string) (*carillon.Sender, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		if err := idOfPath(o, id); err != nil {
+			return nil, err
+		}
+	}
+	x, err := config.SenderOf(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, known := s.Providers[x.Provider]; !known {
+		return nil, carillon.Invalid("provider", "Must be one of "+strings.Join(names(s.Providers), ", ")+": others need a set-up file")
+	}
+	if x.CompanyID = by.companyID; id != "" {
+		x.ID = id
+	}
+	return x, nil
+}
+
+func names(all map[string]Provider) (list []string) {
+	for name := range all {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// complete checks the settings of a sender, after it has filled those that are left out with those of the stored one.
+func (s senders) complete(x, have *carillon.Sender) error {
+	p, values, stored := s.Providers[x.Provider], settingsOf(x), map[string]any{}
+	if have != nil && have.Provider == x.Provider {
+		stored = settingsOf(have)
+	}
+	for name, usual := range p.Fixed {
+		value, given := values[name]
+		if given && value != usual && value != stored[name] {
+			return carillon.Invalid("settings."+name, "Only a set-up file may change this: leave it out")
+		}
+	}
+	for name, value := range stored {
+		if _, given := values[name]; !given {
+			values[name] = value
+		}
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return err
+	}
+	x.Settings = raw
+	if p.Check == nil {
+		return nil
+	}
+	return p.Check(raw)
+}
+
+func (s senders) remove(r *http.Request, by member) (any, error) {
+	id, err := senderID(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.RemoveSender(ctx, by.companyID, id, time.Now())
+	})
+}

@@ -1,0 +1,95 @@
+package panel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+)
+
+const cloud = `"phone_number_id":"1","waba_id":"2","access_token":"tokentoken","app_secret":"appsecret","verify_token":"verifytoken"`
+
+func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
+	w := newWorld(t)
+	acme := w.company("acme")
+	w.company("other")
+	by, other := w.as("admin@acme.test"), w.as("owner@other.test")
+	body := `{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,"settings":{` + cloud + `}}`
+	made := w.want("POST", "/panel/v1/senders", by, body, 201, "", "")
+	want := map[string]any{
+		"id": "main", "number": "15555550100", "channel": "messaging", "provider": "whatsapp", "default": true, "per_second": 80.0,
+		"per_recipient_interval": "6s", "max_concurrent": 0.0, "media_check": "full",
+		"unknown_outcome": map[string]any{"transactional": "retry", "utility": "retry", "marketing": "fail", "after": "10m0s"},
+		"settings":        map[string]any{"phone_number_id": "1", "waba_id": "2"},
+		"breaker":         map[string]any{"state": "closed", "class": nil, "detail": nil, "since": nil, "until": nil},
+	}
+	if d := cmp.Diff(want, made); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(made, w.want("GET", "/panel/v1/senders/main", w.as("viewer@acme.test"), "", 200, "", "")); d != "" {
+		t.Error(d)
+	}
+	w.want("POST", "/panel/v1/senders", by, body, 409, "conflict", "")
+	w.want("POST", "/panel/v1/senders", by, strings.Replace(body, `"main"`, `"twin"`, 1), 409, "conflict", "")
+
+	// Secrets that are left out keep their values.
+	w.want("PUT", "/panel/v1/senders/main", by, `{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200, "", "")
+	named, err := w.store.SendersNamed(t.Context(), acme.ID, "main")
+	if err != nil || len(named) != 1 || named[0].PerSecond != 5 ||
+		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1","verify_token":"verifytoken","waba_id":"2"}` {
+		t.Errorf("%+v, %v", named, err)
+	}
+	for _, method := range []string{"GET", "PUT", "DELETE"} {
+		w.want(method, "/panel/v1/senders/main", other, strings.Replace(body, "15555550100", "15555550199", 1), 404, "not_found", "")
+	}
+	w.want("DELETE", "/panel/v1/senders/main", by, "", 204, "", "")
+	w.want("GET", "/panel/v1/senders/main", by, "", 404, "not_found", "")
+	w.want("DELETE", "/panel/v1/senders/main", w.as("developer@acme.test"), "", 403, "forbidden", "")
+	w.want("POST", "/panel/v1/senders", by, `{"number":"15555550100","channel":"messaging","provider":"sandbox"}`, 201, "", "")
+}
+
+func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
+	w := newWorld(t)
+	acme := w.company("acme")
+	by := w.as("owner@acme.test")
+	head := `{"number":"15555550100","channel":"messaging","provider":"whatsapp","settings":{` + cloud
+	t.Setenv("HOME_OF_SECRETS", "secret")
+	for _, x := range []struct{ body, field string }{
+		{head + `,"base_url":"http://169.254.169.254"}}`, "settings.base_url"},
+		{head + `,"colour":"red"}}`, "settings.colour"},
+		{strings.Replace(head, `"tokentoken"`, `{"env":"HOME_OF_SECRETS"}`, 1) + `}}`, "settings.access_token"},
+		{strings.Replace(head, `"tokentoken"`, `"token token"`, 1) + `}}`, "settings.access_token"},
+		{strings.Replace(head, `"1"`, `"x"`, 1) + `}}`, "settings.phone_number_id"},
+		{`{"number":"15555550101","channel":"voice","provider":"sip","settings":{"trunk":"sip:10.0.0.1"}}`, "provider"},
+		{`{"number":"+1555","channel":"messaging","provider":"sandbox"}`, "number"},
+		{`{"number":"15555550101","channel":"messaging","provider":"sandbox","unknown_outcome":{"marketing":"forget"}}`, "unknown_outcome.marketing"},
+		{`{"number":"15555550101","channel":"messaging"}`, "provider"},
+	} {
+		got := w.want("POST", "/panel/v1/senders", by, x.body, 400, "validation_failed", x.field)
+		if strings.Contains(fmt.Sprint(got), "token token") {
+			t.Errorf("a secret is shown: %v", got)
+		}
+	}
+	w.want("POST", "/panel/v1/senders", by, head+`,"base_url":"https://graph.facebook.com"}}`, 201, "", "")
+
+	// What a set-up file gave stays, and may be sent back as it is shown.
+	err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.PutSender(ctx, &carillon.Sender{
+			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Messaging, Provider: "whatsapp", MediaCheck: "syntax",
+			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"base_url":"http://127.0.0.1:1",` + cloud + `}`),
+		}, time.Now())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := `{"number":"15555550102","channel":"messaging","provider":"whatsapp","settings":{"base_url":"http://127.0.0.1:%d"}}`
+	w.want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 1), 200, "", "")
+	w.want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 2), 400, "validation_failed", "settings.base_url")
+	w.want("PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 1), "messaging", "voice", 1), 400, "validation_failed", "provider")
+}

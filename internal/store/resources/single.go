@@ -1,0 +1,111 @@
+package resources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/resource"
+	"carillon/internal/store/configure"
+)
+
+// AddResource is PutResource for a resource that must not exist yet, by id or name. Errors: conflict when it does.
+func (s *Store) AddResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
+	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, t *Tx) error {
+		id, name := x.Key()
+		for _, key := range []string{*id, *name} {
+			if key == "" {
+				continue
+			}
+			found, err := t.resourceID(ctx, companyID, k.Name, key)
+			if err != nil {
+				return err
+			}
+			if found != "" {
+				return carillon.InConflict("The company has " + k.Phrase + " of this id or name: " + found)
+			}
+		}
+		return nil
+	})
+}
+
+// ReplaceResource is PutResource for a resource that must exist, by id. Errors: not_found when it does not.
+func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
+	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, t *Tx) error {
+		id, _ := x.Key()
+		row, err := t.findResource(ctx, companyID, k.Name, *id)
+		if err == nil && !row.found {
+			err = carillon.Absent(k.Title())
+		}
+		return err
+	})
+}
+
+func (s *Store) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, check func(context.Context, *Tx) error) (made bool, err error) {
+	_, err = s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
+		tx.Changes(companyID)
+		t := s.On(tx)
+		if err := check(ctx, t); err != nil {
+			return false, err
+		}
+		e, madeNow, err := t.PutResource(ctx, companyID, k, x, time.Now())
+		made = made || madeNow // a repeated transaction finds the secret that the first one made
+		return e != configure.Unchanged, err
+	})
+	return made, err
+}
+
+// DeleteResource deletes a company's resource. kinds are all that may refer to it. Errors: not_found; conflict while another
+// resource refers to it.
+func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) error {
+	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(companyID)
+		t := s.On(tx)
+		n, err := tx.Exec(ctx, "DELETE FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id)
+		if err != nil {
+			return fmt.Errorf("delete %s: %w", k.Name, err)
+		}
+		if n == 0 {
+			return carillon.Absent(k.Title())
+		}
+		by, err := t.referrer(ctx, companyID, kinds, k, id)
+		if err == nil && by != "" {
+			err = carillon.InConflict("It is in use: " + by + " refers to it")
+		}
+		return err
+	})
+}
+
+// referrer names a resource that refers to the one of the id; empty when there is none.
+func (t *Tx) referrer(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) (string, error) {
+	type document struct{ kind, name, text string }
+	found, err := db.Collect(ctx, t.tx, "references", func(scan db.Scan) (d document, err error) {
+		err = scan(&d.kind, &d.name, &d.text)
+		return d, err
+	}, "SELECT kind, name, doc FROM resource WHERE company_id = $1 AND doc LIKE $2", companyID, `%"`+id+`"%`)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range found {
+		i := slices.IndexFunc(kinds, func(k resource.Kind) bool { return k.Name == d.kind })
+		if i < 0 {
+			continue
+		}
+		x := kinds[i].New()
+		from, ok := x.(resource.Referrer)
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal([]byte(d.text), x); err != nil {
+			return "", fmt.Errorf("read %s %s: %w", d.kind, d.name, err)
+		}
+		if slices.ContainsFunc(from.References(), func(r resource.Reference) bool { return r.Kind == k.Name && *r.To == id }) {
+			return "the " + d.kind + " " + d.name, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,157 @@
+package senders
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/store/configure"
+)
+
+// SenderUID is the uid of a company's sender by its id, removed or not, inside a transaction; 0 when there is none.
+func (t *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
+	var uid int64
+	err := t.tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	return uid, db.Ignore(err)
+}
+
+// FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
+func (t *Tx) FindSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
+	return db.Find(ctx, t.tx, "sender", t.s.scan, "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
+}
+
+// MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
+func (t *Tx) MessagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
+	err = t.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2) AND NOT removed
+		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
+	return uid, db.Wrap(db.Ignore(err), "look up sender")
+}
+
+// ReplaceDefault makes room for a new default sender of its company and channel.
+func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Time) error {
+	_, err := t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
+	return db.Wrap(err, "replace the default sender")
+}
+
+// PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
+func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
+	t.tx.Changes(x.CompanyID)
+	uid, err := t.SenderUID(ctx, x.CompanyID, x.ID)
+	if err != nil {
+		return fmt.Errorf("look up sender: %w", err)
+	}
+	if uid == 0 {
+		if err := t.tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+			return fmt.Errorf("number sender: %w", err)
+		}
+	}
+	x.UID = uid
+	unknown, err := json.Marshal(x.Unknown)
+	if err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	_, err = t.tx.Exec(ctx, `INSERT INTO sender (`+columns+`, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
+		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
+		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
+		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
+		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, removed = FALSE, updated_at = excluded.updated_at`,
+		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), t.s.seal.Seal(row(x.UID), x.Settings), db.Millis(now))
+	if db.Duplicate(err) {
+		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
+	}
+	return err
+}
+
+// DeclareSender puts a sender whose company and id say which. A new default sender takes the place of an earlier one. What is
+// stored already is not written.
+func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Time) (configure.Effect, error) {
+	have, err := t.FindSender(ctx, x.CompanyID, x.ID)
+	if err != nil {
+		return configure.Unchanged, err
+	}
+	e := configure.Created
+	if have != nil {
+		e, x.UID = configure.Updated, have.UID
+		if same, err := same(have, x); err != nil || same {
+			return configure.Unchanged, err
+		}
+	}
+	if x.Default {
+		if err := t.ReplaceDefault(ctx, x, now); err != nil {
+			return configure.Unchanged, err
+		}
+	}
+	return e, t.PutSender(ctx, x, now)
+}
+
+// same compares by what would be stored.
+func same(x, y *carillon.Sender) (bool, error) {
+	a, err := json.Marshal(x)
+	if err != nil {
+		return false, err
+	}
+	b, err := json.Marshal(y)
+	return bytes.Equal(a, b), err
+}
+
+// RoomForSender refuses one more sender of a company that has most of them. Errors: limit_exceeded.
+func (t *Tx) RoomForSender(ctx context.Context, companyID string, most int) error {
+	var n int
+	if err := t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM sender WHERE company_id = $1 AND NOT removed", companyID); err != nil {
+		return fmt.Errorf("count senders: %w", err)
+	}
+	if n < most {
+		return nil
+	}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many senders", Details: carillon.Details{
+		{Key: "limit", Value: most}, {Key: "used", Value: n},
+	}}
+}
+
+// waiting finds what a sender has not sent yet; each query has an index of its own.
+func waiting() []string {
+	return []string{
+		"SELECT 1 FROM message WHERE shard = $1 AND sender = $2 AND q = 1 AND hold = '' LIMIT 1",
+		"SELECT 1 FROM message WHERE shard = $1 AND sender = $2 AND q >= 2 LIMIT 1",
+		"SELECT 1 FROM message WHERE shard = $1 AND sender = $2 AND q = 1 AND hold <> '' LIMIT 1",
+		"SELECT 1 FROM call WHERE shard = $1 AND sender = $2 AND q = 1 AND hold = '' LIMIT 1",
+		"SELECT 1 FROM call WHERE shard = $1 AND sender = $2 AND q = 2 LIMIT 1",
+		"SELECT 1 FROM call WHERE shard = $1 AND sender = $2 AND q = 1 AND hold <> '' LIMIT 1",
+	}
+}
+
+// RemoveSender removes a company's sender with its settings and its templates; its notifications stay. Errors: not_found,
+// conflict while messages or calls of it wait.
+func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Time) error {
+	x, err := t.FindSender(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return carillon.Absent("Sender")
+	}
+	for _, query := range waiting() {
+		var one int
+		err := t.tx.Row(ctx, []any{&one}, query, x.Shard(), x.UID)
+		if err == nil {
+			return carillon.InConflict("Messages or calls of this sender wait or are under way: cancel them, or wait until they have ended")
+		}
+		if err := db.Ignore(err); err != nil {
+			return fmt.Errorf("look up what waits: %w", err)
+		}
+	}
+	t.tx.Changes(companyID)
+	if _, err := t.tx.Exec(ctx, "DELETE FROM template WHERE sender = $1", x.UID); err != nil {
+		return fmt.Errorf("delete templates: %w", err)
+	}
+	_, err = t.tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
+		x.UID, t.s.seal.Seal(row(x.UID), []byte("{}")), db.Millis(now))
+	return db.Wrap(err, "remove sender")
+}
