@@ -35,3 +35,14 @@ func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
 		t.Errorf("code %d\n%s", code, &errs)
 	}
 }
+
+func TestServeSaysWhatToDoAboutAFolderThatIsNotWritable(t *testing.T) {
+	const folder = "/sys/carillon" // not even root can make it
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"serve", "--data", folder, "--addr", "127.0.0.1:0"}, environment{
+		Stdout: &out, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false },
+	})
+	if code != exitFailed || !strings.Contains(errs.String(), " cannot write in the data folder /sys/carillon: name another folder with --data") {
+		t.Errorf("code %d\n%s", code, &errs)
+	}
+}

@@ -117,6 +117,9 @@ func (a *App) Start(ctx context.Context) error {
 
 func (a *App) start(ctx context.Context) error {
 	a.metrics = newMetrics(a)
+	if err := a.cfg.CheckFolder(); err != nil {
+		return err
+	}
 	key, err := a.cfg.MasterKey()
 	if err != nil {
 		return err

@@ -42,6 +42,9 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summ
 
 // applyAlone opens the database itself.
 func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log *slog.Logger) (summary store.Summary, err error) {
+	if err := cfg.CheckFolder(); err != nil {
+		return nil, err
+	}
 	key, err := cfg.MasterKey()
 	if err != nil {
 		return nil, err
