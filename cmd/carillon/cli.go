@@ -43,11 +43,12 @@ type commands struct {
 	Call          callCommand          `cmd:"" help:"Have an agent call a number."`
 	Notifications notificationsCommand `cmd:"" help:"List, show, move, cancel and watch notifications."`
 	Templates     templatesCommand     `cmd:"" help:"List, show, create, submit and delete templates."`
-	Senders       sendersCommand       `cmd:"" help:"List senders and their circuit breakers."`
+	Senders       sendersCommand       `cmd:"" help:"List, show, add and remove senders."`
+	Agents        agentsCommand        `cmd:"" help:"List, show, set and remove agents."`
 	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
 	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
-	Users         usersCommand         `cmd:"" help:"Add users."`
+	Users         usersCommand         `cmd:"" help:"List, add and remove users, change passwords, end sessions."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
 	Backup        backupCommand        `cmd:"" help:"Back up the SQLite database, also while the program runs on it."`
 	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; due messages are held."`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,9 +66,29 @@ func (k *keysCreate) Run(ctx context.Context, env *environment) error {
 	if k.JSON {
 		return writeJSON(env.Stdout, made)
 	}
-	_, err = fmt.Fprintf(env.Stdout, "%s\n", made.Key)
+	if _, err = fmt.Fprintf(env.Stdout, "%s\n", made.Key); err != nil {
+		return err
+	}
 	_, _ = fmt.Fprintf(env.Stderr, "key %s (%s) made; those who may see keys find it with POST /functions/v1/api_keys\n", made.ID, made.Label)
-	return err
+	if len(k.Scope) == 0 {
+		k.suggest(ctx, env, c, made.Key)
+	}
+	return nil
+}
+
+// suggest names the command that a new company needs next: a sender, or a template of it.
+func (k *keysCreate) suggest(ctx context.Context, env *environment, c *client.Client, key string) {
+	all, err := k.senders(ctx, c)
+	if err != nil {
+		return // the key is made: what comes next is only advice
+	}
+	i := slices.IndexFunc(all, func(x senderState) bool { return x.Channel == "messaging" })
+	if i < 0 {
+		env.next(false, "senders add --number 15550100100 --provider sandbox --default"+k.again(k.credentials))
+		return
+	}
+	env.next(false, "templates create --name hello --lang en --category UTILITY --content 'Hello {{1}}' --submit --wait"+
+		option("from", all[i].Number)+option("key", key)+k.server.again())
 }
 
 type keysList struct {

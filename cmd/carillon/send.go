@@ -64,7 +64,13 @@ func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 			return r.stopped(err)
 		}
 	}
-	return r.summary()
+	if err := r.summary(); err != nil {
+		return err
+	}
+	if sent := r.outcome.Notifications; len(sent) == 1 {
+		env.next(s.JSON, "notifications watch "+sent[0].ID+" --until delivered"+s.again())
+	}
+	return nil
 }
 
 // pairs reads the values of a flag that have the form of the example.

@@ -2,27 +2,49 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"carillon/cmd/carillon/client"
 )
 
 type sendersCommand struct {
-	List sendersList `cmd:"" help:"List the company's senders and their circuit breakers."`
+	List   sendersList   `cmd:"" help:"List the company's senders and their circuit breakers."`
+	Show   sendersShow   `cmd:"" help:"Show a sender, without the secrets of its settings."`
+	Add    sendersAdd    `cmd:"" help:"Add a sender: a number that messages are sent from, or a line that calls are placed on."`
+	Remove sendersRemove `cmd:"" help:"Remove a sender of which nothing waits, with its templates."`
 }
 
-// senderState is a sender as the panel returns it.
+// senderState is a sender as the panel returns it; a list has the first fields only.
 type senderState struct {
 	ID       string `json:"id"`
 	Number   string `json:"number"`
 	Channel  string `json:"channel"`
 	Provider string `json:"provider"`
 	Default  bool   `json:"default"`
-	Breaker  struct {
+	senderRules
+	Breaker struct {
 		State  string  `json:"state"`
 		Class  *string `json:"class"`
 		Detail *string `json:"detail"`
 		Since  *string `json:"since"`
 		Until  *string `json:"until"`
 	} `json:"breaker"`
+}
+
+// senderRules are what only a sender of its own shows.
+type senderRules struct {
+	PerSecond     *int              `json:"per_second,omitempty"`
+	PerRecipient  string            `json:"per_recipient_interval,omitempty"`
+	MaxConcurrent *int              `json:"max_concurrent,omitempty"`
+	RingTimeout   string            `json:"ring_timeout,omitempty"`
+	MediaCheck    string            `json:"media_check,omitempty"`
+	Unknown       map[string]string `json:"unknown_outcome,omitempty"`
+	Settings      map[string]any    `json:"settings,omitempty"`
 }
 
 type sendersList struct {
@@ -37,23 +59,177 @@ func (s *sendersList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	var response struct {
-		Data []senderState `json:"data"`
-	}
-	call := s.panel(http.MethodGet, "senders")
-	call.Out = &response
-	if _, err := c.Do(ctx, call); err != nil {
+	all, err := s.senders(ctx, c)
+	if err != nil {
 		return err
 	}
 	if s.JSON {
-		return writeJSON(env.Stdout, response.Data)
+		return writeJSON(env.Stdout, all)
 	}
 	rows := [][]string{{"ID", "NUMBER", "CHANNEL", "PROVIDER", "BREAKER", "CLASS", "SINCE", "UNTIL", "DETAIL"}}
-	for _, x := range response.Data {
+	for _, x := range all {
 		b := x.Breaker
 		rows = append(rows, []string{
 			x.ID, x.Number, x.Channel, x.Provider, b.State, text(b.Class, "-"), text(b.Since, "-"), text(b.Until, "-"), oneLine(text(b.Detail, ""), 60),
 		})
 	}
 	return writeTable(env.Stdout, rows)
+}
+
+// senders reads the company's senders.
+func (a *administered) senders(ctx context.Context, c *client.Client) ([]senderState, error) {
+	var response struct {
+		Data []senderState `json:"data"`
+	}
+	call := a.panel(http.MethodGet, "senders")
+	call.Out = &response
+	_, err := c.Do(ctx, call)
+	return response.Data, err
+}
+
+type sendersShow struct {
+	ID string `arg:"" help:"Id of the sender."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run shows the sender.
+func (s *sendersShow) Run(ctx context.Context, env *environment) error {
+	c, err := s.connect(ctx, env, s.credentials)
+	if err != nil {
+		return err
+	}
+	var x senderState
+	call := s.panel(http.MethodGet, "senders/"+url.PathEscape(s.ID))
+	call.Out = &x
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if s.JSON {
+		return writeJSON(env.Stdout, x)
+	}
+	rows := [][]string{
+		{"id", x.ID}, {"number", x.Number}, {"channel", x.Channel}, {"provider", x.Provider}, {"default", fmt.Sprint(x.Default)},
+		{"media check", x.MediaCheck}, {"between messages to one number", x.PerRecipient}, {"breaker", x.Breaker.State},
+	}
+	if x.PerSecond != nil {
+		rows = append(rows, []string{"per second", noneOr(*x.PerSecond)})
+	}
+	if x.MaxConcurrent != nil && x.Channel == "voice" {
+		rows = append(rows, []string{"calls at once", noneOr(*x.MaxConcurrent)}, []string{"ring timeout", x.RingTimeout})
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.Unknown)) {
+		rows = append(rows, []string{"unknown outcome, " + name, x.Unknown[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.Settings)) {
+		rows = append(rows, []string{"setting " + name, fmt.Sprint(x.Settings[name])})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+func noneOr(n int) string {
+	if n == 0 {
+		return "no limit"
+	}
+	return fmt.Sprint(n)
+}
+
+type sendersAdd struct {
+	Number        string   `required:"" placeholder:"NUMBER" help:"Phone number: digits only, with the country code."`
+	Provider      string   `required:"" enum:"sandbox,whatsapp" placeholder:"PROVIDER" help:"sandbox or whatsapp."`
+	Channel       string   `enum:"messaging,voice" default:"messaging" placeholder:"CHANNEL" help:"messaging or voice; default ${default}."`
+	ID            string   `placeholder:"ID" help:"Id; else the number, for a voice line voice- and the number."`
+	Default       bool     `help:"Make it the one that is used where a request names none."`
+	PerSecond     *int     `placeholder:"N" help:"Messages a second; else the provider's default."`
+	PerRecipient  string   `name:"per-recipient-interval" placeholder:"DURATION" help:"Time between two messages to one number, as 6s; else the provider's default."`
+	MaxConcurrent *int     `placeholder:"N" help:"Calls at once; else no limit."`
+	RingTimeout   string   `placeholder:"DURATION" help:"How long a call rings, as 45s."`
+	MediaCheck    string   `enum:",full,syntax" default:"" placeholder:"CHECK" help:"full or syntax."`
+	Setting       []string `sep:"none" placeholder:"KEY=VALUE" help:"Setting of the provider, as phone_number_id=1000001; may be repeated."`
+	SettingFile   []string `sep:"none" placeholder:"KEY=FILE" help:"Setting whose value is in a file, as access_token=token.txt; may be repeated."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run adds the sender.
+func (s *sendersAdd) Run(ctx context.Context, env *environment) error {
+	body, err := s.body()
+	if err != nil {
+		return err
+	}
+	c, err := s.connect(ctx, env, s.credentials)
+	if err != nil {
+		return err
+	}
+	var x senderState
+	call := s.panel(http.MethodPost, "senders")
+	call.Body, call.Out = body, &x
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if err := done(env, s.JSON, x, fmt.Sprintf("sender %s (%s, %s) added", x.ID, x.Channel, x.Provider)); err != nil {
+		return err
+	}
+	env.next(s.JSON, "keys create --label 'My application'"+s.again(s.credentials))
+	return nil
+}
+
+func (s *sendersAdd) body() (map[string]any, error) {
+	settings, err := pairs("--setting", "phone_number_id=1000001", s.Setting)
+	if err != nil {
+		return nil, err
+	}
+	files, err := pairs("--setting-file", "access_token=token.txt", s.SettingFile)
+	if err != nil {
+		return nil, err
+	}
+	for name, file := range files {
+		if _, twice := settings[name]; twice {
+			return nil, usage("%s is given both directly and by a file: give one of them", name)
+		}
+		if settings[name], err = readSecret(file); err != nil {
+			return nil, err
+		}
+	}
+	body := map[string]any{"number": s.Number, "provider": s.Provider, "channel": s.Channel}
+	for name, value := range map[string]string{
+		"id": s.ID, "per_recipient_interval": s.PerRecipient, "ring_timeout": s.RingTimeout, "media_check": s.MediaCheck,
+	} {
+		if strings.TrimSpace(value) != "" {
+			body[name] = value
+		}
+	}
+	for name, value := range map[string]*int{"per_second": s.PerSecond, "max_concurrent": s.MaxConcurrent} {
+		if value != nil {
+			body[name] = *value
+		}
+	}
+	if s.Default {
+		body["default"] = true
+	}
+	if len(settings) > 0 {
+		body["settings"] = settings
+	}
+	return body, nil
+}
+
+type sendersRemove struct {
+	ID string `arg:"" help:"Id of the sender."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run removes the sender.
+func (s *sendersRemove) Run(ctx context.Context, env *environment) error {
+	c, err := s.connect(ctx, env, s.credentials)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Do(ctx, s.panel(http.MethodDelete, "senders/"+url.PathEscape(s.ID))); err != nil {
+		return err
+	}
+	return done(env, s.JSON, map[string]any{"id": s.ID, "removed": true}, "sender "+s.ID+" removed")
 }

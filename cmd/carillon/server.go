@@ -108,7 +108,7 @@ func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, err
 // credentials are those of an owner or admin.
 type credentials struct {
 	Email        string `placeholder:"EMAIL" help:"Who signs in; else the demo's owner. [CARILLON_EMAIL]"`
-	Password     string `placeholder:"PASSWORD" help:"Password; prefer the file or the variable. [CARILLON_PASSWORD]"`
+	Password     string `placeholder:"PASSWORD" help:"Password; prefer the file or the variable; else it is asked for at a terminal. [CARILLON_PASSWORD]"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the password from. [CARILLON_PASSWORD_FILE]"`
 }
 
@@ -127,18 +127,40 @@ func (a *administered) connect(ctx context.Context, env *environment, by credent
 	if c.Bearer = orElse(a.Token, env.lookup("CARILLON_TOKEN")); c.Bearer != "" {
 		return c, nil
 	}
-	email := orElse(by.Email, env.lookup("CARILLON_EMAIL"))
-	password, err := secret(env, by.Password, by.PasswordFile, "CARILLON_PASSWORD")
+	email, password, err := by.find(ctx, env, facts)
 	if err != nil {
 		return nil, err
+	}
+	return c, signIn(ctx, c, email, password)
+}
+
+// find returns an e-mail and its password, which a person at a terminal types.
+func (by *credentials) find(ctx context.Context, env *environment, facts config.DemoFacts) (email, password string, err error) {
+	email = orElse(by.Email, env.lookup("CARILLON_EMAIL"))
+	if password, err = secret(env, by.Password, by.PasswordFile, "CARILLON_PASSWORD"); err != nil {
+		return "", "", err
 	}
 	if email == "" || email == facts.Email {
 		email, password = facts.Email, orElse(password, facts.Password)
 	}
-	if email == "" || password == "" {
-		return nil, usage("sign in with an e-mail and a password file, or give --token")
+	if email == "" || password == "" && !env.Asks {
+		return "", "", usage("sign in with an e-mail and a password file, or give --token")
 	}
-	return c, signIn(ctx, c, email, password)
+	if password == "" {
+		password, err = ask(ctx, env, "Password of "+email+": ")
+	}
+	return email, password, err
+}
+
+// ask reads a line from the terminal, which does not show it.
+func ask(ctx context.Context, env *environment, prompt string) (string, error) {
+	_, _ = fmt.Fprint(env.Stderr, prompt)
+	line, err := env.Secret(ctx)
+	_, _ = fmt.Fprintln(env.Stderr)
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	return line, nil
 }
 
 func signIn(ctx context.Context, c *client.Client, email, password string) error {

@@ -97,6 +97,7 @@ type templatesCreate struct {
 	File     string   `placeholder:"FILE" help:"File with the whole payload in JSON instead, - for standard input."`
 	From     string   `placeholder:"NUMBER" help:"Phone number of the sender; else the default one."`
 	Submit   bool     `help:"Submit it to the channel's review at once."`
+	Wait     bool     `help:"With --submit: wait until the channel has decided."`
 	keyed
 	jsonFlag
 }
@@ -114,6 +115,9 @@ type made struct {
 
 // Run creates the template.
 func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
+	if t.Wait && !t.Submit {
+		return usage("--wait goes with --submit")
+	}
 	body, err := t.body(env)
 	if err != nil {
 		return err
@@ -131,7 +135,16 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return done(env, t.JSON, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status))
+	if t.Wait {
+		if err := decided(ctx, c, &m); err != nil {
+			return err
+		}
+	}
+	if err := done(env, t.JSON, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status)); err != nil {
+		return err
+	}
+	t.suggest(env, &m)
+	return nil
 }
 
 func (t *templatesCreate) body(env *environment) (map[string]any, error) {
@@ -214,15 +227,10 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 	if t.Lang != "" {
 		query.Set("language", t.Lang)
 	}
-	var response struct {
-		Template record `json:"template"`
-	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, ByKey: true, Out: &response,
-	}); err != nil {
+	x, err := findTemplate(ctx, c, query)
+	if err != nil {
 		return err
 	}
-	x := response.Template
 	if t.JSON {
 		return writeJSON(env.Stdout, x)
 	}
@@ -231,6 +239,17 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 		{"variables", x.ParameterFormat},
 	}
 	return writeTable(env.Stdout, append(rows, componentRows(x.Components)...))
+}
+
+// findTemplate reads one template by id or name, a draft too.
+func findTemplate(ctx context.Context, c *client.Client, query url.Values) (record, error) {
+	var response struct {
+		Template record `json:"template"`
+	}
+	_, err := c.Do(ctx, client.Call{
+		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, ByKey: true, Out: &response,
+	})
+	return response.Template, err
 }
 
 // componentRows are the texts and buttons of a template.

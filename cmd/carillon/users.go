@@ -10,7 +10,11 @@ import (
 )
 
 type usersCommand struct {
-	Add usersAdd `cmd:"" help:"Add a user to the company, or the first owner to a new installation."`
+	List     usersList     `cmd:"" help:"List the company's users."`
+	Add      usersAdd      `cmd:"" help:"Add a user to the company, or the first owner to a new installation."`
+	Remove   usersRemove   `cmd:"" help:"Remove a user from the company."`
+	Password usersPassword `cmd:"" help:"Change your own password, or set a user's."`
+	SignOut  usersSignOut  `cmd:"" help:"End your own other sessions, or a user's."`
 }
 
 type usersAdd struct {
@@ -52,7 +56,13 @@ func (u *usersAdd) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return done(env, u.JSON, made, fmt.Sprintf("%s is %s (%s)", made.Email, made.Role, made.ID))
+	if err := done(env, u.JSON, made, fmt.Sprintf("%s is %s (%s)", made.Email, made.Role, made.ID)); err != nil {
+		return err
+	}
+	if u.First {
+		env.next(u.JSON, "senders add --number 15550100100 --provider sandbox --default"+u.again(credentials{Email: made.Email}))
+	}
+	return nil
 }
 
 func (u *usersAdd) body(ctx context.Context, env *environment) (map[string]any, error) {
@@ -94,11 +104,9 @@ func askTwice(ctx context.Context, env *environment, prompt string) (string, err
 	}
 	var typed [2]string
 	for i, prompt := range []string{prompt, "The same again: "} {
-		_, _ = fmt.Fprint(env.Stderr, prompt)
-		line, err := env.Secret(ctx)
-		_, _ = fmt.Fprintln(env.Stderr)
+		line, err := ask(ctx, env, prompt)
 		if err != nil {
-			return "", fmt.Errorf("read the password: %w", err)
+			return "", err
 		}
 		typed[i] = line
 	}

@@ -104,7 +104,7 @@ const firstSteps = `
 
     carillon users add --first --token %s --email you@example.org --company "Your company" --url %s
 
-  The token works once, for 24 hours, and is made anew at each start until there is an owner.
+  The token works once, for 24 hours; until there is an owner, each start makes another one. Each command then names the next.
 `
 
 const demoSteps = `

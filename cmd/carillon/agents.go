@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"carillon/cmd/carillon/client"
+	"carillon/internal/agent"
+	"carillon/internal/app"
+	"carillon/internal/config"
+)
+
+type agentsCommand struct {
+	List   agentsList   `cmd:"" help:"List the company's agents."`
+	Show   agentsShow   `cmd:"" help:"Show an agent by id or name."`
+	Set    agentsSet    `cmd:"" help:"Add an agent, or replace the one of its id or name."`
+	Remove agentsRemove `cmd:"" help:"Remove an agent that nothing refers to."`
+}
+
+// agentRow is an agent as the panel returns it.
+type agentRow struct {
+	agent.Agent
+	Warning string `json:"warning,omitempty"`
+}
+
+// agents reads all agents of the company.
+func (a *administered) agents(ctx context.Context, c *client.Client) ([]agentRow, error) {
+	return pages[agentRow](ctx, c, a.panel(http.MethodGet, "agents"), 0)
+}
+
+// agent returns the agent of an id, else of a name; nil when there is none.
+func (a *administered) agent(ctx context.Context, c *client.Client, idOrName string) (*agentRow, error) {
+	all, err := a.agents(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(x agentRow) bool { return strings.EqualFold(x.ID, idOrName) })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(x agentRow) bool { return x.Name == idOrName })
+	}
+	if i < 0 {
+		return nil, nil
+	}
+	return &all[i], nil
+}
+
+type agentsList struct {
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run lists the agents.
+func (a *agentsList) Run(ctx context.Context, env *environment) error {
+	c, err := a.connect(ctx, env, a.credentials)
+	if err != nil {
+		return err
+	}
+	all, err := a.agents(ctx, c)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return writeJSON(env.Stdout, all)
+	}
+	rows := [][]string{{"ID", "NAME", "LANGUAGE", "ENGINE", "GREETING"}}
+	for _, x := range all {
+		rows = append(rows, []string{x.ID, x.Name, x.Language, x.Engine, oneLine(x.Greeting, 60)})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+type agentsShow struct {
+	Agent string `arg:"" help:"Id or name of the agent."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run shows the agent; its JSON is what `agents set` reads.
+func (a *agentsShow) Run(ctx context.Context, env *environment) error {
+	c, err := a.connect(ctx, env, a.credentials)
+	if err != nil {
+		return err
+	}
+	x, err := a.agent(ctx, c, a.Agent)
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return fmt.Errorf("the company has no agent %s", a.Agent)
+	}
+	if a.JSON {
+		return writeJSON(env.Stdout, x.Agent)
+	}
+	rows := [][]string{
+		{"id", x.ID}, {"name", x.Name}, {"language", x.Language}, {"engine", x.Engine}, {"greeting", x.Greeting},
+		{"knowledge", strings.Join(x.Knowledge, ", ")}, {"tools", strings.Join(x.Tools, ", ")}, {"record", fmt.Sprint(x.Record)},
+	}
+	for _, r := range x.Result {
+		rows = append(rows, []string{"result " + r.Name, strings.Join(append([]string{r.Type}, r.Choices...), " ")})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+type agentsSet struct {
+	File string `short:"f" required:"" placeholder:"FILE" help:"File with the agent, written as in a set-up file or in JSON."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run adds or replaces the agent.
+func (a *agentsSet) Run(ctx context.Context, env *environment) error {
+	read, err := config.ReadResource(a.File, agent.Kind(), app.ProvisionOptions())
+	if err != nil {
+		return err
+	}
+	c, err := a.connect(ctx, env, a.credentials)
+	if err != nil {
+		return err
+	}
+	id, name := read.Key()
+	have, err := a.agent(ctx, c, orElse(*id, *name))
+	if err != nil {
+		return err
+	}
+	call, word := a.panel(http.MethodPost, "agents"), "added"
+	if have != nil {
+		*id, word = have.ID, "replaced"
+		call = a.panel(http.MethodPut, "agents/"+url.PathEscape(have.ID))
+	}
+	var x agentRow
+	call.Body, call.Out = read, &x
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if x.Warning != "" {
+		_, _ = fmt.Fprintln(env.Stderr, "warning: "+x.Warning)
+	}
+	return done(env, a.JSON, x.Agent, fmt.Sprintf("agent %s (%s) %s", x.Name, x.ID, word))
+}
+
+type agentsRemove struct {
+	Agent string `arg:"" help:"Id or name of the agent."`
+	administered
+	credentials
+	jsonFlag
+}
+
+// Run removes the agent.
+func (a *agentsRemove) Run(ctx context.Context, env *environment) error {
+	c, err := a.connect(ctx, env, a.credentials)
+	if err != nil {
+		return err
+	}
+	x, err := a.agent(ctx, c, a.Agent)
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return fmt.Errorf("the company has no agent %s", a.Agent)
+	}
+	if _, err := c.Do(ctx, a.panel(http.MethodDelete, "agents/"+url.PathEscape(x.ID))); err != nil {
+		return err
+	}
+	return done(env, a.JSON, map[string]any{"id": x.ID, "removed": true}, "agent "+x.Name+" ("+x.ID+") removed")
+}
