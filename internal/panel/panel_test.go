@@ -27,7 +27,6 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/whatsapp"
-	"carillon/internal/widget"
 )
 
 const goodPassword = "correct-horse-battery"
@@ -57,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	hub := realtime.NewHub(s, log, nil)
 	routes := New(Deps{
 		Store: s, Auth: a, Events: hub,
-		Kinds: []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), hook.Kind()},
+		Kinds: []resource.Kind{knowledge.Kind(), agent.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
 				return "it gets no events yet"
@@ -206,7 +205,7 @@ var rolesOf = map[string]string{ //nolint:gochecknoglobals // read only
 }
 
 // resourcePath has the kinds of resources that have the same roles.
-var resourcePath = regexp.MustCompile(`/(agents|knowledge|widgets)\b`)
+var resourcePath = regexp.MustCompile(`/(agents|knowledge)\b`)
 
 func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 	w := newWorld(t)
