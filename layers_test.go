@@ -38,7 +38,7 @@ var layers = map[string]float64{
 	"internal/chat":         3,
 	"internal/hook":         3,
 	"internal/flow":         3,
-	"internal/widget": 2,
+	"internal/widget":       2,
 	"internal/conversation": 3,
 	"internal/auth":         3,
 

@@ -52,6 +52,12 @@ func resourceLife(t *testing.T, r *rig) {
 	if x, err := r.Agent(t.Context(), ours, a.ID); err != nil || x.Name != "Ann" {
 		t.Error(x, err)
 	}
+	if x, owner, err := r.Find(t.Context(), agents, a.ID); err != nil || owner != ours || x.(*resourcetest.Thing).Name != "Ann" {
+		t.Error(x, owner, err)
+	}
+	if x, _, err := r.Find(t.Context(), agents, "nobody"); err != nil || x != nil {
+		t.Error(x, err)
+	}
 	again := thing(agents, "", "Ann") // found by its name
 	again.Greeting = "Hello"
 	r.putResource(t, ours, agents, again)
