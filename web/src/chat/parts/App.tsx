@@ -36,8 +36,10 @@ export function App({ chat, host, texts }: { chat: Chat; host: Host; texts: Text
     <div class="chat" onDragOver={(e) => { e.preventDefault(); drag(true); }} onDragLeave={(e) => { if (e.currentTarget === e.target) drag(false); }} onDrop={drop}>
       <Header chat={chat} host={host} texts={texts} />
       {!m.connected && m.phase === "ready" && <p class="banner" role="status">{navigator.onLine ? texts.reconnecting : texts.offline}</p>}
-      <Thread chat={chat} texts={texts} picked={() => input.current?.focus()} />
-      <Status chat={chat} texts={texts} />
+      <main class="main">
+        <Thread chat={chat} texts={texts} picked={() => input.current?.focus()} />
+        <Status chat={chat} texts={texts} />
+      </main>
       <Composer chat={chat} texts={texts} input={input} />
       <p class="hidden" role="status" aria-live="polite">{announced}</p>
       {dragging && <div class="drop" aria-hidden="true">{texts.dropped}</div>}
