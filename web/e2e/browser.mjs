@@ -1,0 +1,54 @@
+// What the browser tests have in common: the running program, a browser that may reach nothing else, axe, screenshots.
+import assert from "node:assert/strict";
+import { readFile, mkdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const require = createRequire(import.meta.url);
+export const ready = JSON.parse(await readFile(process.env.CARILLON_READY, "utf8"));
+const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+
+export async function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** context is a browser of its own, in which a request to a host that is not on this machine fails the test. */
+export async function context(browser, options = {}) {
+  const c = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const foreign = [];
+  await c.route("**", (route) => {
+    const { hostname, protocol } = new URL(route.request().url());
+    if (protocol === "data:" || protocol === "blob:" || hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "127.0.0.1") return route.continue();
+    foreign.push(route.request().url());
+    return route.abort();
+  });
+  const errors = [];
+  c.on("weberror", (e) => errors.push(String(e.error())));
+  c.check = () => { assert.deepEqual(foreign, [], "requests to foreign hosts"); assert.deepEqual(errors, [], "errors in the page"); };
+  return c;
+}
+
+/** accessible asserts that axe finds no violation in a page or frame. */
+export async function accessible(frame, what) {
+  await frame.evaluate(axe);
+  const found = await frame.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+  assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; ")}`), [], what);
+}
+
+/** shot keeps a screenshot in the folder SHOTS, where one is named. */
+export async function shot(page, name) {
+  if (!process.env.SHOTS) return;
+  await mkdir(process.env.SHOTS, { recursive: true });
+  await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
+}
+
+/** site serves one page under a host name of its own, until it is closed. */
+export async function site(name, html) {
+  const server = createServer((_, r) => { r.setHeader("Content-Type", "text/html; charset=utf-8"); r.end(html); });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://${name}.localhost:${server.address().port}/`, close: () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }) };
+}

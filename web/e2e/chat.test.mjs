@@ -1,0 +1,146 @@
+// The chat on a customer's page, as a visitor uses it.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot, site } from "./browser.mjs";
+
+const tag = (more = "") => `<script async src="${ready.widget_url}/embed/chat.js" widget="${ready.chat_widget_id}" customer="${ready.access_key}" ${more}></script>`;
+const page = (body, lang = "en") => `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${body}</body></html>`;
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+/** chatOf opens the chat of a page that embeds it, and returns its frame. */
+async function chatOf(p) {
+  await p.waitForFunction(() => globalThis.carillon?.on);
+  const loaded = p.waitForEvent("framenavigated", (f) => f !== p.mainFrame() && f.url().includes("cw_id="));
+  await p.waitForFunction(() => { globalThis.carillon("open"); return document.activeElement && document.activeElement !== document.body; });
+  const frame = await loaded;
+  await frame.getByRole("log").waitFor();
+  await frame.locator("footer textarea").waitFor();
+  return frame;
+}
+
+const say = async (frame, text) => { const box = frame.locator("footer textarea"); await box.fill(text); await box.press("Enter"); };
+
+describe("the chat on a page of another site", () => {
+  it("welcomes in the page's language, keeps the thread over a reload, and offers a person", async (t) => {
+    const host = await site("shop", page(tag(), "es"));
+    t.after(() => host.close());
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(host.url);
+    let frame = await chatOf(p);
+    await frame.getByText("Hola, ¿en qué podemos ayudar?").waitFor();
+    await say(frame, "¿Hay vida en la luna de queso xyzzy?");
+    await frame.getByText("¿Hay vida en la luna de queso xyzzy?").waitFor();
+    await frame.getByRole("button", { name: "Hablar con una persona" }).click();
+    await frame.getByLabel("Su correo electrónico").waitFor(); // nobody is there
+    await accessible(frame, "the chat, light");
+    await frame.getByLabel("Su correo electrónico").fill("no es un correo");
+    await frame.getByRole("button", { name: "Enviar" }).first().click();
+    await frame.getByRole("alert").waitFor();
+    await p.reload();
+    frame = await chatOf(p);
+    await frame.getByText("¿Hay vida en la luna de queso xyzzy?").waitFor();
+    await shot(p, "chat-embedded");
+    c.check();
+  });
+
+  it("sends what was written while the network was away, once and in order", async (t) => {
+    const host = await site("shop", page(tag('lang="en"')));
+    t.after(() => host.close());
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(host.url);
+    const frame = await chatOf(p);
+    await say(frame, "first");
+    await frame.getByText("Sent").first().waitFor();
+    await c.setOffline(true);
+    for (const text of ["second", "third", "fourth"]) await say(frame, text);
+    await frame.getByText("You are offline").waitFor();
+    await c.setOffline(false);
+    await frame.locator(".pending").first().waitFor({ state: "detached", timeout: 40_000 });
+    await assertEventually(async () => (await frame.locator(".me .bubble").allTextContents()).join() === "first,second,third,fourth");
+  });
+
+  it("can be used by keyboard, on a phone, in the dark, from right to left, with less motion", async (t) => {
+    const host = await site("shop", page(tag('lang="ar"')));
+    t.after(() => host.close());
+    const c = await context(browser, { viewport: { width: 390, height: 780 }, colorScheme: "dark", reducedMotion: "reduce" });
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(host.url);
+    const frame = await chatOf(p);
+    assert.equal(await frame.evaluate(() => document.documentElement.dir), "rtl");
+    await frame.locator("footer textarea").focus();
+    await p.keyboard.type("hello");
+    await p.keyboard.press("Enter");
+    await frame.getByText("hello", { exact: true }).waitFor();
+    await frame.getByText("Sent").first().waitFor();
+    await accessible(frame, "the chat, dark, from right to left");
+    await shot(p, "chat-phone-dark-rtl");
+    const box = await p.evaluate(() => innerWidth);
+    assert.equal(await frame.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways at " + box);
+    await p.keyboard.press("Escape");
+    await p.waitForFunction(() => document.activeElement?.shadowRoot === null || document.activeElement !== null);
+    c.check();
+  });
+
+  it("stays one when its tag is there twice, and answers calls from before it loaded", async (t) => {
+    const host = await site("shop", page(`<script>window.carillon = function () { (carillon.q = carillon.q || []).push(arguments) }; carillon("on", "open", function () { document.title = "opened" }); carillon("open");</script>${tag()}${tag()}`));
+    t.after(() => host.close());
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(host.url);
+    await p.waitForFunction(() => document.title === "opened");
+    await p.waitForTimeout(300);
+    assert.equal(p.frames().length, 2);
+    await p.evaluate(() => { document.body.replaceChildren(document.createElement("main")); }); // single-page navigation
+    await p.waitForFunction(() => document.body.children.length === 2);
+    c.check();
+  });
+});
+
+describe("the wrapper page", () => {
+  it("shows the chat under both forms of its address, without a way to close it when that is not wanted", async (t) => {
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    const forms = [`${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${ready.chat_widget_id}&lang=pt&showClose=false`,
+      `${ready.base_url}/functions/v1/widgetWebView/${ready.access_key}/${ready.chat_widget_id}?lang=pt`];
+    for (const address of forms) {
+      await p.goto(address);
+      const frame = p.frames()[1];
+      await frame.locator("footer textarea").waitFor();
+      assert.equal(await frame.getByRole("button", { name: "Fechar" }).count(), address.includes("showClose=false") ? 0 : 1);
+    }
+    c.check();
+  });
+
+  it("works in a page without an origin and without storage", async (t) => {
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    const address = `${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${ready.chat_widget_id}`;
+    const host = await site("sandboxed", page(`<iframe sandbox="allow-scripts" style="width:400px;height:600px" src="${address}"></iframe>`));
+    t.after(() => host.close());
+    await p.goto(host.url);
+    await assertEventually(() => p.frames().length === 3);
+    const frame = p.frames()[2];
+    await frame.locator("footer textarea").waitFor();
+    await say(frame, "hello from nowhere");
+    await frame.getByText("Sent").first().waitFor();
+    c.check();
+  });
+});
+
+async function assertEventually(condition, within = 20_000) {
+  for (const end = Date.now() + within; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    if (await condition()) return;
+    assert.ok(Date.now() < end, "it did not come to pass in time: " + condition);
+  }
+}
