@@ -19,6 +19,7 @@ type kind int
 const (
 	foreign kind = iota // it names what is Alpha's: 401, 403 or 404
 	empty               // it narrows a list of Beta's own to what is Alpha's: that, or nothing found
+	plain               // it names what is Alpha's, and people see the response: 400, 403 or 404
 	own                 // it names nothing of Alpha's: anything but an internal error
 )
 
@@ -116,6 +117,31 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /panel/v1/restored":                       panel(call{}),
 		"POST /panel/v1/restored":                      withBody(`{"decision":"fail"}`, panel(call{})),
 	}
+	const alphaWidget, betaWidget, visitor = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa3", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb3", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa4"
+	begin := func(widget, more string) string {
+		return `{"widget_id":"` + widget + `","customer_id":"` + visitor + `"` + more + `}`
+	}
+	all["GET "+v1+"/widgetWebView"] = []call{
+		{kind: plain, query: "customer_id=ck_beta_live&widget_id=" + alphaWidget}, {kind: plain, query: "customer_id=ck_gamma_live&widget_id=" + alphaWidget},
+		{kind: own, query: "customer_id=ck_beta_live&widget_id=" + betaWidget},
+	}
+	all["GET "+v1+"/widgetWebView/{customer_id}/{widget_id}"] = []call{{kind: plain}}
+	all["GET "+v1+"/widgetWebView/{customer_id}"] = []call{{kind: plain}}
+	all["GET "+v1+"/widget"] = []call{{query: "widget_id=" + alphaWidget}, {kind: own, query: "widget_id=" + betaWidget}}
+	all["POST "+v1+"/chat/session"] = []call{
+		{kind: own, body: begin(betaWidget, "")}, {body: begin(alphaWidget, `,"identity":"forged"`)}, {body: begin(alphaID, "")},
+	}
+	for _, name := range []string{"turns", "typing", "seen", "handoff", "contact", "rating", "end"} {
+		all["POST "+v1+"/chat/"+name] = []call{{body: begin(alphaWidget, "")}}
+	}
+	all["GET "+v1+"/chat/stream"] = []call{{}}
+	all["GET /chat-assets/{file...}"] = []call{{}}
+	all["GET /embed/{file}"] = []call{{}}
+	for _, route := range c.app.Routes() {
+		if strings.HasPrefix(route.Pattern, "OPTIONS ") {
+			all[route.Pattern] = []call{{kind: own}}
+		}
+	}
 	for kind, body := range resource {
 		all["GET /panel/v1/"+kind] = panel(call{kind: own})
 		all["POST /panel/v1/"+kind] = withBody(body, panel(call{kind: own}))
@@ -199,7 +225,7 @@ func admitted(route httpio.Route, by credential) (bool, int) {
 	}
 	company := kind == "key" && by.scopes != nil || kind == "company" && by.key != ""
 	switch {
-	case kind == "none", kind == "provider", kind == "user" && by.role != "":
+	case kind == "none", kind == "customer", kind == "provider", kind == "user" && by.role != "":
 		return true, 0
 	case company && by.out:
 		return false, 403

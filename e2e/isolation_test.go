@@ -82,6 +82,9 @@ func (c *companies) populate(t *testing.T) *belongings {
 	until(t, func() bool {
 		return slices.Equal(c.column(t, "SELECT status FROM template WHERE name = 'alpha_made'"), []string{"approved"})
 	})
+	token := c.field(t, "token", "POST", "/functions/v1/chat/session",
+		`{"widget_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa3","customer_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa4"}`)
+	c.field(t, "at", "POST", "/functions/v1/chat/turns", `{"client_id":"1","text":"Alphaturn"}`, "Authorization", "Bearer "+token)
 	for _, list := range []string{"notify", "suppressions"} {
 		a.cursors[list] = url.QueryEscape(c.field(t, "next_cursor", "GET", withKey("/functions/v1/"+list+"?limit=1", "ck_alpha_live"), ""))
 	}
@@ -93,7 +96,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM notification WHERE company_id = $1", "SELECT id FROM template WHERE company_id = $1",
 		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
-		"SELECT id FROM resource WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
+		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
 		"SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS NOT NULL",
@@ -164,6 +167,8 @@ func judge(x call, open bool, refused, status int, answered string) string {
 		return fmt.Sprintf("want %d", refused)
 	case open && x.kind == foreign && !away:
 		return "want 401, 403 or 404"
+	case open && x.kind == plain && !away && status != 400:
+		return "want 400, 403 or 404"
 	case open && x.kind == empty && !away && !strings.Contains(answered, `"data":[]`):
 		return "want nothing found"
 	case status >= 500:

@@ -72,7 +72,7 @@ func Routes(d Deps) []httpio.Route {
 	for i := range all {
 		// Signing in works during maintenance; otherwise nobody could end the window.
 		if strings.Contains(all[i].Pattern, " "+prefix+"/") && !strings.Contains(all[i].Pattern, " "+prefix+"/auth") {
-			all[i].Handle = gated(d.Store, all[i].Handle)
+			all[i].Handle = Gated(d.Store, all[i].Handle)
 		}
 	}
 	return all

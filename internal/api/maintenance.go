@@ -9,9 +9,9 @@ import (
 	"carillon/internal/store"
 )
 
-// gated responds with 503 while a maintenance window is set. The panel and the providers' callbacks stay open: the panel
+// Gated responds with 503 while a maintenance window is set. The panel and the providers' callbacks stay open: the panel
 // ends the window, and a callback must not be lost.
-func gated(s *store.Store, h httpio.Handler) httpio.Handler {
+func Gated(s *store.Store, h httpio.Handler) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		m, err := s.Maintenance(r.Context())
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/api"
 	"carillon/internal/conversation"
 	"carillon/internal/httpio"
 	"carillon/internal/realtime"
@@ -48,5 +49,9 @@ func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route
 		Events: a.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: func() (string, string) { return a.ready.BaseURL, a.ready.WidgetURL },
 	}
-	return append(widget.Routes(d), widget.Pages(d, root)...)
+	all := widget.Routes(d)
+	for i := range all {
+		all[i].Handle = api.Gated(a.store, all[i].Handle)
+	}
+	return append(all, widget.Pages(d, root)...)
 }

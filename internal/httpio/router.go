@@ -22,7 +22,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // Route is one row of the route map.
 type Route struct {
 	Pattern    string // as net/http has them: `POST /functions/v1/notify`
-	Access     string // the credential it takes: none, key:<scope>, user, company, panel, provider
+	Access     string // the credential it takes: none, key:<scope>, customer (a key as customer_id), chat, user, company, panel, provider
 	Permission string // what the role of the caller must allow, for routes of the panel
 	CORS       CORS
 	MaxBody    int64 // bytes; 0: DefaultMaxBody

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -65,10 +66,10 @@ type state struct {
 	Away     bool        `json:"away"`               // nobody is there to take it
 }
 
-func (d chat) stateOf(r *http.Request, c *chats.Conversation) (x state, err error) {
+func (d chat) stateOf(ctx context.Context, c *chats.Conversation) (x state, err error) {
 	x = state{State: c.State, Away: c.State == chats.Missed}
 	if c.State == chats.Queued {
-		x.Position, err = d.Chats.QueuePosition(r.Context(), c)
+		x.Position, err = d.Chats.QueuePosition(ctx, c)
 	}
 	return x, err
 }
@@ -182,7 +183,7 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 	if err != nil {
 		return nil, err
 	}
-	state, err := d.stateOf(r, c)
+	state, err := d.stateOf(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +279,7 @@ func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.stateOf(r, c)
+	return d.stateOf(r.Context(), c)
 }
 
 func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {

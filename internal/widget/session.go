@@ -61,6 +61,9 @@ func (d Deps) session(r *http.Request) (*session, *found, error) {
 	case f == nil || f.company.ID != s.Company:
 		return nil, nil, carillon.NoAccess("The widget is gone", "revoked")
 	}
+	if origin := r.Header.Get("Origin"); origin != "" && s.Origin != "" && origin != s.Origin {
+		return nil, nil, carillon.Denied("The session was begun on a page of another origin")
+	}
 	return &s, f, d.mayUse(r, f)
 }
 

@@ -14,8 +14,12 @@ import (
 	"carillon/internal/store/events"
 )
 
-// aliveEvery is how often a contact in the queue is recorded as there.
-const aliveEvery = 30 * time.Second
+const (
+	// aliveEvery is how often a contact in the queue is recorded as there.
+	aliveEvery = 30 * time.Second
+	// checkEvery is how often the session of a busy stream is checked.
+	checkEvery = 2 * time.Second
+)
 
 // stream sends a conversation to its contact: every turn after the seq in Last-Event-ID, then each as it comes; the state
 // whenever it changes; and, without an id, who is writing and the pieces of the agent's answer.
@@ -63,14 +67,16 @@ type follower struct {
 	alive   time.Time
 }
 
+// events returns what to send for what the topic brought. It is called with each heartbeat too: then the session is checked,
+// a place in the queue that moved is sent, and a contact who waits quietly is recorded as there.
 func (f *follower) events(ctx context.Context, found []events.Event) (all []httpio.Event, err error) {
-	if len(found) > 0 && time.Since(f.checked) > 2*time.Second {
+	stored := f.last.State == "" || len(found) == 0
+	if len(found) == 0 || time.Since(f.checked) > checkEvery {
 		if _, _, err := f.chat.session(f.r); err != nil {
 			return nil, err // the session ended, the widget went, the company was suspended
 		}
 		f.checked = time.Now()
 	}
-	stored := f.last.State == ""
 	for i := range found {
 		e, shown := f.event(&found[i])
 		if shown {
@@ -81,24 +87,35 @@ func (f *follower) events(ctx context.Context, found []events.Event) (all []http
 	if !stored {
 		return all, nil
 	}
+	e, changed, err := f.state(ctx)
+	if changed {
+		all = append(all, e)
+	}
+	return all, err
+}
+
+// state returns the event of a state that differs from the last one sent.
+func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err error) {
 	c, err := f.Chats.Find(ctx, f.session.Company, f.session.Conversation)
 	if err != nil {
-		return nil, err
+		return e, false, err
 	}
-	now, err := f.stateOf(f.r, c)
+	now, err := f.stateOf(ctx, c)
 	if err != nil {
-		return nil, err
-	}
-	if now != f.last {
-		f.last = now
-		text, _ := json.Marshal(now) // numbers and a word
-		all = append(all, httpio.Event{Name: "state", Data: text})
+		return e, false, err
 	}
 	if c.State == chats.Queued && time.Since(f.alive) > aliveEvery {
 		f.alive = time.Now()
-		err = f.Conversations.Alive(ctx, c)
+		if err := f.Conversations.Alive(ctx, c); err != nil {
+			return e, false, err
+		}
 	}
-	return all, err
+	if now == f.last {
+		return e, false, nil
+	}
+	f.last = now
+	text, err := json.Marshal(now)
+	return httpio.Event{Name: "state", Data: text}, err == nil, err
 }
 
 // event is an event of the topic as the contact gets it.

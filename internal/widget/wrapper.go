@@ -27,7 +27,7 @@ var wrapperPage = template.Must(template.New("wrapper").Parse(wrapperHTML))
 type wrapper struct{ Deps }
 
 func (d wrapper) routes() []httpio.Route {
-	const access = "key:" + string(auth.WidgetUse)
+	const access = "customer" // the access key in customer_id
 	return []httpio.Route{
 		{Pattern: "GET " + prefix + "/widgetWebView", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			q := r.URL.Query()
@@ -40,7 +40,7 @@ func (d wrapper) routes() []httpio.Route {
 		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			return r.PathValue("customer_id"), ""
 		})},
-		{Pattern: "GET " + prefix + "/widget", Access: access, CORS: httpio.CORS{AnyOrigin: true}, Handle: httpio.Value(d.configuration)},
+		{Pattern: "GET " + prefix + "/widget", Access: "key:" + string(auth.WidgetUse), CORS: httpio.CORS{AnyOrigin: true}, Handle: httpio.Value(d.configuration)},
 	}
 }
 
