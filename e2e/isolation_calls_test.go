@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 )
@@ -137,6 +138,22 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET "+v1+"/chat/stream"] = []call{{}}
 	all["GET /chat-assets/{file...}"] = []call{{}}
 	all["GET /embed/{file}"] = []call{{}}
+	const conversations, one = "/panel/v1/conversations", "/panel/v1/conversations/{id}"
+	all["GET "+conversations] = append(panel(call{kind: own}), eachContact(a.ids)...)
+	all["GET "+conversations+"/counts"] = panel(call{kind: own})
+	for name, body := range map[string]string{
+		"POST /take": `{}`, "POST /answers": `{"client_id":"curious","text":"Curious"}`, "POST /notes": `{"client_id":"curious","text":"Curious"}`,
+		"POST /release": `{"to":"queue"}`, "POST /assign": `{"account_id":""}`, "POST /resolve": "", "POST /reopen": "",
+		"PUT /tags": `{"tags":["curious"]}`, "POST /read": `{"seq":1}`, "POST /typing": "", "POST /viewing": "",
+		"GET ": "", "GET /turns": "", "GET /contact": "", "PUT /contact": `{"name":"Curious"}`,
+	} {
+		method, path, _ := strings.Cut(name, " ")
+		all[method+" "+one+path] = withBody(body, panel(call{}))
+	}
+	all["GET "+one+"/turns"] = []call{{query: "after=0"}, {query: "after=0&company=" + alphaID}}
+	all["GET /panel/v1/inbox/teammates"] = panel(call{kind: own})
+	all["PUT /panel/v1/inbox/presence"] = withBody(`{"away":true}`, panel(call{kind: own}))
+	all["GET /panel/v1/inbox/events"] = panel()
 	for _, route := range c.app.Routes() {
 		if strings.HasPrefix(route.Pattern, "OPTIONS ") {
 			all[route.Pattern] = []call{{kind: own}}
@@ -148,6 +165,16 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		all["GET /panel/v1/"+kind+"/{id}"] = panel(call{})
 		all["PUT /panel/v1/"+kind+"/{id}"] = withBody(body, panel(call{}))
 		all["DELETE /panel/v1/"+kind+"/{id}"] = panel(call{})
+	}
+	return all
+}
+
+// eachContact narrows the list of conversations to each of the ids that may be a contact's.
+func eachContact(ids []string) (all []call) {
+	for _, id := range ids {
+		if carillon.ValidUUID(id) {
+			all = append(all, call{kind: empty, query: "contact=" + id})
+		}
 	}
 	return all
 }

@@ -214,7 +214,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
 	admin := panel.New(panel.Deps{
-		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub,
+		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations,
 		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(),
 	})
 	pages, root := panel.Pages()

@@ -66,7 +66,8 @@ type Options struct {
 type Conversations struct {
 	*core
 	*Screens
-	replies *replies
+	Attendance *Attendance
+	replies    *replies
 }
 
 // core stores changes of conversations.
@@ -88,7 +89,10 @@ func New(o Options) *Conversations {
 	}
 	c := &core{o: o, store: o.Store}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
-	return &Conversations{c, screens, &replies{core: c, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}}}
+	return &Conversations{
+		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}},
+		replies: &replies{core: c, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}},
+	}
 }
 
 // now is the time as the database holds it.

@@ -79,9 +79,12 @@ func take(c *chats.Conversation, by By, now time.Time) []chats.Turn {
 	return []chats.Turn{eventBy(Joined, by.AccountID, by.Name, now)}
 }
 
+// DetailAssignee is the detail of a conflict that names the account of the teammate who has the conversation.
+const DetailAssignee = "assignee"
+
 func taken(c *chats.Conversation) error {
 	return &carillon.Error{Code: carillon.Conflict, Message: "Another teammate has the conversation", Details: carillon.Details{
-		{Key: "reason", Value: "Another teammate has the conversation"}, {Key: "assignee", Value: c.Assignee},
+		{Key: "reason", Value: "Another teammate has the conversation"}, {Key: DetailAssignee, Value: c.Assignee},
 	}}
 }
 
@@ -123,24 +126,37 @@ func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*c
 	})
 }
 
-// Release gives a conversation back: to the queue, or to the agent. Errors: conflict, not_found.
+// Release gives a conversation back: to the queue, or to the agent, who then answers what the contact said last unless that is
+// answered. Errors: conflict where it is resolved or has no agent.
 func (s *Conversations) Release(ctx context.Context, by By, id string, toAgent bool) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
-		if c.State == chats.Resolved {
-			return nil, carillon.InConflict("The conversation is resolved")
-		}
-		if toAgent && c.AgentID == "" {
-			return nil, carillon.InConflict("No agent answers in this conversation")
-		}
-		c.Assignee = ""
 		what, to := Released, chats.Queued
 		if toAgent {
 			what, to = Returned, chats.Automated
 		}
+		switch {
+		case c.State == chats.Resolved:
+			return nil, carillon.InConflict("The conversation is resolved")
+		case toAgent && c.AgentID == "":
+			return nil, carillon.InConflict("No agent answers in this conversation")
+		case c.State == to:
+			return nil, nil
+		}
 		c.SetState(to, now)
+		c.Assignee, c.ReplySeq, c.ReplyAt = "", 0, time.Time{}
+		if toAgent && c.VisitorSeq > c.CompanySeq {
+			c.ReplySeq, c.ReplyAt = c.VisitorSeq, now
+		}
 		return []chats.Turn{eventBy(what, by.AccountID, by.Name, now)}, nil
 	})
+	switch {
+	case err != nil:
+	case !toAgent:
+		s.replies.interrupt(id)
+	case c.Conversation.ReplySeq > 0:
+		s.replies.reply(by.CompanyID, id)
+	}
 	return c.Conversation, err
 }
 

@@ -67,6 +67,7 @@ func (s *Conversations) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.replies.run(ctx) })
 	g.Go(func() error { return s.sweep(ctx) })
+	g.Go(func() error { return s.Attendance.run(ctx) })
 	return g.Wait()
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/conversation"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
 	"carillon/internal/realtime"
@@ -28,6 +29,8 @@ type Deps struct {
 	Notify *notify.Notify
 	Decide Decide // the sandbox's reviewer
 	Events *realtime.Hub
+
+	Conversations *conversation.Conversations
 
 	Kinds     []resource.Kind                // of resources; each refers only to kinds before it
 	Unbuilt   func(resource.Resource) string // why this version does not use it yet, empty where it does
@@ -46,7 +49,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return append(p.resourceRoutes(), []httpio.Route{
+	return append(append(p.resourceRoutes(), inbox{p}.routes()...), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -76,6 +79,7 @@ func (p *Panel) Routes() []httpio.Route {
 // member is the caller, whose role has the route's permission.
 type member struct {
 	accountID string
+	name      string // as contacts see it
 	companyID string
 	role      auth.Role
 }
@@ -116,7 +120,7 @@ func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) 
 		return member{}, err
 	}
 	httpio.SetCompany(r.Context(), company)
-	return member{c.Account.ID, company, role}, nil
+	return member{c.Account.ID, c.Account.Name, company, role}, nil
 }
 
 // events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).
@@ -129,8 +133,8 @@ func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(events.Topics(), topic) {
 		return carillon.Invalid("topic", "Must be one of "+strings.Join(events.Topics(), ", "))
 	}
-	return p.Events.Serve(w, r, by.companyID, topic, func(ctx context.Context) error {
+	return p.Events.Serve(w, r, realtime.Stream{CompanyID: by.companyID, Topic: topic, Allowed: func(ctx context.Context) error {
 		_, err := p.member(r.WithContext(ctx), auth.MayReadNotifications)
 		return err
-	})
+	}})
 }

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/auth"
+	"carillon/internal/conversation"
 	"carillon/internal/hook"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
@@ -55,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s, log, nil)
 	routes := New(Deps{
-		Store: s, Auth: a, Events: hub,
+		Store: s, Auth: a, Events: hub, Conversations: conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log}),
 		Kinds: []resource.Kind{knowledge.Kind(), agent.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
@@ -202,6 +203,26 @@ var rolesOf = map[string]string{ //nolint:gochecknoglobals // read only
 	"GET /panel/v1/{resources}/{id}":            "owner admin developer marketer teammate viewer",
 	"PUT /panel/v1/{resources}/{id}":            "owner admin developer",
 	"DELETE /panel/v1/{resources}/{id}":         "owner admin developer",
+	"GET /panel/v1/conversations":               "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/counts":        "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}":          "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}/turns":    "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}/contact":  "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/inbox/teammates":             "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/inbox/events":                "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/conversations/{id}/take":    "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/answers": "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/notes":   "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/release": "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/assign":  "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/resolve": "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/reopen":  "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/read":    "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/typing":  "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/viewing": "owner admin teammate",
+	"PUT /panel/v1/conversations/{id}/tags":     "owner admin teammate",
+	"PUT /panel/v1/conversations/{id}/contact":  "owner admin teammate",
+	"PUT /panel/v1/inbox/presence":              "owner admin teammate",
 }
 
 // resourcePath has the kinds of resources that have the same roles.

@@ -36,7 +36,7 @@ func newScreens(t *testing.T, s *store.Store, others func(kind string, items ...
 	x := &screens{store: s, hub: realtime.NewHub(s, slog.New(slog.DiscardHandler), others)}
 	x.router = httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /{company}", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			return x.hub.Serve(w, r, r.PathValue("company"), topic, func(context.Context) error { return nil })
+			return x.hub.Serve(w, r, realtime.Stream{CompanyID: r.PathValue("company"), Topic: topic, Allowed: func(context.Context) error { return nil }})
 		},
 	})
 	srv := httptest.NewServer(x.router)

@@ -26,18 +26,32 @@ const resetEvent = "reset"
 // checkEvery is how long a caller who may not follow a topic any more can still receive its events.
 const checkEvery = 2 * time.Second
 
-// Serve streams a topic of a company as server-sent events, after the seq in Last-Event-ID; without one from now on, with
-// 0 from the first that is stored. allowed returns an error for a caller who may not follow it; it is asked again before
-// events are sent, every two seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name string, allowed func(ctx context.Context) error) error {
-	if err := allowed(r.Context()); err != nil {
+// Stream is a topic of a company as one caller follows it.
+type Stream struct {
+	CompanyID, Topic string
+	// Allowed returns an error for a caller who may not follow the topic; it is asked again before events are sent, every two
+	// seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
+	Allowed func(ctx context.Context) error
+	// Show is the event that the caller gets, false for none; nil: kind, subject, time and payload.
+	Show func(e *store.Event) (httpio.Event, bool)
+}
+
+// Serve streams a topic as server-sent events, after the seq in Last-Event-ID; without one from now on, with 0 from the first
+// that is stored.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
+	if x.Show == nil {
+		x.Show = func(e *store.Event) (httpio.Event, bool) {
+			return EventOf(e, body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload}), true
+		}
+	}
+	if err := x.Allowed(r.Context()); err != nil {
 		return err
 	}
 	checked := time.Now()
-	if err := h.store.Follow(r.Context(), companyID, name); err != nil {
+	if err := h.store.Follow(r.Context(), x.CompanyID, x.Topic); err != nil {
 		return err
 	}
-	newest, err := h.store.LastEvent(r.Context(), companyID, name)
+	newest, err := h.store.LastEvent(r.Context(), x.CompanyID, x.Topic)
 	if err != nil {
 		return err
 	}
@@ -46,14 +60,14 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name stri
 		if after, err = strconv.ParseInt(given, 10, 64); err != nil || after < 0 {
 			return carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
 		}
-		if gone, err = h.gone(r.Context(), companyID, name, after, newest); err != nil {
+		if gone, err = h.gone(r.Context(), x.CompanyID, x.Topic, after, newest); err != nil {
 			return err
 		}
 		if gone {
 			after = newest
 		}
 	}
-	s, err := h.Subscribe(companyID, name, after)
+	s, err := h.Subscribe(x.CompanyID, x.Topic, after)
 	if err != nil {
 		return err
 	}
@@ -68,7 +82,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name stri
 			return nil, err
 		}
 		if time.Since(checked) >= checkEvery {
-			if err := allowed(ctx); err != nil {
+			if err := x.Allowed(ctx); err != nil {
 				return nil, err
 			}
 			checked = time.Now()
@@ -78,7 +92,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, companyID, name stri
 			all, gone = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")}), false
 		}
 		for i := range events {
-			all = append(all, eventOf(&events[i]))
+			if e, shown := x.Show(&events[i]); shown {
+				all = append(all, e)
+			}
 		}
 		return all, nil
 	})
@@ -94,8 +110,9 @@ func (h *Hub) gone(ctx context.Context, companyID, name string, after, newest in
 	return after > newest || len(stored) == 0, err
 }
 
-func eventOf(e *store.Event) httpio.Event {
-	text, err := json.Marshal(body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload})
+// EventOf is an event on a stream, with its seq as the id and these data.
+func EventOf(e *store.Event, data any) httpio.Event {
+	text, err := json.Marshal(data)
 	if err != nil {
 		text = []byte(`{}`) // a payload is JSON, which the table holds as it was written
 	}

@@ -224,7 +224,7 @@ func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
 		}
 		if present {
 			given = append(given, kind)
-			in.Kind, in.Text = kind, clean(text)
+			in.Kind, in.Text = kind, conversation.Clean(text)
 		}
 	}
 	if len(given) != 1 {
@@ -317,7 +317,7 @@ func (d chat) rate(r *http.Request, s *session, _ *found) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, d.Conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(clean(comment), maxCommentLength))
+	return nil, d.Conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(conversation.Clean(comment), maxCommentLength))
 }
 
 func (d chat) end(r *http.Request, s *session, _ *found) (any, error) {
@@ -368,16 +368,6 @@ func whole(body *jsonbody.Object, field string, most int) (int, error) {
 		return 0, carillon.Invalid(field, "Must be a whole number from 0 to "+strconv.Itoa(most))
 	}
 	return n, nil
-}
-
-// clean drops what is no text: control characters but line breaks and tabs.
-func clean(s string) string {
-	return strings.TrimSpace(strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || 0x80 <= c && c <= 0x9f {
-			return -1
-		}
-		return c
-	}, s))
 }
 
 func clip(s string, most int) string {

@@ -240,6 +240,28 @@ func (s *Store) SetContact(ctx context.Context, companyID, id, name, email strin
 	return db.Wrap(err, "write contact")
 }
 
+// ContactEdit is what a teammate changes of a contact; nil leaves what is stored.
+type ContactEdit struct{ Name, Email, Number *string }
+
+// EditContact changes a company's contact and returns it. Errors: not_found.
+func (s *Store) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
+	n, err := s.d.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)
+		WHERE id = $4 AND company_id = $5`, edit.Name, edit.Email, edit.Number, id, companyID)
+	switch {
+	case err != nil:
+		return nil, db.Wrap(err, "write contact")
+	case n == 0:
+		return nil, carillon.Absent("Contact")
+	}
+	return s.ContactOf(ctx, companyID, id)
+}
+
+// OfContact returns the conversations of a company's contact but one, the newest first, at most `most`.
+func (s *Store) OfContact(ctx context.Context, companyID, contactID, except string, most int) ([]*Conversation, error) {
+	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+` FROM conversation
+		WHERE contact_id = $1 AND company_id = $2 AND id <> $3 ORDER BY opened_at DESC LIMIT $4`, contactID, companyID, except, most)
+}
+
 // Alive records when a contact was there.
 func (s *Store) Alive(ctx context.Context, companyID, contactID string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE contact SET seen_at = $1 WHERE id = $2 AND company_id = $3 AND seen_at < $1", db.Millis(now), contactID, companyID)

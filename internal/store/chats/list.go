@@ -2,6 +2,7 @@ package chats
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ type Filter struct {
 	Closed    bool   // resolved ones instead of open ones
 	Search    string // in the contact's name and e-mail, and the newest turn; "": all
 	ContactID string // "": all
+	Tag       string // "": all; without quotation marks
 	Cursor    string // of the page before; "": the first
 	Limit     int
 }
@@ -63,6 +65,10 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	if f.Search != "" {
 		like := "%" + likeEscaper.Replace(strings.ToLower(f.Search)) + "%"
 		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like)
+	}
+	if f.Tag != "" {
+		tag, _ := json.Marshal(f.Tag) // as it is stored among the tags; a text cannot fail
+		add(`c.tags LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
 	}
 	if f.Cursor != "" {
 		at, id, err := parseCursor(f.Cursor)

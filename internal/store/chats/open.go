@@ -83,24 +83,3 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 	s.record(ctx, tx, &c, turns)
 	return nil
 }
-
-// SetPresence records that a teammate's inbox is open until an instant; an instant that has passed ends it.
-func (s *Store) SetPresence(ctx context.Context, companyID, accountID string, away bool, until time.Time) error {
-	_, err := s.d.Exec(ctx, `INSERT INTO presence (company_id, account_id, away, until) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (company_id, account_id) DO UPDATE SET away = excluded.away, until = excluded.until`, companyID, accountID, away, db.Millis(until))
-	return db.Wrap(err, "write presence")
-}
-
-// Presence is whether a teammate is there.
-type Presence struct {
-	AccountID string `json:"account_id"`
-	Away      bool   `json:"away"`
-}
-
-// Present returns the teammates of a company who have the inbox open.
-func (s *Store) Present(ctx context.Context, companyID string, now time.Time) ([]Presence, error) {
-	return db.Collect(ctx, s.d, "presence", func(scan db.Scan) (p Presence, err error) {
-		err = scan(&p.AccountID, &p.Away)
-		return p, err
-	}, "SELECT account_id, away FROM presence WHERE company_id = $1 AND until > $2 ORDER BY account_id", companyID, db.Millis(now))
-}

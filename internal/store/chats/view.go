@@ -73,6 +73,24 @@ func Summarize(c *Conversation) Summary {
 	}
 }
 
+// ContactView is a contact as teammates see it.
+type ContactView struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Email     string `json:"email"`
+	Number    string `json:"number"`
+	Language  string `json:"language"`
+	Verified  bool   `json:"verified"`
+	VisitorID string `json:"visitor_id"`
+	CreatedAt string `json:"created_at"`
+	SeenAt    string `json:"seen_at"`
+}
+
+// View returns the contact in JSON's form.
+func (c *Contact) View() ContactView {
+	return ContactView{c.ID, c.Name, c.Email, c.Number, c.Language, c.Verified, c.VisitorID, formatTime(c.CreatedAt), formatTime(c.SeenAt)}
+}
+
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -1,0 +1,169 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+)
+
+const (
+	// presentFor is how long a teammate is there after the last sign of an open inbox; a sign comes with each heartbeat of its
+	// stream, and every signEvery at most.
+	presentFor = 50 * time.Second
+	signEvery  = 15 * time.Second
+	// stayAfter is how long a teammate is there after the last inbox was closed: a page that is loaded again opens it at once.
+	stayAfter   = 5 * time.Second
+	leaveWithin = 5 * time.Second
+)
+
+// Attendance is which teammates have the inbox open on this node.
+type Attendance struct {
+	*core
+	mu       sync.Mutex
+	attended map[teammate]*attended
+}
+
+type teammate struct{ companyID, accountID string }
+
+// attended is a teammate with open inboxes, or one who closed the last at an instant.
+type attended struct {
+	by      By
+	visits  int
+	until   time.Time // as this node recorded it last
+	away    bool
+	shown   bool // screens know that the teammate is there
+	closing time.Time
+}
+
+// PresenceView is the payload of the inbox's event presence, which is not stored.
+type PresenceView struct {
+	AccountID string `json:"account_id"`
+	Name      string `json:"name,omitempty"`
+	Present   bool   `json:"present"`
+	Away      bool   `json:"away"`
+}
+
+// Visit is one open inbox of a teammate.
+type Visit struct {
+	a  *Attendance
+	by By
+}
+
+// Enter begins a visit, which Leave ends. The teammate is there from the first Stay on.
+func (a *Attendance) Enter(by By) *Visit {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := a.attended[teammate{by.CompanyID, by.AccountID}]
+	if x == nil {
+		x = &attended{}
+		a.attended[teammate{by.CompanyID, by.AccountID}] = x
+	}
+	x.by = by
+	x.visits++
+	return &Visit{a, by}
+}
+
+// Stay records that the inbox is still open.
+func (v *Visit) Stay(ctx context.Context) error {
+	now, key := v.a.now(), teammate{v.by.CompanyID, v.by.AccountID}
+	v.a.mu.Lock()
+	x := v.a.attended[key]
+	recorded := x.until.Add(signEvery - presentFor)
+	v.a.mu.Unlock()
+	if now.Before(recorded) {
+		return nil
+	}
+	until := now.Add(presentFor)
+	away, err := v.a.store.Attend(ctx, v.by.CompanyID, v.by.AccountID, until)
+	if err != nil {
+		return err
+	}
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	x.until = until
+	if !x.shown || x.away != away {
+		x.shown, x.away = true, away
+		v.a.publish(v.by, true, away)
+	}
+	return nil
+}
+
+// Leave ends the visit.
+func (v *Visit) Leave(ctx context.Context) {
+	now, last := v.a.now(), v.end()
+	if last.IsZero() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	if err := v.a.store.EndAttendance(ctx, v.by.CompanyID, v.by.AccountID, last, now.Add(stayAfter)); err != nil {
+		v.a.o.Log.WarnContext(ctx, "record that a teammate left", "company", v.by.CompanyID, "error", err)
+	}
+}
+
+// end counts the visit as ended. Of the teammate's last one it returns until when they were recorded.
+func (v *Visit) end() (last time.Time) {
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	x := v.a.attended[teammate{v.by.CompanyID, v.by.AccountID}]
+	if x.visits--; x.visits > 0 {
+		return time.Time{}
+	}
+	last, x.until, x.closing = x.until, time.Time{}, v.a.now()
+	return last
+}
+
+// SetAway records whether a teammate takes no conversations though the inbox is open.
+func (a *Attendance) SetAway(ctx context.Context, by By, away bool) (present bool, err error) {
+	present, err = a.store.SetAway(ctx, by.CompanyID, by.AccountID, away, a.now())
+	if err != nil {
+		return false, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if x := a.attended[teammate{by.CompanyID, by.AccountID}]; x != nil {
+		x.away = away
+	}
+	a.publish(by, present, away)
+	return present, nil
+}
+
+// run has screens show that teammates left, when they have not come back.
+func (a *Attendance) run(ctx context.Context) error {
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+			a.forget(a.now().Add(-stayAfter))
+		}
+	}
+}
+
+// forget drops the teammates who closed their last inbox before an instant.
+func (a *Attendance) forget(before time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for key, x := range a.attended {
+		if x.visits > 0 || x.closing.After(before) {
+			continue
+		}
+		delete(a.attended, key)
+		if x.shown {
+			a.publish(x.by, false, x.away)
+		}
+	}
+}
+
+func (a *Attendance) publish(by By, present, away bool) {
+	text, _ := json.Marshal(PresenceView{by.AccountID, by.Name, present, away}) // texts
+	a.o.Publisher.Publish(&events.Event{
+		CompanyID: by.CompanyID, Topic: chats.InboxTopic, Kind: "presence", Subject: by.AccountID, Payload: text, At: a.now(),
+	})
+}
