@@ -71,6 +71,13 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		`widgets: [{name: a, allowed_origins: ["https://a.test/"]}]`:           "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
 		`widgets: [{name: a, translations: {spanish: b}}]`:                     "a.yaml:3:40: spanish must stand under a language such as es or pt-BR",
 		`widgets: [{name: a, identity_secret: hunter2}]`:                       "a.yaml:3:42: identity_secret must have 24 to 256 bytes",
+		`widgets: [{name: a, texts: {es: {send: [Mandar]}}}]`:                  "a.yaml:3:44: send must be a text, not a list",
+		`widgets: [{name: a, texts: {es: Mandar}}]`:                            "a.yaml:3:37: es must be a mapping of fields, not a text",
+		`widgets: [{name: a, texts: {es: {"Send!": Mandar}}}]`:                 "a.yaml:3:38: Send! must be the name of a text of the page",
+		`widgets: [{name: a, talk_to_person: maybe}]`:                          "a.yaml:3:41: talk_to_person must be true or false, not a text",
+		`widgets: [{name: a, hours: {timezone: Mars/Olympus}}]`:                "a.yaml:3:43: timezone must be the name of a time zone such as Europe/Madrid",
+		`widgets: [{name: a, hours: {zone: Europe/Madrid}}]`:                   `a.yaml:3:33: unknown field "zone"`,
+		`widgets: [{name: a, allowed_origins: ["https://a.test;x"]}]`:          "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
 		`webhooks: [{events: ["*"]}]`:                                          "a.yaml:3:16: url is required",
 		`webhooks: [{url: "https://a.test", events: ["call.rang"]}]`:           "a.yaml:3:49: events must be one of *, ",
 		`webhooks: [{url: "https://a.test", secret: hunter2-hunter2}]`:         "a.yaml:3:48: secret must be whsec_ and the base64 of 24 to 64 bytes",
@@ -79,6 +86,36 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got\n%v\nwant\n%s", text, err, want)
 		}
+	}
+}
+
+func TestEveryFieldOfAWidgetIsRead(t *testing.T) {
+	const text = `companies:
+  - name: Acme
+    widgets:
+      - name: a
+        talk_to_person: false
+        texts: {es: {send: Mandar}, pt-BR: {send: Ir, close: Fechar}}
+        hours: {timezone: Europe/Madrid, from: "09:00", to: "18:00", days: [mon, fri]}
+      - {name: b}
+`
+	p, err := config.ParseProvision("a.yaml", []byte(text), app.ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range p.Companies[0].Resources {
+		doc, _ := json.Marshal(x.Resource)
+		got = append(got, string(doc))
+	}
+	want := []string{
+		`{"kind":"chat","name":"a","welcome":"","translations":{},"language":"en","appearance":{},"allowed_origins":[],"talk_to_person":false,` +
+			`"texts":{"es":{"send":"Mandar"},"pt-BR":{"close":"Fechar","send":"Ir"}},` +
+			`"hours":{"timezone":"Europe/Madrid","from":"09:00","to":"18:00","days":["mon","fri"]}}`,
+		`{"kind":"chat","name":"b","welcome":"","translations":{},"language":"en","appearance":{},"allowed_origins":[]}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -120,6 +120,9 @@ func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 	case reflect.Bool:
 		b, _ := f.flag(from.name)
 		to.SetBool(b)
+	case reflect.Pointer: // absent is not the same as the zero value
+		to.Set(reflect.New(to.Type().Elem()))
+		x.value(f, from, to.Elem(), path)
 	case reflect.Slice:
 		items := f.items(from.name)
 		to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
@@ -136,9 +139,10 @@ func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 		default:
 			to.Set(reflect.MakeMap(to.Type()))
 			for _, entry := range inner.fields {
-				s, _ := inner.textOf(entry)
+				value := reflect.New(to.Type().Elem()).Elem()
+				x.value(inner, entry, value, path+"."+entry.name)
 				x.places[path+"."+entry.name] = entry.at
-				to.SetMapIndex(reflect.ValueOf(entry.name), reflect.ValueOf(s))
+				to.SetMapIndex(reflect.ValueOf(entry.name), value)
 			}
 		}
 	}
