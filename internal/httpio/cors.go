@@ -14,7 +14,7 @@ type CORS struct {
 }
 
 const (
-	corsHeaders = "Authorization, Content-Type"
+	corsHeaders = "Authorization, Content-Type, Last-Event-ID"
 	corsMaxAge  = "600" // seconds a browser keeps a preflight's response
 )
 

@@ -43,7 +43,7 @@ func TestEachRouteHasItsOwnCORSPolicy(t *testing.T) {
 		if rec.Code != tt.status || h.Get("Access-Control-Allow-Origin") != tt.allowed || h.Get("Access-Control-Allow-Methods") != tt.methods {
 			t.Errorf("%s %s from %q: %d %v", tt.method, tt.path, tt.origin, rec.Code, h)
 		}
-		if tt.methods != "" && (h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type" || h.Get("Access-Control-Max-Age") == "") {
+		if tt.methods != "" && (h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type, Last-Event-ID" || h.Get("Access-Control-Max-Age") == "") {
 			t.Errorf("%s %s: %v", tt.method, tt.path, h)
 		}
 	}
