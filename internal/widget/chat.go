@@ -121,7 +121,7 @@ func (d chat) begin(r *http.Request) (any, error) {
 	if err := d.mayUse(r, f); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"chat/" + d.address(r), "visitor/" + visitor} {
+	for _, name := range []string{"chat/" + f.company.ID + "/" + d.address(r), "visitor/" + f.company.ID + "/" + visitor} {
 		if _, err := d.Limits.Allow(r.Context(), name, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (d chat) begin(r *http.Request) (any, error) {
 
 func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversation.Start, error) {
 	var x conversation.Start
-	lang, err := line(body, "lang", 35, false)
+	lang, err := line(body, "lang", maxLanguage, false)
 	if err != nil {
 		return x, err
 	}

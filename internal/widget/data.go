@@ -46,8 +46,13 @@ func (d Deps) data(ctx context.Context, w *found, lang string, showClose bool) (
 	return x, err
 }
 
+const maxLanguage = 35 // characters; RFC 5646, section 4.4.1
+
 // canonical is a tag in its usual form, other where it is none.
 func canonical(lang, other string) string {
+	if len(lang) > maxLanguage {
+		return other
+	}
 	tag, err := language.Parse(lang)
 	if err != nil || tag == language.Und {
 		return other

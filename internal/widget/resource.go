@@ -141,7 +141,10 @@ func (a *Appearance) validate(c *resource.Check) {
 	c.Text("appearance.title", a.Title)
 }
 
+// originForm is strict because origins become part of a header in which spaces, quotes and semicolons have a meaning.
+var originForm = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
 func validOrigin(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && s == u.Scheme+"://"+u.Host
+	return err == nil && originForm.MatchString(s) && u.Hostname() != ""
 }

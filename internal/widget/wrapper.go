@@ -99,7 +99,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	case !p.Allows(auth.WidgetUse):
 		return &plainError{http.StatusForbidden, "The access key lacks the scope " + string(auth.WidgetUse)}
 	}
-	if _, err := d.Limits.Allow(r.Context(), "widget/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return err
 	}
 	f, err := d.find(r.Context(), "chat", strings.ToLower(id))
@@ -167,7 +167,7 @@ func (d wrapper) configuration(r *http.Request) (any, error) {
 	case !carillon.ValidUUID(id):
 		return nil, carillon.BadFormat("widget_id", carillon.Shorten(id), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
 	}
-	if _, err := d.Limits.Allow(r.Context(), "widget/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return nil, err
 	}
 	f, err := d.find(r.Context(), "chat", strings.ToLower(q.Get("widget_id")))
