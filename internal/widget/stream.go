@@ -22,7 +22,8 @@ const (
 )
 
 // stream sends a conversation to its contact: every turn after the seq in Last-Event-ID, then each as it comes; the state
-// whenever it changes; and, without an id, who is writing and the pieces of the agent's answer.
+// whenever it changes; and, without an id, who is writing and the pieces of the agent's answer. A seq that is not there yet gets
+// a reset: the page loads the conversation again.
 func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := d.session(r)
 	if err != nil {
@@ -35,8 +36,14 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 			return carillon.Invalid("Last-Event-ID", "Must be the seq of a turn, or 0")
 		}
 	}
-	if _, err := d.Chats.Find(r.Context(), s.Company, s.Conversation); err != nil {
+	c, err := d.Chats.Find(r.Context(), s.Company, s.Conversation)
+	if err != nil {
 		return err
+	}
+	// A page that knows more than the database, which was restored, must load everything.
+	gone := after > c.LastSeq
+	if gone {
+		after = c.LastSeq
 	}
 	subscription, err := d.Events.Subscribe(s.Company, chats.Topic(s.Conversation), after)
 	if err != nil {
@@ -46,6 +53,11 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	stream, err := httpio.OpenStream(w, r)
 	if err != nil {
 		return err
+	}
+	if gone {
+		if err := stream.Send(httpio.Event{Name: "reset", Data: []byte("{}")}); err != nil {
+			return nil //nolint:nilerr // the client has left
+		}
 	}
 	f := follower{chat: d, r: r, session: s}
 	return stream.Serve(subscription.Ready(), func(ctx context.Context) ([]httpio.Event, error) {

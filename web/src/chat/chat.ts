@@ -118,7 +118,7 @@ export class Chat {
         this.quiet = setTimeout(() => this.change({ do: "quiet" }), typingFor);
         break;
       case "state": this.change({ do: "state", state: data.state as State, position: data.position as number | undefined, away: data.away as boolean | undefined }); break;
-      case "reset": this.restart(); break;
+      case "reset": this.change({ do: "reset" }); this.restart(); break;
     }
   }
 

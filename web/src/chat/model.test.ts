@@ -58,6 +58,14 @@ describe("what is unread", () => {
   });
 });
 
+describe("a reset", () => {
+  it("forgets what the server no longer has", () => {
+    const m = reduce(ready([turn(1), turn(9)]), { do: "reset" });
+    const s = { token: "t", expires_at: "", conversation_id: "c", state: "bot" as const, turns: [turn(1)] };
+    expect(reduce(m, { do: "session", session: s }).turns.map((t) => t.seq)).toEqual([1]);
+  });
+});
+
 describe("choices", () => {
   const asked = turn(1, { kind: "choices", choices: ["yes", "no"] });
   it("are open until something else is said", () => {

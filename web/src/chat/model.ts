@@ -83,7 +83,8 @@ export type Change =
   | { do: "drop"; client_id: string }
   | { do: "contact"; contact: { name?: string; email?: string } }
   | { do: "seen"; seq: number }
-  | { do: "outbox"; unsent: Unsent[] };
+  | { do: "outbox"; unsent: Unsent[] }
+  | { do: "reset" };
 
 export function reduce(m: Model, c: Change): Model {
   switch (c.do) {
@@ -115,6 +116,7 @@ export function reduce(m: Model, c: Change): Model {
     case "drop": return { ...m, unsent: m.unsent.filter((u) => u.client_id !== c.client_id) };
     case "contact": return { ...m, contact: { ...m.contact, ...c.contact } };
     case "seen": return { ...m, seen: Math.max(m.seen, c.seq) };
+    case "reset": return { ...m, conversation: "", turns: [], seen: 0, partial: "", typing: undefined };
     case "outbox": return { ...m, unsent: [...c.unsent, ...m.unsent] };
   }
 }
