@@ -74,6 +74,14 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /.well-known/jwks.json":                   {{kind: own}},
 		"GET /{$}":                                     {{kind: own}},
 		"GET /panel":                                   {{kind: own}},
+		"GET /panel/{path...}":                         {{kind: own}},
+		"GET /panel/assets/{file...}":                  {{kind: own}},
+		"POST /panel/v1/session":                       {{kind: own, body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`, header: []string{"X-Carillon-Panel", "1"}}},
+		"GET /panel/v1/session":                        {{kind: own, query: "company=" + alphaID}},
+		"GET /panel/v1/session/setup":                  {{kind: own}},
+		"DELETE /panel/v1/session":                     {{kind: own, query: "company=" + alphaID}},
+		"GET /panel/v1/sessions":                       {{kind: own, query: "company=" + alphaID}},
+		"DELETE /panel/v1/sessions/{id}":               {{}},
 		"GET /healthz":                                 {{kind: own}},
 		"GET /readyz":                                  {{kind: own}},
 		"GET /openapi.json":                            {{kind: own}},
@@ -103,6 +111,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"DELETE /panel/v1/keys/{id}":                   panel(call{}),
 		"GET /panel/v1/users":                          panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["users"]}),
 		"POST /panel/v1/users":                         withBody(`{"email":"new@beta.test","name":"New","password":"long-enough-password"}`, panel(call{kind: own})),
+		"PATCH /panel/v1/users/{id}":                   withBody(`{"role":"viewer"}`, panel(call{})),
 		"DELETE /panel/v1/users/{id}":                  panel(call{}),
 		"POST /panel/v1/users/{id}/password":           withBody(`{"password":"long-enough-password"}`, panel(call{})),
 		"DELETE /panel/v1/users/{id}/sessions":         panel(call{}),
@@ -234,7 +243,7 @@ func (c *companies) credentials(t *testing.T) []credential {
 func (c *companies) user(email, password string) func(t *testing.T) string {
 	token := ""
 	return func(t *testing.T) string {
-		if strings.Contains(t.Name(), "logout") {
+		if strings.Contains(t.Name(), "logout") || strings.Contains(t.Name(), "DELETE_|panel|v1|session") {
 			return c.signIn(t, email, password)
 		}
 		if token == "" {

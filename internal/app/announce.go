@@ -80,7 +80,7 @@ func (a *App) announce(ctx context.Context) error {
 func (a *App) printFirstSteps(token string, none bool) {
 	to, ready := a.o.Stdout, a.ready
 	if none {
-		_, _ = fmt.Fprintf(to, firstSteps, ready.BaseURL, token, ready.BaseURL)
+		_, _ = fmt.Fprintf(to, firstSteps, ready.BaseURL, ready.PanelURL, token, token, ready.BaseURL)
 	}
 	if d := ready.DemoFacts; d != nil {
 		_, _ = fmt.Fprintf(to, demoSteps, ready.BaseURL, ready.PanelURL, d.Email, d.Password, d.AccessKey,
@@ -100,7 +100,11 @@ func reach(readyFile, address, key string) string {
 }
 
 const firstSteps = `
-  Carillon is running at %s. Nobody can sign in yet. Make the first owner, with a password of your own:
+  Carillon is running at %s. Nobody can sign in yet. Make the first owner, with a password of your own, at
+
+    %s
+
+  with the token %s, or by the command
 
     carillon users add --first --token %s --email you@example.org --company "Your company" --url %s
 
@@ -109,7 +113,7 @@ const firstSteps = `
 
 const demoSteps = `
   Carillon is running        %s
-  Panel API                  %s/v1 (with the access token of a sign-in)
+  Panel                      %s
   Sign in with               %s   %s
   Access key                 %s
 

@@ -35,6 +35,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/tracing"
 	"carillon/internal/whatsapp"
+	"carillon/web"
 )
 
 // Options are what the command gives besides the settings. The zero value works: nothing is logged or printed.
@@ -213,11 +214,13 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
 	})
+	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations,
+		Addresses: addresses, Proxies: a.cfg.TrustedProxies,
 		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(),
 	})
-	pages, root := panel.Pages()
+	pages, root := panel.Pages(web.Embedded(), addresses)
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, sessionKey, root))
 }
 

@@ -24,6 +24,9 @@ func ValidRole(s string) bool { return slices.Contains(Roles(), Role(s)) }
 // Can reports whether a member of the role has the permission.
 func (r Role) Can(p Permission) bool { return slices.Contains(permissions[r], p) }
 
+// Permissions lists what a member of the role may do.
+func (r Role) Permissions() []Permission { return permissions[r] }
+
 // MayGive reports whether a member of the role may give another one to somebody: none above their own.
 func (r Role) MayGive(other Role) bool {
 	return r.Can(MayWriteUsers) && slices.Index(Roles(), other) >= slices.Index(Roles(), r)

@@ -32,28 +32,40 @@ const (
 // SignIn starts a session. address is the client's. Errors: unauthorized, the same for an unknown e-mail and a wrong password,
 // after the same work; rate_limit_exceeded after too many failures; service_unavailable when too many sign-ins wait.
 func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Session, error) {
+	refresh := newSecret()
+	account, session, err := a.begin(ctx, email, password, address, sessionLife, func(x accounts.Session, checked, rehashed string) (bool, error) {
+		return a.store.StartSession(ctx, x, refresh, checked, rehashed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.session(ctx, account, session, refresh, session.CreatedAt)
+}
+
+// begin checks a password and starts a session, by start, which reports whether the password was still the one that had been
+// checked. Errors: those of SignIn.
+func (a *Auth) begin(ctx context.Context, email, password, address string, life time.Duration, start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
 	if len(password) > MaxPassword {
-		return nil, tooLong()
+		return nil, accounts.Session{}, tooLong()
 	}
 	rates := []string{addressRate + seal.Digest(network(address)), emailRate + seal.Digest(strings.ToLower(email))}
 	for range signInTries {
 		account, rehashed, err := a.authenticate(ctx, email, password, rates)
 		if err != nil {
-			return nil, err
+			return nil, accounts.Session{}, err
 		}
 		now := time.Now()
-		session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(sessionLife)}
-		refresh := newSecret()
-		started, err := a.store.StartSession(ctx, session, refresh, account.PasswordHash, rehashed)
+		session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(life)}
+		started, err := start(session, account.PasswordHash, rehashed)
 		if err != nil {
-			return nil, err
+			return nil, session, err
 		}
 		if started {
 			account.LastSignInAt = now
-			return a.session(ctx, account, session, refresh, now)
+			return account, session, nil
 		}
 	}
-	return nil, overloaded(nil)
+	return nil, accounts.Session{}, overloaded(nil)
 }
 
 // signInTries bounds the sign-ins of one request: another one rehashing or changing the password starts it over.

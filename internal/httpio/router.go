@@ -27,6 +27,7 @@ type Route struct {
 	CORS       CORS
 	MaxBody    int64 // bytes; 0: DefaultMaxBody
 	Stream     bool  // the response is a stream of events
+	Page       bool  // a page for every path below it: another method of a path that nothing else serves is a 404
 	Probe      bool  // asked every few seconds, by machines: logged for debugging only
 	Handle     Handler
 }
@@ -215,7 +216,7 @@ func (rt *Router) allowed(r *http.Request) []string {
 		}
 		probe := r.Clone(r.Context())
 		probe.Method = method
-		if _, pattern := rt.mux.Handler(probe); pattern != "/" && pattern != "" {
+		if _, pattern := rt.mux.Handler(probe); pattern != "/" && pattern != "" && !rt.kinds[pattern].Page {
 			allowed = append(allowed, method)
 		}
 	}

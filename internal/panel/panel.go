@@ -1,6 +1,6 @@
-// Package panel serves the administration of a company under /panel/v1. Callers are members of the company, by their own
-// access token, whose role has the permission that the route names (auth.Permission); the company is the one that
-// `?company=` names, or the only one where their role has it. Responses and errors have the form of the public interface.
+// Package panel serves the administration of a company: its pages under /panel, and under /panel/v1 what they call. Callers are
+// members of the company, by their own access token or the cookie of a browser's session, whose role has the permission that the
+// route names (auth.Permission); the company is the one that `?company=` names, or the only one where their role has it. Responses and errors have the form of the public interface.
 // A new installation gets its first owner here, by the one-time token that the program prints while nobody can sign in.
 package panel
 
@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -32,6 +33,11 @@ type Deps struct {
 
 	Conversations *conversation.Conversations
 
+	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
+	// known once the program listens.
+	Addresses func() (base, widget string)
+	Proxies   []netip.Prefix // trusted proxies
+
 	Kinds     []resource.Kind                // of resources; each refers only to kinds before it
 	Unbuilt   func(resource.Resource) string // why this version does not use it yet, empty where it does
 	Providers map[string]Provider            // that senders may be given here, by name
@@ -49,12 +55,13 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return append(append(p.resourceRoutes(), inbox{p}.routes()...), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
 		p.route("GET", "/users", auth.MayReadUsers, m.listUsers),
 		m.firstOr(p.route("POST", "/users", auth.MayWriteUsers, m.addUser)),
+		p.route("PATCH", "/users/{id}", auth.MayWriteUsers, m.changeRole),
 		p.route("DELETE", "/users/{id}", auth.MayWriteUsers, m.removeUser),
 		p.route("POST", "/users/{id}/password", auth.MayWriteUsers, m.resetPassword),
 		p.route("DELETE", "/users/{id}/sessions", auth.MayWriteUsers, m.signOutUser),
@@ -73,7 +80,7 @@ func (p *Panel) Routes() []httpio.Route {
 		p.route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
 		p.route("GET", "/restored", auth.MayOperate, p.showRestored),
 		p.route("POST", "/restored", auth.MayOperate, p.decideRestored),
-	}...)
+	})
 }
 
 // member is the caller, whose role has the route's permission.
@@ -101,7 +108,7 @@ func (p *Panel) route(method, path string, needed auth.Permission, handle func(r
 // ownRoute is a route for what callers do with their own account: it needs no company, not even one that is not suspended.
 func (p *Panel) ownRoute(method, path string, handle func(r *http.Request, c *auth.Caller) (any, error)) httpio.Route {
 	return httpio.Route{Pattern: method + " " + prefix + path, Access: "user", Handle: httpio.Value(func(r *http.Request) (any, error) {
-		c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+		c, err := p.caller(r)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +118,7 @@ func (p *Panel) ownRoute(method, path string, handle func(r *http.Request, c *au
 
 // member returns the caller. Errors: those of auth.Caller and auth.Member.
 func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) {
-	c, err := p.Auth.Caller(r.Context(), r.Header.Get("Authorization"))
+	c, err := p.caller(r)
 	if err != nil {
 		return member{}, err
 	}

@@ -19,12 +19,9 @@ func (m members) changePassword(r *http.Request, c *auth.Caller) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	present, given, err := o.String("present", "present")
+	present, err := secretOf(o, "present")
 	if err != nil {
-		return nil, carillon.BadFormat("present", "(not shown)", "string", "text")
-	}
-	if !given || present == "" {
-		return nil, carillon.Missing("present")
+		return nil, err
 	}
 	fresh, given, err := password(o)
 	if err != nil {
@@ -92,6 +89,47 @@ func (m members) signOutUser(r *http.Request, by member) (any, error) {
 	})
 }
 
+// changeRole gives a member another role, which is none above the caller's; the last owner stays one.
+func (m members) changeRole(r *http.Request, by member) (any, error) {
+	o, err := object(r, "role")
+	if err != nil {
+		return nil, err
+	}
+	given, err := o.Find("role").Required("role")
+	switch {
+	case err != nil:
+		return nil, err
+	case !auth.ValidRole(given):
+		return nil, carillon.Invalid("role", "Must be one of "+known(auth.Roles()))
+	case !by.role.MayGive(auth.Role(given)):
+		return nil, carillon.Denied("Only an owner may make another owner")
+	}
+	id := strings.ToLower(r.PathValue("id"))
+	return nil, m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		found, _, err := memberOf(ctx, tx, by, id)
+		if err != nil || found.Role == given {
+			return err
+		}
+		if err := anotherOwner(ctx, tx, found); err != nil {
+			return err
+		}
+		found.Role = given
+		return tx.PutMembership(ctx, found)
+	})
+}
+
+// anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
+func anotherOwner(ctx context.Context, tx *store.Tx, m accounts.Membership) error {
+	if m.Role != string(auth.Owner) {
+		return nil
+	}
+	n, err := tx.CountMembers(ctx, m.CompanyID, m.Role)
+	if err == nil && n == 1 {
+		err = carillon.InConflict("The last owner of a company stays: add another owner first")
+	}
+	return err
+}
+
 // removeUser ends a membership, and the account with the last of them: an account without a company would wait for one that
 // adopts it. Access tokens are checked against the memberships at every request.
 func (m members) removeUser(r *http.Request, by member) (any, error) {
@@ -101,14 +139,8 @@ func (m members) removeUser(r *http.Request, by member) (any, error) {
 		if err != nil {
 			return err
 		}
-		if found.Role == string(auth.Owner) {
-			n, err := tx.CountMembers(ctx, by.companyID, found.Role)
-			if err != nil {
-				return err
-			}
-			if n == 1 {
-				return carillon.InConflict("The last owner of a company stays: add another owner first")
-			}
+		if err := anotherOwner(ctx, tx, found); err != nil {
+			return err
 		}
 		return tx.RemoveMembership(ctx, found)
 	})

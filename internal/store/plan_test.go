@@ -223,6 +223,7 @@ var meant = []struct {
 	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
 	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
 	{"DELETE FROM session", by("session_expiry")},
+	{"WHERE s.account_id = $1 AND s.ended_at = 0", by("session_account")},
 	{"DELETE FROM refresh_token WHERE session_id", by("refresh_token_session")},
 	{"WHERE poll_at > 0 AND poll_at <= $1", by("template_poll")},
 	{"FROM template WHERE poll_at > 0 AND poll_at > $1", by("template_poll")},
@@ -311,6 +312,7 @@ var filling = []string{
 		SELECT 'a' || i, 'e' || i, 'n', 'h', i, i, i FROM generate_series(0, 5000) i`,
 	`INSERT INTO membership (account_id, company_id, role) SELECT 'a' || i, ` + company + `, 'viewer' FROM generate_series(0, 5000) i`,
 	`INSERT INTO session (id, account_id, created_at, expires_at) SELECT 's' || i, 'a' || i % 5000, i, 1000000 + i FROM generate_series(0, 10000) i`,
+	`INSERT INTO browser_session (session_id, digest, used_at, address, agent) SELECT 's' || i, 'b' || i, i, '', '' FROM generate_series(0, 5000) i`,
 	`INSERT INTO refresh_token (digest, session_id, created_at) SELECT 'd' || i, 's' || i % 10000, i FROM generate_series(0, 30000) i`,
 	`INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, created_at)
 		SELECT 'k' || i, ` + company + `, 'l', 'd' || i, '', '*', i FROM generate_series(0, 5000) i`,

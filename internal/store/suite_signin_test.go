@@ -22,6 +22,7 @@ func signingIn() []sentence {
 		{"a refresh token reused after its grace ends its family", refreshingLate},
 		{"another password ends the account's sessions", changingPasswords},
 		{"a session that is over refreshes nothing and is dropped", endingSessions},
+		{"a browser's session is found by its secret, prolonged by its use, and ends as others do", browserSessions},
 		{"an access key is found by its secret and its id until revoked", keys},
 		{"an access key's secret belongs to one company", keysOfTwoCompanies},
 		{"signing keys follow each other, one at a time", signingKeys},
@@ -274,6 +275,64 @@ func endingSessions(t *testing.T, r *rig) {
 	}
 	if end := r.refresh(t, "o", "o3"); end != accounts.RefreshUnknown {
 		t.Errorf("a dropped session's token is kept: %d", end)
+	}
+}
+
+func browserSessions(t *testing.T, r *rig) {
+	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
+	x := accounts.Browser{Session: accounts.Session{ID: "b1", AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}, Address: "192.0.2.1", Agent: "Browser"}
+	if started, err := r.StartBrowser(t.Context(), x, "secret", "another hash", "h"); started || err != nil {
+		t.Error("with a password that changed meanwhile:", started, err)
+	}
+	if started, err := r.StartBrowser(t.Context(), x, "secret", "h", "h"); !started || err != nil {
+		t.Fatal(started, err)
+	}
+	r.now = r.now.Add(time.Minute)
+	r.session(t, a, "s2", "token")
+	r.session(t, other, "s3", "other token")
+	if got, err := r.Browser(t.Context(), "another secret"); got != nil || err != nil {
+		t.Error(got, err)
+	}
+	want := x
+	want.UsedAt, want.Address, want.Agent = x.CreatedAt, "", ""
+	got, err := r.Browser(t.Context(), "secret")
+	if d := cmp.Diff(&want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if err := r.UseBrowser(t.Context(), "b1", r.now, r.now.Add(2*life)); err != nil {
+		t.Fatal(err)
+	}
+	x.UsedAt, x.ExpiresAt = r.now, r.now.Add(2*life)
+	plain := accounts.Browser{Session: accounts.Session{ID: "s2", AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}, UsedAt: r.now}
+	all, err := r.Sessions(t.Context(), a.ID, r.now, 10)
+	if d := cmp.Diff([]accounts.Browser{plain, x}, all); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if all, err := r.Sessions(t.Context(), a.ID, r.now.Add(life), 10); err != nil || len(all) != 1 || all[0].ID != "b1" {
+		t.Error(all, err)
+	}
+	for id, of := range map[string]string{"b1": other.ID, "none": a.ID} {
+		if ended, err := r.EndOwnSession(t.Context(), of, id, r.now); ended || err != nil {
+			t.Error(id, ended, err)
+		}
+	}
+	if ended, err := r.EndOwnSession(t.Context(), a.ID, "b1", r.now); !ended || err != nil {
+		t.Error(ended, err)
+	}
+	if ended, err := r.EndOwnSession(t.Context(), a.ID, "b1", r.now); ended || err != nil {
+		t.Error("ended twice:", ended, err)
+	}
+	if err := r.UseBrowser(t.Context(), "b1", r.now, r.now.Add(9*life)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Browser(t.Context(), "secret"); err != nil || !got.EndedAt.Equal(r.now) || !got.ExpiresAt.Equal(r.now.Add(2*life)) {
+		t.Error(got, err)
+	}
+	if err := r.DropSessions(t.Context(), r.now.Add(3*life)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Browser(t.Context(), "secret"); got != nil || err != nil {
+		t.Error("dropped with its session:", got, err)
 	}
 }
 

@@ -33,18 +33,24 @@ func (x *Session) scan(scan db.Scan) error {
 // rehashed replaces the hash by one of the same password. It reports whether the session started.
 func (s *Store) StartSession(ctx context.Context, x Session, token, checked, rehashed string) (started bool, err error) {
 	started, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
-		n, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2, password_hash = $4 WHERE id = $1 AND password_hash = $3",
-			x.AccountID, db.Millis(x.CreatedAt), checked, rehashed)
-		if err != nil || n != 1 {
-			return false, err
-		}
-		if _, err := tx.Exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
-			x.ID, x.AccountID, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt)); err != nil {
+		if started, err := insertSession(ctx, tx, x, checked, rehashed); err != nil || !started {
 			return false, err
 		}
 		return true, addRefreshToken(ctx, tx, x.ID, token, x.CreatedAt)
 	})
 	return started, db.Wrap(err, "start session")
+}
+
+// insertSession records the sign-in on the account and inserts the session, unless the password changed since it was checked.
+func insertSession(ctx context.Context, tx *db.Tx, x Session, checked, rehashed string) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2, password_hash = $4 WHERE id = $1 AND password_hash = $3",
+		x.AccountID, db.Millis(x.CreatedAt), checked, rehashed)
+	if err != nil || n != 1 {
+		return false, err
+	}
+	_, err = tx.Exec(ctx, "INSERT INTO session (id, account_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
+		x.ID, x.AccountID, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
+	return err == nil, err
 }
 
 func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now time.Time) error {

@@ -1,0 +1,97 @@
+package auth
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/store/accounts"
+)
+
+const (
+	browserIdle  = 30 * 24 * time.Hour // a browser's session ends so long after its last use
+	browserMost  = 90 * 24 * time.Hour // and so long after its sign-in at the latest
+	browserUse   = 5 * time.Minute     // how exact the last use is
+	browserAgent = 300                 // bytes of a User-Agent that are stored
+	sessionsMost = 100                 // that a list has
+)
+
+// Client is where a sign-in comes from.
+type Client struct {
+	Address string
+	Agent   string // User-Agent
+}
+
+// Browsers are the sessions of the panel's pages, each under a secret that a cookie holds.
+type Browsers struct{ auth *Auth }
+
+// NewBrowsers returns the sessions of browsers.
+func NewBrowsers(a *Auth) Browsers { return Browsers{a} }
+
+// SignIn starts a session and returns the secret for its cookie. Errors: those of Auth.SignIn.
+func (b Browsers) SignIn(ctx context.Context, email, password string, from Client) (secret string, c *Caller, err error) {
+	secret = newSecret()
+	agent := strings.ToValidUTF8(from.Agent[:min(len(from.Agent), browserAgent)], "")
+	account, session, err := b.auth.begin(ctx, email, password, from.Address, browserIdle, func(x accounts.Session, checked, rehashed string) (bool, error) {
+		return b.auth.store.StartBrowser(ctx, accounts.Browser{Session: x, Address: from.Address, Agent: agent}, secret, checked, rehashed)
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return secret, &Caller{Account: account, SessionID: session.ID}, nil
+}
+
+// Caller resolves the secret in a cookie. Errors: unauthorized, whose reason is missing, invalid,
+// expired or revoked.
+func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
+	switch {
+	case secret == "":
+		return nil, refused("session", reasonMissing)
+	case len(secret) > maxKey:
+		return nil, refused("session", reasonInvalid)
+	}
+	x, err := b.auth.store.Browser(ctx, secret)
+	now := time.Now()
+	switch {
+	case err != nil:
+		return nil, err
+	case x == nil:
+		return nil, refused("session", reasonInvalid)
+	case !x.EndedAt.IsZero():
+		return nil, refused("session", reasonRevoked)
+	case !now.Before(x.ExpiresAt):
+		return nil, refused("session", reasonExpired)
+	}
+	account, err := b.auth.store.Account(ctx, x.AccountID)
+	switch {
+	case err != nil:
+		return nil, err
+	case account == nil:
+		return nil, refused("session", reasonRevoked)
+	}
+	if now.Sub(x.UsedAt) >= browserUse {
+		until := now.Add(browserIdle)
+		if last := x.CreatedAt.Add(browserMost); until.After(last) {
+			until = last
+		}
+		if err := b.auth.store.UseBrowser(ctx, x.ID, now, until); err != nil {
+			return nil, err
+		}
+	}
+	return &Caller{Account: account, SessionID: x.ID}, nil
+}
+
+// Sessions lists the caller's sessions that go on, the newest first, those of the public interface too.
+func (b Browsers) Sessions(ctx context.Context, c *Caller) ([]accounts.Browser, error) {
+	return b.auth.store.Sessions(ctx, c.Account.ID, time.Now(), sessionsMost)
+}
+
+// End ends one of the caller's sessions. Errors: not_found.
+func (b Browsers) End(ctx context.Context, c *Caller, id string) error {
+	ended, err := b.auth.store.EndOwnSession(ctx, c.Account.ID, id, time.Now())
+	if err == nil && !ended {
+		err = carillon.Absent("Session")
+	}
+	return err
+}
