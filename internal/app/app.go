@@ -24,6 +24,7 @@ import (
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
 	"carillon/internal/httpio"
+	"carillon/internal/knowledge"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
@@ -61,6 +62,7 @@ type App struct {
 	notify        *notify.Notify
 	calls         *call.Calls
 	conversations *conversation.Conversations
+	search        *knowledge.Search
 	queue         *queue.Queue
 	bus           *realtime.Bus
 	hub           *realtime.Hub
@@ -199,6 +201,7 @@ func (a *App) wire() error {
 	})
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
+	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
 	a.conversations = newConversations(a.store, a.hub, a.log)
 	sessionKey, err := a.store.Derive("chat sessions")
 	if err != nil {
@@ -245,7 +248,7 @@ func (a *App) run(ctx context.Context) {
 	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.search.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	engine := a.bus.Run

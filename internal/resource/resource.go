@@ -16,6 +16,9 @@ type Kind struct {
 	Local bool
 	// NewSecret makes the secret that a new resource lacks; nil: it stays without one.
 	NewSecret func() string
+	// SearchVersion rises with every change of what Passages returns for the same resource, which is stored again then; 0: the
+	// kind is not Searchable.
+	SearchVersion int
 }
 
 // Title is the kind's name as a sentence begins with it.
@@ -47,4 +50,26 @@ type Reference struct {
 // Secretive is a resource with a secret, which is sealed and never read back by the API. An empty one keeps what is stored.
 type Secretive interface {
 	Secret() *string
+}
+
+// Searchable is a resource whose texts are searched. Storing the resource stores its passages in the same transaction.
+type Searchable interface {
+	// Passages are its texts in order, each with the terms that find it.
+	Passages() []Passage
+}
+
+// Passage is a part of a text, as long as an answer may be.
+type Passage struct {
+	Article  int // the text that it is a part of, counted from 0 within the resource
+	Title    string
+	Text     string
+	URL      string
+	Language string // BCP 47; "": unknown
+	Terms    []Term // each once
+}
+
+// Term is a word of a passage in the form in which it is searched.
+type Term struct {
+	Text  string
+	Title bool // it stands in the title
 }

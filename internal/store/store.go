@@ -184,6 +184,9 @@ type (
 // Accounts are the tables of companies, accounts and keys.
 func (s *Store) Accounts() *accounts.Store { return s.accountStore }
 
+// Documents are the tables of resources.
+func (s *Store) Documents() *resources.Store { return s.resourceStore }
+
 // Rates are the shared counts of request rates.
 func (s *Store) Rates() *rates.Store { return s.rateStore }
 

@@ -2,13 +2,17 @@
 // fields of all kinds, and validates little.
 package resourcetest
 
-import "carillon/internal/resource"
+import (
+	"strings"
+
+	"carillon/internal/resource"
+)
 
 // Kinds are stand-ins for the kinds of a set-up, in the order of their references.
 func Kinds() []resource.Kind {
 	var all []resource.Kind
 	for _, k := range []resource.Kind{
-		{Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true},
+		{Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: 1},
 		{Name: "agent", Plural: "agents", Phrase: "an agent"},
 		{Name: "flow", Plural: "flows", Phrase: "a flow"},
 		{Name: "widget", Plural: "widgets", Phrase: "a widget"},
@@ -95,6 +99,19 @@ func (x *Thing) References() []resource.Reference {
 	all := []resource.Reference{{Field: "agent", Kind: "agent", To: &x.Agent}}
 	for i := range x.Knowledge {
 		all = append(all, resource.Reference{Field: resource.Index("knowledge", i), Kind: "knowledge", To: &x.Knowledge[i]})
+	}
+	return all
+}
+
+// Passages implements resource.Searchable: a passage for each article, found by its words.
+func (x *Thing) Passages() []resource.Passage {
+	var all []resource.Passage
+	for i, a := range x.Articles {
+		p := resource.Passage{Article: i, Title: a["title"], Text: a["text"], URL: a["url"], Language: a["language"]}
+		for _, word := range strings.Fields(a["text"]) {
+			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a["title"], word)})
+		}
+		all = append(all, p)
 	}
 	return all
 }

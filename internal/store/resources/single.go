@@ -72,6 +72,11 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 		if n == 0 {
 			return carillon.Absent(k.Title())
 		}
+		if k.SearchVersion > 0 {
+			if err := t.deletePassages(ctx, companyID, id); err != nil {
+				return err
+			}
+		}
 		by, err := t.referrer(ctx, companyID, kinds, k, id)
 		if err == nil && by != "" {
 			err = carillon.InConflict("It is in use: " + by + " refers to it")

@@ -48,13 +48,18 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	switch {
 	case want == have:
 		return configure.Unchanged, made, nil
-	case have.found:
-		return configure.Updated, made, t.writeResource(ctx, companyID, k, *id, want, now)
+	case !have.found:
+		if err := t.roomForResource(ctx, companyID, k); err != nil {
+			return configure.Unchanged, false, err
+		}
+		e = configure.Created
+	default:
+		e = configure.Updated
 	}
-	if err := t.roomForResource(ctx, companyID, k); err != nil {
+	if err := t.writeResource(ctx, companyID, k, *id, want, now); err != nil {
 		return configure.Unchanged, false, err
 	}
-	return configure.Created, made, t.writeResource(ctx, companyID, k, *id, want, now)
+	return e, made, t.writePassages(ctx, companyID, k, *id, x, now)
 }
 
 // identify is the id that the resource has or gets: its own, else that of the one of this name, else a new one.

@@ -1,0 +1,116 @@
+package knowledge
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// passageLength is how many characters a passage has at most.
+const passageLength = 1200
+
+// part is a passage of an article: what stands under one heading, or a piece of that.
+type part struct{ heading, text string }
+
+var heading = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
+
+// split cuts a text into passages, at headings, between paragraphs, and where a paragraph is too long between sentences.
+func split(text string) (all []part) {
+	var now part
+	end := func() {
+		if now.text != "" {
+			all = append(all, now)
+		}
+		now.text = ""
+	}
+	add := func(paragraph string) {
+		for _, piece := range pieces(paragraph, passageLength) {
+			if now.text != "" && length(now.text)+length(piece)+2 > passageLength {
+				end()
+			}
+			now.text = strings.TrimPrefix(now.text+"\n\n"+piece, "\n\n")
+		}
+	}
+	var paragraph []string
+	for line := range strings.SplitSeq(text+"\n", "\n") {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		title := heading.FindStringSubmatch(line)
+		if line != "" && title == nil {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		add(strings.TrimSpace(strings.Join(paragraph, "\n")))
+		paragraph = nil
+		if title != nil {
+			end()
+			now.heading = title[1]
+		}
+	}
+	end()
+	return all
+}
+
+// pieces cuts a text into pieces of at most that many characters, between sentences where it can.
+func pieces(text string, most int) (all []string) {
+	now := ""
+	for _, sentence := range sentences(text) {
+		for length(sentence) > most {
+			cut := string([]rune(sentence)[:most])
+			if space := strings.LastIndexFunc(cut, unicode.IsSpace); space > len(cut)/2 {
+				cut = cut[:space]
+			}
+			all = appendText(all, now)
+			all = appendText(all, cut)
+			now, sentence = "", sentence[len(cut):]
+		}
+		if length(now)+length(sentence) > most {
+			all = appendText(all, now)
+			now = ""
+		}
+		now += sentence
+	}
+	return appendText(all, now)
+}
+
+func appendText(all []string, text string) []string {
+	if text = strings.TrimSpace(text); text != "" {
+		return append(all, text)
+	}
+	return all
+}
+
+// sentenceEnd is where a sentence ends: a mark and a space before what does not begin small, or a line's end.
+var sentenceEnd = regexp.MustCompile(`[.!?…。！？]["')\]»”]*\s+|\n+`)
+
+// sentences cuts a text into sentences, each with the space behind it.
+func sentences(text string) (all []string) {
+	from := 0
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+		next, _ := utf8.DecodeRuneInString(text[at[1]:])
+		if unicode.IsLower(next) && !strings.HasPrefix(text[at[0]:], "\n") { // as in "approx. two"
+			continue
+		}
+		all = append(all, text[from:at[1]])
+		from = at[1]
+	}
+	if from < len(text) {
+		all = append(all, text[from:])
+	}
+	return all
+}
+
+func length(s string) int { return utf8.RuneCountInString(s) }
+
+// clip is the beginning of a text, on one line of at most that many characters.
+func clip(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if length(s) <= most {
+		return s
+	}
+	cut := string([]rune(s)[:most])
+	if space := strings.LastIndexByte(cut, ' '); space > len(cut)/2 {
+		cut = cut[:space]
+	}
+	return cut + "…"
+}
