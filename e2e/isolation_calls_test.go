@@ -160,6 +160,11 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		all[method+" "+one+path] = withBody(body, panel(call{}))
 	}
 	all["GET "+one+"/turns"] = []call{{query: "after=0"}, {query: "after=0&company=" + alphaID}}
+	const reply = `{"shortcut":"curious","text":"Curious"}`
+	all["GET /panel/v1/canned-replies"] = panel(call{kind: own})
+	all["POST /panel/v1/canned-replies"] = withBody(reply, panel(call{kind: own}))
+	all["PUT /panel/v1/canned-replies/{id}"] = withBody(reply, panel(call{}))
+	all["DELETE /panel/v1/canned-replies/{id}"] = panel(call{})
 	all["GET /panel/v1/inbox/teammates"] = panel(call{kind: own})
 	all["PUT /panel/v1/inbox/presence"] = withBody(`{"away":true}`, panel(call{kind: own}))
 	all["GET /panel/v1/inbox/events"] = panel()

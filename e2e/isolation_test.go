@@ -89,6 +89,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		a.cursors[list] = url.QueryEscape(c.field(t, "next_cursor", "GET", withKey("/functions/v1/"+list+"?limit=1", "ck_alpha_live"), ""))
 	}
 	owner := c.signIn(t, "owner@alpha.test", "alpha-horse-battery")
+	c.field(t, "id", "POST", "/panel/v1/canned-replies", `{"shortcut":"alphashort","text":"Alphareply"}`, "Authorization", "Bearer "+owner)
 	for _, list := range []string{"keys", "users"} {
 		a.cursors[list] = c.field(t, "next_cursor", "GET", "/panel/v1/"+list+"?limit=1", "", "Authorization", "Bearer "+owner)
 	}
@@ -96,7 +97,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM notification WHERE company_id = $1", "SELECT id FROM template WHERE company_id = $1",
 		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
-		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
+		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1",
+		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
 		"SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS NOT NULL",

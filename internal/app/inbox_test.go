@@ -311,3 +311,27 @@ func TestTheInboxRefusesBadInput(t *testing.T) {
 		}
 	}
 }
+
+func TestCannedRepliesAreKept(t *testing.T) {
+	a, _ := demo(t, nil)
+	k := talk{t, a}
+	ana := k.signIn("agent@demo.test")
+	const path = "/panel/v1/canned-replies"
+	made := k.ask("POST", path, ana, `{"shortcut":"hi","text":"Hello,\nhow can I help?"}`, 201)
+	k.ask("POST", path, ana, `{"shortcut":"hi","text":"Again"}`, 409)
+	other := k.ask("POST", path, ana, `{"shortcut":"bye","text":"Goodbye"}`, 201)
+	one := path + "/" + made["id"].(string)
+	k.ask("PUT", one, ana, `{"shortcut":"bye","text":"Again"}`, 409)
+	if diff := cmp.Diff(map[string]any{"id": made["id"], "shortcut": "hello", "text": "Hello!"}, k.ask("PUT", one, ana, `{"shortcut":"hello","text":"Hello!"}`, 200)); diff != "" {
+		t.Error(diff)
+	}
+	for _, body := range []string{`{"shortcut":"Hi","text":"a"}`, `{"shortcut":"","text":"a"}`, `{"shortcut":"a","text":""}`, `{"shortcut":"a"}`, `{"shortcut":"a","text":"` + strings.Repeat("a", 4001) + `"}`} {
+		k.ask("POST", path, ana, body, 400)
+	}
+	k.ask("DELETE", path+"/"+other["id"].(string), ana, "", 204)
+	k.ask("DELETE", path+"/"+other["id"].(string), ana, "", 404)
+	want := map[string]any{"data": []any{map[string]any{"id": made["id"], "shortcut": "hello", "text": "Hello!"}}}
+	if diff := cmp.Diff(want, k.ask("GET", path, ana, "", 200)); diff != "" {
+		t.Error(diff)
+	}
+}

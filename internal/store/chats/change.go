@@ -107,10 +107,14 @@ func number(c *Conversation, turns []Turn) []Turn {
 		t := &turns[i]
 		c.LastSeq++
 		t.Seq = c.LastSeq
-		if t.Author == Visitor {
+		switch {
+		case t.Author == Visitor:
 			c.VisitorSeq = t.Seq
-		} else if t.Author != System && !t.Note {
-			c.CompanySeq = t.Seq
+			if c.AskedAt.IsZero() {
+				c.AskedAt = t.At
+			}
+		case t.Author != System && !t.Note:
+			c.CompanySeq, c.AskedAt = t.Seq, time.Time{}
 		}
 		if !t.Note && t.Kind != KindEvent {
 			c.LastAt, c.LastAuthor, c.LastText = t.At, t.Author, preview(t.Text)
@@ -157,10 +161,11 @@ func update(ctx context.Context, tx *db.Tx, c *Conversation) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE conversation SET agent_id = $1, state = $2, state_at = $3, assignee = $4, language = $5, page = $6, tags = $7,
 		last_seq = $8, last_at = $9, last_author = $10, last_text = $11, visitor_seq = $12, company_seq = $13, read_seq = $14, seen_seq = $15,
-		reply_seq = $16, reply_at = $17, rating = $18, comment = $19, resolved_at = $20 WHERE id = $21`,
+		reply_seq = $16, reply_at = $17, rating = $18, comment = $19, resolved_at = $20, asked_at = $21
+		WHERE id = $22`,
 		c.AgentID, string(c.State), db.Millis(c.StateAt), c.Assignee, c.Language, c.Page, string(tags), c.LastSeq, db.Millis(c.LastAt),
 		string(c.LastAuthor), c.LastText, c.VisitorSeq, c.CompanySeq, c.ReadSeq, c.SeenSeq, c.ReplySeq, db.Millis(c.ReplyAt), c.Rating, c.Comment,
-		db.Millis(c.ResolvedAt), c.ID)
+		db.Millis(c.ResolvedAt), db.Millis(c.AskedAt), c.ID)
 	if db.Duplicate(err) {
 		return carillon.InConflict("The contact has another open conversation")
 	}

@@ -79,12 +79,13 @@ type Conversation struct {
 	LastSeq    int64
 	LastAt     time.Time
 	LastAuthor Author
-	LastText   string // the beginning of the newest turn that the contact sees
-	VisitorSeq int64  // the contact's last turn
-	CompanySeq int64  // the company's last turn
-	ReadSeq    int64  // up to where teammates have read
-	SeenSeq    int64  // up to where the contact has read
-	ReplySeq   int64  // the contact's turn that waits for the agent; 0: none
+	LastText   string    // the beginning of the newest turn that the contact sees
+	VisitorSeq int64     // the contact's last turn
+	CompanySeq int64     // the company's last turn
+	ReadSeq    int64     // up to where teammates have read
+	SeenSeq    int64     // up to where the contact has read
+	AskedAt    time.Time // when the contact said what nobody has answered yet; zero: everything is answered
+	ReplySeq   int64     // the contact's turn that waits for the agent; 0: none
 	ReplyAt    time.Time
 	Rating     int // 1 to 5; 0: none
 	Comment    string
@@ -159,19 +160,19 @@ func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, c
 }
 
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags, last_seq, last_at,
-	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at`
+	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at, asked_at`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
-	var stateAt, lastAt, replyAt, openedAt, resolvedAt int64
+	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt int64
 	var tags string
 	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee, &c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
-		&c.Rating, &c.Comment, &openedAt, &resolvedAt); err != nil {
+		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)
-	c.OpenedAt, c.ResolvedAt = db.Instant(openedAt), db.Instant(resolvedAt)
+	c.OpenedAt, c.ResolvedAt, c.AskedAt = db.Instant(openedAt), db.Instant(resolvedAt), db.Instant(askedAt)
 	return &c, json.Unmarshal([]byte(tags), &c.Tags)
 }
 

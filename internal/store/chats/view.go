@@ -56,6 +56,7 @@ type Summary struct {
 	VisitorSeq int64    `json:"visitor_seq"`
 	CompanySeq int64    `json:"company_seq"`
 	SeenSeq    int64    `json:"seen_seq"`
+	AskedAt    string   `json:"asked_at,omitempty"` // since when the contact waits for an answer
 	Unread     bool     `json:"unread"`
 	Rating     int      `json:"rating,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
@@ -69,7 +70,8 @@ func Summarize(c *Conversation) Summary {
 		ID: c.ID, Channel: c.Channel, WidgetID: c.WidgetID, AgentID: c.AgentID, ContactID: c.ContactID, State: c.State, StateAt: formatTime(c.StateAt),
 		Assignee: c.Assignee, Language: c.Language, Page: c.Page, Tags: append([]string{}, c.Tags...), LastSeq: c.LastSeq, LastAt: formatTime(c.LastAt),
 		LastAuthor: c.LastAuthor, LastText: c.LastText, VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq, Unread: c.Unread(),
-		Rating: c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),
+		AskedAt: formatTime(c.AskedAt),
+		Rating:  c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),
 	}
 }
 
