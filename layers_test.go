@@ -47,7 +47,7 @@ var layers = map[string]float64{
 	"internal/agent":        4,
 	"internal/agent/openai": 4,
 	"internal/agent/espeak": 4,
-	"internal/knowledge":    4,
+	"internal/knowledge":    4.5,
 	"internal/realtime":     4,
 	"internal/sandbox":      4,
 
@@ -69,6 +69,7 @@ var layers = map[string]float64{
 	"internal/store/configure":    6.5,
 	"internal/store/calls":        6,
 	"internal/store/chats":        6,
+	"internal/store/questions":    6,
 	"internal/store/events":       6.25,
 	"internal/store/work":         6.5,
 	"internal/store/seal":         8,

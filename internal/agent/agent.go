@@ -1,4 +1,5 @@
-// Package agent is the virtual agent that talks to people: what a company configures of it.
+// Package agent is the virtual agent that talks to people: what a company configures of it, and the thinkers that decide what it
+// responds. It knows no transport: a chat and a call use the same.
 package agent
 
 import (
@@ -28,8 +29,9 @@ type Result struct {
 }
 
 const (
-	maxResults = 50
-	maxChoices = 100
+	maxResults   = 50
+	maxChoices   = 100
+	maxKnowledge = 100
 )
 
 var resultName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -60,6 +62,7 @@ func (a *Agent) Validate() error {
 	c.Choice("engine", &a.Engine, "builtin", "openai", "elevenlabs")
 	c.Text("greeting", a.Greeting)
 	a.Knowledge = resource.List(a.Knowledge)
+	c.That(len(a.Knowledge) <= maxKnowledge, "knowledge", "Must have at most 100 entries")
 	for i, name := range a.Knowledge {
 		c.Required(resource.Index("knowledge", i), name)
 	}

@@ -3,30 +3,81 @@ package agent
 import (
 	"context"
 	"strings"
+
+	"carillon/internal/knowledge"
 )
 
-// Builtin is the thinker that needs no other service.
-type Builtin struct{}
+// Builtin is the thinker that needs no other service. It answers a question with the passage of the agent's knowledge that
+// fits, and says that it does not know where none does. The zero value has no knowledge.
+type Builtin struct{ search *knowledge.Search }
+
+// NewBuiltin returns a thinker that searches there.
+func NewBuiltin(s *knowledge.Search) Builtin { return Builtin{s} }
+
+// askedForPerson is the reason of a handoff that the contact asked for.
+const askedForPerson = "asked for a person"
 
 // Reply implements Thinker.
-func (Builtin) Reply(_ context.Context, r *Request, emit func(Action) error) error {
-	texts := textsOf(r.Language)
-	if strings.EqualFold(strings.TrimSpace(r.Message()), texts.person) {
-		return emit(Action{Handoff: "asked for a person"})
+func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error) error {
+	texts := textsOf(r.Language, r.Agent.Language)
+	words := knowledge.Words(r.Message())
+	switch kind := talkOf(words); {
+	case kind == wantsPerson, kind == agrees && proposed(r):
+		return emit(Action{Handoff: askedForPerson})
+	case kind == declines && proposed(r):
+		return emit(Action{Say: texts.declined})
+	case kind == greets:
+		return emit(Action{Say: texts.greeting})
+	case kind == thanks:
+		return emit(Action{Say: texts.thanks})
+	case kind == leaves:
+		return emit(Action{Say: texts.goodbye})
 	}
-	return emit(Action{Say: texts.unknown, Choices: []string{texts.person}, Unanswered: true})
+	var found []knowledge.Hit
+	if b.search != nil {
+		var err error
+		if found, err = b.search.Find(ctx, r.query(r.Message(), 1)); err != nil {
+			return err
+		}
+	}
+	if len(found) == 0 || !found[0].Answers() {
+		return emit(Action{Say: texts.unknown, Choices: []string{texts.person}, Unanswered: true})
+	}
+	best := &found[0]
+	for _, piece := range pieces(best.Excerpt) {
+		if err := emit(Action{Say: piece}); err != nil {
+			return err
+		}
+	}
+	return emit(Action{Sources: []Source{{Title: best.Title, URL: best.URL}}})
 }
 
-// texts are what the built-in thinker says in one language.
-type texts struct{ unknown, person string }
-
-func textsOf(language string) texts {
-	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	switch base {
-	case "es":
-		return texts{"No lo sé. ¿Quiere hablar con una persona?", "Hablar con una persona"}
-	case "pt":
-		return texts{"Não sei. Quer falar com uma pessoa?", "Falar com uma pessoa"}
+// proposed reports whether the agent's last words proposed a teammate.
+func proposed(r *Request) bool {
+	for i := len(r.Said) - 2; i >= 0; i-- {
+		if said := r.Said[i]; !said.Contact {
+			for _, t := range languages {
+				if strings.Contains(said.Text, t.unknown) {
+					return true
+				}
+			}
+			return false
+		}
 	}
-	return texts{"I do not know that. Shall I get a person for you?", "Talk to a person"}
+	return false
+}
+
+// pieceLength is how many bytes a piece of a text has at least, but for the last.
+const pieceLength = 24
+
+// pieces cuts a text between words, so that it appears as it is said.
+func pieces(text string) (all []string) {
+	from := 0
+	for i := range text {
+		if i-from >= pieceLength && text[i] == ' ' {
+			all = append(all, text[from:i])
+			from = i
+		}
+	}
+	return append(all, text[from:])
 }

@@ -1,6 +1,10 @@
 package agent
 
-import "context"
+import (
+	"context"
+
+	"carillon/internal/knowledge"
+)
 
 // Request is what an agent is asked to respond to: a conversation whose last turn is the contact's.
 type Request struct {
@@ -25,6 +29,11 @@ func (r *Request) Message() string {
 		return ""
 	}
 	return r.Said[len(r.Said)-1].Text
+}
+
+// query is a search in the agent's knowledge.
+func (r *Request) query(text string, limit int) knowledge.Query {
+	return knowledge.Query{CompanyID: r.CompanyID, Knowledge: r.Agent.Knowledge, Text: text, Language: r.Language, Limit: limit}
 }
 
 // Action is something that the agent does. Actions come in the order in which they happen; texts that follow each other are

@@ -202,7 +202,7 @@ func (a *App) wire() error {
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
-	a.conversations = newConversations(a.store, a.hub, a.log)
+	a.conversations = newConversations(a.store, a.hub, a.search, a.log)
 	sessionKey, err := a.store.Derive("chat sessions")
 	if err != nil {
 		return err

@@ -3,14 +3,19 @@ package app
 import (
 	"context"
 	"log/slog"
+	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/api"
 	"carillon/internal/conversation"
 	"carillon/internal/httpio"
+	"carillon/internal/knowledge"
 	"carillon/internal/realtime"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/questions"
 	"carillon/internal/widget"
 	"carillon/web"
 )
@@ -36,9 +41,33 @@ func (t talking) TalkingAgent(ctx context.Context, companyID, id string) (*agent
 }
 
 // newConversations builds what holds conversations.
-func newConversations(s *store.Store, hub *realtime.Hub, log *slog.Logger) *conversation.Conversations {
+func newConversations(s *store.Store, hub *realtime.Hub, search *knowledge.Search, log *slog.Logger) *conversation.Conversations {
 	return conversation.New(conversation.Options{
-		Store: s.Chats(), Agents: talking{s}, Thinker: agent.Builtin{}, Publisher: hub, Log: log, Alone: s.SQLite(),
+		Store: s.Chats(), Agents: talking{s}, Thinker: agent.NewBuiltin(search), Publisher: hub, Log: log, Alone: s.SQLite(),
+		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {
+			if err := recordQuestion(ctx, s.Questions(), c, question); err != nil {
+				log.WarnContext(ctx, "record a question without an answer", "conversation", c.ID, "error", err)
+			}
+		},
+	})
+}
+
+const (
+	questionLength = 500 // characters of a question that are kept
+	questionWords  = 300 // bytes of its words that make it the same question
+)
+
+// recordQuestion lists a question that an agent had no answer to. One without words is none.
+func recordQuestion(ctx context.Context, s *questions.Store, c *chats.Conversation, question string) error {
+	words := strings.Join(knowledge.Words(question), " ")
+	if words == "" {
+		return nil
+	}
+	text := []rune(question)
+	now := time.Now()
+	return s.Record(ctx, &questions.Question{
+		ID: carillon.NewID(now), CompanyID: c.CompanyID, AgentID: c.AgentID, Words: strings.ToValidUTF8(words[:min(len(words), questionWords)], ""),
+		Text: string(text[:min(len(text), questionLength)]), Language: c.Language, LastAt: now, ConversationID: c.ID,
 	})
 }
 

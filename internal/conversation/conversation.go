@@ -54,7 +54,7 @@ type Options struct {
 	Publisher Publisher
 	Log       *slog.Logger
 	// Unanswered records a question that the agent had no answer to.
-	Unanswered func(ctx context.Context, companyID, agentID, conversationID, question string)
+	Unanswered func(ctx context.Context, c *chats.Conversation, question string)
 	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
@@ -85,7 +85,7 @@ func New(o Options) *Conversations {
 		o.MissedAfter = 5 * time.Minute
 	}
 	if o.Unanswered == nil {
-		o.Unanswered = func(context.Context, string, string, string, string) {}
+		o.Unanswered = func(context.Context, *chats.Conversation, string) {}
 	}
 	c := &core{o: o, store: o.Store}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}

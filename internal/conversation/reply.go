@@ -143,7 +143,7 @@ func (s *replies) replyTo(ctx context.Context, j job) (again bool, err error) {
 		return false, err
 	}
 	if said.unanswered {
-		s.o.Unanswered(ctx, c.CompanyID, c.AgentID, c.ID, request.Message())
+		s.o.Unanswered(ctx, c, request.Message())
 	}
 	return s.storeReply(ctx, c, request, &said)
 }

@@ -73,7 +73,7 @@ func written(t *testing.T, engine string) []string {
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "configure", "events", "rates", "resources", "senders", "suppressions", "templates"} {
+	for _, folder := range []string{".", "accounts", "configure", "events", "questions", "rates", "resources", "senders", "suppressions", "templates"} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -223,6 +223,7 @@ var meant = []struct {
 	{"DELETE FROM rate", by("rate_start")},
 	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
 	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
+	{"FROM question AS q", by("question_recent")},
 	{"DELETE FROM session", by("session_expiry")},
 	{"WHERE s.account_id = $1 AND s.ended_at = 0", by("session_account")},
 	{"DELETE FROM refresh_token WHERE session_id", by("refresh_token_session")},
@@ -331,6 +332,8 @@ var filling = []string{
 		SELECT company_id, knowledge_id, n, n, 't', 'x', '', '' FROM knowledge_index, generate_series(0, 20) n`,
 	`INSERT INTO passage_term (company_id, knowledge_id, term, passages)
 		SELECT company_id, knowledge_id, 't' || n, '0' FROM knowledge_index, generate_series(0, 50) n`,
+	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
+		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
 	`INSERT INTO suppression (company_id, number, type, reason, created_at) SELECT ` + company + `, 34600000000 + i, 'all', 'r', i FROM generate_series(0, 20000) i`,
 	`INSERT INTO quota (company_id, day, used) SELECT 'c' || i % 2000, 'd' || i / 2000, 1 FROM generate_series(0, 20000) i`,
 	`INSERT INTO rate (name, start, used) SELECT 'n' || i % 1000, i / 1000, 1 FROM generate_series(0, 10000) i`,

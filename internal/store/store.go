@@ -22,6 +22,7 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
+	"carillon/internal/store/questions"
 	"carillon/internal/store/rates"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/seal"
@@ -48,7 +49,7 @@ type Options struct {
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
-// keys with new rows and quotas, messages of receipts, contacts, conversations. The topics of events come last of all, whichever operations write
+// keys with new rows and quotas, messages of receipts, contacts, conversations, questions. The topics of events come last of all, whichever operations write
 // events (events.Record).
 const (
 	placeClose db.Place = iota
@@ -57,6 +58,7 @@ const (
 	placeReceipt
 	placeContact
 	placeConversation
+	placeQuestion
 	placeEvent
 )
 
@@ -89,6 +91,7 @@ type Store struct {
 	backups      backups
 	calls        *calls.Store
 	chats        *chats.Store
+	questions    *questions.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -133,6 +136,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.nodeID.Store("")
 	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
+	s.questions = questions.New(d, placeQuestion)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -153,6 +157,9 @@ func (s *Store) Derive(purpose string) ([]byte, error) { return s.seal.Derive(pu
 
 // Chats are the tables of conversations.
 func (s *Store) Chats() *chats.Store { return s.chats }
+
+// Questions are what agents had no answer to.
+func (s *Store) Questions() *questions.Store { return s.questions }
 
 // node is this node's id, once it has joined the others.
 func (s *Store) node() string { return s.nodeID.Load().(string) }

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+)
+
+// texts are what the built-in thinker says in one language.
+type texts struct{ greeting, thanks, goodbye, declined, unknown, person string }
+
+var languages = map[string]texts{ //nolint:gochecknoglobals // read only
+	"en": {
+		greeting: "Hello! What would you like to know?",
+		thanks:   "You are welcome. Is there anything else?",
+		goodbye:  "Goodbye, and have a good day!",
+		declined: "All right. What else would you like to know?",
+		unknown:  "I do not know that. Shall I get a person for you?",
+		person:   "Talk to a person",
+	},
+	"es": {
+		greeting: "¡Hola! ¿Qué le gustaría saber?",
+		thanks:   "De nada. ¿Hay algo más?",
+		goodbye:  "¡Hasta luego, que tenga un buen día!",
+		declined: "De acuerdo. ¿Qué más le gustaría saber?",
+		unknown:  "No lo sé. ¿Quiere hablar con una persona?",
+		person:   "Hablar con una persona",
+	},
+	"pt": {
+		greeting: "Olá! O que gostaria de saber?",
+		thanks:   "De nada. Posso ajudar em mais alguma coisa?",
+		goodbye:  "Até logo, tenha um bom dia!",
+		declined: "Está bem. O que mais gostaria de saber?",
+		unknown:  "Não sei. Quer falar com uma pessoa?",
+		person:   "Falar com uma pessoa",
+	},
+}
+
+// textsOf are the texts of the first of the languages (BCP 47) that has any, else the English ones.
+func textsOf(tags ...string) texts {
+	for _, tag := range tags {
+		base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		if t, ok := languages[base]; ok {
+			return t
+		}
+	}
+	return languages["en"]
+}
+
+// talk is what a contact says beyond questions.
+type talk int
+
+// The kinds of talk, the later one where a message is of several: "thanks, bye" takes leave.
+const (
+	asks talk = iota // a question, or anything else
+	greets
+	thanks
+	leaves
+	agrees
+	declines
+	wantsPerson
+)
+
+// phrases are folded, as knowledge.Words folds them; a message that consists of them and of fillers is talk of their kind.
+var phrases = map[talk][]string{ //nolint:gochecknoglobals // read only
+	greets: {
+		"hi", "hello", "hey", "good morning", "good afternoon", "good evening", "greetings", "how are you",
+		"hola", "buenas", "buenos dias", "buenas tardes", "buenas noches", "que tal", "como esta", "saludos",
+		"ola", "oi", "bom dia", "boa tarde", "boa noite", "tudo bem", "como vai",
+	},
+	thanks: {
+		"thanks", "thank you", "thx", "cheers", "much appreciated", "great", "perfect",
+		"gracias", "muchas gracias", "muy amable", "perfecto", "genial",
+		"obrigado", "obrigada", "muito obrigado", "muito obrigada", "perfeito", "otimo", "valeu",
+	},
+	leaves: {
+		"bye", "goodbye", "good bye", "see you", "see you later", "have a nice day", "have a good day",
+		"adios", "hasta luego", "hasta pronto", "hasta manana", "chao", "nos vemos",
+		"tchau", "adeus", "ate logo", "ate mais", "ate amanha",
+	},
+	agrees: {
+		"yes", "yeah", "yep", "sure", "yes please", "please do", "of course", "si", "claro", "por supuesto", "vale", "sim", "com certeza", "pode ser",
+	},
+	declines: {"no", "nope", "no thanks", "no thank you", "not now", "no gracias", "ahora no", "nao", "nao obrigado", "nao obrigada", "agora nao"},
+	wantsPerson: {
+		"human", "person", "agent", "operator", "representative", "humano", "persona", "agente", "operador", "pessoa", "atendente",
+	},
+}
+
+// fillers are words that change nothing about small talk.
+var fillers = []string{ //nolint:gochecknoglobals // read only
+	"a", "all", "again", "an", "and", "everybody", "everyone", "for", "help", "lot", "much", "my", "ok", "okay", "so", "that", "the", "there", "very", "you", "your",
+	"please", "a", "todos", "todo", "por", "su", "tu", "la", "ayuda", "muy", "y", "favor", "un", "una", "e", "pela", "sua", "muito", "um", "uma", "ajuda",
+}
+
+// wishes are what a message contains whose contact wants a teammate.
+var wishes = []string{ //nolint:gochecknoglobals // read only
+	"talk to a person", "talk to a human", "talk to someone", "talk to somebody", "talk to an agent", "talk with a person", "talk with someone",
+	"speak to a person", "speak to a human", "speak to someone", "speak to somebody", "speak to an agent", "speak with a person", "speak with a human",
+	"speak with someone", "chat with a person", "chat with someone", "real person", "real human", "human being", "human agent", "live agent", "get me a person",
+	"hablar con una persona", "hablar con un humano", "hablar con alguien", "hablar con un agente", "hablar con un operador", "persona real", "agente humano",
+	"falar com uma pessoa", "falar com um humano", "falar com alguem", "falar com um atendente", "falar com um agente", "pessoa real", "pessoa de verdade", "atendente humano",
+}
+
+const (
+	maxWish   = 15 // words of a message that is a wish
+	maxPhrase = 4  // words of a phrase
+)
+
+// talkOf says which kind of talk a message in folded words is.
+func talkOf(words []string) talk {
+	if text := " " + strings.Join(words, " ") + " "; len(words) <= maxWish {
+		for _, wish := range wishes {
+			if strings.Contains(text, " "+wish+" ") {
+				return wantsPerson
+			}
+		}
+	}
+	kind := asks
+	for len(words) > 0 {
+		found, n := phraseOf(words)
+		if n == 0 {
+			return asks
+		}
+		kind = max(kind, found)
+		words = words[n:]
+	}
+	return kind
+}
+
+// phraseOf is the longest phrase that the words begin with, or a filler; n is how many words it has, 0: there is none.
+func phraseOf(words []string) (kind talk, n int) {
+	for n := min(maxPhrase, len(words)); n > 0; n-- {
+		text := strings.Join(words[:n], " ")
+		for kind, all := range phrases {
+			if slices.Contains(all, text) {
+				return kind, n
+			}
+		}
+	}
+	if slices.Contains(fillers, words[0]) {
+		return asks, 1
+	}
+	return asks, 0
+}

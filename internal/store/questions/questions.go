@@ -1,0 +1,110 @@
+// Package questions is the SQL of what agents were asked and had no answer to.
+package questions
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// most is how many questions a company has; the ones that were asked longest ago make room.
+const most = 1000
+
+// Question is what an agent was asked, once or often.
+type Question struct {
+	ID             string
+	CompanyID      string
+	AgentID        string
+	AgentName      string // when it is read; "": there is no such agent any more
+	Words          string // what makes it the same question
+	Text           string // as it was asked last
+	Language       string
+	Asked          int64
+	FirstAt        time.Time
+	LastAt         time.Time
+	ConversationID string // where it was asked last
+}
+
+// Store reads and writes the table. Its methods are safe for concurrent use.
+type Store struct {
+	d       *db.DB
+	records *db.Kind[db.Func]
+}
+
+// New returns the table of a database. Records have their place in the order of locks.
+func New(d *db.DB, place db.Place) *Store { return &Store{d, db.Funcs("question", place)} }
+
+// Record stores that a question was asked at q.LastAt.
+func (s *Store) Record(ctx context.Context, q *Question) error {
+	return s.records.Commit(context.WithoutCancel(ctx), s.d, func(ctx context.Context, tx *db.Tx) error {
+		var asked int64
+		if err := tx.Row(ctx, []any{&asked}, `INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
+			VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7, $8) ON CONFLICT (company_id, agent_id, words) DO UPDATE SET text = excluded.text,
+			language = excluded.language, asked = question.asked + 1, last_at = excluded.last_at, conversation_id = excluded.conversation_id RETURNING asked`,
+			q.ID, q.CompanyID, q.AgentID, q.Words, q.Text, q.Language, db.Millis(q.LastAt), q.ConversationID); err != nil {
+			return fmt.Errorf("write question: %w", err)
+		}
+		if asked > 1 {
+			return nil
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM question WHERE id IN (SELECT id FROM question WHERE company_id = $1 ORDER BY last_at DESC, id DESC LIMIT 10 OFFSET $2)`,
+			q.CompanyID, most)
+		return db.Wrap(err, "delete old questions")
+	})
+}
+
+// Filter selects questions of a company. The one that was asked last comes first.
+type Filter struct {
+	CompanyID string
+	AgentID   string // "": of all agents
+	Cursor    string // of the page before; "": the first
+	Limit     int
+}
+
+// List returns a page of questions and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor of
+// no list.
+func (s *Store) List(ctx context.Context, f Filter) (page []Question, next string, err error) {
+	at, id := int64(1)<<62, ""
+	if f.Cursor != "" {
+		if at, id, err = parseCursor(f.Cursor); err != nil {
+			return nil, "", err
+		}
+	}
+	page, err = db.Collect(ctx, s.d, "questions", func(scan db.Scan) (q Question, err error) {
+		var first, last int64
+		err = scan(&q.ID, &q.AgentID, &q.AgentName, &q.Text, &q.Language, &q.Asked, &first, &last, &q.ConversationID)
+		q.CompanyID, q.FirstAt, q.LastAt = f.CompanyID, db.Instant(first), db.Instant(last)
+		return q, err
+	}, `SELECT q.id, q.agent_id, COALESCE(a.name, ''), q.text, q.language, q.asked, q.first_at, q.last_at, q.conversation_id
+		FROM question AS q LEFT JOIN resource AS a ON a.company_id = q.company_id AND a.kind = 'agent' AND a.id = q.agent_id
+		WHERE q.company_id = $1 AND (q.last_at, q.id) < ($2, $3) AND (q.agent_id = $4 OR $4 = '') ORDER BY q.last_at DESC, q.id DESC LIMIT $5`,
+		f.CompanyID, at, id, f.AgentID, f.Limit+1)
+	if err != nil || len(page) <= f.Limit {
+		return page, "", err
+	}
+	page = page[:f.Limit]
+	last := page[f.Limit-1]
+	return page, strconv.FormatInt(db.Millis(last.LastAt), 10) + "." + last.ID, nil
+}
+
+func parseCursor(s string) (at int64, id string, err error) {
+	ms, id, ok := strings.Cut(s, ".")
+	if at, err = strconv.ParseInt(ms, 10, 64); err != nil || !ok || id == "" {
+		return 0, "", carillon.Invalid("cursor", "Must be the next_cursor of a page")
+	}
+	return at, id, nil
+}
+
+// Delete deletes a question of a company. Errors: not_found.
+func (s *Store) Delete(ctx context.Context, companyID, id string) error {
+	n, err := s.d.Exec(ctx, "DELETE FROM question WHERE id = $1 AND company_id = $2", id, companyID)
+	if err == nil && n == 0 {
+		return carillon.Absent("Question")
+	}
+	return db.Wrap(err, "delete question")
+}
