@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"carillon/internal/widget"
 )
 
 // Time limits of a connection, for clients that send or read slowly.
@@ -45,9 +47,21 @@ func (a *App) listen(ctx context.Context) error {
 		a.ready.WidgetURL = a.ready.BaseURL
 	}
 	a.ready.PanelURL = a.ready.BaseURL + "/panel"
+	if a.ready.DemoFacts != nil {
+		a.ready.DemoURL = demoURL(a.ready.BaseURL, a.ready.WidgetURL)
+	}
 	perAddress := cmp.Or(a.cfg.ConnectionsEach, a.cfg.MaxConnections/4)
 	a.listener = limitConnections(l, a.cfg.MaxConnections, perAddress, a.cfg.TrustedProxies, a.log)
 	return nil
+}
+
+// demoURL is the address of the demo's page. A chat lives on the sites of others, so the page is under another name of this
+// machine than the chat, where the program is reached by one.
+func demoURL(base, pages string) string {
+	if base == pages {
+		base = strings.Replace(base, "//127.0.0.1:", "//localhost:", 1)
+	}
+	return base + widget.DemoPath
 }
 
 // reachable returns the listener's address for clients on this machine.

@@ -27,14 +27,13 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
 
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "closed" });
-  const style = document.createElement("style");
   const button = document.createElement("button");
   const badge = document.createElement("b");
   button.innerHTML = '<svg viewBox="0 0 24 24" width="26" height="26" fill="none" stroke="currentColor" stroke-width="1.9" stroke-linejoin="round" aria-hidden="true"><path d="M4 5h16v11H10l-4.500 4V16H4z"/></svg>';
   button.setAttribute("aria-expanded", "false");
   button.append(badge);
   button.onclick = () => show(!open);
-  root.append(style, button);
+  root.append(button);
 
   const visitor = () => {
     if (!customer) {
@@ -98,12 +97,16 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
       const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)) as [number, number, number];
       const side = /left/.test(a.position) ? "left" : "right";
       const edge = /top/.test(a.position) ? "top" : "bottom";
-      style.textContent = ":host{all:initial;position:fixed;z-index:2147483000;" + side + ":20px;" + edge + ":20px}" +
+      const css = ":host{all:initial;position:fixed;z-index:2147483000;" + side + ":20px;" + edge + ":20px}" +
         "button{width:56px;height:56px;border:0;border-radius:50%;cursor:pointer;background:" + colour + ";color:" + (r * 0.299 + g * 0.587 + b * 0.114 > 160 ? "#15130f" : "#fff") + ";box-shadow:0 4px 16px #0004;display:grid;place-items:center}" +
         "button:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}" +
         "b{position:absolute;top:-3px;right:-3px;min-width:20px;padding:2px 5px;border-radius:10px;background:#b3261e;color:#fff;font:600 12px/16px system-ui;box-sizing:border-box}b:empty{display:none}" +
         "iframe{display:none;position:absolute;" + side + ":0;" + edge + ":68px;width:380px;height:min(620px,calc(100vh - 110px));border:0;border-radius:16px;box-shadow:0 8px 40px #0005;background:#fff;color-scheme:normal}" +
         ":host(.o) iframe{display:block}@media(max-width:480px){:host(.o) iframe{position:fixed;inset:0;width:100%;height:100%;border-radius:0}:host(.o) button{display:none}}";
+      // A made sheet, which a site's policy for styles does not concern.
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(css);
+      root.adoptedStyleSheets = [sheet];
       button.setAttribute("aria-label", a.title || "Chat");
       const place = () => { if (!host.isConnected) document.body.append(host); };
       place();

@@ -21,7 +21,7 @@ export function Composer({ chat, texts, input }: { chat: Chat; texts: Texts; inp
 
   const send = () => {
     const said = text.trim();
-    if (!said || over > 0 || m.phase !== "ready") return;
+    if (!said || over > 0) return; // before the session has begun it waits to be sent
     chat.say("text", said);
     setText("");
     input.current?.focus();

@@ -24,16 +24,17 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
   const shown = m.turns.filter((t) => t.kind !== "event" || t.event! in texts);
   const choices = openChoices(m);
   const welcome = chat.widget.welcome;
+  const pending = m.unsent.map((u) => <Pending key={u.client_id} unsent={u} texts={texts} retry={() => chat.retry(u.client_id)} drop={() => chat.drop(u.client_id)} connected={m.connected} />);
   return (
     <div class="scroller">
       <div ref={box} class="thread" onScroll={scrolled} role="log" aria-label={texts.conversation} tabIndex={0}>
-        {m.phase === "loading" ? <Skeleton /> : (
+        {m.phase === "loading" ? <><Skeleton />{pending}</> : (
           <>
             {welcome && <div class="row them"><div class="bubble" dir="auto">{welcome}</div></div>}
             {shown.map((t, i) => <Row key={t.seq} turn={t} before={shown[i - 1]} after={shown[i + 1]} texts={texts} language={document.documentElement.lang} />)}
             {m.partial && <div class="row them"><div class="bubble" dir="auto" aria-hidden="true">{m.partial}</div></div>}
             {!m.partial && m.typing && <Typing name={m.typing.name || (m.typing.author === "agent" ? texts.assistant : texts.someone)} texts={texts} />}
-            {m.unsent.map((u) => <Pending key={u.client_id} unsent={u} texts={texts} retry={() => chat.retry(u.client_id)} drop={() => chat.drop(u.client_id)} connected={m.connected} />)}
+            {pending}
             {choices.length > 0 && (
               <div class="choices">
                 {choices.map((c) => <button key={c} onClick={() => { chat.say("choice", c); picked(); }} dir="auto">{c}</button>)}

@@ -1,0 +1,143 @@
+package widget
+
+import (
+	"bytes"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+
+	"golang.org/x/text/language"
+
+	"carillon/internal/httpio"
+)
+
+//go:embed demo.html
+var demoHTML string
+
+//nolint:gochecknoglobals // read only
+var demoPage = template.Must(template.New("demo").Parse(demoHTML))
+
+// Demo is what the demo's page embeds: the demo's chat widget and the access key for it.
+type Demo struct {
+	Widget string
+	Key    string
+}
+
+// DemoPath is where the demo's page is.
+const DemoPath = "/demo"
+
+// DemoRoute returns the route of the page of the demo's company, which a customer of Carillon would have on a site of its own.
+func DemoRoute(d Deps, demo func() Demo) httpio.Route {
+	return httpio.Route{Pattern: "GET " + DemoPath, Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		return d.demo(w, r, demo())
+	}}
+}
+
+func (d Deps) demo(w http.ResponseWriter, r *http.Request, demo Demo) error {
+	_, pages := d.Addresses()
+	nonce := rand.Text()
+	text := demoTextFor(r)
+	var b bytes.Buffer
+	if err := demoPage.Execute(&b, map[string]any{
+		"Lang": text.Code, "Langs": demoTexts(), "Text": text, "Nonce": nonce, "Pages": pages, "Widget": demo.Widget, "Key": demo.Key,
+	}); err != nil {
+		return fmt.Errorf("write the demo's page: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	// What docs/reference/widgets.md recommends to sites with a policy.
+	origin := originOf(pages)
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"' "+origin+"; connect-src "+origin+
+		"; frame-src "+origin+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Vary", "Accept-Language")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// demoTextFor returns the texts in the language that the address names, else the one that the browser prefers.
+func demoTextFor(r *http.Request) demoText {
+	all := demoTexts()
+	var tags []language.Tag
+	for _, t := range all {
+		if t.Code == r.URL.Query().Get("lang") {
+			return t
+		}
+		tags = append(tags, language.Make(t.Code))
+	}
+	_, i := language.MatchStrings(language.NewMatcher(tags), r.Header.Get("Accept-Language"))
+	return all[i]
+}
+
+// demoText are the texts of the demo's page in one language.
+type demoText struct {
+	Code, Name, Language    string
+	Title, Lead, Ask, Tours string
+	All                     []demoTour
+	Questions, Try, Note    string
+	Asks                    []string
+}
+
+// demoTour is a tour and the colours of its picture.
+type demoTour struct {
+	Name, About, Price        string
+	Sky, Sun, Far, Near, SunX string
+}
+
+func demoTexts() []demoText {
+	return []demoText{
+		{
+			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything", Tours: "Our tours",
+			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most people who live here.",
+			All: demoTours([3][3]string{
+				{"Harbour round trip", "Two hours past the docks, the bridges and the old lighthouse.", "from €24"},
+				{"Sunset cruise", "A glass of wine, the last light, and home with the lamps on.", "from €38"},
+				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everybody.", "from €52"},
+			}),
+			Questions: "Try the chat", Asks: []string{"What may I bring on board?", "Where do we meet?", "What if the weather is bad?", "Can I talk to a person?"},
+			Try:  "The button in the corner is Carillon's chat. It answers from the knowledge of the demo's company and names its source; it says so when it does not know; and it gets a person for you. Sign in to the panel as a teammate to be that person.",
+			Note: "This page belongs to the demo. Harbour Tours and everything that it offers is made up.",
+		},
+		{
+			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera", Tours: "Nuestras excursiones",
+			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que muchos de sus vecinos.",
+			All: demoTours([3][3]string{
+				{"Vuelta al puerto", "Dos horas por los muelles, los puentes y el viejo faro.", "desde 24 €"},
+				{"Paseo al atardecer", "Una copa de vino, la última luz y la vuelta con los faroles encendidos.", "desde 38 €"},
+				{"Bahía de las focas", "Medio día hasta los bancos de arena, con prismáticos para todos.", "desde 52 €"},
+			}),
+			Questions: "Pruebe el chat", Asks: []string{"¿Qué puedo llevar a bordo?", "¿Dónde quedamos?", "¿Y si hace mal tiempo?", "¿Puedo hablar con una persona?"},
+			Try:  "El botón de la esquina es el chat de Carillon. Responde con lo que sabe la empresa de la demostración y cita su fuente; dice cuando no lo sabe, y llama a una persona. Entre en el panel como compañero de equipo para ser esa persona.",
+			Note: "Esta página es de la demostración. Harbour Tours y todo lo que ofrece es inventado.",
+		},
+		{
+			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade vê-se melhor da água", Ask: "Pergunte o que quiser", Tours: "Os nossos passeios",
+			Lead: "Barcos pequenos, mestres locais e uma partida a cada hora. Duas horas depois conhece o porto melhor do que muitos que cá vivem.",
+			All: demoTours([3][3]string{
+				{"Volta ao porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "desde 24 €"},
+				{"Passeio ao pôr do sol", "Um copo de vinho, a última luz e o regresso com as lanternas acesas.", "desde 38 €"},
+				{"Baía das focas", "Meio dia até aos bancos de areia, com binóculos para todos.", "desde 52 €"},
+			}),
+			Questions: "Experimente o chat", Asks: []string{"O que posso levar a bordo?", "Onde nos encontramos?", "E se o tempo estiver mau?", "Posso falar com uma pessoa?"},
+			Try:  "O botão no canto é o chat do Carillon. Responde com o que a empresa da demonstração sabe e indica a fonte; diz quando não sabe, e chama uma pessoa. Entre no painel como membro da equipa para ser essa pessoa.",
+			Note: "Esta página é da demonstração. A Harbour Tours e tudo o que oferece são inventados.",
+		},
+	}
+}
+
+// demoTours gives the tours of a language, each a name, a description and a price, their pictures.
+func demoTours(texts [3][3]string) []demoTour {
+	all := []demoTour{
+		{Sky: "#8cc4e0", Sun: "#fff3d6", Far: "#2c86b4", Near: "#0b5c8e", SunX: "230"},
+		{Sky: "#f4b183", Sun: "#f2762e", Far: "#9c5a6b", Near: "#573a5c", SunX: "150"},
+		{Sky: "#cfe3dc", Sun: "#ffffff", Far: "#7fae9f", Near: "#3b7a6c", SunX: "80"},
+	}
+	for i, t := range texts {
+		all[i].Name, all[i].About, all[i].Price = t[0], t[1], t[2]
+	}
+	return all
+}
