@@ -80,10 +80,13 @@ func TestContainerfileTakesTheToolchainOfTheModule(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(module), "\ngo ")
 	version, _, _ := strings.Cut(rest, "\n")
-	if want := "golang:" + version + "-"; !strings.HasPrefix(recipe["FROM"][0], want) {
-		t.Errorf("built from %s, not %s…", recipe["FROM"][0], want)
+	if want := "golang:" + version + "-"; !strings.HasPrefix(recipe["FROM"][1], want) {
+		t.Errorf("built from %s, not %s…", recipe["FROM"][1], want)
 	}
-	if recipe["FROM"][1] != "scratch" || recipe["USER"][0] != "65532:65532" || recipe["VOLUME"][0] != "/data" {
+	if !slices.Contains(recipe["COPY"], "--from=pages /source/web/dist web/dist") {
+		t.Error("the program is built without the pages")
+	}
+	if recipe["FROM"][2] != "scratch" || recipe["USER"][0] != "65532:65532" || recipe["VOLUME"][0] != "/data" {
 		t.Errorf("%v %v %v", recipe["FROM"], recipe["USER"], recipe["VOLUME"])
 	}
 }

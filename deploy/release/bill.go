@@ -45,10 +45,9 @@ type hash struct {
 	Content   string `json:"content"`
 }
 
+// license is an SPDX expression.
 type license struct {
-	License struct {
-		ID string `json:"id"`
-	} `json:"license"`
+	Expression string `json:"expression"`
 }
 
 type property struct {
@@ -61,21 +60,27 @@ type dependency struct {
 	Uses []string `json:"dependsOn,omitempty"`
 }
 
-// bill lists the modules linked into the program, as its build information reports them, with their digests in go.sum. Build
-// information has no dependencies among modules, so all of them are listed as the program's.
-func (b *built) bill() ([]byte, error) {
+// bill lists the modules linked into the program, as its build information reports them, with their digests in go.sum, and the
+// libraries of its pages. Build information has no dependencies among modules, so all of them are listed as the program's.
+func (b *built) bill(pages []library) ([]byte, error) {
 	main := component{
 		Type: "application", Name: b.info.Main.Path, Version: b.info.Main.Version,
 		Hashes: []hash{{"SHA-256", hexSum(b.sum[:])}}, PURL: purl(b.info.Main.Path, b.info.Main.Version),
-		License: make([]license, 1),
+		License: []license{{"Apache-2.0"}},
 	}
-	main.License[0].License.ID = "Apache-2.0"
 	main.Ref = main.PURL + "?goarch=" + b.platform.arch + "&goos=" + b.platform.os
 	std := strings.TrimPrefix(b.info.GoVersion, "go")
 	all := []component{{Type: "library", Name: "std", Version: std, PURL: purl("std", std), Ref: purl("std", std)}}
 	uses := []string{all[0].Ref}
 	for _, m := range b.info.Deps {
 		c, err := componentOf(m)
+		if err != nil {
+			return nil, err
+		}
+		all, uses = append(all, c), append(uses, c.Ref)
+	}
+	for _, l := range pages {
+		c, err := l.component()
 		if err != nil {
 			return nil, err
 		}

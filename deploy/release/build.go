@@ -82,7 +82,7 @@ func shipped() []string {
 
 // contents returns the files of the archive: the program, its bill of materials, the licenses, and the commit's documents and
 // installation files.
-func (s *source) contents(ctx context.Context, b *built, bill []byte) ([]entry, error) {
+func (s *source) contents(ctx context.Context, b *built, pages []library, bill []byte) ([]entry, error) {
 	program, err := os.ReadFile(b.file)
 	if err != nil {
 		return nil, err
@@ -91,6 +91,11 @@ func (s *source) contents(ctx context.Context, b *built, bill []byte) ([]entry, 
 	if err != nil {
 		return nil, err
 	}
+	ofPages, err := s.pageLicenses(pages)
+	if err != nil {
+		return nil, err
+	}
+	licenses = append(licenses, ofPages...)
 	files := []entry{
 		{"carillon", 0o755, program}, {"sbom.cdx.json", 0o644, bill}, {"THIRD_PARTY_LICENSES.txt", 0o644, licenses},
 	}
@@ -146,6 +151,8 @@ func (s *source) licenses(ctx context.Context, modules []*debug.Module) ([]byte,
 	return []byte(b.String()), nil
 }
 
+var errNoLicense = errors.New("there is no license file")
+
 func addLicenses(b *strings.Builder, of, folder string) error {
 	all, err := os.ReadDir(folder)
 	if err != nil {
@@ -153,7 +160,7 @@ func addLicenses(b *strings.Builder, of, folder string) error {
 	}
 	all = slices.DeleteFunc(all, func(e os.DirEntry) bool { return e.IsDir() || !licenseFile.MatchString(e.Name()) })
 	if len(all) == 0 {
-		return fmt.Errorf("%s has no license file", of)
+		return fmt.Errorf("%s: %w", of, errNoLicense)
 	}
 	for _, e := range all {
 		text, err := os.ReadFile(filepath.Join(folder, e.Name())) //nolint:gosec // of the module cache

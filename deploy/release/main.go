@@ -1,5 +1,6 @@
 // Command release builds a release: for each platform an archive with the static program, its documents and the licenses of
-// linked modules, and a bill of materials; and the checksums of all files.
+// linked modules and of what its pages contain, and a bill of materials; and the checksums of all files. It needs Node, which
+// builds the pages.
 //
 // A release is built from a commit, not from the working tree, and is reproducible: the commit is cloned into a separate
 // folder, the toolchain is that of go.mod, paths are trimmed, archives are sorted, and all times are the commit's (or
@@ -52,6 +53,13 @@ func release(ctx context.Context, commit, out string, environment []string, stdo
 	if err != nil {
 		return err
 	}
+	if err := src.pages(ctx); err != nil {
+		return err
+	}
+	pages, err := src.libraries()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // what is in it is published
 		return err
 	}
@@ -61,11 +69,11 @@ func release(ctx context.Context, commit, out string, environment []string, stdo
 		if err != nil {
 			return err
 		}
-		bill, err := b.bill()
+		bill, err := b.bill(pages)
 		if err != nil {
 			return err
 		}
-		files, err := src.contents(ctx, b, bill)
+		files, err := src.contents(ctx, b, pages, bill)
 		if err != nil {
 			return err
 		}

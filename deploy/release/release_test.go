@@ -131,11 +131,15 @@ func program(t *testing.T) (*source, *built) {
 
 func TestBillNamesEverythingThatIsLinked(t *testing.T) {
 	s, b := program(t)
-	text, err := b.bill()
+	pages, err := s.libraries()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := b.bill()
+	text, err := b.bill(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.bill(pages)
 	if err != nil || !bytes.Equal(text, again) {
 		t.Errorf("two bills of one program differ: %v", err)
 	}
@@ -150,12 +154,12 @@ func TestBillNamesEverythingThatIsLinked(t *testing.T) {
 	for _, c := range d.Components {
 		names = append(names, c.Name)
 	}
-	for _, must := range []string{"std", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "golang.org/x/crypto"} {
+	for _, must := range []string{"std", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "golang.org/x/crypto", "react", "@mantine/core", "preact"} {
 		if !slices.Contains(names, must) {
 			t.Errorf("the bill does not name %s", must)
 		}
 	}
-	for _, mustNot := range []string{"github.com/google/go-cmp", "pgregory.net/rapid"} {
+	for _, mustNot := range []string{"github.com/google/go-cmp", "pgregory.net/rapid", "typescript", "vite", "playwright-core"} {
 		if slices.Contains(names, mustNot) {
 			t.Errorf("the program contains %s, which is for tests", mustNot)
 		}
@@ -192,11 +196,16 @@ func holdBill(t *testing.T, d document) {
 			t.Errorf("%s stands twice", c.Ref)
 		}
 		refs[c.Ref] = true
-		if c.Type != "library" || c.Name == "" || c.Version == "" || !strings.HasPrefix(c.PURL, "pkg:golang/"+c.Name+"@") {
+		kind := "golang"
+		if len(c.License) > 0 { // a library of the pages
+			kind = "npm"
+		}
+		if c.Type != "library" || c.Name == "" || c.Version == "" || !strings.HasPrefix(c.PURL, "pkg:"+kind+"/"+strings.Replace(c.Name, "@", "%40", 1)+"@") {
 			t.Errorf("%+v", c)
 		}
 		for _, h := range append(c.Hashes, d.Metadata.Component.Hashes...) {
-			if h.Algorithm != "SHA-256" || !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(h.Content) {
+			length := map[string]int{"SHA-256": 64, "SHA-512": 128}[h.Algorithm]
+			if len(h.Content) != length || !regexp.MustCompile(`^[0-9a-f]+$`).MatchString(h.Content) {
 				t.Errorf("%s: %+v", c.Name, h)
 			}
 		}
@@ -222,7 +231,32 @@ func TestBillRefusesWhatCannotBeNamedExactly(t *testing.T) {
 			t.Errorf("%q passes for a digest", sum)
 		}
 	}
+	for _, l := range []library{{name: "x", Version: "1", License: "MIT"}, {name: "x", Version: "1", License: "MIT", Integrity: "sha512-c2hvcnQ="}, {name: "x", Version: "1"}} {
+		if _, err := l.component(); err == nil {
+			t.Errorf("%+v passes", l)
+		}
+	}
 	if got := purl("example.org/m", "v1.0.0+incompatible"); got != "pkg:golang/example.org/m@v1.0.0%2Bincompatible" {
 		t.Error(got)
+	}
+}
+
+func TestLicensesOfThePagesNameEveryLibrary(t *testing.T) {
+	s := &source{folder: t.TempDir()}
+	with := filepath.Join(s.folder, "web", "node_modules", "@a", "with")
+	for _, folder := range []string{with, filepath.Join(s.folder, "web", "node_modules", "without")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(with, "LICENSE.md"), []byte("do what you like"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.pageLicenses([]library{
+		{folder: "node_modules/@a/with", name: "@a/with", Version: "1.0.0", License: "MIT"}, {folder: "node_modules/without", name: "without", Version: "2.0.0", License: "0BSD"},
+	})
+	want := "==== @a/with 1.0.0: LICENSE.md\n\ndo what you like\n\n==== without 2.0.0: declares 0BSD\n\n"
+	if err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
