@@ -153,6 +153,9 @@ func ownID(author chats.Author, clientID string) string {
 func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	turn, c, err := s.append(ctx, companyID, id, ownID(chats.Visitor, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil {
+			return nil, err
+		}
 		turns := []chats.Turn{in.turn(chats.Visitor, now)}
 		switch c.State {
 		case chats.Resolved, chats.Abandoned:
@@ -204,15 +207,18 @@ func (s *core) append(
 func (s *core) change(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
-	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
-		if c.LastSeq >= maxTurns {
-			return nil, &carillon.Error{Code: carillon.LimitExceeded, Message: "The conversation has too many turns", Details: carillon.Details{
-				{Key: "limit", Value: maxTurns}, {Key: "used", Value: c.LastSeq},
-			}}
-		}
-		return edit(c)
-	}}
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Edit: edit}
 	return c, s.store.Do(context.WithoutCancel(ctx), c)
+}
+
+// full refuses what people add to a conversation that has too many turns. Replies, handoffs and its end are still possible.
+func full(c *chats.Conversation) error {
+	if c.LastSeq < maxTurns {
+		return nil
+	}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The conversation has too many turns", Details: carillon.Details{
+		{Key: "limit", Value: maxTurns}, {Key: "used", Value: c.LastSeq},
+	}}
 }
 
 // Seen records up to where the contact has read.
@@ -250,6 +256,9 @@ func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats
 func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating int, comment string) error {
 	now := s.now()
 	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil {
+			return nil, err
+		}
 		c.Rating, c.Comment = rating, comment
 		t := event(Rated, comment, now)
 		t.Extra.Rating = rating
@@ -262,6 +271,9 @@ func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating i
 func (s *Conversations) Introduce(ctx context.Context, companyID, id, name, email string) error {
 	c, err := s.store.Find(ctx, companyID, id)
 	if err != nil {
+		return err
+	}
+	if err := full(c); err != nil {
 		return err
 	}
 	if err := s.store.SetContact(ctx, companyID, c.ContactID, name, email); err != nil {

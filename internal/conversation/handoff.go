@@ -61,7 +61,7 @@ func (s *Conversations) Take(ctx context.Context, by By, id, from string) (*chat
 		if c.Assignee == by.AccountID && c.State == chats.Active {
 			return nil, nil
 		}
-		if c.Assignee != "" && c.Assignee != by.AccountID && c.Assignee != from {
+		if another := holder(c); another != "" && another != by.AccountID && another != from {
 			return nil, taken(c)
 		}
 		return take(c, by, now), nil
@@ -70,6 +70,14 @@ func (s *Conversations) Take(ctx context.Context, by By, id, from string) (*chat
 		s.replies.interrupt(id)
 	}
 	return c.Conversation, err
+}
+
+// holder is the teammate who has a conversation; of a resolved one nobody.
+func holder(c *chats.Conversation) string {
+	if c.State == chats.Resolved {
+		return ""
+	}
+	return c.Assignee
 }
 
 func take(c *chats.Conversation, by By, now time.Time) []chats.Turn {
@@ -94,7 +102,10 @@ func taken(c *chats.Conversation) error {
 func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	turn, c, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
-		if c.Assignee != "" && c.Assignee != by.AccountID && seen >= 0 {
+		if err := full(c); err != nil {
+			return nil, err
+		}
+		if another := holder(c); another != "" && another != by.AccountID && seen >= 0 {
 			return nil, taken(c)
 		}
 		if seen >= 0 && c.CompanySeq > seen {
@@ -119,7 +130,10 @@ func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, s
 // Note appends what only teammates see.
 func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	return s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(*chats.Conversation) ([]chats.Turn, error) {
+	return s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil {
+			return nil, err
+		}
 		t := in.turn(chats.Teammate, now)
 		t.Note, t.AccountID, t.Extra.Name = true, by.AccountID, by.Name
 		return []chats.Turn{t}, nil

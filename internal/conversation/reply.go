@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/store/chats"
 )
@@ -22,6 +23,8 @@ const (
 	overdue   = replyTimeout + 5*time.Second
 	maxSaid   = 30 // turns that the agent gets
 	maxAnswer = 8000
+	// checkEvery is how often it is checked that the agent is still to reply, while it does.
+	checkEvery = time.Second
 )
 
 // replies has the agent reply, on a bounded number of workers. What is not replied to, since this node stops, stays marked in
@@ -107,6 +110,11 @@ func (s *replies) work(ctx context.Context, j job) {
 	s.underWay[j.id] = r
 	s.mu.Unlock()
 	again, err := s.replyTo(ctx, j)
+	var silent *silentError
+	if errors.As(err, &silent) && !errors.Is(ctx.Err(), context.Canceled) {
+		s.o.Log.WarnContext(ctx, "hand over what the agent could not reply to", "company", j.companyID, "conversation", j.id, "error", err)
+		err = s.handOver(context.WithoutCancel(ctx), silent.conversation)
+	}
 	s.mu.Lock()
 	delete(s.underWay, j.id)
 	again = again || r.again
@@ -119,6 +127,15 @@ func (s *replies) work(ctx context.Context, j job) {
 	}
 }
 
+// silentError says that the agent could not reply, and would not when it is asked again.
+type silentError struct {
+	conversation *chats.Conversation
+	err          error
+}
+
+func (e *silentError) Error() string { return "the agent does not reply: " + e.err.Error() }
+func (e *silentError) Unwrap() error { return e.err }
+
 var errOvertaken = errors.New("somebody else answers")
 
 // replyTo gives the reply that a conversation waits for. again reports that the contact said more meanwhile.
@@ -128,19 +145,32 @@ func (s *replies) replyTo(ctx context.Context, j job) (again bool, err error) {
 		return false, err
 	}
 	request, err := s.request(ctx, c)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return false, &silentError{c, err}
+	}
 	if err != nil {
 		return false, err
 	}
 	s.screens.Typing(c.CompanyID, c.ID, chats.Agent, request.Agent.Name, "")
 	var said answer
+	checked := time.Now()
 	err = s.o.Thinker.Reply(ctx, request, func(a agent.Action) error {
+		if time.Since(checked) >= checkEvery { // a teammate may have taken it on another node
+			checked = time.Now()
+			if have, err := s.store.Find(ctx, c.CompanyID, c.ID); err != nil || have.State != chats.Automated {
+				return errors.Join(errOvertaken, err)
+			}
+		}
 		if a.Say != "" {
 			s.screens.delta(c, a.Say)
 		}
 		return said.add(a)
 	})
-	if err != nil {
-		return false, err
+	switch {
+	case errors.Is(err, errOvertaken):
+		return false, nil
+	case err != nil:
+		return false, &silentError{c, err}
 	}
 	if said.unanswered {
 		s.o.Unanswered(ctx, c, request.Message())
@@ -178,6 +208,25 @@ func (s *replies) storeReply(ctx context.Context, c *chats.Conversation, r *agen
 		return false, nil
 	}
 	return err == nil && change.Conversation.ReplySeq > c.ReplySeq, err
+}
+
+// handOver gives the contact a teammate instead of the reply that the agent could not give.
+func (s *replies) handOver(ctx context.Context, c *chats.Conversation) error {
+	there, err := s.anybodyThere(ctx, c.CompanyID)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	_, err = s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.State != chats.Automated || have.ReplySeq != c.ReplySeq {
+			return nil, errOvertaken
+		}
+		return ask(have, "", there, now), nil
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil
+	}
+	return err
 }
 
 // request is what the agent is asked.

@@ -3,6 +3,7 @@ package chats
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,9 @@ func (s *Store) applyOne(ctx context.Context, tx *db.Tx, c *Change) error {
 		c.err = err
 		return nil
 	}
+	if len(turns) == 0 && same(&before, have) {
+		return nil
+	}
 	c.Turns = number(have, turns)
 	if err := insertTurns(ctx, tx, have.ID, c.Turns); err != nil {
 		return err
@@ -99,6 +103,13 @@ func (s *Store) applyOne(ctx context.Context, tx *db.Tx, c *Change) error {
 	}
 	s.record(ctx, tx, have, c.Turns)
 	return nil
+}
+
+// same reports whether a conversation was left as it was.
+func same(before, have *Conversation) bool {
+	a, b := *before, *have
+	a.Tags, b.Tags = nil, nil
+	return reflect.DeepEqual(a, b) && slices.Equal(before.Tags, have.Tags)
 }
 
 // number gives turns their seq, and has the conversation describe the newest.

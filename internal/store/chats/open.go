@@ -3,6 +3,9 @@ package chats
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"carillon/internal/db"
@@ -26,12 +29,18 @@ type Open struct {
 func (s *Store) Open(ctx context.Context, o *Open) error { return s.opens.Commit(ctx, s.d, o) }
 
 func (s *Store) applyOpens(ctx context.Context, tx *db.Tx, opens []*Open, _ bool) error {
+	slices.SortStableFunc(opens, func(a, b *Open) int { return strings.Compare(a.Contact.key(), b.Contact.key()) }) // the lock order
 	for _, o := range opens {
 		if err := s.applyOpen(ctx, tx, o); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// key is what a contact is found by.
+func (c *Contact) key() string {
+	return c.CompanyID + "/" + c.WidgetID + "/" + strconv.FormatBool(c.Verified) + "/" + c.VisitorID
 }
 
 func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {

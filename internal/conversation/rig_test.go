@@ -1,0 +1,228 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+	"carillon/internal/store/storetest"
+)
+
+// rig is conversations on a database of their own, of a company with three teammates, with an agent that a test speaks for.
+type rig struct {
+	*Conversations
+	t        *testing.T
+	db       *store.Store
+	company  string
+	ana, ben By
+	cat      By
+	agent    *script
+
+	mu      sync.Mutex
+	clock   time.Time
+	passing []events.Event // published, not stored
+	visitor int
+}
+
+func newRig(t *testing.T, o store.Options) *rig {
+	t.Helper()
+	if o.DatabaseURL == "" {
+		o.Dir = t.TempDir()
+	}
+	s, err := store.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &rig{t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}}
+	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		all := []error{tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
+		for name, by := range map[string]*By{"Ana": &r.ana, "Ben": &r.ben, "Cat": &r.cat} {
+			a := &accounts.Account{Email: name + r.company + "@acme.test", Name: name}
+			all = append(all, tx.PutAccount(ctx, a, r.clock), tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
+			*by = By{r.company, a.ID, name}
+		}
+		return errors.Join(all...)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.Conversations = New(Options{
+		Store: s.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
+	})
+	return r
+}
+
+// onBoth runs a test on both databases.
+func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t, store.Options{})) })
+	t.Run("postgres", func(t *testing.T) { test(t, newRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})) })
+}
+
+func (r *rig) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clock
+}
+
+func (r *rig) pass(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clock = r.clock.Add(d)
+}
+
+// Publish implements Publisher.
+func (r *rig) Publish(all ...*events.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range all {
+		r.passing = append(r.passing, *e)
+	}
+}
+
+// presences are the payloads of the events of who is there, and forgets them.
+func (r *rig) presences() (all []PresenceView) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.passing {
+		if e.Kind == "presence" {
+			var p PresenceView
+			_ = json.Unmarshal(e.Payload, &p)
+			all = append(all, p)
+		}
+	}
+	r.passing = nil
+	return all
+}
+
+// run has the agent reply until the test ends.
+func (r *rig) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { _ = r.Run(ctx) })
+	r.t.Cleanup(func() {
+		cancel()
+		done.Wait()
+	})
+}
+
+// open begins the conversation of a new visitor.
+func (r *rig) open() string {
+	r.t.Helper()
+	r.visitor++
+	return r.openAs(fmt.Sprintf("visitor-%d", r.visitor), false).ID
+}
+
+func (r *rig) openAs(visitor string, anew bool) *chats.Conversation {
+	r.t.Helper()
+	c, _, err := r.Open(r.t.Context(), Start{
+		Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: visitor}, Channel: "web_chat", AgentID: "a", Language: "en", Anew: anew,
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) say(id, clientID, text string) *chats.Turn {
+	r.t.Helper()
+	turn, _, err := r.Say(r.t.Context(), r.company, id, Said{ClientID: clientID, Kind: chats.KindText, Text: text})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return turn
+}
+
+func (r *rig) must(c *chats.Conversation, err error) *chats.Conversation {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) find(id string) *chats.Conversation {
+	r.t.Helper()
+	return r.must(r.store.Find(r.t.Context(), r.company, id))
+}
+
+// turns are those of a conversation, a line each.
+func (r *rig) turns(id string) (all []string) {
+	r.t.Helper()
+	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for i, turn := range turns {
+		if turn.Seq != int64(i+1) {
+			r.t.Errorf("turn %d has seq %d", i+1, turn.Seq)
+		}
+		text := turn.Text
+		if turn.Kind == chats.KindEvent {
+			text = turn.Extra.Event
+		}
+		all = append(all, string(turn.Author)+" "+text)
+	}
+	return all
+}
+
+// within waits until a condition holds.
+func (r *rig) within(what string, holds func() bool) {
+	r.t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	late := time.NewTimer(time.Minute)
+	defer late.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-late.C:
+			r.t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// script is an agent whose replies a test gives.
+type script struct {
+	mu    sync.Mutex
+	reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error
+	gone  bool
+}
+
+func (s *script) set(reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reply = reply
+}
+
+// TalkingAgent implements Agents.
+func (s *script) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return nil, "", carillon.Absent("Agent")
+	}
+	return &agent.Agent{Name: "Robin"}, "Acme", nil
+}
+
+// Reply implements agent.Thinker.
+func (s *script) Reply(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error {
+	s.mu.Lock()
+	reply := s.reply
+	s.mu.Unlock()
+	return reply(ctx, r, emit)
+}
