@@ -165,6 +165,13 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/canned-replies"] = withBody(reply, panel(call{kind: own}))
 	all["PUT /panel/v1/canned-replies/{id}"] = withBody(reply, panel(call{}))
 	all["DELETE /panel/v1/canned-replies/{id}"] = panel(call{})
+	all["POST /panel/v1/knowledge/import"] = withBody(`{"markdown":"# Curious"}`, panel(call{kind: own}))
+	all["GET /panel/v1/knowledge/search"] = []call{
+		{query: "q=swordfish&company=" + alphaID}, {kind: own, query: "q=swordfish"}, {kind: own, query: "q=swordfish&knowledge=alphafaq"},
+	}
+	all["GET /panel/v1/questions"] = panel(call{kind: own}, call{kind: empty, query: "agent_id=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"})
+	all["DELETE /panel/v1/questions/{id}"] = panel(call{})
+	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
 	all["GET /panel/v1/inbox/teammates"] = panel(call{kind: own})
 	all["PUT /panel/v1/inbox/presence"] = withBody(`{"away":true}`, panel(call{kind: own}))
 	all["GET /panel/v1/inbox/events"] = panel()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/agent"
 	"carillon/internal/api"
 	"carillon/internal/auth"
 	"carillon/internal/call"
@@ -63,6 +64,8 @@ type App struct {
 	calls         *call.Calls
 	conversations *conversation.Conversations
 	search        *knowledge.Search
+	thinker       agent.Thinker
+	pages         *egress.Client // reads pages that become articles
 	queue         *queue.Queue
 	bus           *realtime.Bus
 	hub           *realtime.Hub
@@ -202,7 +205,9 @@ func (a *App) wire() error {
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
-	a.conversations = newConversations(a.store, a.hub, a.search, a.log)
+	a.thinker = agent.NewBuiltin(a.search)
+	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
+	a.conversations = newConversations(a.store, a.hub, a.thinker, a.log)
 	sessionKey, err := a.store.Derive("chat sessions")
 	if err != nil {
 		return err
@@ -220,7 +225,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations,
-		Addresses: addresses, Proxies: a.cfg.TrustedProxies,
+		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
 		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(),
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
@@ -339,6 +344,7 @@ func (a *App) stop(ctx context.Context) error {
 	if a.whatsapp != nil {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
+		a.pages.Close()
 	}
 	a.tracing.Close(context.WithoutCancel(ctx))
 	if a.store != nil {

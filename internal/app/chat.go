@@ -40,10 +40,13 @@ func (t talking) TalkingAgent(ctx context.Context, companyID, id string) (*agent
 	return a, company.Name, nil
 }
 
+// maxPage bounds a page that becomes an article.
+const maxPage = 2 << 20
+
 // newConversations builds what holds conversations.
-func newConversations(s *store.Store, hub *realtime.Hub, search *knowledge.Search, log *slog.Logger) *conversation.Conversations {
+func newConversations(s *store.Store, hub *realtime.Hub, thinker agent.Thinker, log *slog.Logger) *conversation.Conversations {
 	return conversation.New(conversation.Options{
-		Store: s.Chats(), Agents: talking{s}, Thinker: agent.NewBuiltin(search), Publisher: hub, Log: log, Alone: s.SQLite(),
+		Store: s.Chats(), Agents: talking{s}, Thinker: thinker, Publisher: hub, Log: log, Alone: s.SQLite(),
 		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {
 			if err := recordQuestion(ctx, s.Questions(), c, question); err != nil {
 				log.WarnContext(ctx, "record a question without an answer", "conversation", c.ID, "error", err)

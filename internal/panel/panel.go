@@ -13,9 +13,12 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/agent"
 	"carillon/internal/auth"
 	"carillon/internal/conversation"
+	"carillon/internal/egress"
 	"carillon/internal/httpio"
+	"carillon/internal/knowledge"
 	"carillon/internal/notify"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
@@ -32,6 +35,10 @@ type Deps struct {
 	Events *realtime.Hub
 
 	Conversations *conversation.Conversations
+
+	Search  *knowledge.Search
+	Thinker agent.Thinker
+	Pages   *egress.Client // reads pages that become articles
 
 	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
 	// known once the program listens.
@@ -55,7 +62,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), canned{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), canned{p}.routes(), library{p}.routes(), playground{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

@@ -55,6 +55,9 @@ func passageLife(t *testing.T, r *rig) {
 	if n, err := r.PassageCount(t.Context(), ours, []string{"faq", "other", "none"}); n != 4 || err != nil {
 		t.Error(n, err)
 	}
+	if ids, err := r.KnowledgeIDs(t.Context(), ours, 10); !slices.Equal(ids, []string{"faq", "other"}) || err != nil {
+		t.Error(ids, err)
+	}
 	passages, err := r.Passages(t.Context(), ours, "faq", []int{1, 2, 9})
 	if diff := cmp.Diff(map[int]resource.Passage{
 		1: {Article: 1, Title: "About ships", Text: "small boats", URL: "https://a.test"}, 2: {Article: 2, Title: "About ships", Text: "old ships", URL: "https://a.test"},

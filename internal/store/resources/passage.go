@@ -102,6 +102,14 @@ func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []
 	return n, db.Wrap(err, "count passages")
 }
 
+// KnowledgeIDs returns the ids of a company's knowledge, at most `most`.
+func (s *Store) KnowledgeIDs(ctx context.Context, companyID string, most int) ([]string, error) {
+	return db.Collect(ctx, s.d, "knowledge", func(scan db.Scan) (id string, err error) {
+		err = scan(&id)
+		return id, err
+	}, "SELECT knowledge_id FROM knowledge_index WHERE company_id = $1 ORDER BY knowledge_id LIMIT $2", companyID, most)
+}
+
 // Passages returns some passages of a company's knowledge by number. What is not there any more is left out; terms are not read.
 func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error) {
 	all := map[int]resource.Passage{}

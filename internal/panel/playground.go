@@ -1,0 +1,165 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/auth"
+	"carillon/internal/config"
+	"carillon/internal/conversation"
+	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
+	"carillon/internal/resource"
+)
+
+// playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
+type playground struct{ *Panel }
+
+const (
+	saidMost    = 50 // turns
+	playTimeout = 45 * time.Second
+)
+
+func (x playground) routes() []httpio.Route {
+	return []httpio.Route{x.route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
+}
+
+// played is what the agent did.
+type played struct {
+	Text       string         `json:"text"`
+	Sources    []playedSource `json:"sources"`
+	Choices    []string       `json:"choices"`
+	Handoff    string         `json:"handoff,omitempty"` // the reason for which a teammate is to take over
+	End        bool           `json:"end"`
+	Unanswered bool           `json:"unanswered"`
+	MS         int64          `json:"ms"`
+}
+
+type playedSource struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+func (x playground) play(r *http.Request, by member) (any, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	if !carillon.ValidUUID(id) {
+		return nil, carillon.Absent(agent.Kind().Title())
+	}
+	stored, err := x.Store.Resource(r.Context(), by.companyID, agent.Kind(), id)
+	if err != nil {
+		return nil, err
+	}
+	a, _ := stored.(*agent.Agent)
+	o, err := object(r, "said", "language", "agent")
+	if err != nil {
+		return nil, err
+	}
+	if a, err = unsaved(o, a); err != nil {
+		return nil, err
+	}
+	if reason := x.Unbuilt(a); reason != "" {
+		return nil, carillon.InConflict("The agent cannot answer: " + reason)
+	}
+	company, err := x.Store.Company(r.Context(), by.companyID)
+	if err != nil {
+		return nil, err
+	}
+	request := &agent.Request{CompanyID: by.companyID, CompanyName: company.Name, Agent: a, Language: a.Language}
+	if request.Said, err = said(o); err != nil {
+		return nil, err
+	}
+	if language, present, err := o.String("language", "language"); err != nil {
+		return nil, err
+	} else if present && language != "" {
+		if !resource.ValidLanguage(language) {
+			return nil, carillon.Invalid("language", "Must be a language such as es or pt-BR")
+		}
+		request.Language = language
+	}
+	return x.reply(r.Context(), request)
+}
+
+// unsaved is the agent of the body, else the stored one.
+func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
+	given, present, err := o.Find("agent").Object("agent")
+	if err != nil || !present {
+		return stored, err
+	}
+	if err := idOfPath(given, stored.ID); err != nil {
+		return nil, err
+	}
+	x, err := config.ResourceOf(given, agent.Kind())
+	if err != nil {
+		return nil, err
+	}
+	a, _ := x.(*agent.Agent)
+	a.ID = stored.ID
+	return a, nil
+}
+
+// said reads what was said so far; the contact has the last word.
+func said(o *jsonbody.Object) (all []agent.Said, err error) {
+	turns, present, err := o.Array("said", "said")
+	switch {
+	case err != nil:
+		return nil, err
+	case !present || len(turns) == 0:
+		return nil, carillon.Missing("said")
+	case len(turns) > saidMost:
+		return nil, carillon.Invalid("said", "At most "+strconv.Itoa(saidMost)+" turns")
+	}
+	for i, turn := range turns {
+		at := resource.Index("said", i)
+		one, present, err := turn.Object(at)
+		if err != nil {
+			return nil, err
+		}
+		if !present {
+			return nil, carillon.Missing(at)
+		}
+		text, err := one.Find("text").Required(at + ".text")
+		if err != nil {
+			return nil, err
+		}
+		if utf8.RuneCountInString(text) > conversation.MaxText {
+			return nil, carillon.Invalid(at+".text", "At most "+strconv.Itoa(conversation.MaxText)+" characters")
+		}
+		contact, _, err := one.Bool(at+".contact", "contact")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, agent.Said{Contact: contact, Text: text})
+	}
+	if !all[len(all)-1].Contact {
+		return nil, carillon.Invalid("said", "Must end with what the contact said")
+	}
+	return all, nil
+}
+
+func (x playground) reply(ctx context.Context, request *agent.Request) (*played, error) {
+	ctx, cancel := context.WithTimeout(ctx, playTimeout)
+	defer cancel()
+	begin := time.Now()
+	p := &played{Sources: []playedSource{}, Choices: []string{}}
+	var text strings.Builder
+	err := x.Thinker.Reply(ctx, request, func(a agent.Action) error {
+		text.WriteString(a.Say)
+		for _, source := range a.Sources {
+			p.Sources = append(p.Sources, playedSource(source))
+		}
+		p.Choices = append(p.Choices, a.Choices...)
+		if a.Handoff != "" {
+			p.Handoff = a.Handoff
+		}
+		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Unanswered
+		return nil
+	})
+	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()
+	return p, err
+}
