@@ -50,7 +50,7 @@ func TestTheLanguageOfATextIsFound(t *testing.T) {
 func TestArticlesAreSplitAtHeadingsParagraphsAndSentences(t *testing.T) {
 	long := strings.Repeat("A sentence that says the same again. ", 100)
 	b := Base{Articles: []Article{
-		{Title: "Returns", Text: "Within 30 days.\n\nUnworn.\n\n## Refunds ##\nAfter five days.\nBy card.\n# Returns\nLast."},
+		{Title: "Returns", Text: "Within 30 days.\n\nUnworn.\n\n## Refunds ##\nAfter five\n  days.\n- By card.\n2) In cash.\n# Returns\nLast."},
 		{Text: long}, {Title: "One word", Text: strings.Repeat("x", 3*passageLength)}, {Title: "Nothing", Text: "## Only a heading"},
 	}}
 	var got []string
@@ -67,7 +67,7 @@ func TestArticlesAreSplitAtHeadingsParagraphsAndSentences(t *testing.T) {
 			t.Errorf("cut inside a sentence: %s: %q", p.Title, p.Text)
 		}
 	}
-	want := "Returns: Within 30 days.\n\nUnworn.|Returns – Refunds: After five days.\nBy card.|Returns: Last."
+	want := "Returns: Within 30 days.\n\nUnworn.|Returns – Refunds: After five days.\n- By card.\n2) In cash.|Returns: Last."
 	if strings.Join(got, "|") != want {
 		t.Errorf("%q", got)
 	}

@@ -13,7 +13,10 @@ const passageLength = 1200
 // part is a passage of an article: what stands under one heading, or a piece of that.
 type part struct{ heading, text string }
 
-var heading = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
+var (
+	heading = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
+	item    = regexp.MustCompile(`^\s*([-*•+]|\d+[.)])\s`)
+)
 
 // split cuts a text into passages, at headings, between paragraphs, and where a paragraph is too long between sentences.
 func split(text string) (all []part) {
@@ -37,7 +40,12 @@ func split(text string) (all []part) {
 		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		title := heading.FindStringSubmatch(line)
 		if line != "" && title == nil {
-			paragraph = append(paragraph, line)
+			// As in Markdown a line goes on with the next one; an item of a list begins a line of its own.
+			if n := len(paragraph); n > 0 && !item.MatchString(line) {
+				paragraph[n-1] += " " + strings.TrimSpace(line)
+			} else {
+				paragraph = append(paragraph, line)
+			}
 			continue
 		}
 		add(strings.TrimSpace(strings.Join(paragraph, "\n")))
