@@ -47,7 +47,7 @@ type Company struct {
 	CallingHours      *CallingHours // nil: always
 	Redial            Redial
 	Limits            Limits
-	RetentionDays     int  // for completed notifications; 0: for ever
+	RetentionDays     int  // for completed notifications and quiet conversations; 0: for ever
 	Suppresses        bool // has at least one suppressed number; without one no lookup is needed
 }
 

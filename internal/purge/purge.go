@@ -1,9 +1,10 @@
-// Package purge deletes what has expired: closed notifications past their company's retention, idempotency keys, quotas of
-// days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
+// quiet for that long and contacts who have none, idempotency keys, events, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ quotas (once a day) ─▶ company by company: step, pause, step, pause … until nothing has expired
+//	round: keys ─▶ events ─▶ quotas (once a day) ─▶ conversations and contacts, then notifications, company by company:
+//	       step, pause, step, pause … until nothing has expired
 //
 // On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
 package purge
@@ -23,6 +24,8 @@ const (
 	Keys          = "idempotency_keys"
 	Quotas        = "quotas"
 	Events        = "events"
+	Conversations = "conversations" // without their turns
+	Contacts      = "contacts"
 )
 
 // Options wire a Purge. The zero value works.
@@ -94,6 +97,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		}
 		p.quotas = now
 	}
+	if busy, err := p.conversations(ctx, now); busy || err != nil {
+		return err
+	}
 	for id := ""; ; {
 		c, err := p.store.ClosedAfter(ctx, id)
 		if err != nil {
@@ -113,14 +119,10 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 
 // company deletes what is past a company's retention.
 func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (busy bool, err error) {
-	company, err := p.store.Company(ctx, c.CompanyID)
-	if carillon.IsCode(err, carillon.NotFound) {
-		return false, nil
-	}
-	if err != nil || company.RetentionDays == 0 {
+	before, err := p.keptSince(ctx, c.CompanyID, now)
+	if err != nil || before.IsZero() {
 		return false, err
 	}
-	before := now.Add(-time.Duration(company.RetentionDays) * day)
 	for from := c.Oldest; from.Before(before); {
 		p.o.Backlog(before.Sub(from))
 		begin := time.Now()
@@ -138,6 +140,42 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 		from = x.Next
 	}
 	return false, nil
+}
+
+// keptSince is the instant before which a company's data are deleted; zero: all are kept.
+func (p *Purge) keptSince(ctx context.Context, companyID string, now time.Time) (time.Time, error) {
+	company, err := p.store.Company(ctx, companyID)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return time.Time{}, nil
+	}
+	if err != nil || company.RetentionDays == 0 {
+		return time.Time{}, err
+	}
+	return now.Add(-time.Duration(company.RetentionDays) * day), nil
+}
+
+// conversations deletes the conversations and contacts of every company that are past its retention.
+func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, err error) {
+	for id := ""; ; {
+		if id, err = p.store.ContactsAfter(ctx, id); err != nil || id == "" {
+			return false, err
+		}
+		before, err := p.keptSince(ctx, id, now)
+		if err != nil {
+			return false, err
+		}
+		if before.IsZero() {
+			continue
+		}
+		if busy, err := p.steps(ctx, Conversations, func() (store.Purged, error) {
+			return p.store.DropConversations(ctx, id, before, p.pace.rows)
+		}); busy || err != nil {
+			return busy, err
+		}
+		if busy, err := p.steps(ctx, Contacts, func() (store.Purged, error) { return p.store.DropContacts(ctx, id, before, p.pace.rows) }); busy || err != nil {
+			return busy, err
+		}
+	}
 }
 
 // keepEvents is how long events can be replayed; a screen that was away for longer loads everything.

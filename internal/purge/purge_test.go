@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/purge"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
@@ -321,6 +323,41 @@ func TestRoundEndsWithItsContext(t *testing.T) {
 		}})
 		if err := p.Round(ctx, now); !errors.Is(err, context.Canceled) || steps != 1 {
 			t.Errorf("%d steps, though the first one ended the context; %v", steps, err)
+		}
+	})
+}
+
+func TestRoundDeletesQuietConversations(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		w := newWorld(t, o)
+		now := w.base.Add(48 * time.Hour)
+		ids := map[string]string{} // by company and age
+		for _, company := range []string{brief, forever} {
+			for name, at := range map[string]time.Time{"old": w.base, "new": now.Add(-time.Hour)} {
+				o := &chats.Open{
+					Contact:      chats.Contact{ID: carillon.NewID(at), CompanyID: company, WidgetID: "w", VisitorID: name},
+					Conversation: chats.Conversation{ID: carillon.NewID(at), Channel: "web_chat", State: chats.Automated}, Now: at,
+				}
+				if err := w.Chats().Open(t.Context(), o); err != nil {
+					t.Fatal(err)
+				}
+				ids[company+" "+name] = o.Conversation.ID
+			}
+		}
+		rows := map[string]int{}
+		p := purge.New(w.Store, purge.Options{Step: func(what string, x store.Purged) { rows[what] += x.Rows }})
+		if err := p.Round(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		for name, id := range ids {
+			company, age, _ := strings.Cut(name, " ")
+			_, err := w.Chats().Find(t.Context(), company, id)
+			if gone := carillon.IsCode(err, carillon.NotFound); gone != (name == brief+" old") {
+				t.Errorf("%s of %s: %v", age, company, err)
+			}
+		}
+		if rows[purge.Conversations] != 1 || rows[purge.Contacts] != 1 {
+			t.Errorf("deleted %v", rows)
 		}
 	})
 }

@@ -73,7 +73,7 @@ func written(t *testing.T, engine string) []string {
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "configure", "events", "questions", "rates", "resources", "senders", "suppressions", "templates"} {
+	for _, folder := range []string{".", "accounts", "chats", "configure", "events", "questions", "rates", "resources", "senders", "suppressions", "templates"} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -150,6 +150,10 @@ var exceptions = []struct {
 	{"ORDER BY m.id FOR UPDATE OF m", []string{"sorts"}, "the messages that a transaction changes"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
 	{"NOT EXISTS (SELECT 1 FROM knowledge_index", []string{"reads all of knowledge_index"}, "what another version wrote, in the background"},
+	{"FROM conversation AS c JOIN contact AS k", []string{"sorts"}, "where few conversations of a company fit"},
+	{"ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC", []string{"sorts"}, "the conversations of one contact"},
+	{"state IN ('queued', 'wrap_up') AND state_at <", []string{"sorts"}, "those in one state that end soon"},
+	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", []string{"reads all of conversation"}, "the index of those that are not resolved, for figures"},
 	{"FROM signing_key ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM shard ORDER BY", []string{"sorts"}, "64 rows"},
@@ -220,6 +224,12 @@ var meant = []struct {
 	{"FROM page CROSS JOIN message", by("INTEGER PRIMARY KEY", "message_pkey")},
 	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
+	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},
+	{"SELECT id, last_seq FROM conversation WHERE company_id = $1 AND last_at <", by("conversation_age")},
+	{"FROM turn WHERE conversation_id = $1 AND client_id = $2", by("turn_client")},
+	{"FROM turn WHERE conversation_id = $1 AND seq > $2", by("PRIMARY KEY", "turn_pkey")},
+	{"FROM turn WHERE conversation_id = $1 AND seq < $2", by("PRIMARY KEY", "turn_pkey")},
+	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", by("conversation_live")},
 	{"DELETE FROM rate", by("rate_start")},
 	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
 	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
@@ -355,5 +365,15 @@ var filling = []string{
 	`INSERT INTO search (company_id, field, value, seq)
 		SELECT n.company_id, 'number', m.number, n.seq FROM message m JOIN notification n ON n.seq = m.id >> 7 ON CONFLICT DO NOTHING`,
 	`INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', campaign, seq FROM notification`,
+	`INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, created_at, seen_at)
+		SELECT 'k' || i, ` + company + `, 'w', 'v' || i, FALSE, i, i FROM generate_series(0, 20000) i`,
+	// One in ten is open.
+	`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, assignee, last_seq, last_at, reply_seq, reply_at, opened_at)
+		SELECT 'v' || i, ` + company + `, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot' WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
+		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
+	`INSERT INTO turn (conversation_id, seq, author, kind, client_id, at, text)
+		SELECT 'v' || i / 4, 1 + i % 4, 'visitor', 'text', 'c' || i, i, 'x' FROM generate_series(0, 80003) i`,
+	`INSERT INTO presence (company_id, account_id, until) SELECT company_id, account_id, 1000000 FROM membership`,
+	`INSERT INTO canned_reply (id, company_id, shortcut, text, updated_at) SELECT 'r' || i, ` + company + `, 's' || i, 'x', i FROM generate_series(0, 5000) i`,
 	`ANALYZE`,
 }

@@ -77,7 +77,7 @@ func (s *Store) applyOne(ctx context.Context, tx *db.Tx, c *Change) error {
 		turn, err := db.Find(ctx, tx, "turn", func(row db.Scan) (*Turn, error) {
 			t, err := scanTurn(row)
 			return &t, err
-		}, "SELECT "+turnColumns+" FROM turn WHERE conversation_id = $1 AND client_id = $2", c.ConversationID, c.ClientID)
+		}, "SELECT "+turnColumns+" FROM turn WHERE conversation_id = $1 AND client_id = $2 AND client_id <> ''", c.ConversationID, c.ClientID)
 		if err != nil || turn != nil {
 			c.Repeated = turn
 			return err

@@ -32,6 +32,7 @@ type Listed struct {
 	Summary
 	Name  string `json:"name,omitempty"`
 	Email string `json:"email,omitempty"`
+	at    time.Time
 }
 
 // List returns a page of conversations and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor
@@ -85,8 +86,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	}
 	page = page[:f.Limit]
 	last := page[f.Limit-1]
-	at, err := time.Parse(time.RFC3339Nano, last.LastAt)
-	return page, strconv.FormatInt(at.UnixMilli(), 10) + "." + last.ID, err
+	return page, strconv.FormatInt(db.Millis(last.at), 10) + "." + last.ID, nil
 }
 
 //nolint:gochecknoglobals // read only
@@ -100,7 +100,7 @@ func scanListed(row db.Scan) (l Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Summary = Summarize(c)
+	l.Summary, l.at = Summarize(c), c.LastAt
 	return l, nil
 }
 
@@ -128,17 +128,24 @@ func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Count
 	return n, db.Wrap(err, "count conversations")
 }
 
+// States counts the conversations of all companies that are not resolved, by state.
+func (s *Store) States(ctx context.Context) (map[State]int, error) {
+	n := map[State]int{}
+	err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		var state State
+		var count int
+		err := scan(&state, &count)
+		n[state] = count
+		return err
+	}, "SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved' GROUP BY state ORDER BY state")
+	return n, db.Wrap(err, "count conversations")
+}
+
 // QueuePosition is the place of a queued conversation among those of its company, from 1.
 func (s *Store) QueuePosition(ctx context.Context, c *Conversation) (n int, err error) {
 	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state = 'queued' AND (state_at < $2 OR state_at = $2 AND id <= $3)`,
 		c.CompanyID, db.Millis(c.StateAt), c.ID)
 	return n, db.Wrap(err, "count the queue")
-}
-
-// Waiting returns the queued conversations of a company, first come first, at most `most`.
-func (s *Store) Waiting(ctx context.Context, companyID string, most int) ([]*Conversation, error) {
-	return db.Collect(ctx, s.d, "the queue", scan, "SELECT "+columns+" FROM conversation WHERE company_id = $1 AND state = 'queued' ORDER BY state_at, id LIMIT $2",
-		companyID, most)
 }
 
 // InState returns conversations of any company that have been in a state since before an instant, the oldest first.

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/db"
+)
+
+// ContactsAfter returns the next company, by id, that has contacts; "" when there is none.
+func (s *Store) ContactsAfter(ctx context.Context, companyID string) (company string, err error) {
+	err = s.Row(ctx, []any{&company}, "SELECT company_id FROM contact WHERE company_id > $1 ORDER BY company_id LIMIT 1", companyID)
+	return company, db.Wrap(db.Ignore(err), "find contacts")
+}
+
+// quiet is a conversation that a step deletes, with its turns.
+type quiet struct {
+	id    string
+	turns int
+}
+
+// DropConversations deletes a company's conversations in which nothing was said since an instant, whatever their state, with
+// their turns: about `most` rows, the oldest first.
+func (s *Store) DropConversations(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
+	page, err := db.Collect(ctx, s, "quiet conversations", func(scan db.Scan) (q quiet, err error) {
+		err = scan(&q.id, &q.turns)
+		return q, err
+	}, "SELECT id, last_seq FROM conversation WHERE company_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3", companyID, db.Millis(before), most)
+	if err != nil || len(page) == 0 {
+		return Purged{}, err
+	}
+	more := len(page) == most
+	var ids []string
+	rows := 0
+	for _, q := range page {
+		if rows += 1 + q.turns; rows > most && len(ids) > 0 {
+			more = true
+			break
+		}
+		ids = append(ids, q.id)
+	}
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		// The turns go with them. What was said meanwhile keeps a conversation.
+		n, err := tx.Exec(ctx, "DELETE FROM conversation WHERE id "+tx.DB().In(1)+" AND last_at < $2", tx.DB().List(ids), db.Millis(before))
+		p.Rows = int(n)
+		return err
+	})
+	p.More = more && p.Rows > 0
+	return p, db.Wrap(err, "delete conversations")
+}
+
+// DropContacts deletes a company's contacts without conversations that were last there before an instant, at most `most` of them.
+func (s *Store) DropContacts(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM contact WHERE seen_at < $2 AND id IN (
+			SELECT k.id FROM contact AS k WHERE k.company_id = $1 AND k.seen_at < $2
+			AND NOT EXISTS (SELECT 1 FROM conversation AS c WHERE c.contact_id = k.id) ORDER BY k.seen_at LIMIT $3)`, companyID, db.Millis(before), most)
+		p.Rows, p.More = int(n), int(n) == most
+		return err
+	})
+	return p, db.Wrap(err, "delete contacts")
+}
