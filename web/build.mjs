@@ -17,6 +17,7 @@ const output = { emptyOutDir: false, target: "es2022", modulePreload: { polyfill
 
 const panel = {
   ...common, root: join(here, "src/panel"), base: "/panel/", plugins: [react()],
+  html: { cspNonce: "CSP_NONCE" }, // the server puts the nonce of each response there
   build: { ...output, outDir: join(dist, "panel"), assetsDir: "assets" },
 };
 const chat = {
@@ -34,7 +35,7 @@ const script = (entry, name) => ({
 
 if (process.argv.includes("--dev")) {
   const server = await createServer({
-    ...panel, logLevel: "info", server: { proxy: { "/panel/v1": carillon, "/functions/v1": carillon } },
+    ...panel, logLevel: "info", server: { proxy: { "/panel/v1": carillon, "/functions/v1": carillon } }, // the host stays the pages' own: requests are of the same origin
   });
   await server.listen();
   server.printUrls();

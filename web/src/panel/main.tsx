@@ -1,4 +1,49 @@
-import "@mantine/core/styles.css";
+import "./styles";
+import { MantineProvider } from "@mantine/core";
+import { ModalsProvider } from "@mantine/modals";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
-import { MantineProvider, Button } from "@mantine/core";
-createRoot(document.getElementById("root")!).render(<MantineProvider><Button>x</Button></MantineProvider>);
+import { onSignedOut } from "./api";
+import { currentLanguage, setLanguage } from "./i18n";
+import { inbox } from "./live";
+import { router } from "./router";
+import { nextOf } from "./next";
+import { meQuery, queries } from "./session";
+import { FollowTheme, manager } from "./shell/theme";
+import { cssVariablesResolver, theme } from "./theme";
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+(globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce; // where get-nonce, which locks the scrolling behind dialogs, looks
+
+document.documentElement.lang = currentLanguage();
+setLanguage(currentLanguage());
+
+// The session may end anywhere: another window, a changed password, an administrator.
+onSignedOut(() => {
+  if (!queries.getQueryData(meQuery.queryKey)) return;
+  queries.clear();
+  queries.setQueryData(meQuery.queryKey, null);
+  void router.navigate({ to: "/sign-in", search: { next: nextOf(router.state.location.href) } });
+});
+
+// Another company is another inbox.
+let company: string | undefined;
+router.subscribe("onResolved", () => {
+  const now = (router.state.location.search as { company?: string }).company;
+  if (company !== now && company !== undefined) inbox.restart();
+  company = now;
+});
+
+createRoot(document.getElementById("root")!).render(
+  <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto" colorSchemeManager={manager()} getStyleNonce={() => nonce}>
+    <FollowTheme />
+    <QueryClientProvider client={queries}>
+      <ModalsProvider>
+        <Notifications position="bottom-right" limit={4} />
+        <RouterProvider router={router} />
+      </ModalsProvider>
+    </QueryClientProvider>
+  </MantineProvider>,
+);

@@ -1,0 +1,265 @@
+// The panel, as an administrator uses it.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot } from "./browser.mjs";
+
+const panel = ready.panel_url;
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+/** opened is a page of the panel for who is signed in, at a path. */
+async function opened(t, path = "/", options = {}) {
+  const c = await context(browser, { locale: "en-GB", ...options });
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(panel + (path === "/" ? "" : path));
+  await signIn(p);
+  return { c, p };
+}
+
+async function signIn(p, email = ready.email, password = ready.password) {
+  await p.getByLabel("E-mail").fill(email);
+  await p.locator('input[name="password"]').fill(password);
+  await p.getByRole("button", { name: "Sign in" }).click();
+  await p.getByRole("navigation").waitFor({ state: "attached" });
+}
+
+describe("the sign-in", () => {
+  it("is asked for, keeps strangers out, goes on to the page that was wanted, and ends", async (t) => {
+    const c = await context(browser, { locale: "en-GB" });
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(panel + "/users");
+    await p.getByRole("heading", { name: "Sign in" }).waitFor();
+    await accessible(p, "the sign-in");
+    await shot(p, "panel-sign-in");
+    await p.getByLabel("E-mail").fill(ready.email);
+    await p.locator('input[name="password"]').fill("wrong-horse-battery");
+    await p.keyboard.press("Enter");
+    await p.getByRole("alert").getByText("E-mail or password is wrong").waitFor();
+    await signIn(p);
+    await p.getByRole("heading", { name: "Users" }).waitFor();
+    assert.equal(new URL(p.url()).pathname, "/panel/users");
+    const [cookie] = await c.cookies(panel);
+    assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite, cookie.path], ["carillon_session", true, "Strict", "/panel"]);
+    assert.equal(await p.evaluate(() => document.cookie), "");
+    await p.getByRole("button", { name: /owner@demo/ }).click();
+    await p.getByRole("button", { name: "Sign out" }).click();
+    await p.getByRole("heading", { name: "Sign in" }).waitFor();
+    await p.goBack();
+    await p.getByRole("heading", { name: "Sign in" }).waitFor();
+    c.check();
+  });
+
+  it("leads nowhere else, whatever the address says", async (t) => {
+    for (const next of ["//evil.test", "https://evil.test/", "/\\evil.test", "javascript:alert(1)", "/sign-in?next=/"]) {
+      const { p } = await opened(t, "/sign-in?next=" + encodeURIComponent(next));
+      await p.getByRole("heading", { level: 1 }).waitFor();
+      assert.equal(new URL(p.url()).origin, new URL(panel).origin, next);
+      assert.ok(new URL(p.url()).pathname.startsWith("/panel/"), next);
+    }
+  });
+
+  it("ends on all pages when the session does", async (t) => {
+    const { c, p } = await opened(t, "/keys");
+    const other = await c.newPage();
+    await other.goto(panel + "/account");
+    await other.getByRole("button", { name: /owner@demo/ }).click();
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await other.getByRole("heading", { name: "Sign in" }).waitFor();
+    await p.getByRole("link", { name: "Users" }).click();
+    await p.getByRole("heading", { name: "Sign in" }).waitFor();
+  });
+
+  it("cannot be framed, and loads no script without the page's nonce", async (t) => {
+    const { c, p } = await opened(t, "/keys");
+    const policy = (await p.goto(panel)).headers()["content-security-policy"];
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.doesNotMatch(policy, /unsafe/);
+    const ran = await p.evaluate(() => new Promise((resolve) => {
+      const s = document.createElement("script");
+      s.textContent = "window.ran = true";
+      document.body.append(s);
+      setTimeout(() => resolve(window.ran === true), 50);
+    }));
+    assert.equal(ran, false);
+    c.check();
+  });
+});
+
+describe("access keys", () => {
+  it("are made with scopes, shown once, and revoked", async (t) => {
+    const { c, p } = await opened(t, "/keys", { permissions: ["clipboard-read", "clipboard-write"] });
+    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    await p.getByRole("button", { name: "Create a key" }).click();
+    const dialog = p.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Create a key" }).click();
+    await dialog.getByText("Required").waitFor();
+    const name = "Shop <b>" + Date.now();
+    await dialog.getByLabel("Label").fill(name);
+    await dialog.getByText("Only these").click();
+    await dialog.getByLabel("Send messages").check();
+    await dialog.getByText("In 90 days").click();
+    await accessible(p, "making a key");
+    await shot(p, "panel-key-create");
+    await dialog.getByRole("button", { name: "Create a key" }).click();
+    const key = await dialog.locator("code").textContent();
+    assert.match(key, /^ck_[\w-]{43}$/);
+    await shot(p, "panel-key-made");
+    await dialog.getByRole("button", { name: "I have copied it" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const row = p.getByRole("row", { name });
+    await row.getByText("Send messages").waitFor();
+    assert.equal((await p.content()).includes(key), false);
+    await accessible(p, "the keys");
+    await shot(p, "panel-keys");
+    await row.getByRole("button", { name: /Revoke/ }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.waitFor({ state: "detached" });
+    await p.getByLabel("Show revoked keys").check();
+    await row.getByText("Revoked").waitFor();
+    assert.equal(await p.evaluate(async (k) => (await fetch("/functions/v1/usage?access_key=" + k)).status, key), 401);
+    c.check();
+  });
+});
+
+describe("users", () => {
+  it("are added, get another role and password, and are removed", async (t) => {
+    const { c, p } = await opened(t, "/users");
+    await p.getByRole("button", { name: "Add a user" }).click();
+    const dialog = p.getByRole("dialog");
+    const email = `bo${Date.now()}@demo.test`;
+    await dialog.getByLabel("E-mail").fill(email);
+    await dialog.getByLabel("Name").fill("Bo Berg");
+    await dialog.getByRole("button", { name: "Make one up" }).click();
+    await accessible(p, "adding a user");
+    await shot(p, "panel-user-add");
+    await dialog.getByRole("button", { name: "Add a user" }).click();
+    await dialog.getByText("Bo Berg was added").waitFor();
+    const password = await dialog.locator("code").nth(1).textContent();
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await p.getByText(email).waitFor();
+    await accessible(p, "the users");
+    await shot(p, "panel-users");
+
+    const { p: theirs } = await (async () => {
+      const own = await context(browser, { locale: "en-GB" });
+      t.after(() => own.close());
+      const page = await own.newPage();
+      await page.goto(panel + "/keys");
+      await signIn(page, email, password);
+      return { p: page };
+    })();
+    await theirs.getByRole("heading", { name: "You cannot open this page" }).waitFor();
+    assert.equal(await theirs.getByRole("link", { name: "Users" }).count(), 0);
+    await shot(theirs, "panel-denied");
+
+    const act = async (what) => {
+      await p.getByRole("button", { name: "Actions for Bo Berg" }).click();
+      await p.getByRole("menuitem", { name: what }).click();
+    };
+    await act("Change the role");
+    await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
+    await p.getByRole("option", { name: /Developer/ }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await p.getByRole("row", { name: /Bo Berg/ }).getByText("Developer").waitFor();
+    await act("Set a password");
+    await p.getByRole("dialog").getByRole("button", { name: "Set a password" }).click();
+    await p.getByText("The password is set").waitFor();
+    await theirs.reload();
+    await theirs.getByRole("heading", { name: "Sign in" }).waitFor();
+    await act("Remove");
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText(email).waitFor({ state: "detached" });
+    c.check();
+  });
+});
+
+describe("the own account", () => {
+  it("shows sessions, and ends another one", async (t) => {
+    const other = await opened(t, "/keys");
+    const { c, p } = await opened(t, "/account");
+    await p.getByText("This browser").waitFor();
+    await accessible(p, "the account");
+    await shot(p, "panel-account");
+    await p.getByRole("button", { name: "End all others" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "End all others" }).click();
+    await p.getByText("All other sessions have ended").waitFor();
+    await other.p.reload();
+    await other.p.getByRole("heading", { name: "Sign in" }).waitFor();
+    await p.getByLabel("Present password").fill("wrong-horse-battery");
+    await p.getByLabel("New password").fill("short");
+    await p.getByRole("button", { name: "Change the password" }).click();
+    await p.getByText("At least 12 characters").nth(1).waitFor();
+    c.check();
+  });
+});
+
+describe("the shell", () => {
+  it("is used by keyboard: search, shortcuts, themes, languages", async (t) => {
+    const { c, p } = await opened(t, "/keys");
+    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    await p.keyboard.press("Control+k");
+    await p.getByPlaceholder("Search pages and actions").waitFor();
+    await p.keyboard.type("users");
+    await accessible(p, "the search");
+    await shot(p, "panel-palette");
+    await p.keyboard.press("Enter");
+    await p.getByRole("heading", { name: "Users" }).waitFor();
+    await p.getByPlaceholder("Search pages and actions").waitFor({ state: "detached" });
+    await p.keyboard.press("Shift+?");
+    await p.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await shot(p, "panel-shortcuts");
+    await p.keyboard.press("Escape");
+    await p.getByRole("dialog").waitFor({ state: "detached" });
+    await p.keyboard.press("Control+k");
+    await p.getByPlaceholder("Search pages and actions").waitFor();
+    await p.keyboard.type("light and dark");
+    await p.keyboard.press("Enter");
+    await p.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+    await accessible(p, "dark");
+    await shot(p, "panel-users-dark");
+    await p.reload();
+    assert.equal(await p.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await p.getByRole("button", { name: /owner@demo/ }).click();
+    await p.getByText("Español").click();
+    await p.waitForTimeout(200); // the choice slides
+    await p.getByRole("heading", { name: "Usuarios" }).waitFor();
+    assert.equal(await p.evaluate(() => document.documentElement.lang), "es");
+    await accessible(p, "the account's menu, dark");
+    await shot(p, "panel-menu-dark");
+    c.check();
+  });
+
+  it("has a page for addresses that are none", async (t) => {
+    const { c, p } = await opened(t, "/nowhere");
+    await p.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await accessible(p, "no such page");
+    c.check();
+  });
+
+  it("fits a phone, in both themes", async (t) => {
+    for (const colorScheme of ["light", "dark"]) {
+      const { c, p } = await opened(t, "/keys", { viewport: { width: 390, height: 780 }, colorScheme, hasTouch: true });
+      for (const [path, heading] of [["/keys", "Access keys"], ["/users", "Users"], ["/account", "Your account"]]) {
+        await p.goto(panel + path);
+        await p.getByRole("heading", { name: heading, exact: true }).waitFor();
+        await p.getByRole("table").first().waitFor();
+        await accessible(p, `${path}, ${colorScheme}, on a phone`);
+        assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, path + " scrolls sideways");
+        await shot(p, `panel-phone-${colorScheme}${path.replace("/", "-")}`);
+      }
+      await p.getByRole("button", { name: "Menu" }).click();
+      await p.getByRole("link", { name: "Access keys" }).waitFor();
+      await p.waitForTimeout(300); // the drawer's transition
+      await accessible(p, `the menu, ${colorScheme}, on a phone`);
+      await shot(p, `panel-phone-${colorScheme}-menu`);
+      await p.getByRole("link", { name: "Access keys" }).click();
+      await p.getByRole("heading", { name: "Access keys", exact: true }).waitFor();
+      c.check();
+    }
+  });
+});

@@ -1,0 +1,125 @@
+// One stream of what happens in the company's inbox, for the whole page. Whoever shows something of it subscribes; it is open while
+// somebody does. A broken stream is opened again after a pause and goes on behind the last event that came.
+import { eventParser } from "../shared/events";
+import { address, Problem, problemOf } from "./api";
+
+export type LiveEvent = { event: string; data: unknown };
+export type LiveState = "off" | "connecting" | "open" | "broken";
+
+const silence = 50_000; // the server sends a comment every 20 seconds
+const longest = 30_000;
+
+export class Live {
+  state: LiveState = "off";
+  private readonly listeners = new Set<(e: LiveEvent) => void>();
+  private readonly watchers = new Set<() => void>();
+  private last = "";
+  private stop?: AbortController;
+  private wake: () => void = () => {};
+
+  constructor(private readonly path: string) {
+    window.addEventListener("online", () => this.wake());
+  }
+
+  /** listen calls back for every event until the returned function is called. After `reset`, load everything again. */
+  listen(on: (e: LiveEvent) => void): () => void {
+    this.listeners.add(on);
+    if (!this.stop) void this.run((this.stop = new AbortController()));
+    return () => {
+      this.listeners.delete(on);
+      if (this.listeners.size === 0) this.close();
+    };
+  }
+
+  /** watch calls back when the state changes. */
+  watch(on: () => void): () => void {
+    this.watchers.add(on);
+    return () => this.watchers.delete(on);
+  }
+
+  /** restart leaves the stream, whose company may be another one now, and begins from here. */
+  restart(): void {
+    const going = this.listeners.size > 0;
+    this.close();
+    if (going) void this.run((this.stop = new AbortController()));
+  }
+
+  private close(): void {
+    this.stop?.abort();
+    this.stop = undefined;
+    this.last = "";
+    this.change("off");
+  }
+
+  private change(state: LiveState): void {
+    if (this.state === state) return;
+    this.state = state;
+    this.watchers.forEach((w) => w());
+  }
+
+  private async run(stop: AbortController): Promise<void> {
+    for (let pause = 0, first = true; !stop.signal.aborted; first = false) {
+      this.change(first ? "connecting" : this.state);
+      try {
+        await this.follow(stop.signal, () => {
+          pause = 0;
+          if (!first && !this.last) this.emit({ event: "reset", data: {} }); // what happened meanwhile is nowhere
+          this.change("open");
+        });
+      } catch (e) {
+        if (stop.signal.aborted) return;
+        if (e instanceof Problem && (e.status === 401 || e.status === 403)) { this.change("broken"); return; }
+      }
+      if (stop.signal.aborted) return;
+      this.change("broken");
+      pause = Math.min(longest, Math.max(500, pause * 2));
+      await this.rest(pause * (0.5 + Math.random() / 2), stop.signal);
+    }
+  }
+
+  /** rest waits, until the network is back at the latest. */
+  private rest(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => { clearTimeout(timer); signal.removeEventListener("abort", done); resolve(); };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done);
+      this.wake = done;
+    });
+  }
+
+  private async follow(signal: AbortSignal, opened: () => void): Promise<void> {
+    const quiet = new AbortController();
+    const both = AbortSignal.any([signal, quiet.signal]);
+    const headers: Record<string, string> = { Accept: "text/event-stream", "X-Carillon-Panel": "1" };
+    if (this.last) headers["Last-Event-ID"] = this.last;
+    let timer = setTimeout(() => quiet.abort(), silence);
+    try {
+      const r = await fetch(address(this.path), { headers, signal: both, credentials: "same-origin" });
+      if (!r.ok || !r.body) throw await problemOf(r);
+      opened();
+      const reader = r.body.getReader();
+      const decoder = new TextDecoder();
+      const parse = eventParser((e) => {
+        if (e.id) this.last = e.id;
+        if (e.event === "reset") this.last = "";
+        this.emit({ event: e.event, data: JSON.parse(e.data) });
+      });
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => quiet.abort(), silence);
+        parse(decoder.decode(value, { stream: true }));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private emit(e: LiveEvent): void {
+    for (const on of [...this.listeners]) on(e);
+  }
+}
+
+/** inbox is the stream of the company's conversations. */
+export const inbox = new Live("/inbox/events");

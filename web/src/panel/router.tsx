@@ -1,0 +1,59 @@
+// The addresses of the panel. Each page is loaded when it is opened.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, retainSearchParams } from "@tanstack/react-router";
+import { setCompany } from "./api";
+import { inboxRoutes } from "./routes.inbox";
+import { nextOf } from "./next";
+import { chosen, keep, meQuery, queries } from "./session";
+import { sections } from "./shell/sections";
+import { Shell } from "./shell/Shell";
+import { Crashed, Lost, Nowhere } from "./shell/states";
+
+export const basepath = "/panel";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: Lost, errorComponent: Crashed });
+
+const signIn = createRoute({
+  getParentRoute: () => root, path: "/sign-in", validateSearch: (s: Record<string, unknown>): { next?: string } => (s.next === undefined ? {} : { next: nextOf(s.next) }),
+  component: lazyRouteComponent(() => import("./features/session/SignIn"), "SignIn"),
+});
+const setUp = createRoute({ getParentRoute: () => root, path: "/set-up", component: lazyRouteComponent(() => import("./features/session/SetUp"), "SetUp") });
+
+/** shell is the frame of all pages for who is signed in. The company stands in the address when there are several. */
+export const shell = createRoute({
+  getParentRoute: () => root, id: "shell", component: Shell, errorComponent: Crashed, notFoundComponent: Lost,
+  validateSearch: (s: Record<string, unknown>): { company?: string } => (typeof s.company === "string" ? { company: s.company } : {}),
+  search: { middlewares: [retainSearchParams(["company"])] },
+  beforeLoad: async ({ search, location }) => {
+    const me = await queries.ensureQueryData(meQuery);
+    if (!me) throw redirect({ to: "/sign-in", search: location.href === "/" ? {} : { next: nextOf(location.href) }, replace: true });
+    const company = chosen(me, search.company);
+    if (!company) throw new Nowhere();
+    if (me.companies.length > 1 && search.company !== company.id) {
+      throw redirect({ to: location.pathname, search: { ...location.search, company: company.id }, replace: true });
+    }
+    setCompany(company.id);
+    keep(company.id);
+    return { me, company };
+  },
+});
+
+const home = createRoute({
+  getParentRoute: () => shell, path: "/",
+  beforeLoad: ({ context }) => {
+    const first = sections.flatMap((s) => s.pages).find((p) => !p.needs || context.company.permissions.includes(p.needs));
+    throw redirect({ to: first?.to ?? "/account", replace: true });
+  },
+});
+const keys = createRoute({ getParentRoute: () => shell, path: "/keys", component: lazyRouteComponent(() => import("./features/keys/KeysPage"), "KeysPage") });
+const users = createRoute({ getParentRoute: () => shell, path: "/users", component: lazyRouteComponent(() => import("./features/users/UsersPage"), "UsersPage") });
+const account = createRoute({ getParentRoute: () => shell, path: "/account", component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage") });
+const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
+
+export const router = createRouter({
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, lost, ...inboxRoutes(shell)])]),
+  basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register { router: typeof router }
+}

@@ -1,0 +1,58 @@
+// Who is signed in, and what they may do in the company that the address names.
+import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import { useRouteContext } from "@tanstack/react-router";
+import { get, Problem, Unreachable } from "./api";
+import type { Company, Me } from "./types";
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000, refetchOnWindowFocus: true,
+      retry: (n, e) => n < 2 && (e instanceof Unreachable || (e instanceof Problem && e.status >= 500)),
+    },
+    mutations: { retry: false },
+  },
+});
+
+/** meQuery is the session; null where nobody is signed in. */
+export const meQuery = queryOptions({
+  queryKey: ["me"], staleTime: 60_000,
+  queryFn: async ({ signal }): Promise<Me | null> => {
+    try {
+      return await get<Me>("/session", {}, signal);
+    } catch (e) {
+      if (e instanceof Problem && e.status === 401) return null;
+      throw e;
+    }
+  },
+});
+
+/** useMe is who is signed in, on the pages of the shell. */
+export function useMe(): Me {
+  const { me } = useRouteContext({ from: "/shell" });
+  return useQuery(meQuery).data ?? me;
+}
+
+/** useCompany is the company that the pages are about. */
+export function useCompany(): Company {
+  const { company } = useRouteContext({ from: "/shell" });
+  return useMe().companies.find((c) => c.id === company.id) ?? company;
+}
+
+/** useCan reports what the role allows. */
+export function useCan(): (permission: string) => boolean {
+  const company = useCompany();
+  return (permission) => !company.suspended && company.permissions.includes(permission);
+}
+
+const kept = "carillon.company";
+
+/** chosen is the company to begin with: the one asked for, else the last one, else the first that is not suspended. */
+export function chosen(me: Me, wanted: string | undefined): Company | undefined {
+  let last: string | null = null;
+  try { last = localStorage.getItem(kept); } catch { /* no storage */ }
+  return me.companies.find((c) => c.id === wanted) ?? me.companies.find((c) => c.id === last && !c.suspended) ?? me.companies.find((c) => !c.suspended) ?? me.companies[0];
+}
+
+/** keep remembers the company for the next visit. */
+export function keep(id: string): void { try { localStorage.setItem(kept, id); } catch { /* no storage */ } }

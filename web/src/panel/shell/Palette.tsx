@@ -1,0 +1,48 @@
+import "@mantine/spotlight/styles.css";
+import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
+import { IconBuilding, IconKeyboard, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
+import { fill, useTexts } from "../i18n";
+import { useCan, useCompany, useMe } from "../session";
+import { signOut } from "./actions";
+import { sections } from "./sections";
+import { texts } from "./texts";
+import { useTheme } from "./theme";
+
+const [store, spotlight] = createSpotlight();
+
+/** Palette finds pages and actions by name. It opens whenever asked grows. */
+export default function Palette({ asked, shortcuts }: { asked: number; shortcuts: () => void }) {
+  const t = useTexts(texts);
+  const can = useCan();
+  const me = useMe();
+  const company = useCompany();
+  const navigate = useNavigate();
+  const { shown, set } = useTheme();
+  useEffect(() => { if (asked > 0) spotlight.open(); }, [asked]);
+  const actions = useMemo((): SpotlightActionGroupData[] => [
+    {
+      group: t.pages, actions: [
+        ...sections.flatMap((s) => s.pages).filter((p) => !p.needs || can(p.needs)).map(({ to, text, icon: Icon, keywords }) => ({
+          id: to, label: t[text], keywords, leftSection: <Icon size={18} stroke={1.7} />, onClick: () => void navigate({ to }),
+        })),
+        { id: "/account", label: t.account, keywords: "password sessions profile", leftSection: <IconUserCircle size={18} stroke={1.7} />, onClick: () => void navigate({ to: "/account" }) },
+      ],
+    },
+    {
+      group: t.actions, actions: [
+        ...me.companies.filter((c) => c.id !== company.id).map((c) => ({
+          id: c.id, label: fill(t.switchTo, { name: c.name }), leftSection: <IconBuilding size={18} stroke={1.7} />, onClick: () => void navigate({ to: "/", search: { company: c.id } }),
+        })),
+        { id: "theme", label: t.toggleTheme, keywords: "dark light", leftSection: <IconMoon size={18} stroke={1.7} />, onClick: () => set(shown === "dark" ? "light" : "dark") },
+        { id: "shortcuts", label: t.shortcuts, keywords: "keyboard help", leftSection: <IconKeyboard size={18} stroke={1.7} />, onClick: shortcuts },
+        { id: "sign-out", label: t.signOut, leftSection: <IconLogout size={18} stroke={1.7} />, onClick: () => void signOut() },
+      ],
+    },
+  ], [t, can, me, company, navigate, shown, set, shortcuts]);
+  return (
+    <Spotlight store={store} shortcut={null} actions={actions} nothingFound={t.nothing} scrollable yOffset="12vh" overlayProps={{ backgroundOpacity: 0.35, blur: 0 }} classNames={{ content: "palette" }} maxHeight={420} radius="lg" attributes={{ content: { "aria-label": t.find } }}
+      searchProps={{ leftSection: <IconSearch size={18} />, placeholder: t.palette, "aria-label": t.palette }} />
+  );
+}

@@ -1,0 +1,50 @@
+import { AppShell, Burger } from "@mantine/core";
+import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { Outlet, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useTexts } from "../i18n";
+import { useCompany } from "../session";
+import { Note } from "../ui/parts";
+import { writing } from "../ui/keys";
+import { Nav } from "./Nav";
+import { Shortcuts } from "./Shortcuts";
+import { texts } from "./texts";
+
+const Palette = lazy(() => import("./Palette"));
+
+/** Shell is the frame of the pages: navigation, search, shortcuts. */
+export function Shell() {
+  const t = useTexts(texts);
+  const company = useCompany();
+  const [menu, { toggle, close }] = useDisclosure(false);
+  const [help, { open: showHelp, close: hideHelp }] = useDisclosure(false);
+  const [searching, search] = useState(0); // how often the search was asked for: it is loaded the first time
+  const at = useRouterState({ select: (s) => s.location.pathname });
+  useEffect(close, [at, close]);
+  useHotkeys([["mod+K", () => search((n) => n + 1)]], []);
+  useEffect(() => {
+    const keys = (e: KeyboardEvent) => { if (e.key === "?" && !e.ctrlKey && !e.metaKey && !e.altKey && !writing(e.target)) showHelp(); };
+    window.addEventListener("keydown", keys);
+    return () => window.removeEventListener("keydown", keys);
+  }, [showHelp]);
+  return (
+    <AppShell header={{ height: { base: 52, sm: 0 } }} navbar={{ width: 240, breakpoint: "sm", collapsed: { mobile: !menu } }} transitionDuration={150}>
+      <a href="#content" className="skip">{t.skip}</a>
+      <AppShell.Header hiddenFrom="sm">
+        <div className="top">
+          <Burger opened={menu} onClick={toggle} size="sm" aria-label={t.menu} aria-expanded={menu} />
+          <strong className="cut">{company.name}</strong>
+        </div>
+      </AppShell.Header>
+      <AppShell.Navbar aria-label={t.navigation} component="nav">
+        <Nav search={() => search((n) => n + 1)} shortcuts={showHelp} />
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }}>
+        {company.suspended && <div className="page" style={{ paddingBottom: 0 }}><Note tone="warn">{t.companySuspended}</Note></div>}
+        <Outlet />
+      </AppShell.Main>
+      {searching > 0 && <Suspense><Palette asked={searching} shortcuts={showHelp} /></Suspense>}
+      <Shortcuts opened={help} close={hideHelp} />
+    </AppShell>
+  );
+}

@@ -1,0 +1,16 @@
+import type { ComponentType } from "react";
+import { IconKey, IconUsers, type Icon } from "@tabler/icons-react";
+import type { ShellText } from "./texts";
+
+export interface PageLink { to: string; text: ShellText; icon: Icon; needs?: string; keywords?: string; count?: ComponentType }
+export interface Section { text: ShellText; pages: PageLink[] }
+
+/** sections are the groups of the navigation. A page that needs a permission is shown to who has it. */
+export const sections: Section[] = [
+  {
+    text: "access", pages: [
+      { to: "/keys", text: "keys", icon: IconKey, needs: "keys:read", keywords: "api token secret" },
+      { to: "/users", text: "users", icon: IconUsers, needs: "users:read", keywords: "team members people roles" },
+    ],
+  },
+];

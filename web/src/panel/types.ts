@@ -1,0 +1,58 @@
+// What /panel/v1 sends and takes.
+
+export type Role = "owner" | "admin" | "developer" | "marketer" | "teammate" | "viewer";
+export const roles: Role[] = ["owner", "admin", "developer", "marketer", "teammate", "viewer"];
+
+export interface Company { id: string; name: string; role: Role; permissions: string[]; suspended: boolean }
+export interface Me { account: { id: string; email: string; name: string }; companies: Company[]; first: boolean }
+export interface Session { id: string; created_at: string; used_at: string; expires_at: string; address: string; agent: string; current: boolean }
+
+export interface Key {
+  id: string; label: string; key?: string; prefix: string; scopes: string[]; is_active: boolean;
+  expires_at: string | null; revoked_at: string | null; last_used: string | null; created_at: string;
+}
+export const scopes = ["*", "notify:send", "notify:read", "voice:send", "templates:read", "templates:write", "widget:use", "suppressions:write", "usage:read"];
+
+export interface User { id: string; email: string; name: string; role: Role; last_sign_in_at: string | null; created_at: string }
+
+export interface Agent {
+  id?: string; name: string; language: string; engine: "builtin" | "openai" | "elevenlabs"; greeting: string; persona?: string; knowledge: string[]; tools: string[];
+  record: boolean; result: unknown[]; warning?: string; [more: string]: unknown;
+}
+
+export interface Article { title: string; text: string; url: string; language?: string }
+export interface Base { id: string; articles: Article[]; warning?: string; [more: string]: unknown }
+
+export interface Hours { timezone: string; from: string; to: string; days: string[] }
+export interface Widget {
+  id?: string; kind: "chat" | "voice"; name: string; agent?: string; welcome: string; translations: Record<string, string>; language: string;
+  appearance: { primary_color?: string; position?: string; animation?: string; title?: string }; allowed_origins: string[]; talk_to_person?: boolean;
+  texts?: Record<string, Record<string, string>>; hours?: Hours; identity_secret?: string; warning?: string; [more: string]: unknown;
+}
+
+export type State = "bot" | "queued" | "active" | "wrap_up" | "resolved" | "missed" | "abandoned";
+export type Author = "visitor" | "agent" | "teammate" | "system";
+
+export interface Conversation {
+  id: string; channel: string; widget_id?: string; agent_id?: string; contact_id: string; state: State; state_at: string; assignee?: string; language?: string; page?: string;
+  tags: string[]; last_seq: number; last_at: string; last_author?: Author; last_text: string; visitor_seq: number; company_seq: number; seen_seq: number; unread: boolean;
+  rating?: number; comment?: string; opened_at: string; resolved_at?: string;
+}
+export interface Listed extends Conversation { name?: string; email?: string }
+export interface Counts { mine: number; unassigned: number; automated: number; all: number }
+export interface ChatFile { id: string; name: string; type: string; size: number; url: string }
+export interface Turn {
+  seq: number; author: Author; kind: "text" | "choices" | "choice" | "file" | "event"; text: string; at: string; client_id?: string; note?: boolean; account_id?: string;
+  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; [more: string]: unknown;
+}
+export interface Contact { id: string; name: string; email: string; number: string; language: string; verified: boolean; visitor_id: string; created_at: string; seen_at: string }
+export interface Thread { conversation: Conversation; contact: Contact; turns: Turn[]; more: boolean }
+export interface Teammate { account_id: string; name: string; email: string; role: Role; present: boolean; away: boolean }
+export interface Reply { id: string; shortcut: string; text: string }
+
+/** Update is the data of the event conversation.updated. */
+export interface Update { v: number; conversation: Conversation; turns: Turn[] }
+/** Passing is the data of the events typing and viewing. */
+export interface Passing { conversation_id: string; author: Author; name?: string; account_id?: string }
+/** Presence is the data of the event presence. */
+export interface Presence { account_id: string; name: string; present: boolean; away: boolean }
