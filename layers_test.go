@@ -45,7 +45,7 @@ var layers = map[string]float64{
 	"internal/whatsapp":     4,
 	"internal/sip":          4,
 	"internal/agent":        4,
-	"internal/agent/openai": 4,
+	"internal/agent/openai": 3.5,
 	"internal/agent/espeak": 4,
 	"internal/knowledge":    4.5,
 	"internal/realtime":     4,

@@ -4,6 +4,8 @@ package agent
 
 import (
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"carillon/internal/resource"
 )
@@ -19,6 +21,18 @@ type Agent struct {
 	Tools     []string `json:"tools"`
 	Record    bool     `json:"record"` // calls and voice conversations, announced first
 	Result    []Result `json:"result"`
+	Persona   string   `json:"persona,omitempty"` // who it is and how it talks, for engines that read it
+	OpenAI    *OpenAI  `json:"openai,omitempty"`  // of engine openai
+
+	noKey string // stands for OpenAI.APIKey where OpenAI is nil
+}
+
+// OpenAI is a server with OpenAI's interface, and what is asked of it.
+type OpenAI struct {
+	BaseURL     string   `json:"base_url"` // what /chat/completions follows
+	Model       string   `json:"model"`
+	APIKey      string   `json:"api_key,omitempty" secret:"true"` // empty: the server wants none
+	Temperature *float64 `json:"temperature,omitempty"`           // nil: the server's default
 }
 
 // Result is something that a call is to find out.
@@ -32,6 +46,8 @@ const (
 	maxResults   = 50
 	maxChoices   = 100
 	maxKnowledge = 100
+	maxPersona   = 4000 // characters
+	maxKey       = 1000 // bytes
 )
 
 var resultName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -43,6 +59,22 @@ func Kind() resource.Kind {
 
 // Key implements resource.Resource.
 func (a *Agent) Key() (id, name *string) { return &a.ID, &a.Name }
+
+// Secret implements resource.Secretive: the key of its engine's server.
+func (a *Agent) Secret() *string {
+	if a.OpenAI == nil {
+		return &a.noKey
+	}
+	return &a.OpenAI.APIKey
+}
+
+// SecretUse implements resource.Bound: a key is for one server.
+func (a *Agent) SecretUse() string {
+	if a.OpenAI == nil {
+		return ""
+	}
+	return a.OpenAI.BaseURL
+}
 
 // References are the knowledge that the agent searches.
 func (a *Agent) References() []resource.Reference {
@@ -67,6 +99,10 @@ func (a *Agent) Validate() error {
 		c.Required(resource.Index("knowledge", i), name)
 	}
 	c.Words("tools", &a.Tools, "search", "handoff", "hang_up")
+	c.That(utf8.RuneCountInString(a.Persona) <= maxPersona, "persona", "Must have at most 4,000 characters")
+	if a.OpenAI != nil {
+		a.OpenAI.validate(&c)
+	}
 	a.Result = resource.List(a.Result)
 	c.That(len(a.Result) <= maxResults, "result", "Must have at most 50 entries")
 	names := map[string]bool{}
@@ -77,6 +113,22 @@ func (a *Agent) Validate() error {
 		names[r.Name] = true
 	}
 	return c.Err()
+}
+
+func (o *OpenAI) validate(c *resource.Check) {
+	const at = "openai"
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	c.Required(at+".base_url", o.BaseURL)
+	if o.BaseURL != "" {
+		c.Address(at+".base_url", o.BaseURL)
+		c.That(!strings.ContainsAny(o.BaseURL, "?#"), at+".base_url", "Must have no query and no fragment")
+	}
+	c.Name(at+".model", o.Model)
+	c.That(len(o.APIKey) <= maxKey && !strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }),
+		at+".api_key", "Must be at most 1,000 printable characters without spaces")
+	if t := o.Temperature; t != nil {
+		c.That(*t >= 0 && *t <= 2, at+".temperature", "Must be from 0 to 2")
+	}
 }
 
 func (r *Result) validate(c *resource.Check, at string) {

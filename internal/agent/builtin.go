@@ -36,7 +36,7 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	var found []knowledge.Hit
 	if b.search != nil {
 		var err error
-		if found, err = b.search.Find(ctx, r.query(r.Message(), 1)); err != nil {
+		if found, err = b.search.Find(ctx, r.Query(r.Message(), 1)); err != nil {
 			return err
 		}
 	}

@@ -31,8 +31,8 @@ func (r *Request) Message() string {
 	return r.Said[len(r.Said)-1].Text
 }
 
-// query is a search in the agent's knowledge.
-func (r *Request) query(text string, limit int) knowledge.Query {
+// Query is a search in the agent's knowledge.
+func (r *Request) Query(text string, limit int) knowledge.Query {
 	return knowledge.Query{CompanyID: r.CompanyID, Knowledge: r.Agent.Knowledge, Text: text, Language: r.Language, Limit: limit}
 }
 
@@ -46,6 +46,8 @@ type Action struct {
 	End     bool     // the conversation is over
 	// Unanswered means that the knowledge holds no answer: the question is listed for the administrator.
 	Unanswered bool
+	// Failure is why the agent's engine did not respond itself. It is for the administrator.
+	Failure string
 }
 
 // Source is an article that an answer rests on.

@@ -3,6 +3,8 @@ package agent
 import (
 	"slices"
 	"strings"
+
+	"carillon/internal/knowledge"
 )
 
 // texts are what the built-in thinker says in one language.
@@ -126,6 +128,9 @@ func talkOf(words []string) talk {
 	}
 	return kind
 }
+
+// SmallTalk reports whether a message is something else than a question.
+func SmallTalk(message string) bool { return talkOf(knowledge.Words(message)) != asks }
 
 // phraseOf is the longest phrase that the words begin with, or a filler; n is how many words it has, 0: there is none.
 func phraseOf(words []string) (kind talk, n int) {

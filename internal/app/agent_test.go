@@ -2,8 +2,14 @@ package app_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"carillon/internal/config"
 )
 
 // exchange says something in a chat and returns the agent's answer.
@@ -103,4 +109,61 @@ func TestTheAgentMakesSmallTalkAndGetsAPerson(t *testing.T) {
 	k.exchange(events, token, "1", "xyzzy")
 	k.ask("POST", "/functions/v1/chat/turns", token, `{"client_id":"2","text":"yes, please"}`, 200)
 	await(t, events, "a handoff after a yes", func(e sse) bool { return e.kind == "turn" && e.data["event"] == "handoff_requested" })
+}
+
+// engine is a server with OpenAI's interface that gets a key, or none, and says one thing.
+func engine(t *testing.T, authorization, answer string) (url string, asked func() int) {
+	t.Helper()
+	var n atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n.Add(1)
+		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != authorization {
+			t.Errorf("asked %s with %q", r.URL, r.Header.Get("Authorization"))
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", answer)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1", func() int { return int(n.Load()) }
+}
+
+func TestAnAgentOfAnotherEngineAnswersTheChat(t *testing.T) {
+	url, asked := engine(t, "Bearer sk-demo", "From far away.")
+	other, askedOther := engine(t, "", "Without a key.")
+	a, _ := demo(t, func(c *config.Config) { c.MediaAllowPrivate = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
+	k := talk{t, a}
+	owner := k.signIn("owner@demo.test")
+	const path = "/panel/v1/agents/3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"
+	body := func(url, key string) string {
+		return fmt.Sprintf(`{"name":"Reception","engine":"openai","knowledge":["faq"],"persona":"Be brief.","openai":{"base_url":%q,"model":"m"%s,"temperature":0.5}}`, url, key)
+	}
+	if got := k.ask("PUT", path, owner, body(url, `,"api_key":"sk-demo"`), 200); at(got, "openai", "base_url") != url || at(got, "openai", "api_key") != nil || got["warning"] != nil {
+		t.Errorf("put: %v", got)
+	}
+	if got := k.ask("GET", path, owner, "", 200); at(got, "openai", "api_key") != nil || at(got, "openai", "temperature") != 0.5 || got["persona"] != "Be brief." {
+		t.Errorf("read: %v", got)
+	}
+	k.ask("PUT", path, owner, body(url, ""), 200) // keeps the key
+	token := k.visitIn(1, "en")
+	events, _ := k.follow("/functions/v1/chat/stream", token, "0")
+	if answer := k.exchange(events, token, "1", "What are your opening hours?"); answer["text"] != "From far away." || source(answer) != "en/opening-hours" || asked() != 1 {
+		t.Errorf("%v after %d requests", answer, asked())
+	}
+	play := func(agent string) map[string]any {
+		return k.ask("POST", path+"/playground", owner, `{"said":[{"contact":true,"text":"What are your opening hours?"}]`+agent+`}`, 200)
+	}
+	if got := play(""); got["text"] != "From far away." || got["fault"] != nil {
+		t.Errorf("the playground: %v", got)
+	}
+	if got := play(`,"agent":{"name":"Reception","engine":"elevenlabs"}`); got["fault"] == nil || got["text"] == "" {
+		t.Errorf("the playground with an engine that is not built: %v", got)
+	}
+	// The key is for its server: another address does not get it, stored or not.
+	if got := play(`,"agent":` + body(other, "")); got["text"] != "Without a key." {
+		t.Errorf("the playground with another server: %v", got)
+	}
+	k.ask("PUT", path, owner, body(other, ""), 200)
+	if got := play(""); got["text"] != "Without a key." || asked() != 2 || askedOther() != 2 {
+		t.Errorf("with another server: %v after %d and %d requests", got, asked(), askedOther())
+	}
 }

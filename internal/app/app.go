@@ -17,6 +17,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/agent/openai"
 	"carillon/internal/api"
 	"carillon/internal/auth"
 	"carillon/internal/call"
@@ -65,6 +66,7 @@ type App struct {
 	conversations *conversation.Conversations
 	search        *knowledge.Search
 	thinker       agent.Thinker
+	engines       *egress.Client // asks the servers that agents think with
 	pages         *egress.Client // reads pages that become articles
 	queue         *queue.Queue
 	bus           *realtime.Bus
@@ -205,7 +207,8 @@ func (a *App) wire() error {
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
-	a.thinker = agent.NewBuiltin(a.search)
+	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
+	a.thinker = openai.New(openai.Options{Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
 	a.conversations = newConversations(a.store, a.hub, a.thinker, a.log)
 	sessionKey, err := a.store.Derive("chat sessions")
@@ -345,6 +348,7 @@ func (a *App) stop(ctx context.Context) error {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()
 		a.pages.Close()
+		a.engines.Close()
 	}
 	a.tracing.Close(context.WithoutCancel(ctx))
 	if a.store != nil {

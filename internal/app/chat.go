@@ -40,8 +40,11 @@ func (t talking) TalkingAgent(ctx context.Context, companyID, id string) (*agent
 	return a, company.Name, nil
 }
 
-// maxPage bounds a page that becomes an article.
-const maxPage = 2 << 20
+const (
+	maxPage           = 2 << 20 // bytes of a page that becomes an article
+	maxEngineResponse = 4 << 20 // bytes of a response of an agent's engine
+	engineTimeout     = 45 * time.Second
+)
 
 // newConversations builds what holds conversations.
 func newConversations(s *store.Store, hub *realtime.Hub, thinker agent.Thinker, log *slog.Logger) *conversation.Conversations {

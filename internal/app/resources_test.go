@@ -51,36 +51,46 @@ func TestResourcesOfTheExampleAreRead(t *testing.T) {
 
 func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 	for text, want := range map[string]string{
-		`agents: [{name: a, tools: [sing]}]`:                                   "a.yaml:3:32: tools must be one of search, handoff, hang_up",
-		`agents: [{name: a, tools: [search, search]}]`:                         "a.yaml:3:40: tools names the same twice",
-		`agents: [{name: a, engine: steam, language: spanish}]`:                "a.yaml:3:32: engine must be one of builtin, openai, elevenlabs",
-		`agents: [{name: a, result: [{name: b, type: choice}]}]`:               "a.yaml:3:33: choices must stand where the type is choice, and only there",
-		`agents: [{name: a, result: [{name: b}, {name: b}]}]`:                  "a.yaml:3:51: name names the same twice",
-		`agents: [{name: a, result: [{name: Two Words}]}]`:                     "a.yaml:3:40: name must be a word such as confirmed",
-		`agents: [{name: a, id: b}]`:                                           "a.yaml:3:28: id must be a UUID",
-		`agents: [{engine: builtin}]`:                                          "a.yaml:3:14: name is required",
-		`knowledge: [{articles: [{title: a}]}]`:                                "a.yaml:3:29: text is required",
-		`knowledge: [{articles: [{text: a, url: nowhere}]}]`:                   "a.yaml:3:44: url must be an http or https address",
-		`knowledge: [{id: a b}]`:                                               "a.yaml:3:22: id must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -",
-		`flows: [{name: a, steps: [{say: a, ask: b}]}]`:                        "a.yaml:3:31: steps must hold exactly one of say, ask, if and handoff in each step",
-		`flows: [{name: a, steps: [{if: x, then: [{say: a, choices: [b]}]}]}]`: "a.yaml:3:64: choices belongs to a step with ask",
-		`flows: [{name: a, steps: [{say: x, then: [{say: a}]}]}]`:              "a.yaml:3:46: then belongs to a step with if",
-		`flows: [{name: a, steps: [{say: a, wait: b}]}]`:                       `a.yaml:3:40: unknown field "wait"`,
-		`widgets: [{name: a, appearance: {primary_color: green}}]`:             "a.yaml:3:53: primary_color must be a colour such as #0b6e4f",
-		`widgets: [{name: a, appearance: {position: middle}}]`:                 "a.yaml:3:48: position must be one of bottom-right, bottom-left, top-right, top-left",
-		`widgets: [{name: a, allowed_origins: ["https://a.test/"]}]`:           "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
-		`widgets: [{name: a, translations: {spanish: b}}]`:                     "a.yaml:3:40: spanish must stand under a language such as es or pt-BR",
-		`widgets: [{name: a, identity_secret: hunter2}]`:                       "a.yaml:3:42: identity_secret must have 24 to 256 bytes",
-		`widgets: [{name: a, texts: {es: {send: [Mandar]}}}]`:                  "a.yaml:3:44: send must be a text, not a list",
-		`widgets: [{name: a, texts: {es: Mandar}}]`:                            "a.yaml:3:37: es must be a mapping of fields, not a text",
-		`widgets: [{name: a, texts: {es: {"Send!": Mandar}}}]`:                 "a.yaml:3:38: Send! must be the name of a text of the page",
-		`widgets: [{name: a, talk_to_person: maybe}]`:                          "a.yaml:3:41: talk_to_person must be true or false, not a text",
-		`widgets: [{name: a, hours: {timezone: Mars/Olympus}}]`:                "a.yaml:3:43: timezone must be the name of a time zone such as Europe/Madrid",
-		`widgets: [{name: a, hours: {zone: Europe/Madrid}}]`:                   `a.yaml:3:33: unknown field "zone"`,
-		`widgets: [{name: a, allowed_origins: ["https://a.test;x"]}]`:          "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
-		`webhooks: [{events: ["*"]}]`:                                          "a.yaml:3:16: url is required",
-		`webhooks: [{url: "https://a.test", events: ["call.rang"]}]`:           "a.yaml:3:49: events must be one of *, ",
-		`webhooks: [{url: "https://a.test", secret: hunter2-hunter2}]`:         "a.yaml:3:48: secret must be whsec_ and the base64 of 24 to 64 bytes",
+		`agents: [{name: a, tools: [sing]}]`:                                                        "a.yaml:3:32: tools must be one of search, handoff, hang_up",
+		`agents: [{name: a, tools: [search, search]}]`:                                              "a.yaml:3:40: tools names the same twice",
+		`agents: [{name: a, engine: steam, language: spanish}]`:                                     "a.yaml:3:32: engine must be one of builtin, openai, elevenlabs",
+		`agents: [{name: a, result: [{name: b, type: choice}]}]`:                                    "a.yaml:3:33: choices must stand where the type is choice, and only there",
+		`agents: [{name: a, result: [{name: b}, {name: b}]}]`:                                       "a.yaml:3:51: name names the same twice",
+		`agents: [{name: a, result: [{name: Two Words}]}]`:                                          "a.yaml:3:40: name must be a word such as confirmed",
+		`agents: [{name: a, openai: {model: m}}]`:                                                   "a.yaml:3:32: base_url is required",
+		`agents: [{name: a, openai: {base_url: "https://a.test"}}]`:                                 "a.yaml:3:32: model is required",
+		`agents: [{name: a, openai: {base_url: "https://a.test?hunter2=1", model: m}}]`:             "a.yaml:3:43: base_url must have no query and no fragment",
+		`agents: [{name: a, openai: {base_url: "https://u:p@a.test", model: m}}]`:                   "a.yaml:3:43: base_url must be an http or https address",
+		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: 3}}]`:       "a.yaml:3:84: temperature must be from 0 to 2",
+		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: hot}}]`:     "a.yaml:3:84: temperature must be a number, not a text",
+		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: .inf}}]`:    "a.yaml:3:84: temperature must be a number such as 0.2",
+		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, api_key: "hunter2 x"}}]`: "a.yaml:3:80: api_key must be at most 1,000 printable characters without spaces",
+		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, key: x}}]`:               `a.yaml:3:71: unknown field "key"`,
+		`knowledge: [{articles: [{text: a, language: no language}]}]`:                               "a.yaml:3:49: language must be a language such as es or pt-BR",
+		`agents: [{name: a, id: b}]`:                                                                "a.yaml:3:28: id must be a UUID",
+		`agents: [{engine: builtin}]`:                                                               "a.yaml:3:14: name is required",
+		`knowledge: [{articles: [{title: a}]}]`:                                                     "a.yaml:3:29: text is required",
+		`knowledge: [{articles: [{text: a, url: nowhere}]}]`:                                        "a.yaml:3:44: url must be an http or https address",
+		`knowledge: [{id: a b}]`:                                                                    "a.yaml:3:22: id must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -",
+		`flows: [{name: a, steps: [{say: a, ask: b}]}]`:                                             "a.yaml:3:31: steps must hold exactly one of say, ask, if and handoff in each step",
+		`flows: [{name: a, steps: [{if: x, then: [{say: a, choices: [b]}]}]}]`:                      "a.yaml:3:64: choices belongs to a step with ask",
+		`flows: [{name: a, steps: [{say: x, then: [{say: a}]}]}]`:                                   "a.yaml:3:46: then belongs to a step with if",
+		`flows: [{name: a, steps: [{say: a, wait: b}]}]`:                                            `a.yaml:3:40: unknown field "wait"`,
+		`widgets: [{name: a, appearance: {primary_color: green}}]`:                                  "a.yaml:3:53: primary_color must be a colour such as #0b6e4f",
+		`widgets: [{name: a, appearance: {position: middle}}]`:                                      "a.yaml:3:48: position must be one of bottom-right, bottom-left, top-right, top-left",
+		`widgets: [{name: a, allowed_origins: ["https://a.test/"]}]`:                                "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
+		`widgets: [{name: a, translations: {spanish: b}}]`:                                          "a.yaml:3:40: spanish must stand under a language such as es or pt-BR",
+		`widgets: [{name: a, identity_secret: hunter2}]`:                                            "a.yaml:3:42: identity_secret must have 24 to 256 bytes",
+		`widgets: [{name: a, texts: {es: {send: [Mandar]}}}]`:                                       "a.yaml:3:44: send must be a text, not a list",
+		`widgets: [{name: a, texts: {es: Mandar}}]`:                                                 "a.yaml:3:37: es must be a mapping of fields, not a text",
+		`widgets: [{name: a, texts: {es: {"Send!": Mandar}}}]`:                                      "a.yaml:3:38: Send! must be the name of a text of the page",
+		`widgets: [{name: a, talk_to_person: maybe}]`:                                               "a.yaml:3:41: talk_to_person must be true or false, not a text",
+		`widgets: [{name: a, hours: {timezone: Mars/Olympus}}]`:                                     "a.yaml:3:43: timezone must be the name of a time zone such as Europe/Madrid",
+		`widgets: [{name: a, hours: {zone: Europe/Madrid}}]`:                                        `a.yaml:3:33: unknown field "zone"`,
+		`widgets: [{name: a, allowed_origins: ["https://a.test;x"]}]`:                               "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",
+		`webhooks: [{events: ["*"]}]`:                                                               "a.yaml:3:16: url is required",
+		`webhooks: [{url: "https://a.test", events: ["call.rang"]}]`:                                "a.yaml:3:49: events must be one of *, ",
+		`webhooks: [{url: "https://a.test", secret: hunter2-hunter2}]`:                              "a.yaml:3:48: secret must be whsec_ and the base64 of 24 to 64 bytes",
 	} {
 		_, err := config.ParseProvision("a.yaml", []byte("companies:\n  - name: Acme\n    "+text+"\n"), app.ProvisionOptions())
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
@@ -113,6 +123,36 @@ func TestEveryFieldOfAWidgetIsRead(t *testing.T) {
 			`"texts":{"es":{"send":"Mandar"},"pt-BR":{"close":"Fechar","send":"Ir"}},` +
 			`"hours":{"timezone":"Europe/Madrid","from":"09:00","to":"18:00","days":["mon","fri"]}}`,
 		`{"kind":"chat","name":"b","welcome":"","translations":{},"language":"en","appearance":{},"allowed_origins":[]}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryFieldOfAnAgentsServerIsRead(t *testing.T) {
+	t.Setenv("AI_KEY", "sk-from-the-environment")
+	const text = `companies:
+  - name: Acme
+    knowledge: [{articles: [{text: Hola, language: es}]}]
+    agents:
+      - {name: a, engine: openai, persona: Be brief., openai: {base_url: "https://ai.test/v1/", model: m, api_key: {env: AI_KEY}, temperature: 0.2}}
+      - {name: b, openai: {base_url: "https://ai.test", model: m, temperature: 1}}
+`
+	p, err := config.ParseProvision("a.yaml", []byte(text), app.ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range p.Companies[0].Resources {
+		doc, _ := json.Marshal(x.Resource)
+		got = append(got, string(doc))
+	}
+	want := []string{
+		`{"id":"default","articles":[{"title":"","text":"Hola","url":"","language":"es"}]}`,
+		`{"name":"a","language":"en","engine":"openai","greeting":"","knowledge":[],"tools":[],"record":false,"result":[],"persona":"Be brief.",` +
+			`"openai":{"base_url":"https://ai.test/v1","model":"m","api_key":"sk-from-the-environment","temperature":0.2}}`,
+		`{"name":"b","language":"en","engine":"builtin","greeting":"","knowledge":[],"tools":[],"record":false,"result":[],` +
+			`"openai":{"base_url":"https://ai.test","model":"m","temperature":1}}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"carillon/internal/agent"
+	"carillon/internal/agent/openai"
 	"carillon/internal/config"
 	"carillon/internal/hook"
 	"carillon/internal/resource"
@@ -15,7 +16,7 @@ import (
 // builtProviders are the providers that this version sends messages or places calls with; builtEngines run agents.
 var (
 	builtProviders = []string{"whatsapp", "sandbox"} //nolint:gochecknoglobals // read only
-	builtEngines   = []string{"builtin"}             //nolint:gochecknoglobals // read only
+	builtEngines   = []string{"builtin", "openai"}   //nolint:gochecknoglobals // read only
 )
 
 // warnUnbuilt logs what a set-up asks for and this version cannot do yet (docs/reference/set-up.md), a line each.
@@ -49,6 +50,9 @@ func unbuiltResource(x resource.Resource) string {
 	case *agent.Agent:
 		if !slices.Contains(builtEngines, r.Engine) {
 			return "the engine " + r.Engine + " of the agent " + r.Name + " is not built yet"
+		}
+		if r.Engine == openai.Engine && r.OpenAI == nil {
+			return "the agent " + r.Name + " of engine openai names no server: the engine builtin responds"
 		}
 	case *hook.Webhook:
 		return "the webhook at " + hostOf(r.URL) + " gets no events yet"

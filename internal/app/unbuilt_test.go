@@ -20,7 +20,9 @@ func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
 			"a.yaml:3:15: the provider sip of the line a is not built yet: its calls fail with line_unavailable",
 			"a.yaml:3:78: the provider twilio of the line voice-15555550102 is not built yet: its calls fail with line_unavailable",
 		},
-		`agents: [{name: Ann}, {name: Bob, engine: openai}]`: {"a.yaml:3:27: the engine openai of the agent Bob is not built yet"},
+		`agents: [{name: Ann}, {name: Bob, engine: openai}]`:                                        {"a.yaml:3:27: the agent Bob of engine openai names no server: the engine builtin responds"},
+		`agents: [{name: Bob, engine: openai, openai: {base_url: "https://ai.test/v1", model: m}}]`: nil,
+		`agents: [{name: Bob, engine: elevenlabs}]`:                                                 {"a.yaml:3:14: the engine elevenlabs of the agent Bob is not built yet"},
 		`webhooks: [{url: "https://acme.test/T0/hunter2?key=hunter2"}]`: {
 			"a.yaml:3:16: the webhook at acme.test gets no events yet",
 		},

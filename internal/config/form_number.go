@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -24,6 +26,31 @@ func (f *form) number(name string, left, most int) int {
 	if err != nil || n < 0 || n > most || strconv.Itoa(n) != i.Token.Value {
 		f.wrong(x, fmt.Sprintf("must be a whole number from 0 to %d", most))
 		return left
+	}
+	return n
+}
+
+// decimal reads a number such as 0.2; 0 where there is none.
+func (f *form) decimal(name string) float64 {
+	x, ok := f.find(name)
+	if !ok {
+		return 0
+	}
+	var text string
+	switch n := x.value.(type) {
+	case *ast.IntegerNode:
+		text = n.Token.Value
+	case *ast.FloatNode:
+		text = n.Token.Value
+	case *ast.InfinityNode, *ast.NanNode:
+	default:
+		f.wrong(x, "must be a number, not "+kindOf(x.value))
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(n, 0) || strings.ContainsAny(text, "_xX") {
+		f.wrong(x, "must be a number such as 0.2")
+		return 0
 	}
 	return n
 }

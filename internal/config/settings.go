@@ -140,7 +140,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "media-allow-private", Unit: "cidr", List: true,
-			Doc: "Private networks that addresses given by users (media, webhooks) may be in. For tests, and for media on your own network. May be repeated.",
+			Doc: "Private networks that addresses given by users (media, webhooks, agents' engines, pages to import) may be in. For tests, and for servers on your own network. May be repeated.",
 			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.MediaAllowPrivate }),
 		},
 	}

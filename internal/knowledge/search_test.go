@@ -46,7 +46,7 @@ func databases(t *testing.T, run func(t *testing.T, s *store.Store)) {
 	}
 }
 
-func company(t *testing.T, s *store.Store, id string, bases ...*Base) {
+func company(t testing.TB, s *store.Store, id string, bases ...*Base) {
 	t.Helper()
 	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.PutCompany(ctx, &carillon.Company{ID: id, Name: id}, time.Now())

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -39,6 +40,7 @@ type played struct {
 	End        bool           `json:"end"`
 	Unanswered bool           `json:"unanswered"`
 	MS         int64          `json:"ms"`
+	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond itself
 }
 
 type playedSource struct {
@@ -62,9 +64,6 @@ func (x playground) play(r *http.Request, by member) (any, error) {
 	}
 	if a, err = unsaved(o, a); err != nil {
 		return nil, err
-	}
-	if reason := x.Unbuilt(a); reason != "" {
-		return nil, carillon.InConflict("The agent cannot answer: " + reason)
 	}
 	company, err := x.Store.Company(r.Context(), by.companyID)
 	if err != nil {
@@ -100,6 +99,9 @@ func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
 	}
 	a, _ := x.(*agent.Agent)
 	a.ID = stored.ID
+	if *a.Secret() == "" && a.SecretUse() == stored.SecretUse() {
+		*a.Secret() = *stored.Secret()
+	}
 	return a, nil
 }
 
@@ -146,7 +148,7 @@ func (x playground) reply(ctx context.Context, request *agent.Request) (*played,
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()
-	p := &played{Sources: []playedSource{}, Choices: []string{}}
+	p := &played{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
 	var text strings.Builder
 	err := x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
@@ -157,6 +159,7 @@ func (x playground) reply(ctx context.Context, request *agent.Request) (*played,
 		if a.Handoff != "" {
 			p.Handoff = a.Handoff
 		}
+		p.Fault = cmp.Or(a.Failure, p.Fault)
 		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Unanswered
 		return nil
 	})

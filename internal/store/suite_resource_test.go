@@ -17,6 +17,7 @@ func keepingResources() []sentence {
 		{"a resource is put, read, listed, replaced and deleted", resourceLife},
 		{"names of resources are unique in a company, ids over all", resourceKeys},
 		{"a secret that is left out is kept, or made once", resourceSecrets},
+		{"a secret is kept for the use that it was given for", resourceBoundSecrets},
 		{"what a resource refers to must exist in its company", resourceReferences},
 		{"a resource that another refers to is not deleted", resourceReferred},
 		{"adding a resource replaces none, replacing one adds none", resourceAddedOrReplaced},
@@ -119,6 +120,21 @@ func resourceSecrets(t *testing.T, r *rig) {
 		stored, err := r.Resource(t.Context(), ours, hooks, x.ID)
 		if err != nil || stored.(*resourcetest.Thing).SecretText != again.SecretText || given != "" && again.SecretText != given {
 			t.Errorf("%q: %v, %v", given, stored, err)
+		}
+	}
+}
+
+func resourceBoundSecrets(t *testing.T, r *rig) {
+	agents := kindOf("agent")
+	for _, c := range []struct{ use, given, want string }{
+		{"one", "secret", "secret"}, {"one", "", "secret"}, {"two", "", ""}, {"one", "", ""}, {"one", "other", "other"}, {"two", "new", "new"},
+	} {
+		x := thing(agents, "a", "Ann")
+		x.Greeting, x.SecretText = c.use, c.given
+		r.putResource(t, ours, agents, x)
+		stored, err := r.Resource(t.Context(), ours, agents, "a")
+		if err != nil || stored.(*resourcetest.Thing).SecretText != c.want {
+			t.Errorf("%+v: %v, %v", c, stored, err)
 		}
 	}
 }

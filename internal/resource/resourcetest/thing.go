@@ -94,6 +94,9 @@ func (x *Thing) Secret() *string {
 	return &x.SecretText
 }
 
+// SecretUse implements resource.Bound: the greeting stands in for what a secret is used for.
+func (x *Thing) SecretUse() string { return x.Greeting }
+
 // References are an agent's knowledge and a widget's agent.
 func (x *Thing) References() []resource.Reference {
 	all := []resource.Reference{{Field: "agent", Kind: "agent", To: &x.Agent}}

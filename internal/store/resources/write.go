@@ -37,7 +37,11 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	}
 	var secret string
 	if holder, ok := x.(resource.Secretive); ok {
-		made = fillSecret(holder.Secret(), have.secret, k)
+		stored, err := keepable(x, have, k)
+		if err != nil {
+			return configure.Unchanged, false, err
+		}
+		made = fillSecret(holder.Secret(), stored, k)
 		secret = *holder.Secret()
 	}
 	doc, err := document(x)
@@ -110,6 +114,22 @@ func (t *Tx) resolve(ctx context.Context, companyID string, x resource.Resource)
 		}
 	}
 	return c.Err()
+}
+
+// keepable is the stored secret, "" where it is not for the use that the resource has now.
+func keepable(x resource.Resource, have resourceRow, k resource.Kind) (string, error) {
+	now, ok := x.(resource.Bound)
+	if !ok || have.secret == "" {
+		return have.secret, nil
+	}
+	before := k.New()
+	if err := json.Unmarshal([]byte(have.doc), before); err != nil {
+		return "", fmt.Errorf("read %s: %w", k.Name, err)
+	}
+	if b, ok := before.(resource.Bound); !ok || b.SecretUse() != now.SecretUse() {
+		return "", nil
+	}
+	return have.secret, nil
 }
 
 // fillSecret keeps the stored secret where none is given, else makes one, and reports whether it did.

@@ -1,0 +1,189 @@
+// Package openai is the thinker of agents whose engine is a server with OpenAI's interface: OpenAI's own, or one of the many that
+// speak it (vLLM, llama.cpp, Ollama, LocalAI). It asks for POST {base_url}/chat/completions as a stream, and uses no more of the
+// interface than all of them have.
+//
+// The server gets the agent's persona, the articles that fit what the contact said, and what was said so far. It may search for
+// more and hand off to a teammate, five times at most. Where it fails before it said anything the built-in thinker responds.
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"carillon/internal/agent"
+	"carillon/internal/knowledge"
+)
+
+// Engine is the engine of agents that this thinker is for.
+const Engine = "openai"
+
+// Client sends requests to addresses that companies give; *egress.Client is one.
+type Client interface {
+	Do(r *http.Request) (*http.Response, error)
+}
+
+// Options configure a Thinker; Client, Builtin and Log are required. The times have defaults.
+type Options struct {
+	Client  Client
+	Builtin agent.Thinker // responds for agents of other engines, and where the server fails
+	Search  *knowledge.Search
+	Log     *slog.Logger
+
+	Silence time.Duration // how long the server may be silent, at first and later; default 10 s
+	Whole   time.Duration // how long a response may take with all rounds of tools; default 40 s
+}
+
+const (
+	// maxRounds is how often the server may use tools before it must respond.
+	maxRounds = 5
+	// maxAnswer is how many bytes the server may say.
+	maxAnswer = 8000
+	// maxArticles is how many articles the server gets.
+	maxArticles = 4
+	maxSources  = 3
+)
+
+// Thinker implements agent.Thinker.
+type Thinker struct{ o Options }
+
+// New returns a Thinker.
+func New(o Options) *Thinker {
+	if o.Silence == 0 {
+		o.Silence = 10 * time.Second
+	}
+	if o.Whole == 0 {
+		o.Whole = 40 * time.Second
+	}
+	return &Thinker{o}
+}
+
+// Reply implements agent.Thinker.
+func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error {
+	if r.Agent.Engine != Engine || r.Agent.OpenAI == nil {
+		return t.o.Builtin.Reply(ctx, r, emit)
+	}
+	limited, cancel := context.WithTimeout(ctx, t.o.Whole)
+	defer cancel()
+	e := &exchange{Thinker: t, request: r, emit: emit}
+	err := e.run(limited)
+	switch {
+	case err == nil:
+		return nil
+	case e.unheard != nil:
+		return e.unheard
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	t.o.Log.WarnContext(ctx, "ask the engine of an agent", "company", r.CompanyID, "agent", r.Agent.ID, "said", e.said, "error", err)
+	failure := agent.Action{Failure: "The engine failed: " + err.Error()}
+	if e.said > 0 { // what was said stands
+		failure.Say = "…"
+		return emit(failure)
+	}
+	if err := emit(failure); err != nil {
+		return err
+	}
+	return t.o.Builtin.Reply(ctx, r, emit)
+}
+
+// exchange is the making of one response.
+type exchange struct {
+	*Thinker
+	request  *agent.Request
+	emit     func(agent.Action) error
+	messages []message
+	found    []knowledge.Hit // articles that the server got
+	said     int             // bytes
+	handoff  bool
+	unheard  error // of emit
+}
+
+var (
+	errSilent  = errors.New("the server was silent for too long")
+	errTools   = errors.New("the server used tools too often")
+	errNothing = errors.New("the server said nothing")
+	errTooLong = errors.New("the server said too much")
+)
+
+// run asks the server until it uses no more tools.
+func (e *exchange) run(ctx context.Context) error {
+	if err := e.search(ctx, e.request.Message()); err != nil {
+		return err
+	}
+	e.messages = prompt(e.request, e.found)
+	tools := toolsOf(e.request.Agent)
+	for round := 0; ; round++ {
+		if round == maxRounds {
+			tools = nil
+		}
+		turn, err := e.ask(ctx, tools)
+		switch {
+		case err != nil:
+			return err
+		case len(turn.ToolCalls) == 0:
+			return e.finish()
+		case round == maxRounds:
+			return errTools
+		}
+		e.messages = append(e.messages, turn)
+		for _, call := range turn.ToolCalls {
+			result, err := e.use(ctx, call)
+			if err != nil {
+				return err
+			}
+			e.messages = append(e.messages, message{Role: "tool", ToolCallID: call.ID, Content: result})
+		}
+		if e.handoff {
+			return nil
+		}
+	}
+}
+
+// search adds what is found of a text to what the server gets.
+func (e *exchange) search(ctx context.Context, text string) error {
+	if e.o.Search == nil {
+		return nil
+	}
+	found, err := e.o.Search.Find(ctx, e.request.Query(text, maxArticles))
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	e.found = append(e.found, found...)
+	return nil
+}
+
+// finish emits the sources of the answer, and whether the knowledge holds none.
+func (e *exchange) finish() error {
+	if e.said == 0 {
+		return errNothing
+	}
+	var last agent.Action
+	seen := map[agent.Source]bool{}
+	for i := range e.found {
+		source := agent.Source{Title: e.found[i].Title, URL: e.found[i].URL}
+		if e.found[i].Answers() && !seen[source] && len(seen) < maxSources {
+			seen[source] = true
+			last.Sources = append(last.Sources, source)
+		}
+	}
+	last.Unanswered = len(last.Sources) == 0 && len(e.request.Agent.Knowledge) > 0 && !agent.SmallTalk(e.request.Message())
+	return e.pass(last)
+}
+
+// say passes on a piece of text.
+func (e *exchange) say(text string) error {
+	if e.said+len(text) > maxAnswer {
+		return errTooLong
+	}
+	e.said += len(text)
+	return e.pass(agent.Action{Say: text})
+}
+
+func (e *exchange) pass(a agent.Action) error {
+	e.unheard = e.emit(a)
+	return e.unheard
+}

@@ -1,0 +1,109 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"carillon/internal/agent"
+)
+
+// toolCall is a tool that the server wants to use.
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // JSON
+}
+
+// tool is one that the server may use.
+type tool struct {
+	Type     string     `json:"type"`
+	Function definition `json:"function"`
+}
+
+type definition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"` // JSON Schema
+}
+
+const (
+	searchTool  = "search"
+	handoffTool = "handoff"
+
+	maxCalls     = 8       // of tools in a round
+	maxArguments = 4 << 10 // bytes of a call's
+	maxQuery     = 500     // characters
+	maxReason    = 300
+)
+
+// toolsOf are the tools of an agent that exist here.
+func toolsOf(a *agent.Agent) (all []tool) {
+	add := func(name, description, parameters string) {
+		if slices.Contains(a.Tools, name) {
+			all = append(all, tool{"function", definition{name, description, json.RawMessage(parameters)}})
+		}
+	}
+	add(searchTool, "Search the company's articles. Use it where the articles that you have hold no answer.",
+		`{"type":"object","properties":{"query":{"type":"string","description":"What to search for, in the words of an article"}},"required":["query"],"additionalProperties":false}`)
+	add(handoffTool, "Have a teammate of the company take over the conversation: when the person asks for one, or you cannot help.",
+		`{"type":"object","properties":{"reason":{"type":"string","description":"Why, in a few words for the teammate"}},"required":["reason"],"additionalProperties":false}`)
+	return all
+}
+
+// use runs a tool and returns what the server gets. What is wrong with a call is for the server to mend.
+func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
+	name := call.Function.Name
+	if !slices.Contains(e.request.Agent.Tools, name) {
+		return "Error: there is no tool " + line(name), nil
+	}
+	switch name {
+	case searchTool:
+		query, fault := argument(call.Function.Arguments, "query", maxQuery)
+		if fault != "" {
+			return fault, nil
+		}
+		before := len(e.found)
+		if err := e.search(ctx, query); err != nil {
+			return "", err
+		}
+		return articles(e.found[before:]), nil
+	case handoffTool:
+		reason, fault := argument(call.Function.Arguments, "reason", maxReason)
+		if fault != "" {
+			return fault, nil
+		}
+		if e.handoff {
+			return "A teammate takes over", nil
+		}
+		e.handoff = true
+		return "A teammate takes over", e.pass(agent.Action{Handoff: line(reason)})
+	}
+	return "Error: there is no tool " + line(name), nil
+}
+
+// argument reads the only argument of a tool, a text; fault is what the server is told otherwise.
+func argument(arguments, name string, most int) (value, fault string) {
+	var all map[string]any
+	if err := json.Unmarshal([]byte(arguments), &all); err != nil {
+		return "", "Error: the arguments are no JSON object"
+	}
+	value, ok := all[name].(string)
+	value = strings.TrimSpace(value)
+	switch {
+	case !ok || len(all) != 1:
+		return "", "Error: the arguments must be {\"" + name + "\": text}"
+	case value == "":
+		return "", "Error: " + name + " must not be empty"
+	case utf8.RuneCountInString(value) > most:
+		return "", "Error: " + name + " is too long"
+	}
+	return value, ""
+}
