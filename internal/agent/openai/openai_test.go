@@ -223,7 +223,7 @@ func TestTheServerSearchesAndMendsItsMistakes(t *testing.T) {
 	}
 }
 
-func TestTheServerHandsOff(t *testing.T) {
+func TestTheServerAsksForATeammate(t *testing.T) {
 	r := newRig(t, uses([2]string{"handoff", `{"reason":"wants\na person"}`}, [2]string{"handoff", `{"reason":"twice"}`}))
 	got, err := r.reply(t, r.request("Get me somebody"))
 	if err != nil || got.handoff != "wants a person" || got.text != "" || got.failure != "" {

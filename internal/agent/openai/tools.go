@@ -89,7 +89,7 @@ func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 	return "Error: there is no tool " + line(name), nil
 }
 
-// argument reads the only argument of a tool, a text; fault is what the server is told otherwise.
+// argument reads the only argument of a tool, a text; fault is what the server gets otherwise.
 func argument(arguments, name string, most int) (value, fault string) {
 	var all map[string]any
 	if err := json.Unmarshal([]byte(arguments), &all); err != nil {
