@@ -175,6 +175,9 @@ func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Contex
 
 const followEvery = 500 * time.Millisecond
 
+// Spread is how long after a change other nodes have learned of it, as long as they reach the database.
+const Spread = followEvery + 200*time.Millisecond
+
 // Follow invalidates what other nodes changed, until ctx ends. A database that does not respond may have changed: what is
 // cached is not to be trusted past it.
 func (c *Configuration) Follow(ctx context.Context) {

@@ -80,7 +80,7 @@ func (x interest) addWebhook(doc string) error {
 // Follow has the events of a topic written for a while, because a stream of it is open; whoever keeps it open renews that
 // well before a lease is over. A renewal leaves the caches alone. After a time without a stream the topic skips a number:
 // what happened meanwhile may be missing, and whoever followed it before sees that by the gap. There is one row a company and
-// topic, which stays.
+// topic, which stays. The first to follow waits until other nodes write the events too.
 func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
 	now, renewed := time.Now(), false
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -99,6 +99,13 @@ func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
 			}
 			return err
 		})
+		if err == nil && !s.d.SQLite() {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(configure.Spread):
+			}
+		}
 	}
 	return db.Wrap(err, "follow a topic")
 }
