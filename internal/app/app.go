@@ -210,7 +210,7 @@ func (a *App) wire() error {
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.thinker = openai.New(openai.Options{Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
-	a.conversations = newConversations(a.store, a.hub, a.thinker, a.log)
+	a.conversations = newConversations(a.store, a.hub, a.thinker, a.metrics.chat, a.log)
 	sessionKey, err := a.store.Derive("chat sessions")
 	if err != nil {
 		return err

@@ -47,9 +47,9 @@ const (
 )
 
 // newConversations builds what holds conversations.
-func newConversations(s *store.Store, hub *realtime.Hub, thinker agent.Thinker, log *slog.Logger) *conversation.Conversations {
+func newConversations(s *store.Store, hub *realtime.Hub, thinker agent.Thinker, observer conversation.Observer, log *slog.Logger) *conversation.Conversations {
 	return conversation.New(conversation.Options{
-		Store: s.Chats(), Agents: talking{s}, Thinker: thinker, Publisher: hub, Log: log, Alone: s.SQLite(),
+		Store: s.Chats(), Agents: talking{s}, Thinker: thinker, Publisher: hub, Observer: observer, Log: log, Alone: s.SQLite(),
 		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {
 			if err := recordQuestion(ctx, s.Questions(), c, question); err != nil {
 				log.WarnContext(ctx, "record a question without an answer", "conversation", c.ID, "error", err)

@@ -58,7 +58,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
-		dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
+		talkingDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
 	}
@@ -105,6 +105,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	count(refusedDesc, float64(g.app.store.Unsearchable()))
 	g.ofQueue(gauge, count)
+	g.ofConversations(gauge)
 }
 
 type emit func(d *prometheus.Desc, v float64, labels ...string)

@@ -39,12 +39,14 @@ type metrics struct {
 	talked        prometheus.Histogram
 	writes        prometheus.Histogram
 	commit        prometheus.Histogram
+	chat          *chatMetrics
 }
 
 func newMetrics(a *App) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.ofRequests()
 	m.ofMessages()
+	m.ofConversations()
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -19,6 +20,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
@@ -102,6 +104,9 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
 	a.metrics.received([]provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
 	a.metrics.delivered("failed", carillon.ReasonProviderRefused, 0)
+	a.metrics.chat.Opened(chats.Automated)
+	a.metrics.chat.Moved(chats.Queued, chats.Active, time.Minute)
+	a.metrics.chat.Turned(chats.Teammate, time.Second)
 	families, err := a.metrics.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +125,12 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 		"carillon_callbacks_total":         `{result="rejected"} 1`,
 		"carillon_http_refused_total":      `{code="unauthorized"} 1`,
 		"carillon_attempts_total":          `{outcome="failed",reason="provider_refused"} 1`,
+		"carillon_chat_opened_total":       ` 1`,
+		"carillon_chat_moves_total":        `{state="active"} 1`,
+		"carillon_chat_wait_seconds_sum":   ` 60`,
+		"carillon_chat_turns_total":        `{author="teammate"} 1`,
+		"carillon_chat_reply_seconds_sum":  `{author="teammate"} 1`,
+		"carillon_chat_conversations":      `{state="queued"} 0`,
 		"carillon_ready":                   ` 1`,
 		"carillon_shards_owned":            ` 64`,
 	}

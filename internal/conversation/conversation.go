@@ -46,6 +46,21 @@ type Publisher interface {
 	Publish(events ...*events.Event)
 }
 
+// Observer is called for what was stored, for metrics.
+type Observer interface {
+	// Opened is called for a conversation that was begun, Moved for one that came into another state, which it left after a time.
+	Opened(state chats.State)
+	Moved(from, to chats.State, after time.Duration)
+	// Turned is called for each turn that somebody said. replied is how long after the contact asked it answers them; 0: it does not.
+	Turned(author chats.Author, replied time.Duration)
+}
+
+type nobody struct{}
+
+func (nobody) Opened(chats.State)                            {}
+func (nobody) Moved(chats.State, chats.State, time.Duration) {}
+func (nobody) Turned(chats.Author, time.Duration)            {}
+
 // Options configure Conversations; all are required but Unanswered.
 type Options struct {
 	Store     *chats.Store
@@ -55,6 +70,7 @@ type Options struct {
 	Log       *slog.Logger
 	// Unanswered records a question that the agent had no answer to.
 	Unanswered func(ctx context.Context, c *chats.Conversation, question string)
+	Observer   Observer // default: nobody
 	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
@@ -83,6 +99,9 @@ func New(o Options) *Conversations {
 	}
 	if o.MissedAfter == 0 {
 		o.MissedAfter = 5 * time.Minute
+	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
 	}
 	if o.Unanswered == nil {
 		o.Unanswered = func(context.Context, *chats.Conversation, string) {}
@@ -124,6 +143,9 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	}
 	if err := s.store.Open(context.WithoutCancel(ctx), o); err != nil {
 		return nil, nil, err
+	}
+	if o.Made {
+		s.o.Observer.Opened(o.Conversation.State)
 	}
 	return &o.Conversation, &o.Contact, nil
 }
@@ -207,8 +229,35 @@ func (s *core) append(
 func (s *core) change(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
-	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Edit: edit}
-	return c, s.store.Do(context.WithoutCancel(ctx), c)
+	var before chats.Conversation
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+		before = *c
+		return edit(c)
+	}}
+	err := s.store.Do(context.WithoutCancel(ctx), c)
+	if err == nil && c.Repeated == nil {
+		s.observe(&before, c)
+	}
+	return c, err
+}
+
+// observe passes on what a change brought.
+func (s *core) observe(before *chats.Conversation, c *chats.Change) {
+	if after := c.Conversation; after.State != before.State {
+		s.o.Observer.Moved(before.State, after.State, after.StateAt.Sub(before.StateAt))
+	}
+	asked := before.AskedAt
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		if t.Kind == chats.KindEvent || t.Note {
+			continue
+		}
+		replied := time.Duration(0)
+		if t.Author != chats.Visitor && !asked.IsZero() {
+			replied, asked = max(t.At.Sub(asked), time.Millisecond), time.Time{}
+		}
+		s.o.Observer.Turned(t.Author, replied)
+	}
 }
 
 // full refuses what people add to a conversation that has too many turns. Replies, handoffs and its end are still possible.

@@ -480,3 +480,50 @@ func TestTheReplyOfAStoppedNodeIsGiven(t *testing.T) {
 		}
 	})
 }
+
+// observed is what an observer was called with, a line each.
+type observed []string
+
+func (o *observed) Opened(state chats.State) { *o = append(*o, "opened "+string(state)) }
+
+func (o *observed) Moved(from, to chats.State, after time.Duration) {
+	*o = append(*o, fmt.Sprintf("%s > %s after %s", from, to, after))
+}
+
+func (o *observed) Turned(author chats.Author, replied time.Duration) {
+	*o = append(*o, fmt.Sprintf("%s %s", author, replied))
+}
+
+func TestWhatIsStoredIsObserved(t *testing.T) {
+	r := newRig(t, store.Options{})
+	var got observed
+	r.o.Observer = &got
+	id := r.open()
+	r.pass(time.Second)
+	r.say(id, "1", "Hello")
+	r.say(id, "1", "Hello") // again
+	r.must(r.Ask(t.Context(), r.company, id, "", false))
+	r.pass(2 * time.Second)
+	r.say(id, "2", "Anybody?")
+	r.pass(time.Minute)
+	said := Said{ClientID: "1", Kind: chats.KindText, Text: "Yes"}
+	for range 2 {
+		if _, _, err := r.Answer(t.Context(), r.ana, id, said, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said.ClientID = "2"
+	if _, _, err := r.Note(t.Context(), r.ana, id, said); err != nil {
+		t.Fatal(err)
+	}
+	said.ClientID = "3"
+	if _, _, err := r.Answer(t.Context(), r.ana, id, said, -1); err != nil {
+		t.Fatal(err)
+	}
+	want := observed{
+		"opened bot", "visitor 0s", "bot > missed after 1s", "visitor 0s", "missed > active after 1m2s", "teammate 1m2s", "teammate 0s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

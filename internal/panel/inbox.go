@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// inbox serves a company's conversations to its teammates.
+// inbox serves a company's conversations to its teammates (docs/reference/conversation.md).
 type inbox struct{ *Panel }
 
 const (

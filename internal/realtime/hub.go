@@ -149,3 +149,15 @@ func (h *Hub) Subscribers() int {
 	defer h.mu.Unlock()
 	return h.count
 }
+
+// Streams returns the number of subscriptions on this node by topic; the topics of single things count as one.
+func (h *Hub) Streams() map[string]int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := map[string]int{}
+	for t, all := range h.topics {
+		kind, _, _ := strings.Cut(t.name, "/")
+		n[kind] += len(all)
+	}
+	return n
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/internal/store/chats"
+)
+
+// chatMetrics are the metrics of conversations that are counted as they happen.
+type chatMetrics struct {
+	opened  prometheus.Counter
+	moves   *prometheus.CounterVec
+	turns   *prometheus.CounterVec
+	replied *prometheus.HistogramVec
+	waited  prometheus.Histogram
+}
+
+// ofConversations adds the metrics of conversations.
+func (m *metrics) ofConversations() {
+	x := &chatMetrics{
+		moves:   m.vec("carillon_chat_moves_total", "Conversations that came into another state, by that state.", "state"),
+		turns:   m.vec("carillon_chat_turns_total", "What was said in conversations, by author: visitor, agent, teammate.", "author"),
+		replied: m.histogramVec("carillon_chat_reply_seconds", "Time from what a contact said, not answered before, to the reply, by its author.", prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
+		waited:  m.histogram("carillon_chat_wait_seconds", "Time in which a contact waited for a teammate who then took the conversation.", prometheus.ExponentialBuckets(1, 2, 15)),
+		opened:  prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
+	}
+	m.registry.MustRegister(x.opened)
+	m.chat = x
+}
+
+// Opened implements conversation.Observer.
+func (x *chatMetrics) Opened(chats.State) { x.opened.Inc() }
+
+// Moved implements conversation.Observer.
+func (x *chatMetrics) Moved(from, to chats.State, after time.Duration) {
+	x.moves.WithLabelValues(string(to)).Inc()
+	if to == chats.Active && (from == chats.Queued || from == chats.Missed) {
+		x.waited.Observe(after.Seconds())
+	}
+}
+
+// Turned implements conversation.Observer.
+func (x *chatMetrics) Turned(author chats.Author, replied time.Duration) {
+	x.turns.WithLabelValues(string(author)).Inc()
+	if replied > 0 {
+		x.replied.WithLabelValues(string(author)).Observe(replied.Seconds())
+	}
+}
+
+//nolint:gochecknoglobals // descriptions, read only
+var (
+	talkingDesc = desc("carillon_chat_conversations", "Conversations of all nodes that are not resolved, by state.", "state")
+	streamsDesc = desc("carillon_streams", "Open streams of this node by topic: conversation, inbox, notifications, calls.", "topic")
+)
+
+// ofConversations reads what is counted when Prometheus scrapes.
+func (g *gauges) ofConversations(gauge emit) {
+	for topic, n := range g.app.hub.Streams() {
+		gauge(streamsDesc, float64(n), topic)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+	defer cancel()
+	if states, err := g.app.store.Chats().States(ctx); err == nil {
+		for _, state := range []chats.State{chats.Automated, chats.Queued, chats.Active, chats.WrapUp, chats.Missed, chats.Abandoned} {
+			gauge(talkingDesc, float64(states[state]), string(state))
+		}
+	}
+}
