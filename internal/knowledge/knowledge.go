@@ -8,6 +8,7 @@ package knowledge
 
 import (
 	"strconv"
+	"strings"
 
 	"carillon/internal/resource"
 )
@@ -29,6 +30,7 @@ type Article struct {
 const (
 	maxArticles = 10_000   // of a base
 	maxBytes    = 16 << 20 // of their texts
+	maxParts    = 50_000   // about as many passages
 	version     = 1        // of Passages
 	maxTitle    = 80       // characters of a title that is made from the text
 )
@@ -53,7 +55,7 @@ func (b *Base) Validate() error {
 	c.Identifier("id", b.ID)
 	b.Articles = resource.List(b.Articles)
 	c.That(len(b.Articles) <= maxArticles, "articles", "Must have at most "+strconv.Itoa(maxArticles)+" entries")
-	size := 0
+	size, parts := 0, 0
 	for i, a := range b.Articles {
 		at := resource.Index("articles", i)
 		c.Text(at+".title", a.Title)
@@ -63,7 +65,9 @@ func (b *Base) Validate() error {
 		}
 		c.That(a.Language == "" || resource.ValidLanguage(a.Language), at+".language", "Must be a language such as es or pt-BR")
 		size += len(a.Title) + len(a.Text)
+		parts += strings.Count(a.Text, "\n#") + len(a.Text)/passageLength + 1
 	}
+	c.That(parts <= maxParts, "articles", "Must have at most 50,000 articles and headings together")
 	c.That(size <= maxBytes, "articles", "Must have at most 16 MiB of text together")
 	return c.Err()
 }

@@ -107,6 +107,13 @@ func TestBasesAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", field, b.Validate())
 		}
 	}
+	split := Base{Articles: make([]Article, 10)}
+	for i := range split.Articles {
+		split.Articles[i].Text = strings.Repeat("\n#", MaxText/2)
+	}
+	if err := split.Validate(); err == nil {
+		t.Error("more than 50,000 headings were accepted")
+	}
 	big := Base{}
 	for range maxBytes/(60<<10) + 1 {
 		big.Articles = append(big.Articles, Article{Text: strings.Repeat("x", 60<<10)})

@@ -1,12 +1,12 @@
 package knowledge
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // languages are those whose words are reduced to stems. Words of any other are only folded.
 var languages = []string{"en", "es", "pt"} //nolint:gochecknoglobals // read only
+
+// languageWords is how many words of a text its language is found out from.
+const languageWords = 200
 
 // base is a tag's language without region, in small letters.
 func base(tag string) string {
@@ -18,6 +18,7 @@ func base(tag string) string {
 // given one.
 func languageOf(text, given string) string {
 	words := Words(text)
+	words = words[:min(len(words), languageWords)]
 	most, language := 0, ""
 	for _, l := range languages {
 		n := 0
@@ -40,27 +41,35 @@ func languageOf(text, given string) string {
 
 // stopped reports whether a word says nothing about what a text is about.
 func stopped(word, language string) bool {
-	return len(word) == 1 && word[0] >= 'a' || slices.Contains(stops[language], word)
+	return len(word) == 1 && word[0] >= 'a' || stops[language][word]
 }
 
-// stops are the words of a language that questions are made of whatever they are about, folded and sorted by use.
-var stops = map[string][]string{ //nolint:gochecknoglobals // read only
-	"en": strings.Fields(`the and or but if then than that this these those there here it its is are was were be been being am do does did done doing
+// stops are the words of a language that questions are made of whatever they are about, folded.
+var stops = map[string]map[string]bool{ //nolint:gochecknoglobals // read only
+	"en": setOf(`the and or but if then than that this these those there here it its is are was were be been being am do does did done doing
 		have has had having can could may might must shall should will would to of in on at by for from with without about into over under as so
 		not no yes what when where which who whom whose why how much many any some all every you your yours we our ours us me my mine he she his
 		her they them their please want wants need needs know tell say get got let like also just only very really too hi hello hey ok okay
 		thanks thank don doesn didn isn aren wasn won wouldn couldn ll re ve somebody someone something anything am im ive id let lets
 		question wonder wondering help ask asking give find possible going go`),
-	"es": strings.Fields(`el la los las lo un una unos unas al del de que y e o u ni pero si no en con sin por para a ante desde hasta sobre entre como
+	"es": setOf(`el la los las lo un una unos unas al del de que y e o u ni pero si no en con sin por para a ante desde hasta sobre entre como
 		cuando cuanto cuanta cuantos cuantas donde cual cuales quien quienes porque es son era fue ser esta estan este esto estos estas ese esa eso
 		esos esas estoy estamos hay ha han he hemos haber habia tengo tiene tienen tenemos tienes tener puede pueden puedo podemos puedes podria
 		podrian me mi mis te tu tus se su sus nos nuestro nuestra le les yo usted ustedes ellos ellas nosotros quiero quiere quisiera quieren
 		necesito necesita saber sabe se dime decir diga digame hola gracias favor buenas buenos muy mas menos ya tambien solo algo alguien todo
 		toda todos todas otro otra gustaria hacer hago hace hacen pregunta ayuda ayudar poder debo debe hoy`),
-	"pt": strings.Fields(`o a os as um uma uns umas ao aos do da dos das de que e ou mas se nao sim em no na nos nas com sem por para pelo pela pelos
+	"pt": setOf(`o a os as um uma uns umas ao aos do da dos das de que e ou mas se nao sim em no na nos nas com sem por para pelo pela pelos
 		pelas ate sobre entre como quando quanto quanta quantos quantas onde qual quais quem porque ser sao era foi esta estao este isto estes
 		estas esse essa isso esses essas estou estamos ha tem tenho temos tinha ter pode podem posso podemos poderia me meu minha meus minhas te
 		teu tua seu sua seus suas nosso nossa lhe eu voce voces ele ela eles elas nos quero quer queria gostaria preciso precisa saber sabe diga
 		dizer ola obrigado obrigada favor muito mais menos ja tambem so algo alguem tudo todo toda todos todas outro outra fazer faco faz fazem
 		pergunta ajuda ajudar devo deve oi bom boa hoje`),
+}
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -195,14 +196,19 @@ func excerpt(text string, words []wanted) string {
 		return text
 	}
 	all := sentences(text)
+	sizes, has := make([]int, len(all)), make([]uint32, len(all))
+	for i, sentence := range all {
+		sizes[i], has[i] = length(sentence), having(sentence, words)
+	}
 	best, most := "", -1
 	for from := range all {
-		run, to := "", from
-		for ; to < len(all) && length(run)+length(all[to]) <= maxExcerpt; to++ {
-			run += all[to]
+		to, size, found := from, 0, uint32(0)
+		for ; to < len(all) && size+sizes[to] <= maxExcerpt; to++ {
+			size += sizes[to]
+			found |= has[to]
 		}
-		if n := having(run, words); n > most {
-			best, most = run, n
+		if n := bits.OnesCount32(found); n > most {
+			best, most = strings.Join(all[from:to], ""), n
 		}
 		if to == len(all) {
 			break
@@ -214,18 +220,15 @@ func excerpt(text string, words []wanted) string {
 	return best
 }
 
-// having counts the words that a text has.
-func having(text string, words []wanted) (n int) {
-	has := map[string]bool{}
+// having says which of the words, at most 32, a text has: a bit for each.
+func having(text string, words []wanted) (has uint32) {
 	for _, word := range Words(text) {
-		for _, form := range forms(word) {
-			has[form] = true
+		own := forms(word)
+		for i, want := range words {
+			if slices.ContainsFunc(want, func(form string) bool { return slices.Contains(own, form) }) {
+				has |= 1 << i
+			}
 		}
 	}
-	for _, forms := range words {
-		if slices.ContainsFunc(forms, func(form string) bool { return has[form] }) {
-			n++
-		}
-	}
-	return n
+	return has
 }
