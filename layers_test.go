@@ -41,6 +41,7 @@ var layers = map[string]float64{
 	"internal/widget":       2,
 	"internal/conversation": 3,
 	"internal/auth":         3,
+	"internal/files":        3,
 
 	"internal/whatsapp":     4,
 	"internal/sip":          4,
@@ -69,6 +70,7 @@ var layers = map[string]float64{
 	"internal/store/configure":    6.5,
 	"internal/store/calls":        6,
 	"internal/store/chats":        6,
+	"internal/store/files":        6,
 	"internal/store/questions":    6,
 	"internal/store/events":       6.25,
 	"internal/store/work":         6.5,

@@ -3,7 +3,7 @@
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ events ─▶ quotas (once a day) ─▶ conversations and contacts, then notifications, company by company:
+//	round: keys ─▶ events ─▶ files ─▶ quotas (once a day) ─▶ conversations and contacts, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
 // On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
@@ -26,6 +26,7 @@ const (
 	Events        = "events"
 	Conversations = "conversations" // without their turns
 	Contacts      = "contacts"
+	Files         = "files"
 )
 
 // Options wire a Purge. The zero value works.
@@ -89,6 +90,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if busy, err := p.events(ctx, now); busy || err != nil {
+		return err
+	}
+	if busy, err := p.files(ctx, now); busy || err != nil {
 		return err
 	}
 	if now.Sub(p.quotas) >= day {
@@ -187,6 +191,11 @@ func (p *Purge) events(ctx context.Context, now time.Time) (busy bool, err error
 
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Keys, func() (store.Purged, error) { return p.store.DropKeys(ctx, now, p.pace.rows) })
+}
+
+// files deletes those that no turn shows, one at a step: a file may have many megabytes. The others go with their conversations.
+func (p *Purge) files(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Files, func() (store.Purged, error) { return p.store.DropFiles(ctx, now, 1) })
 }
 
 // steps repeats a step until it leaves nothing.

@@ -22,6 +22,7 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
+	"carillon/internal/store/files"
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rates"
 	"carillon/internal/store/resources"
@@ -92,6 +93,7 @@ type Store struct {
 	calls        *calls.Store
 	chats        *chats.Store
 	questions    *questions.Store
+	files        *files.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -137,6 +139,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
+	s.files = files.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -160,6 +163,9 @@ func (s *Store) Chats() *chats.Store { return s.chats }
 
 // Questions are what agents had no answer to.
 func (s *Store) Questions() *questions.Store { return s.questions }
+
+// Files are the tables of files that people send.
+func (s *Store) Files() *files.Store { return s.files }
 
 // node is this node's id, once it has joined the others.
 func (s *Store) node() string { return s.nodeID.Load().(string) }

@@ -1,0 +1,157 @@
+// Package files is the SQL of the files that people send. The bytes are in the database, so that every node has them and a
+// backup too (docs/adr/0022), in parts, so that no write is long.
+package files
+
+import (
+	"context"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// PartSize is the size of every part of a file but the last.
+const PartSize = 256 << 10
+
+// File describes a file.
+type File struct {
+	ID             string
+	CompanyID      string
+	ConversationID string // "": media of notifications
+	SentBy         string // the contact, the teammate or the access key
+	Name           string
+	Type           string // of its content
+	Size           int64
+	SHA256         string // in hexadecimal
+	CreatedAt      time.Time
+	ExpiresAt      time.Time // zero: with its conversation
+}
+
+// Room is how much may be stored.
+type Room struct {
+	Company      int64 // bytes of a company
+	Conversation int   // files of a conversation
+}
+
+// Store reads and writes the tables. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Begin stores a file with its first part; whole says that there are no more. Errors: limit_exceeded, not_found without the
+// conversation.
+func (s *Store) Begin(ctx context.Context, f *File, first []byte, whole bool, room Room) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := s.fits(ctx, tx, f, room); err != nil {
+			return err
+		}
+		if f.ConversationID != "" {
+			var one int
+			err := tx.Row(ctx, []any{&one}, "SELECT 1 FROM conversation WHERE id = $1 AND company_id = $2", f.ConversationID, f.CompanyID)
+			if err != nil {
+				return db.Absent(err, "Conversation")
+			}
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, sha256, whole, created_at, expires_at)
+			VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $7, $8, $9, $10, $11)`, f.ID, f.CompanyID, f.ConversationID, f.SentBy, f.Name, f.Type, f.Size,
+			f.SHA256, whole, db.Millis(f.CreatedAt), db.Millis(f.ExpiresAt)); err != nil {
+			return db.Wrap(err, "write file")
+		}
+		return addPart(ctx, tx, f.ID, 0, first)
+	})
+}
+
+// fits checks that there is room for what is known of a file's size.
+func (s *Store) fits(ctx context.Context, tx *db.Tx, f *File, room Room) error {
+	var used int64
+	if err := tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(size), 0) FROM file WHERE company_id = $1", f.CompanyID); err != nil {
+		return db.Wrap(err, "add up files")
+	}
+	if used+f.Size > room.Company {
+		return full("The company has no room for more files", room.Company, used)
+	}
+	if f.ConversationID == "" {
+		return nil
+	}
+	var n int64
+	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM file WHERE conversation_id = $1", f.ConversationID); err != nil {
+		return db.Wrap(err, "count files")
+	}
+	if n >= int64(room.Conversation) {
+		return full("The conversation has too many files", int64(room.Conversation), n)
+	}
+	return nil
+}
+
+func full(message string, limit, used int64) error {
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: limit}, {Key: "used", Value: used}}}
+}
+
+func addPart(ctx context.Context, tx *db.Tx, id string, part int, bytes []byte) error {
+	_, err := tx.Exec(ctx, "INSERT INTO file_part (file_id, part, bytes) VALUES ($1, $2, $3)", id, part, bytes)
+	return db.Wrap(err, "write a part of a file")
+}
+
+// Append stores a further part.
+func (s *Store) Append(ctx context.Context, id string, part int, bytes []byte) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return addPart(ctx, tx, id, part, bytes) })
+}
+
+// Finish stores what is known of a file once all of it is there. Errors: limit_exceeded.
+func (s *Store) Finish(ctx context.Context, f *File, room Room) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := s.fits(ctx, tx, &File{CompanyID: f.CompanyID, Size: f.Size}, room); err != nil {
+			return err
+		}
+		n, err := tx.Exec(ctx, "UPDATE file SET type = $1, name = $2, size = $3, sha256 = $4, whole = TRUE WHERE id = $5 AND company_id = $6",
+			f.Type, f.Name, f.Size, f.SHA256, f.ID, f.CompanyID)
+		if err == nil && n == 0 { // its conversation was deleted meanwhile
+			return carillon.Absent("File")
+		}
+		return db.Wrap(err, "finish file")
+	})
+}
+
+const columns = "id, company_id, COALESCE(conversation_id, ''), sent_by, name, type, size, sha256, created_at, expires_at"
+
+func scan(row db.Scan) (*File, error) {
+	var f File
+	var created, expires int64
+	err := row(&f.ID, &f.CompanyID, &f.ConversationID, &f.SentBy, &f.Name, &f.Type, &f.Size, &f.SHA256, &created, &expires)
+	f.CreatedAt, f.ExpiresAt = db.Instant(created), db.Instant(expires)
+	return &f, err
+}
+
+// Find returns a whole file of any company. Errors: not_found.
+func (s *Store) Find(ctx context.Context, id string) (*File, error) {
+	f, err := db.Find(ctx, s.d, "file", scan, "SELECT "+columns+" FROM file WHERE id = $1 AND whole", id)
+	if err == nil && f == nil {
+		return nil, carillon.Absent("File")
+	}
+	return f, err
+}
+
+// Keep returns a whole file of a conversation that its sender is about to show, which no longer expires. Errors: not_found.
+func (s *Store) Keep(ctx context.Context, companyID, conversationID, sentBy, id string) (*File, error) {
+	return db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (*File, error) {
+		f, err := db.Find(ctx, tx, "file", scan, `UPDATE file SET expires_at = 0 WHERE id = $1 AND company_id = $2 AND conversation_id = $3
+			AND sent_by = $4 AND whole RETURNING `+columns, id, companyID, conversationID, sentBy)
+		if err == nil && f == nil {
+			return nil, carillon.Absent("File")
+		}
+		return f, err
+	})
+}
+
+// Part returns a part of a file. Errors: not_found.
+func (s *Store) Part(ctx context.Context, id string, part int) (bytes []byte, err error) {
+	err = s.d.Row(ctx, []any{&bytes}, "SELECT bytes FROM file_part WHERE file_id = $1 AND part = $2", id, part)
+	return bytes, db.Absent(err, "File")
+}
+
+// Drop deletes a file that could not be stored whole.
+func (s *Store) Drop(ctx context.Context, id string) error {
+	_, err := s.d.Exec(ctx, "DELETE FROM file WHERE id = $1 AND NOT whole", id)
+	return db.Wrap(err, "delete file")
+}
