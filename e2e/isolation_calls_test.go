@@ -141,10 +141,13 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST "+v1+"/chat/session"] = []call{
 		{kind: own, body: begin(betaWidget, "")}, {body: begin(alphaWidget, `,"identity":"forged"`)}, {body: begin(alphaID, "")},
 	}
-	for _, name := range []string{"turns", "typing", "seen", "handoff", "contact", "rating", "end"} {
+	for _, name := range []string{"files", "turns", "typing", "seen", "handoff", "contact", "rating", "end"} {
 		all["POST "+v1+"/chat/"+name] = []call{{body: begin(alphaWidget, "")}}
 	}
 	all["GET "+v1+"/chat/stream"] = []call{{}}
+	all["GET "+v1+"/files/{id}"] = []call{{}, {query: "expires=4102444800&signature=" + strings.Repeat("0", 64)}}
+	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})
+	all["GET /panel/v1/conversations/{id}/files/{file}"] = panel(call{})
 	all["GET /chat-assets/{file...}"] = []call{{}}
 	all["GET /embed/{file}"] = []call{{}}
 	const conversations, one = "/panel/v1/conversations", "/panel/v1/conversations/{id}"

@@ -83,7 +83,7 @@ func (a *App) printFirstSteps(token string, none bool) {
 		_, _ = fmt.Fprintf(to, firstSteps, ready.BaseURL, ready.PanelURL, token, token, ready.BaseURL)
 	}
 	if d := ready.DemoFacts; d != nil {
-		_, _ = fmt.Fprintf(to, demoSteps, ready.BaseURL, d.DemoURL, ready.PanelURL, d.Email, d.Password, d.AccessKey,
+		_, _ = fmt.Fprintf(to, demoSteps, ready.BaseURL, ready.DemoURL, ready.PanelURL, d.Email, d.Password, d.AccessKey,
 			ready.BaseURL, d.AccessKey, demoBody(d), reach(a.cfg.ReadyFile, ready.BaseURL, d.AccessKey))
 	}
 }

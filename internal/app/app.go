@@ -25,6 +25,7 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
@@ -64,6 +65,7 @@ type App struct {
 	notify        *notify.Notify
 	calls         *call.Calls
 	conversations *conversation.Conversations
+	files         *files.Files
 	search        *knowledge.Search
 	thinker       agent.Thinker
 	engines       *egress.Client // asks the servers that agents think with
@@ -215,6 +217,11 @@ func (a *App) wire() error {
 	if err != nil {
 		return err
 	}
+	fileKey, err := a.store.Derive("addresses of files")
+	if err != nil {
+		return err
+	}
+	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey})
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow = a.cfg.LogSlow
 	return nil
@@ -227,7 +234,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	admin := panel.New(panel.Deps{
-		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations,
+		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
 		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(),
 	})

@@ -80,11 +80,11 @@ func recordQuestion(ctx context.Context, s *questions.Store, c *chats.Conversati
 // widgetRoutes are the routes of the widgets; root is the page at the installation's address.
 func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route {
 	d := widget.Deps{
-		Auth: a.auth, Resources: a.store, Companies: a.store, Conversations: a.conversations, Chats: a.store.Chats(), Limits: a.limits,
+		Auth: a.auth, Resources: a.store, Companies: a.store, Conversations: a.conversations, Chats: a.store.Chats(), Limits: a.limits, Files: a.files,
 		Events: a.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: func() (string, string) { return a.ready.BaseURL, a.ready.WidgetURL },
 	}
-	all := widget.Routes(d)
+	all := append(widget.Routes(d), a.files.Routes()...)
 	for i := range all {
 		all[i].Handle = api.Gated(a.store, all[i].Handle)
 	}

@@ -17,6 +17,7 @@ type Ready struct {
 	WidgetURL string `json:"widget_url"`
 	PanelURL  string `json:"panel_url"`
 	Version   string `json:"version"`
+	DemoURL   string `json:"demo_url,omitempty"` // in the demo: a page with the chat on it, where possible on another host than the chat's
 	*DemoFacts
 }
 
@@ -30,7 +31,6 @@ type DemoFacts struct {
 	AgentID       string `json:"agent_id"`
 	ChatWidgetID  string `json:"chat_widget_id"`
 	VoiceWidgetID string `json:"voice_widget_id"`
-	DemoURL       string `json:"demo_url"` // a page with the chat on it, where possible on another host than the chat's
 }
 
 // WriteFile writes the ready file atomically. It is readable by its owner only, because it contains the demo's key.

@@ -139,6 +139,16 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(whole(1, 20), func(c *Config) *int { return &c.PasswordPasses }),
 		},
 		{
+			Name: "file-size", Default: "10", Unit: "MiB",
+			Doc: "The largest file that visitors and teammates may send in a conversation.",
+			set: one(whole(1, 200), func(c *Config) *int { return &c.FileSize }),
+		},
+		{
+			Name: "company-files", Default: "5120", Unit: "MiB",
+			Doc: "How much the files of one company may occupy in the database.",
+			set: one(whole(1, 10_000_000), func(c *Config) *int { return &c.CompanyFiles }),
+		},
+		{
 			Name: "media-allow-private", Unit: "cidr", List: true,
 			Doc: "Private networks that addresses given by users (media, webhooks, agents' engines, pages to import) may be in. For tests, and for servers on your own network. May be repeated.",
 			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.MediaAllowPrivate }),

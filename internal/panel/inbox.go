@@ -171,7 +171,7 @@ func (x inbox) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return thread{chats.Summarize(c), contact.View(), part{chats.Views(turns), len(turns) > 0 && turns[0].Seq > 1}}, nil
+	return thread{chats.Summarize(c), contact.View(), part{views(by.companyID, c.ID, turns), len(turns) > 0 && turns[0].Seq > 1}}, nil
 }
 
 // turns responds with the turns right before a seq, or right after one.
@@ -196,7 +196,7 @@ func (x inbox) turns(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := part{Turns: chats.Views(turns)}
+	p := part{Turns: views(by.companyID, c.ID, turns)}
 	if n := len(turns); n > 0 {
 		p.More = name == "before" && turns[0].Seq > 1 || name == "after" && turns[n-1].Seq < c.LastSeq
 	}

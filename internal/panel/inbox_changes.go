@@ -37,6 +37,7 @@ func (x inbox) changed(ctx context.Context, turn *chats.Turn, c *chats.Conversat
 	all := changed{Conversation: chats.Summarize(c)}
 	if turn != nil {
 		view := turn.View()
+		addFileURL(c.CompanyID, c.ID, &view)
 		all.Turn = &view
 	}
 	return all, nil
@@ -84,11 +85,11 @@ func (x inbox) answer(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "client_id", "text", "seen")
+	o, err := object(r, "client_id", "text", "file", "seen")
 	if err != nil {
 		return nil, err
 	}
-	said, err := readSaid(o)
+	said, err := x.readAnswer(r, by, id, o)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +118,25 @@ func (x inbox) writeNote(r *http.Request, by member) (any, error) {
 	}
 	turn, c, err := x.Conversations.Note(r.Context(), by.by(), id, said)
 	return x.changed(r.Context(), turn, c, err)
+}
+
+// readAnswer reads a text or a file.
+func (x inbox) readAnswer(r *http.Request, by member, id string, o *jsonbody.Object) (in conversation.Said, err error) {
+	file, given, err := o.String("file", "file")
+	switch {
+	case err != nil:
+		return in, err
+	case !given:
+		return readSaid(o)
+	case o.Find("text").Present():
+		return in, carillon.Invalid("body", "Takes one of text and file")
+	}
+	if in.ClientID, err = text(o, "client_id", clientIDMost); err != nil {
+		return in, err
+	}
+	in.Kind = chats.KindFile
+	in.File, err = x.Files.Keep(r.Context(), by.from(id), file)
+	return in, err
 }
 
 // readSaid reads what a teammate writes.

@@ -66,7 +66,7 @@ type passing struct {
 // inboxEvent is an event of the topic as teammates get it.
 func inboxEvent(e *events.Event) (httpio.Event, bool) {
 	if e.Kind != "typing" && e.Kind != "viewing" {
-		return realtime.EventOf(e, e.Payload), true
+		return realtime.EventOf(e, withFileURLs(e.CompanyID, e.Subject, e.Payload)), true
 	}
 	var what conversation.Ephemeral
 	if json.Unmarshal(e.Payload, &what) != nil {

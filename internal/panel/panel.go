@@ -17,6 +17,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/notify"
@@ -35,6 +36,7 @@ type Deps struct {
 	Events *realtime.Hub
 
 	Conversations *conversation.Conversations
+	Files         *files.Files
 
 	Search  *knowledge.Search
 	Thinker agent.Thinker
@@ -62,7 +64,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), canned{p}.routes(), library{p}.routes(), playground{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p}.routes(), playground{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

@@ -238,6 +238,9 @@ var rolesOf = map[string]string{ //nolint:gochecknoglobals // read only
 	"PUT /panel/v1/conversations/{id}/tags":      "owner admin teammate",
 	"PUT /panel/v1/conversations/{id}/contact":   "owner admin teammate",
 	"PUT /panel/v1/inbox/presence":               "owner admin teammate",
+
+	"POST /panel/v1/conversations/{id}/files":       "owner admin teammate",
+	"GET /panel/v1/conversations/{id}/files/{file}": "owner admin developer marketer teammate viewer",
 }
 
 // resourcePath has the kinds of resources that have the same roles.

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/call/hours"
 	"carillon/internal/conversation"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/store/chats"
@@ -48,6 +49,7 @@ func (d chat) routes() []httpio.Route {
 	}
 	return []httpio.Route{
 		{Pattern: "POST " + prefix + "/chat/session", Access: "none", CORS: d.cors(), MaxBody: chatBody, Handle: httpio.Value(d.begin)},
+		{Pattern: "POST " + prefix + "/chat/files", Access: "chat", CORS: d.cors(), MaxBody: files.MaxBody, Handle: d.receive},
 		{Pattern: "GET " + prefix + "/chat/stream", Access: "chat", CORS: d.cors(), Stream: true, Handle: d.stream},
 		post("turns", d.say), post("typing", d.typing), post("seen", d.seen), post("handoff", d.handoff), post("contact", d.introduce),
 		post("rating", d.rate), post("end", d.end),
@@ -195,15 +197,44 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 	}
 	return &begun{
 		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
-		Turns: views, Limits: limits{Text: conversation.MaxText, Types: []string{}},
+		Turns: views, Limits: limits{Text: conversation.MaxText, File: d.Files.Most(), Types: files.Types()},
 	}, nil
 }
 
 // view is a turn as its contact sees it; shown is false for what is for teammates alone.
-func (d chat) view(t *chats.Turn) (v chats.TurnView, shown bool) {
-	v = t.View()
-	v.AccountID = ""
-	return v, !t.Note
+func (d chat) view(t *chats.Turn) (v chats.TurnView, shown bool) { return d.show(t.View()) }
+
+func (d chat) show(v chats.TurnView) (view chats.TurnView, shown bool) {
+	_, pages := d.Addresses()
+	v.AccountID, v.File = "", d.Files.Signed(v.File, pages, time.Now())
+	return v, !v.Note
+}
+
+// filesPerMinute bounds what one visitor sends, where the company has limits.
+const filesPerMinute = 20
+
+// receive takes a file that the visitor is going to show in a turn.
+func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
+	s, f, err := d.session(r)
+	if err == nil {
+		httpio.SetCompany(r.Context(), s.Company)
+		_, err = d.Limits.Allow(r.Context(), "files/"+s.Contact, min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute), 1)
+	}
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
+	kept, err := d.Files.Receive(w, r, s.from())
+	if err != nil {
+		return err
+	}
+	_, pages := d.Addresses()
+	return httpio.JSON(w, http.StatusOK, d.Files.Signed(kept, pages, time.Now()))
+}
+
+// from is the visitor as files know them.
+func (s *session) from() files.From {
+	return files.From{CompanyID: s.Company, ConversationID: s.Conversation, SentBy: s.Contact}
 }
 
 // say appends what the visitor says: a text, a choice or a file.
@@ -216,25 +247,29 @@ func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
 	if in.ClientID, err = line(body, "client_id", maxClientID, true); err != nil {
 		return nil, err
 	}
-	var given []string
-	for _, kind := range []string{chats.KindText, chats.KindChoice} {
+	given := 0
+	for _, kind := range []string{chats.KindText, chats.KindChoice, chats.KindFile} {
 		text, present, err := body.String(kind, kind)
 		if err != nil {
 			return nil, err
 		}
 		if present {
-			given = append(given, kind)
+			given++
 			in.Kind, in.Text = kind, conversation.Clean(text)
 		}
 	}
-	if len(given) != 1 {
-		return nil, carillon.Invalid("body", "Takes one of text, choice and file")
-	}
 	switch n := utf8.RuneCountInString(in.Text); {
+	case given != 1:
+		return nil, carillon.Invalid("body", "Takes one of text, choice and file")
 	case n == 0:
 		return nil, carillon.Missing(in.Kind)
 	case n > conversation.MaxText:
 		return nil, carillon.Invalid(in.Kind, "At most "+strconv.Itoa(conversation.MaxText)+" characters")
+	case in.Kind == chats.KindFile:
+		if in.File, err = d.Files.Keep(r.Context(), s.from(), in.Text); err != nil {
+			return nil, err
+		}
+		in.Text = ""
 	}
 	turn, _, err := d.Conversations.Say(r.Context(), s.Company, s.Conversation, in)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/conversation"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/realtime"
@@ -42,6 +43,7 @@ type Deps struct {
 	Conversations *conversation.Conversations
 	Chats         *chats.Store
 	Limits        *limit.Limits
+	Files         *files.Files
 	Events        *realtime.Hub
 	Pages         *web.Files
 	Translator    Translator // nil: nothing is translated

@@ -135,10 +135,12 @@ func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
 	switch e.Kind {
 	case "turn":
 		var view chats.TurnView
-		if json.Unmarshal(e.Payload, &view) != nil || view.Note {
+		if json.Unmarshal(e.Payload, &view) != nil {
 			return x, false
 		}
-		view.AccountID = ""
+		if view, shown = f.show(view); !shown {
+			return x, false
+		}
 		text, err := json.Marshal(view)
 		return httpio.Event{ID: strconv.FormatInt(e.Seq, 10), Name: "turn", Data: text}, err == nil
 	case "typing", "delta":

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/config"
 	"carillon/internal/conversation"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
@@ -74,9 +75,9 @@ func newSite(t *testing.T, more string) *site {
 	t.Cleanup(func() { stop(); <-done })
 	x.Deps = Deps{
 		Auth: auth.New(s.Accounts(), limits, auth.Options{}), Resources: s, Companies: s, Conversations: talks, Chats: s.Chats(), Limits: limits,
-		Events: hub, Pages: web.Embedded(), SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
+		Files: files.New(s.Files(), files.Options{Key: x.key}), Events: hub, Pages: web.Embedded(), SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
 	}
-	x.routes = Routes(x.Deps)
+	x.routes = append(Routes(x.Deps), x.Files.Routes()...)
 	router := httpio.NewRouter(log, nil, x.routes...)
 	server := httptest.NewServer(router)
 	t.Cleanup(func() { router.CloseStreams(); server.Close() })

@@ -128,10 +128,18 @@ func number(c *Conversation, turns []Turn) []Turn {
 			c.CompanySeq, c.AskedAt = t.Seq, time.Time{}
 		}
 		if !t.Note && t.Kind != KindEvent {
-			c.LastAt, c.LastAuthor, c.LastText = t.At, t.Author, preview(t.Text)
+			c.LastAt, c.LastAuthor, c.LastText = t.At, t.Author, preview(shownText(t))
 		}
 	}
 	return turns
+}
+
+// shownText is what a list shows of a turn: of a file its name.
+func shownText(t *Turn) string {
+	if t.Text == "" && t.Extra.File != nil {
+		return t.Extra.File.Name
+	}
+	return t.Text
 }
 
 func preview(s string) string {

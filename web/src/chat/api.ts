@@ -23,18 +23,32 @@ export class Api {
     return this.send<T>("POST", path, JSON.stringify(body), "application/json");
   }
 
-  async upload<T>(path: string, file: File): Promise<T> {
+  /** upload sends a file; fetch does not say how far it has come. */
+  upload<T>(path: string, file: File, progress: (share: number) => void): Promise<T> {
     const form = new FormData();
     form.append("file", file, file.name);
-    return this.send<T>("POST", path, form, undefined, 120_000);
+    return new Promise((resolve, reject) => {
+      const r = new XMLHttpRequest();
+      r.open("POST", this.base + path);
+      r.setRequestHeader("Authorization", "Bearer " + this.token);
+      r.timeout = 180_000;
+      r.upload.onprogress = (e) => { if (e.lengthComputable) progress(e.loaded / e.total); };
+      r.onload = () => {
+        let body: { message?: string; details?: Record<string, unknown>; retry_after?: number } = {};
+        try { body = JSON.parse(r.responseText); } catch { /* not Carillon's */ }
+        if (r.status === 200) resolve(body as T);
+        else reject(r.status === 429 || r.status >= 500 ? new Away((body.retry_after ?? 0) * 1000) : new Refused(r.status, body.message ?? r.statusText, body.details));
+      };
+      r.onerror = r.ontimeout = r.onabort = () => reject(new Away());
+      r.send(form);
+    });
   }
 
-  private async send<T>(method: string, path: string, body: BodyInit, type?: string, limit = timeout): Promise<T> {
+  private async send<T>(method: string, path: string, body: BodyInit, type: string): Promise<T> {
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), limit);
+    const timer = setTimeout(() => stop.abort(), timeout);
     try {
-      const headers: Record<string, string> = {};
-      if (type) headers["Content-Type"] = type;
+      const headers: Record<string, string> = { "Content-Type": type };
       if (this.token) headers["Authorization"] = "Bearer " + this.token;
       const r = await fetch(this.base + path, { method, headers, body, signal: stop.signal, credentials: "omit" }).catch(() => { throw new Away(); });
       if (r.ok) return (r.status === 204 ? undefined : await r.json()) as T;

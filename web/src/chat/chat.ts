@@ -155,8 +155,8 @@ export class Chat {
     }
   }
 
-  async attach(file: File): Promise<void> {
-    const kept = await this.api.upload<ChatFile>("/functions/v1/chat/files", file);
+  async attach(file: File, progress: (share: number) => void): Promise<void> {
+    const kept = await this.api.upload<ChatFile>("/functions/v1/chat/files", file, progress);
     this.say("file", "", kept);
   }
 

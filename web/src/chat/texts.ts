@@ -11,7 +11,7 @@ export const en = {
   joined: "{name} joined", missed: "Nobody was free. We will answer here.", released: "{name} handed you back to the queue", returned: "The assistant answers again",
   resolved: "The conversation was closed", reopened: "The conversation goes on", left: "You ended the conversation", abandoned: "You left the queue",
   introduced: "You left your contact details", handoff_requested: "You asked for a person", today: "Today", yesterday: "Yesterday", newer: "New messages", conversation: "Conversation",
-  uploading: "Uploading…", assistant: "Assistant", dropped: "Drop the file here",
+  uploading: "Uploading…", assistant: "Assistant", dropped: "Drop the file here", fileFailed: "The file could not be sent. Please try again.", fileFull: "No more files can be sent here.",
 };
 export type Texts = typeof en;
 
@@ -27,7 +27,7 @@ const es: Texts = {
   joined: "{name} se ha unido", missed: "No había nadie libre. Le responderemos aquí.", released: "{name} le ha devuelto a la cola", returned: "Vuelve a responder el asistente",
   resolved: "La conversación se ha cerrado", reopened: "La conversación continúa", left: "Ha terminado la conversación", abandoned: "Ha dejado la cola",
   introduced: "Ha dejado sus datos de contacto", handoff_requested: "Ha pedido hablar con una persona", today: "Hoy", yesterday: "Ayer", newer: "Mensajes nuevos", conversation: "Conversación",
-  uploading: "Subiendo…", assistant: "Asistente", dropped: "Suelte el archivo aquí",
+  uploading: "Subiendo…", assistant: "Asistente", dropped: "Suelte el archivo aquí", fileFailed: "No se pudo enviar el archivo. Inténtelo de nuevo.", fileFull: "Aquí no se pueden enviar más archivos.",
 };
 
 const pt: Texts = {
@@ -42,7 +42,7 @@ const pt: Texts = {
   joined: "{name} entrou", missed: "Ninguém estava livre. Respondemos aqui.", released: "{name} devolveu-o à fila", returned: "O assistente volta a responder",
   resolved: "A conversa foi fechada", reopened: "A conversa continua", left: "Terminou a conversa", abandoned: "Saiu da fila",
   introduced: "Deixou os seus contactos", handoff_requested: "Pediu para falar com uma pessoa", today: "Hoje", yesterday: "Ontem", newer: "Mensagens novas", conversation: "Conversa",
-  uploading: "A carregar…", assistant: "Assistente", dropped: "Largue o ficheiro aqui",
+  uploading: "A carregar…", assistant: "Assistente", dropped: "Largue o ficheiro aqui", fileFailed: "Não foi possível enviar o ficheiro. Tente de novo.", fileFull: "Aqui não é possível enviar mais ficheiros.",
 };
 
 export const languages: Record<string, Texts> = { en, es, pt };

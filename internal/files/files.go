@@ -1,0 +1,195 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/httpio"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/files"
+)
+
+const (
+	// MaxBody is the bound of the routes that take files, whose files have the bound of Options.
+	MaxBody = 256 << 20
+
+	defaultMost     = 10 << 20
+	defaultCompany  = 5 << 30
+	perConversation = 200 // files
+	unusedFor       = 24 * time.Hour
+	atOnce          = 32 // uploads on a node
+)
+
+// Options configure Files.
+type Options struct {
+	Most    int64  // bytes of a file; default 10 MiB
+	Company int64  // bytes of a company's files; default 5 GiB
+	Key     []byte // signs addresses
+}
+
+// Files takes and serves files. Make it with New.
+type Files struct {
+	store *files.Store
+	o     Options
+	slots chan struct{}
+}
+
+// New builds Files.
+func New(s *files.Store, o Options) *Files {
+	o.Most, o.Company = cmp.Or(o.Most, defaultMost), cmp.Or(o.Company, defaultCompany)
+	return &Files{store: s, o: o, slots: make(chan struct{}, atOnce)}
+}
+
+// Most is how many bytes a file may have.
+func (f *Files) Most() int64 { return f.o.Most }
+
+// From is who sends a file, and to which conversation.
+type From struct {
+	CompanyID      string
+	ConversationID string
+	SentBy         string // the contact or the account
+}
+
+// Receive stores the file in the part `file` of a multipart request. It expires unless Keep is called. Errors: validation_failed,
+// payload_too_large, limit_exceeded, not_found without the conversation, service_unavailable when too many arrive at once.
+func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+	default:
+		httpio.LeaveBody(r.Context())
+		return nil, &carillon.Error{
+			Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 5,
+			Details: carillon.Details{{Key: "reason", Value: "Too many files at once; retry later"}},
+		}
+	}
+	in, err := httpio.Upload(w, r, "file", f.o.Most)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := f.keep(r.Context(), in, from)
+	if err != nil {
+		in.Leave()
+		return nil, err
+	}
+	return view(kept), nil
+}
+
+func view(x *files.File) *chats.File {
+	return &chats.File{ID: x.ID, Name: x.Name, Type: x.Type, Size: x.Size}
+}
+
+// keep stores a file while it arrives. One that turns out to be none that is taken is deleted.
+func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From) (*files.File, error) {
+	now := time.Now().UTC()
+	a := arriving{in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
+	first, err := a.next()
+	if err != nil {
+		return nil, err
+	}
+	x := &files.File{
+		ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy, Size: a.size,
+		CreatedAt: now, ExpiresAt: now.Add(unusedFor),
+	}
+	room := files.Room{Company: f.o.Company, Conversation: perConversation}
+	if a.whole {
+		if err := a.describe(x, in.Name); err != nil {
+			return nil, err
+		}
+		return x, f.store.Begin(ctx, x, first, true, room)
+	}
+	if err := f.store.Begin(ctx, x, first, false, room); err != nil {
+		return nil, err
+	}
+	if err := f.rest(ctx, &a, x, in.Name, room); err != nil {
+		return nil, errors.Join(err, f.store.Drop(context.WithoutCancel(ctx), x.ID))
+	}
+	return x, nil
+}
+
+func (f *Files) rest(ctx context.Context, a *arriving, x *files.File, given string, room files.Room) error {
+	for part := 1; !a.whole; part++ {
+		bytes, err := a.next()
+		if err != nil {
+			return err
+		}
+		if len(bytes) == 0 {
+			break
+		}
+		if err := f.store.Append(ctx, x.ID, part, bytes); err != nil {
+			return err
+		}
+	}
+	if err := a.describe(x, given); err != nil {
+		return err
+	}
+	return f.store.Finish(ctx, x, room)
+}
+
+// Keep returns a file that its sender names in a turn of its conversation; it lasts as long as that. Errors: validation_failed.
+func (f *Files) Keep(ctx context.Context, from From, id string) (*chats.File, error) {
+	unknown := carillon.Invalid("file", "Must be the id of a file that was sent to this conversation")
+	if !carillon.ValidUUID(id) {
+		return nil, unknown
+	}
+	x, err := f.store.Keep(ctx, from.CompanyID, from.ConversationID, from.SentBy, strings.ToLower(id))
+	if carillon.IsCode(err, carillon.NotFound) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, err
+	}
+	return view(x), nil
+}
+
+// arriving is a file while its bytes come.
+type arriving struct {
+	in      io.Reader
+	buf     []byte
+	sum     hash.Hash
+	sniffer sniffer
+	size    int64
+	whole   bool // the last part has come
+}
+
+// next reads a part, which is valid until the next one. Errors: those of httpio.Uploaded, validation_failed.
+func (a *arriving) next() ([]byte, error) {
+	n := 0
+	for n < len(a.buf) && !a.whole {
+		read, err := a.in.Read(a.buf[n:])
+		n += read
+		if a.whole = errors.Is(err, io.EOF); err != nil && !a.whole {
+			return nil, err
+		}
+	}
+	a.size += int64(n)
+	_, _ = a.sum.Write(a.buf[:n]) // a hash never fails
+	_, _ = a.sniffer.Write(a.buf[:n])
+	if a.sniffer.hopeless() {
+		return nil, refused()
+	}
+	return a.buf[:n], nil
+}
+
+// describe completes the description of a file of which all has come.
+func (a *arriving) describe(x *files.File, given string) error {
+	k := a.sniffer.kind()
+	if k == nil {
+		return refused()
+	}
+	x.Type, x.Name, x.Size, x.SHA256 = k.media, safeName(given, k), a.size, hex.EncodeToString(a.sum.Sum(nil))
+	return nil
+}
+
+func refused() error {
+	return carillon.Invalid("file", "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content")
+}
