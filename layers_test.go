@@ -77,8 +77,9 @@ var layers = map[string]float64{
 	"internal/store/seal":         8,
 	"internal/store/rank":         8,
 
-	"internal/egress": 6,
-	"internal/httpio": 6,
+	"internal/egress":    6,
+	"internal/translate": 6,
+	"internal/httpio":    6,
 
 	"internal/tracing": 7,
 	"internal/cache":   7,

@@ -38,6 +38,7 @@ import (
 	"carillon/internal/sandbox"
 	"carillon/internal/store"
 	"carillon/internal/tracing"
+	"carillon/internal/translate"
 	"carillon/internal/whatsapp"
 	"carillon/web"
 )
@@ -66,6 +67,7 @@ type App struct {
 	calls         *call.Calls
 	conversations *conversation.Conversations
 	files         *files.Files
+	translator    *translate.Client // nil: nothing is translated
 	search        *knowledge.Search
 	thinker       agent.Thinker
 	engines       *egress.Client // asks the servers that agents think with
@@ -221,6 +223,9 @@ func (a *App) wire() error {
 	if err != nil {
 		return err
 	}
+	if a.cfg.TranslateURL != "" {
+		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
+	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey})
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow = a.cfg.LogSlow
@@ -356,6 +361,9 @@ func (a *App) stop(ctx context.Context) error {
 		a.media.Close()
 		a.pages.Close()
 		a.engines.Close()
+	}
+	if a.translator != nil {
+		a.translator.Close()
 	}
 	a.tracing.Close(context.WithoutCancel(ctx))
 	if a.store != nil {

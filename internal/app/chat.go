@@ -84,6 +84,9 @@ func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route
 		Events: a.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: func() (string, string) { return a.ready.BaseURL, a.ready.WidgetURL },
 	}
+	if a.translator != nil {
+		d.Translator = a.translator
+	}
 	all := append(widget.Routes(d), a.files.Routes()...)
 	for i := range all {
 		all[i].Handle = api.Gated(a.store, all[i].Handle)

@@ -31,6 +31,8 @@ type Config struct {
 	CallDrain         time.Duration
 	PasswordMemory    int // MiB a hash
 	PasswordPasses    int
+	TranslateURL      string // LibreTranslate, no trailing slash; empty: nothing is translated
+	TranslateKey      Secret
 	FileSize          int // MiB of a file that people send
 	CompanyFiles      int // MiB of all files of a company
 	MediaAllowPrivate []netip.Prefix

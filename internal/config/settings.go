@@ -139,6 +139,16 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(whole(1, 20), func(c *Config) *int { return &c.PasswordPasses }),
 		},
 		{
+			Name: "translate-url", Unit: "url",
+			Doc: "A LibreTranslate server, which translates a widget's welcome into the languages that it has no translation for. Empty: the original is shown.",
+			set: one(baseURL, func(c *Config) *string { return &c.TranslateURL }),
+		},
+		{
+			Name: "translate-key", Unit: "key", Secret: true,
+			Doc: "The key that the LibreTranslate server wants. Empty: none.",
+			set: one(secret, func(c *Config) *Secret { return &c.TranslateKey }),
+		},
+		{
 			Name: "file-size", Default: "10", Unit: "MiB",
 			Doc: "The largest file that visitors and teammates may send in a conversation.",
 			set: one(whole(1, 200), func(c *Config) *int { return &c.FileSize }),

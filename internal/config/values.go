@@ -126,6 +126,11 @@ func baseURL(s string) (string, error) {
 }
 
 // databaseURL's errors do not contain the value, which may have a password.
+func secret(s string) (Secret, error) {
+	checked, err := text(s)
+	return Secret(checked), err
+}
+
 func databaseURL(s string) (Secret, error) {
 	if s == "" {
 		return "", nil

@@ -350,3 +350,27 @@ func TestOriginsThatEndADirectiveAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// upper is a translator that knows one language.
+type upper struct{}
+
+func (upper) Translate(_ context.Context, text, _, to string) string {
+	if to != "fr" {
+		return text
+	}
+	return strings.ToUpper(text)
+}
+
+func TestTheWelcomeIsTheConfiguredOneElseTranslatedElseTheOriginal(t *testing.T) {
+	w := &Widget{Language: "en", Welcome: "Hello", Translations: map[string]string{"es": "Hola", "pt-BR": "Olá", "pt": "Viva"}}
+	for _, tt := range []struct{ lang, want string }{
+		{"en", "Hello"}, {"en-AU", "Hello"}, {"es", "Hola"}, {"es-MX", "Hola"}, {"pt-br", "Olá"}, {"pt", "Viva"}, {"fr", "HELLO"}, {"de", "Hello"},
+	} {
+		if got := (Deps{Translator: upper{}}).welcome(t.Context(), w, tt.lang); got != tt.want {
+			t.Errorf("%s: %q", tt.lang, got)
+		}
+	}
+	if got := (Deps{}).welcome(t.Context(), w, "fr"); got != "Hello" {
+		t.Errorf("without a translator: %q", got)
+	}
+}
