@@ -1,6 +1,8 @@
 // The page that holds this one: the wrapper, or a customer's page with the embed script. It answers get_widget and
 // get_customer, and is told when to close and how much is unread. The first answer fixes its origin.
 
+import type { Turn } from "./model";
+
 export interface WidgetData {
   id: string;
   name: string;
@@ -12,6 +14,8 @@ export interface WidgetData {
   texts?: Record<string, string>;
   showClose?: boolean;
   talk_to_person?: boolean;
+  /** In the designer of the panel: what the page shows instead of a conversation. */
+  preview?: { turns: Turn[]; theme?: "light" | "dark" };
 }
 
 export interface Customer { id: string; identity?: string; page?: string; [key: string]: unknown }
@@ -23,6 +27,7 @@ export class Host {
   private readonly waiting = new Map<string, (m: Message) => void>();
   onUser: (identity: string) => void = () => {};
   onOpen: (open: boolean) => void = () => {};
+  onPreview: (widget: WidgetData) => void = () => {};
 
   constructor(private readonly parent: Window | null = window.parent === window ? null : window.parent) {
     window.addEventListener("message", (e) => this.receive(e));
@@ -40,6 +45,7 @@ export class Host {
     }
     if (!this.origin) return;
     if (m.type === "set_user" && typeof m.identity === "string") this.onUser(m.identity);
+    if (m.type === "get_widget" && m.widgetData?.preview) this.onPreview(m.widgetData);
     if (m.type === "opened") this.onOpen(true);
     if (m.type === "closed") this.onOpen(false);
   }

@@ -1,12 +1,14 @@
 import "../shared/tokens.css";
 import "./style.css";
 import { render } from "preact";
+import { onColour } from "../shared/colour";
 import { Api } from "./api";
 import { Chat } from "./chat";
 import { Host, type WidgetData } from "./host";
+import { empty } from "./model";
 import { App } from "./parts/App";
 import { Failed } from "./parts/Failed";
-import { direction, textsFor } from "./texts";
+import { direction, textsFor, type Texts } from "./texts";
 
 const root = document.getElementById("root")!;
 const host = new Host();
@@ -22,30 +24,47 @@ function theme(): void {
 /** colour gives the page the widget's colour, and a text colour that can be read on it. */
 function colour(widget: WidgetData): void {
   const hex = widget.appearance?.primary_color;
-  if (!hex || !/^#[0-9a-f]{6}$/i.test(hex)) return;
   const style = document.documentElement.style;
+  if (!hex || !/^#[0-9a-f]{6}$/i.test(hex)) {
+    style.removeProperty("--brand");
+    style.removeProperty("--on-brand");
+    return;
+  }
   style.setProperty("--brand", hex);
-  style.setProperty("--on-brand", luminance(hex) > 0.36 ? "#15130f" : "#ffffff");
+  style.setProperty("--on-brand", onColour(hex));
 }
 
-function luminance(hex: string): number {
-  const part = (at: number) => {
-    const v = parseInt(hex.slice(at, at + 2), 16) / 255;
-    return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  };
-  return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+/** dress gives the page the widget's language, colour and texts. */
+function dress(widget: WidgetData): { language: string; texts: Texts } {
+  const language = widget.language || navigator.language || "en";
+  document.documentElement.lang = language;
+  document.documentElement.dir = direction(language);
+  colour(widget);
+  const texts = textsFor(language, widget.texts);
+  document.title = widget.appearance?.title || texts.title;
+  return { language, texts };
+}
+
+/** preview shows how the widget looks, with what its designer has said in it: there is no session, and nothing can be touched. */
+function preview(widget: WidgetData): void {
+  const { texts } = dress(widget);
+  const { turns, theme: shown } = widget.preview!;
+  if (shown) document.documentElement.dataset.theme = shown;
+  document.body.inert = true;
+  const chat = { model: { ...empty, phase: "ready", turns }, widget, limits: { text: 4000, file: 1, types: [] }, subscribe: () => () => {} };
+  render(<App chat={chat as unknown as Chat} host={host} texts={texts} />, root);
 }
 
 async function begin(): Promise<void> {
   const browser = navigator.language || "en";
   try {
     const [widget, customer] = await Promise.all([host.widget(), host.customer()]);
-    const language = widget.language || browser;
-    document.documentElement.lang = language;
-    document.documentElement.dir = direction(language);
-    colour(widget);
-    const texts = textsFor(language, widget.texts);
-    document.title = widget.appearance?.title || texts.title;
+    if (widget.preview) {
+      host.onPreview = preview;
+      preview(widget);
+      return;
+    }
+    const { language, texts } = dress(widget);
     const base = document.querySelector<HTMLMetaElement>('meta[name="carillon-api"]')?.content || location.origin;
     const chat = new Chat(new Api(base), host, widget, customer, language);
     render(<App chat={chat} host={host} texts={texts} />, root);

@@ -47,10 +47,12 @@ const home = createRoute({
 const keys = createRoute({ getParentRoute: () => shell, path: "/keys", component: lazyRouteComponent(() => import("./features/keys/KeysPage"), "KeysPage") });
 const users = createRoute({ getParentRoute: () => shell, path: "/users", component: lazyRouteComponent(() => import("./features/users/UsersPage"), "UsersPage") });
 const account = createRoute({ getParentRoute: () => shell, path: "/account", component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage") });
+const widgets = createRoute({ getParentRoute: () => shell, path: "/widgets", component: lazyRouteComponent(() => import("./features/widgets/WidgetsPage"), "WidgetsPage") });
+const widget = createRoute({ getParentRoute: () => shell, path: "/widgets/$id", component: lazyRouteComponent(() => import("./features/widgets/WidgetPage"), "WidgetPage") });
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, lost, ...inboxRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, widgets, widget, lost, ...inboxRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

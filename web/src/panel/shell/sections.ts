@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import { IconKey, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconKey, IconMessageCircle, IconUsers, type Icon } from "@tabler/icons-react";
 import type { ShellText } from "./texts";
 
 export interface PageLink { to: string; text: ShellText; icon: Icon; needs?: string; keywords?: string; count?: ComponentType }
@@ -7,6 +7,11 @@ export interface Section { text: ShellText; pages: PageLink[] }
 
 /** sections are the groups of the navigation. A page that needs a permission is shown to who has it. */
 export const sections: Section[] = [
+  {
+    text: "setup", pages: [
+      { to: "/widgets", text: "widgets", icon: IconMessageCircle, needs: "resources:read", keywords: "chat embed site design" },
+    ],
+  },
   {
     text: "access", pages: [
       { to: "/keys", text: "keys", icon: IconKey, needs: "keys:read", keywords: "api token secret" },

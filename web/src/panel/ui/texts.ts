@@ -10,7 +10,7 @@ export const shared = dictionary({
   rate_limit_exceeded: "Too many requests: try again in a moment", limit_exceeded: "A limit is reached", payload_too_large: "That is too large", service_unavailable: "Carillon cannot do this now: try again",
   internal_error: "Something went wrong inside Carillon", denied: "You cannot open this page", deniedText: "Your role in this company does not include it. An owner or admin can change your role.",
   lost: "There is no such page", lostText: "The address may be old, or have a typing error.", home: "Go to the start", crashed: "This page failed to load", crashedText: "Load it again. If it keeps failing, Carillon may just have been updated.",
-  reload: "Load again",
+  reload: "Load again", unsaved: "There are changes that are not saved",
   owner: "Owner", admin: "Admin", developer: "Developer", marketer: "Marketer", teammate: "Teammate", viewer: "Viewer",
 }, {
   save: "Guardar", saved: "Guardado", cancel: "Cancelar", close: "Cerrar", add: "Añadir", remove: "Quitar", edit: "Editar", copy: "Copiar", copied: "Copiado", retry: "Reintentar", loading: "Cargando…",
@@ -21,7 +21,7 @@ export const shared = dictionary({
   rate_limit_exceeded: "Demasiadas peticiones: inténtelo en un momento", limit_exceeded: "Se ha alcanzado un límite", payload_too_large: "Es demasiado grande", service_unavailable: "Carillon no puede hacerlo ahora: reinténtelo",
   internal_error: "Algo ha fallado dentro de Carillon", denied: "No puede abrir esta página", deniedText: "Su rol en esta empresa no la incluye. Un propietario o administrador puede cambiar su rol.",
   lost: "Esta página no existe", lostText: "La dirección puede ser antigua o tener un error.", home: "Ir al inicio", crashed: "No se ha podido cargar la página", crashedText: "Cárguela otra vez. Si sigue fallando, puede que Carillon se acabe de actualizar.",
-  reload: "Cargar otra vez",
+  reload: "Cargar otra vez", unsaved: "Hay cambios sin guardar",
   owner: "Propietario", admin: "Administrador", developer: "Desarrollador", marketer: "Marketing", teammate: "Atención", viewer: "Lector",
 }, {
   save: "Guardar", saved: "Guardado", cancel: "Cancelar", close: "Fechar", add: "Adicionar", remove: "Remover", edit: "Editar", copy: "Copiar", copied: "Copiado", retry: "Tentar de novo", loading: "A carregar…",
@@ -32,6 +32,6 @@ export const shared = dictionary({
   rate_limit_exceeded: "Demasiados pedidos: tente daqui a pouco", limit_exceeded: "Foi atingido um limite", payload_too_large: "É demasiado grande", service_unavailable: "O Carillon não o pode fazer agora: tente de novo",
   internal_error: "Algo falhou dentro do Carillon", denied: "Não pode abrir esta página", deniedText: "O seu papel nesta empresa não a inclui. Um proprietário ou administrador pode mudar o seu papel.",
   lost: "Esta página não existe", lostText: "O endereço pode ser antigo ou ter um erro.", home: "Ir para o início", crashed: "A página não foi carregada", crashedText: "Carregue-a de novo. Se continuar a falhar, o Carillon pode ter sido atualizado.",
-  reload: "Carregar de novo",
+  reload: "Carregar de novo", unsaved: "Há alterações por guardar",
   owner: "Proprietário", admin: "Administrador", developer: "Programador", marketer: "Marketing", teammate: "Atendimento", viewer: "Leitor",
 });
