@@ -279,6 +279,13 @@ func gapAfterALapse(t *testing.T, r *rig) {
 			return err
 		})
 	}
+	lapse(time.Now().Add(30 * time.Second).UnixMilli())
+	r.follow(t, ours, eventtable.Notifications)
+	var until int64
+	if err := r.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Notifications); err != nil ||
+		time.UnixMilli(until).Before(time.Now().Add(time.Minute)) || last() != 1 {
+		t.Errorf("a lease that nears its end is renewed until %d: %v", until, err)
+	}
 	lapse(time.Now().Add(20 * time.Millisecond).UnixMilli())
 	eventually(t, func() bool { return !r.Subscribed(t.Context(), ours, eventtable.Notifications) })
 	r.accepted(t, 1) // nobody follows it

@@ -77,35 +77,56 @@ func (x interest) addWebhook(doc string) error {
 	return nil
 }
 
+// renewAfter is from when on a lease is renewed: many streams of a topic write its row once.
+const renewAfter = 10 * time.Second
+
 // Follow has the events of a topic written for a while, because a stream of it is open; whoever keeps it open renews that
 // well before a lease is over. A renewal leaves the caches alone. After a time without a stream the topic skips a number:
 // what happened meanwhile may be missing, and whoever followed it before sees that by the gap. There is one row a company and
-// topic, which stays. The first to follow waits until other nodes write the events too.
+// topic, which stays. It returns when other nodes write the events too.
 func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
-	now, renewed := time.Now(), false
+	now := time.Now()
+	var until int64 // before
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2 AND topic = $3 AND until > $4",
-			db.Millis(now.Add(lease)), companyID, topic, db.Millis(now))
-		renewed = n > 0
+		until = 0
+		if err := db.Ignore(tx.Row(ctx, []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", companyID, topic)); err != nil {
+			return err
+		}
+		if until <= db.Millis(now) || until > db.Millis(now.Add(lease-renewAfter)) {
+			return nil
+		}
+		_, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2 AND topic = $3 AND until = $4",
+			db.Millis(now.Add(lease)), companyID, topic, until)
 		return err
 	})
-	if err == nil && !renewed {
+	if err == nil && until <= db.Millis(now) {
+		until = db.Millis(now.Add(lease))
 		err = s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 			tx.Changes(companyID)
 			_, err := tx.Exec(ctx, `INSERT INTO event_interest (company_id, topic, until) VALUES ($1, $2, $3)
-				ON CONFLICT (company_id, topic) DO UPDATE SET until = excluded.until`, companyID, topic, db.Millis(now.Add(lease)))
+				ON CONFLICT (company_id, topic) DO UPDATE SET until = excluded.until`, companyID, topic, until)
 			if err == nil {
 				_, err = tx.Exec(ctx, "UPDATE event_topic SET seq = seq + 1 WHERE company_id = $1 AND topic = $2", companyID, topic)
 			}
 			return err
 		})
-		if err == nil && !s.d.SQLite() {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(configure.Spread):
-			}
-		}
+	}
+	if err == nil && !s.d.SQLite() {
+		err = wait(ctx, time.Until(db.Instant(until).Add(configure.Spread-lease)))
 	}
 	return db.Wrap(err, "follow a topic")
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
 }
