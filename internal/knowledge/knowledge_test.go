@@ -51,7 +51,9 @@ func TestArticlesAreSplitAtHeadingsParagraphsAndSentences(t *testing.T) {
 	long := strings.Repeat("A sentence that says the same again. ", 100)
 	b := Base{Articles: []Article{
 		{Title: "Returns", Text: "Within 30 days.\n\nUnworn.\n\n## Refunds ##\nAfter five\n  days.\n- By card.\n2) In cash.\n# Returns\nLast."},
-		{Text: long}, {Title: "One word", Text: strings.Repeat("x", 3*passageLength)}, {Title: "Nothing", Text: "## Only a heading"},
+		{Text: long},
+		{Title: "One word", Text: strings.Repeat("x", 3*passageLength)},
+		{Title: "Nothing", Text: "## Only a heading"},
 	}}
 	var got []string
 	counts := map[int]int{}

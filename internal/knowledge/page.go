@@ -173,9 +173,7 @@ func (w *writer) end() {
 
 // left reports whether an element is no part of what a page is about.
 func left(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Header, atom.Footer, atom.Aside, atom.Form, atom.Button, atom.Select,
-		atom.Textarea, atom.Iframe, atom.Object, atom.Svg, atom.Math, atom.Head, atom.Dialog, atom.Canvas, atom.Video, atom.Audio:
+	if outside[n.DataAtom] {
 		return n.DataAtom != atom.Header || n.Parent == nil || n.Parent.DataAtom != atom.Article
 	}
 	for _, a := range n.Attr {
@@ -188,6 +186,11 @@ func left(n *html.Node) bool {
 
 //nolint:gochecknoglobals // read only
 var (
+	outside = map[atom.Atom]bool{
+		atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Nav: true, atom.Header: true, atom.Footer: true,
+		atom.Aside: true, atom.Form: true, atom.Button: true, atom.Select: true, atom.Textarea: true, atom.Iframe: true, atom.Object: true,
+		atom.Svg: true, atom.Math: true, atom.Head: true, atom.Dialog: true, atom.Canvas: true, atom.Video: true, atom.Audio: true,
+	}
 	blocks = map[atom.Atom]bool{
 		atom.P: true, atom.Div: true, atom.Section: true, atom.Article: true, atom.Main: true, atom.Body: true, atom.Li: true, atom.Ul: true, atom.Ol: true,
 		atom.Dl: true, atom.Dt: true, atom.Dd: true, atom.Tr: true, atom.Table: true, atom.Blockquote: true, atom.Pre: true, atom.Figure: true,

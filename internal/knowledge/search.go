@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -102,47 +103,95 @@ func (s *Search) Find(ctx context.Context, q Query) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	best := score(words, found, count)
-	best = best[:min(len(best), 3*limit)] // several may be of one article
+	best := score(words, found, count, 3*limit) // several may be of one article
 	if err := s.read(ctx, q.CompanyID, best); err != nil {
 		return nil, err
 	}
 	return hits(best, words, languageOf(q.Text, q.Language), limit), nil
 }
 
-// score ranks the passages that have any of the words, the best first.
-func score(words []wanted, found map[string][]resources.Occurrence, count int) []ranked {
-	scores := map[place]float64{}
+// score returns the passages that have most of the words by their worth, the best first.
+func score(words []wanted, found map[string][]resources.Occurrence, count, most int) []ranked {
+	all := newTable(found)
+	sums, worth := make([]float64, all.size), make([]float64, all.size) // of all words, and of the present one
 	known, total := 0, 0.0
 	for _, forms := range words {
-		in := map[place]float64{}
+		var having []int
 		for _, form := range forms {
 			for _, o := range found[form] {
-				at, worth := place{o.KnowledgeID, o.Passage}, inText
+				at, is := all.row(o), inText
 				if o.Title {
-					worth = inTitle
+					is = inTitle
 				}
-				in[at] = max(in[at], worth)
+				if worth[at] == 0 {
+					having = append(having, at)
+				}
+				worth[at] = max(worth[at], is)
 			}
 		}
-		if len(in) == 0 {
+		if len(having) == 0 {
 			continue
 		}
-		rare := math.Log(1 + float64(count)/float64(len(in)))
+		rare := math.Log(1 + float64(count)/float64(len(having)))
 		known++
 		total += rare
-		for at, worth := range in {
-			scores[at] += worth * rare
+		for _, at := range having {
+			sums[at] += worth[at] * rare
+			worth[at] = 0
 		}
 	}
 	total += float64(len(words)-known) * unknown * total / float64(known)
-	all := make([]ranked, 0, len(scores))
-	for at, sum := range scores {
-		all = append(all, ranked{place: at, score: min(sum/total, 1)})
+	return all.best(sums, total, most)
+}
+
+// table numbers the passages of some knowledge.
+type table struct {
+	ids   []string       // of the knowledge, sorted
+	first map[string]int // the row of a base's first passage
+	size  int
+}
+
+func newTable(found map[string][]resources.Occurrence) *table {
+	t := &table{first: map[string]int{}}
+	last := map[string]int{}
+	for _, in := range found {
+		for _, o := range in {
+			last[o.KnowledgeID] = max(last[o.KnowledgeID], o.Passage)
+		}
 	}
-	slices.SortFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.knowledge, b.knowledge), cmp.Compare(a.passage, b.passage))
-	})
+	t.ids = slices.Sorted(maps.Keys(last))
+	for _, id := range t.ids {
+		t.first[id] = t.size
+		t.size += last[id] + 1
+	}
+	return t
+}
+
+func (t *table) row(o resources.Occurrence) int { return t.first[o.KnowledgeID] + o.Passage }
+
+// best returns the rows with the greatest sums, as shares of the total.
+func (t *table) best(sums []float64, total float64, most int) (all []ranked) {
+	var rows []int // sorted
+	for row, sum := range sums {
+		if sum == 0 || len(rows) == most && sum <= sums[rows[most-1]] {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(rows, sum, func(have int, sum float64) int {
+			if sums[have] < sum {
+				return 1
+			}
+			return -1 // an equal one that comes first stays first
+		})
+		rows = slices.Insert(rows, at, row)
+		rows = rows[:min(len(rows), most)]
+	}
+	for _, row := range rows {
+		i := len(t.ids) - 1
+		for t.first[t.ids[i]] > row {
+			i--
+		}
+		all = append(all, ranked{place: place{t.ids[i], row - t.first[t.ids[i]]}, score: min(sums[row]/total, 1)})
+	}
 	return all
 }
 

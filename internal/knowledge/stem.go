@@ -12,15 +12,33 @@ func stem(word, language string) string {
 	case "en":
 		return english(word)
 	case "es":
-		return spanish(word)
+		return finish(replace(replace(word, spanishPlurals), spanishEndings), "aeo")
 	case "pt":
-		return portuguese(word)
+		return finish(replace(replace(word, portuguesePlurals), portugueseEndings), "aeo")
 	}
 	return word
 }
 
 // ending is what a word ends in, and what stands there instead.
 type ending struct{ from, to string }
+
+// endingsOf reads endings in the order in which they are tried, with what replaces them behind a slash.
+func endingsOf(list string) (all []ending) {
+	for text := range strings.FieldsSeq(list) {
+		from, to, _ := strings.Cut(text, "/")
+		all = append(all, ending{from, to})
+	}
+	return all
+}
+
+//nolint:gochecknoglobals // read only
+var (
+	englishEndings    = endingsOf("ations ation ement ment tions/t tion/t sion/s ings ing ied/y ed ery/er ly")
+	spanishPlurals    = endingsOf("ces/z iones/ion ores/or ades/ad s")
+	spanishEndings    = endingsOf("aciones acion ucion/u olver/olu iendo ando amente mente amo emo imo adora ador ado ada ido ida aron ieron aran ar er ir an en")
+	portuguesePlurals = endingsOf("coes/cao oes/ao aes/ao ais/al eis/el ns/m res/r s")
+	portugueseEndings = endingsOf("acao ucao/u ando endo indo amente mente amo emo imo ador ado ada ido ida aram eram iram ar er ir am em")
+)
 
 // replace replaces the first ending that the word has, where enough of it is left.
 func replace(word string, endings []ending) string {
@@ -44,37 +62,14 @@ func finish(word, vowels string) string {
 }
 
 func english(word string) string {
-	switch {
-	case strings.HasSuffix(word, "ies"):
-		word = replace(word, []ending{{"ies", "y"}})
-	case strings.HasSuffix(word, "sses"):
-		word = strings.TrimSuffix(word, "es")
-	case strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is"):
-		word = replace(word, []ending{{"s", ""}})
+	switch rest, plural := strings.CutSuffix(word, "s"); {
+	case !plural || len(rest) < minStem:
+	case strings.HasSuffix(rest, "ie") && len(rest) >= minStem+2:
+		word = strings.TrimSuffix(rest, "ie") + "y"
+	case strings.HasSuffix(rest, "sse"):
+		word = strings.TrimSuffix(rest, "e")
+	case !strings.HasSuffix(rest, "s") && !strings.HasSuffix(rest, "u") && !strings.HasSuffix(rest, "i"):
+		word = rest
 	}
-	word = replace(word, []ending{
-		{"ations", ""}, {"ation", ""}, {"ement", ""}, {"ment", ""}, {"tions", "t"}, {"tion", "t"}, {"sion", "s"}, {"ings", ""}, {"ing", ""},
-		{"ied", "y"}, {"ed", ""}, {"ery", "er"}, {"ly", ""},
-	})
-	return finish(word, "e")
-}
-
-func spanish(word string) string {
-	word = replace(word, []ending{{"ces", "z"}, {"iones", "ion"}, {"ores", "or"}, {"ades", "ad"}, {"s", ""}})
-	word = replace(word, []ending{
-		{"aciones", ""}, {"acion", ""}, {"ucion", "u"}, {"olver", "olu"}, {"iendo", ""}, {"ando", ""}, {"amente", ""}, {"mente", ""}, {"amo", ""}, {"emo", ""},
-		{"imo", ""}, {"adora", ""}, {"ador", ""}, {"ado", ""}, {"ada", ""}, {"ido", ""}, {"ida", ""}, {"aron", ""}, {"ieron", ""}, {"aran", ""},
-		{"ar", ""}, {"er", ""}, {"ir", ""}, {"an", ""}, {"en", ""},
-	})
-	return finish(word, "aeo")
-}
-
-func portuguese(word string) string {
-	word = replace(word, []ending{{"coes", "cao"}, {"oes", "ao"}, {"aes", "ao"}, {"ais", "al"}, {"eis", "el"}, {"ns", "m"}, {"res", "r"}, {"s", ""}})
-	word = replace(word, []ending{
-		{"acao", ""}, {"ucao", "u"}, {"ando", ""}, {"endo", ""}, {"indo", ""}, {"amente", ""}, {"mente", ""}, {"amo", ""}, {"emo", ""}, {"imo", ""},
-		{"ador", ""}, {"ado", ""}, {"ada", ""}, {"ido", ""}, {"ida", ""}, {"aram", ""}, {"eram", ""}, {"iram", ""},
-		{"ar", ""}, {"er", ""}, {"ir", ""}, {"am", ""}, {"em", ""},
-	})
-	return finish(word, "aeo")
+	return finish(replace(word, englishEndings), "e")
 }

@@ -111,7 +111,7 @@ func (x *Thing) Passages() []resource.Passage {
 	var all []resource.Passage
 	for i, a := range x.Articles {
 		p := resource.Passage{Article: i, Title: a["title"], Text: a["text"], URL: a["url"], Language: a["language"]}
-		for _, word := range strings.Fields(a["text"]) {
+		for word := range strings.FieldsSeq(a["text"]) {
 			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a["title"], word)})
 		}
 		all = append(all, p)
