@@ -49,10 +49,12 @@ const users = createRoute({ getParentRoute: () => shell, path: "/users", compone
 const account = createRoute({ getParentRoute: () => shell, path: "/account", component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage") });
 const widgets = createRoute({ getParentRoute: () => shell, path: "/widgets", component: lazyRouteComponent(() => import("./features/widgets/WidgetsPage"), "WidgetsPage") });
 const widget = createRoute({ getParentRoute: () => shell, path: "/widgets/$id", component: lazyRouteComponent(() => import("./features/widgets/WidgetPage"), "WidgetPage") });
+const agents = createRoute({ getParentRoute: () => shell, path: "/agents", component: lazyRouteComponent(() => import("./features/agents/AgentsPage"), "AgentsPage") });
+const agent = createRoute({ getParentRoute: () => shell, path: "/agents/$id", component: lazyRouteComponent(() => import("./features/agents/AgentPage"), "AgentPage") });
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, widgets, widget, lost, ...inboxRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, widgets, widget, lost, ...inboxRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

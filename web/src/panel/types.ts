@@ -17,8 +17,11 @@ export interface User { id: string; email: string; name: string; role: Role; las
 
 export interface Agent {
   id?: string; name: string; language: string; engine: "builtin" | "openai" | "elevenlabs"; greeting: string; persona?: string; knowledge: string[]; tools: string[];
-  record: boolean; result: unknown[]; warning?: string; [more: string]: unknown;
+  openai?: { base_url: string; model: string; api_key?: string; temperature?: number }; record: boolean; result: unknown[]; warning?: string;
 }
+export interface Played { text: string; sources: { title: string; url: string }[]; choices: string[]; handoff?: string; end: boolean; unanswered: boolean; ms: number }
+export interface Found { knowledge: string; title: string; text: string; url: string; score: number; answers: boolean }
+export interface OpenQuestion { id: string; agent_id: string; agent_name: string; question: string; language: string; count: number; first_at: string; last_at: string; conversation_id: string }
 
 export interface Article { title: string; text: string; url: string; language?: string }
 export interface Base { id: string; articles: Article[]; warning?: string; [more: string]: unknown }

@@ -1,0 +1,69 @@
+import "@mantine/core/styles/Radio.css";
+import { Checkbox, MultiSelect, PasswordInput, Radio, Switch, Textarea, TextInput } from "@mantine/core";
+import { useTexts } from "../../i18n";
+import type { Agent, Base } from "../../types";
+import type { Draft } from "../../ui/draft";
+import { LanguageField } from "../../ui/LanguageField";
+import { Card } from "../../ui/parts";
+import { useList } from "../../ui/resources";
+import { texts } from "./texts";
+
+const tools = ["search", "handoff", "hang_up"] as const;
+
+/** AgentForm is who an agent is, what it answers from and what with. */
+export function AgentForm({ draft }: { draft: Draft<Agent> }) {
+  const t = useTexts(texts);
+  const { value: a, set, error } = draft;
+  const bases = useList<Base>("knowledge");
+  const engines: Agent["engine"][] = a.engine === "elevenlabs" ? ["builtin", "openai", "elevenlabs"] : ["builtin", "openai"];
+  return (
+    <div className="stack">
+      <Card label={t.name}>
+        <div className="form">
+          <TextInput label={t.name} description={t.nameHelp} maxLength={255} value={a.name} onChange={(e) => set({ name: e.currentTarget.value })} error={error("name")} />
+          <LanguageField label={t.language} description={t.languageHelp} value={a.language} onChange={(language) => set({ language })} error={error("language")} />
+          <Textarea label={t.persona} description={t.personaHelp} autosize minRows={3} maxRows={12} maxLength={4000} value={a.persona ?? ""} onChange={(e) => set({ persona: e.currentTarget.value || undefined })} error={error("persona")} />
+          <MultiSelect searchable label={t.knowledge} description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp} data={[...new Set([...(bases.data ?? []).map((b) => b.id), ...a.knowledge])]} value={a.knowledge}
+            onChange={(knowledge) => set({ knowledge })} error={error("knowledge")} />
+        </div>
+      </Card>
+      <Card title={t.engine}>
+        <div className="form">
+          <Radio.Group aria-label={t.engine} value={a.engine} onChange={(v) => set({ engine: v as Agent["engine"] })} error={error("engine")}>
+            <div className="stack" style={{ gap: 12 }}>{engines.map((e) => <Radio key={e} value={e} label={t[e]} description={t[`${e}Help`]} />)}</div>
+          </Radio.Group>
+          {a.engine === "openai" && <Server draft={draft} />}
+        </div>
+      </Card>
+      <Card title={t.abilities}>
+        <div className="form">
+          {tools.map((tool) => (
+            <Checkbox key={tool} label={t[tool]} checked={a.tools.includes(tool)} onChange={(e) => set({ tools: tools.filter((x) => (x === tool ? e.currentTarget.checked : a.tools.includes(x))) })} />
+          ))}
+          <Switch label={t.record} description={t.recordHelp} checked={a.record} onChange={(e) => set({ record: e.currentTarget.checked })} />
+          <Textarea label={t.greeting} description={t.greetingHelp} autosize minRows={2} value={a.greeting} onChange={(e) => set({ greeting: e.currentTarget.value })} error={error("greeting")} />
+        </div>
+      </Card>
+    </div>
+  );
+}
+
+/** Server is where a language model answers. */
+function Server({ draft }: { draft: Draft<Agent> }) {
+  const t = useTexts(texts);
+  const { value: a, set, error } = draft;
+  const o = a.openai ?? { base_url: "", model: "" };
+  const change = (more: Partial<NonNullable<Agent["openai"]>>) => set({ openai: { ...o, ...more } });
+  return (
+    <>
+      <TextInput label={t.baseUrl} description={t.baseUrlHelp} type="url" spellCheck={false} value={o.base_url} onChange={(e) => change({ base_url: e.currentTarget.value })} error={error("openai.base_url")} />
+      <div className="pair">
+        <TextInput label={t.model} description=" " spellCheck={false} value={o.model} onChange={(e) => change({ model: e.currentTarget.value })} error={error("openai.model")} />
+        <TextInput label={t.temperature} description={t.temperatureHelp} type="number" min={0} max={2} step={0.1} value={o.temperature ?? ""} onChange={(e) => change({ temperature: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })}
+          error={error("openai.temperature")} />
+      </div>
+      <PasswordInput label={t.apiKey} description={t.apiKeyHelp} autoComplete="off" visibilityToggleButtonProps={{ "aria-label": t.apiKey }} value={o.api_key ?? ""}
+        onChange={(e) => change({ api_key: e.currentTarget.value || undefined })} error={error("openai.api_key")} />
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button } from "@mantine/core";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { fill, useTexts } from "../../i18n";
+import { useCan } from "../../session";
+import { Needs } from "../../shell/states";
+import type { Agent } from "../../types";
+import { confirm } from "../../ui/confirm";
+import { SaveBar, useDraft } from "../../ui/draft";
+import { Failed, Note, Page, Rows } from "../../ui/parts";
+import { failed, told } from "../../ui/problem";
+import { useChanges, useOne } from "../../ui/resources";
+import { shared } from "../../ui/texts";
+import { AgentForm } from "./AgentForm";
+import { Playground } from "./Playground";
+import { texts } from "./texts";
+
+export function AgentPage() {
+  const { id } = useParams({ from: "/shell/agents/$id" });
+  return <Needs permission="resources:read"><Loaded key={id} id={id} /></Needs>;
+}
+
+function Loaded({ id }: { id: string }) {
+  const t = useTexts(texts);
+  const one = useOne<Agent>("agents", id);
+  if (one.data) return <Editor stored={one.data} />;
+  return <Page title={t.title} back={{ to: "/agents", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+}
+
+/** Editor changes an agent, which can be tried at its side. */
+function Editor({ stored }: { stored: Agent }) {
+  const t = useTexts(texts);
+  const s = useTexts(shared);
+  const can = useCan()("resources:write");
+  const navigate = useNavigate();
+  const { replace, remove } = useChanges<Agent>("agents");
+  const draft = useDraft(stored, replace);
+  const ask = async () => {
+    if (!(await confirm({ title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove, danger: true }))) return;
+    try {
+      await remove(stored.id!);
+      told(t.removed);
+      void navigate({ to: "/agents", ignoreBlocker: true });
+    } catch (e) {
+      failed(e);
+    }
+  };
+  return (
+    <Page wide title={stored.name} back={{ to: "/agents", text: t.title }} actions={can && <Button variant="default" onClick={() => void ask()}>{t.remove}</Button>}>
+      {stored.warning && <div style={{ marginBottom: 16 }}><Note tone="warn">{stored.warning}</Note></div>}
+      <div className="side-by-side">
+        <div>
+          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><AgentForm draft={draft} /></fieldset>
+          <SaveBar draft={draft} />
+        </div>
+        {can && <Playground agent={draft.value} />}
+      </div>
+    </Page>
+  );
+}

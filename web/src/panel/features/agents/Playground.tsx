@@ -1,0 +1,74 @@
+import { ActionIcon, Button, TextInput } from "@mantine/core";
+import { IconRefresh, IconSend2 } from "@tabler/icons-react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
+import { post } from "../../api";
+import { fill, useTexts } from "../../i18n";
+import type { Agent, Played } from "../../types";
+import { Note } from "../../ui/parts";
+import { failed } from "../../ui/problem";
+import { texts } from "./texts";
+import "./playground.css";
+
+type Said = { contact: true; text: string } | { contact: false; text: string; played: Played };
+
+const most = 50; // turns that the server takes
+
+/** Playground talks with the agent as the form has it. */
+export function Playground({ agent }: { agent: Agent }) {
+  const t = useTexts(texts);
+  const [said, setSaid] = useState<Said[]>([]);
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const log = useRef<HTMLDivElement>(null);
+  useEffect(() => { log.current?.scrollTo({ top: log.current.scrollHeight }); }, [said, busy]);
+  const ask = async (question: string) => {
+    const asked: Said[] = [...said, { contact: true, text: question }];
+    setSaid(asked);
+    setText("");
+    setBusy(true);
+    try {
+      const { warning: _, ...draft } = agent;
+      const played = await post<Played>(`/agents/${agent.id}/playground`, { said: asked.filter((x) => x.text).slice(-most).map(({ contact, text }) => ({ contact, text })), agent: draft });
+      setSaid([...asked, { contact: false, text: played.text, played }]);
+    } catch (e) {
+      setSaid(said);
+      setText(question);
+      failed(e);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const submit = (e: FormEvent) => { e.preventDefault(); if (text.trim() && !busy) void ask(text.trim()); };
+  return (
+    <section className="card playground" aria-label={t.try}>
+      <header><h2>{t.try}</h2>{said.length > 0 && <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconRefresh size={14} />} onClick={() => setSaid([])}>{t.restart}</Button>}</header>
+      <p className="small muted">{t.tryHelp}</p>
+      <div className="log" ref={log} role="log" aria-label={t.try} tabIndex={0}>
+        {said.length === 0 && <p className="muted start">{t.tryEmpty}</p>}
+        {said.map((x, i) => (x.contact ? <div key={i} className="said me"><span className="hidden">{t.you}: </span>{x.text}</div> : <Answer key={i} played={x.played} choose={i === said.length - 1 && !busy ? (c) => void ask(c) : undefined} />))}
+        {busy && <div className="said waiting" role="status">{t.thinking}</div>}
+      </div>
+      <form onSubmit={submit}>
+        <TextInput aria-label={t.ask} placeholder={t.ask} value={text} maxLength={4000} onChange={(e) => setText(e.currentTarget.value)}
+          rightSection={<ActionIcon type="submit" variant="subtle" aria-label={t.send} disabled={!text.trim() || busy}><IconSend2 size={17} /></ActionIcon>} />
+      </form>
+    </section>
+  );
+}
+
+function Answer({ played: p, choose }: { played: Played; choose?: (choice: string) => void }) {
+  const t = useTexts(texts);
+  return (
+    <div className="answer">
+      {p.text && <div className="said">{p.text}</div>}
+      {p.choices.length > 0 && <div className="tags">{p.choices.map((c) => <Button key={c} variant="default" size="compact-sm" disabled={!choose} onClick={() => choose?.(c)}>{c}</Button>)}</div>}
+      {p.handoff !== undefined && <Note tone="ok">{t.handedOver}</Note>}
+      {p.end && <Note>{t.ended}</Note>}
+      {p.unanswered && <Note tone="warn">{t.unanswered}</Note>}
+      <div className="small muted">
+        {fill(t.took, { n: p.ms })}
+        {p.sources.map((s, i) => <span key={i}> · {t.source}: {/^https?:/.test(s.url) ? <a href={s.url} target="_blank" rel="noreferrer noopener">{s.title}</a> : s.title}</span>)}
+      </div>
+    </div>
+  );
+}
