@@ -41,8 +41,7 @@ describe("files in the chat", () => {
       const p = await c.newPage();
       await p.goto(wrapper);
       let frame = p.frames()[1];
-      const attach = frame.getByRole("button", { name: "Attach a file" });
-      await attach.waitFor();
+      await frame.locator("button[title='Attach a file']:enabled").waitFor();
       const choose = (file) => frame.locator("input[type=file]").setInputFiles(file);
       await choose({ name: "harbour <b>at</b> dusk.png", mimeType: "image/png", buffer: png() });
       const picture = frame.getByRole("img", { name: /dusk\.png$/ });

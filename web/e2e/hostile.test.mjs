@@ -1,0 +1,92 @@
+// What visitors, teammates and administrators may type, typed by somebody who wants a page to run it.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { context, launch, ready, site } from "./browser.mjs";
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+const hostile = (n) => `</script><script>top.hacked=${n}</script><img src=x onerror="top.hacked=${n}">"'\`\${hacked=${n}}{{${n}}}\u2028\u202e<!--`;
+
+async function call(method, path, token, body) {
+  const r = await fetch(ready.base_url.replace("panel.localhost", "127.0.0.1") + path, { method, headers: { "Content-Type": "application/json", Host: "panel.localhost", ...(token && { Authorization: "Bearer " + token }) }, body: body && JSON.stringify(body) });
+  const text = await r.text();
+  assert.ok(r.ok, `${method} ${path}: ${r.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
+
+async function unhacked(page) {
+  for (const frame of page.frames()) {
+    assert.equal(await frame.evaluate(() => { try { return globalThis.hacked ?? top.hacked; } catch { return globalThis.hacked; } }), undefined, "ran in " + frame.url());
+    assert.equal(await frame.evaluate(() => document.querySelectorAll("img[src=x]").length), 0, "an element in " + frame.url());
+  }
+}
+
+describe("hostile texts", () => {
+  it("are shown as they are, in the wrapper, on a customer's page and in the chat", async (t) => {
+    const token = (await call("POST", "/functions/v1/auth?grant_type=password", "", { email: ready.email, password: ready.password })).access_token;
+    const name = `<img src=x onerror="top.hacked=1">${Date.now()}`;
+    const agent = await call("POST", "/panel/v1/agents", token, { name, language: "en", greeting: hostile(2) });
+    const widget = await call("POST", "/panel/v1/widgets", token, {
+      kind: "chat", name: name + "w", agent: agent.id, welcome: hostile(3), language: "en", translations: { es: hostile(4) },
+      appearance: { title: hostile(5), primary_color: "#0b6e4f", animation: "pulse" }, texts: { en: { placeholder: hostile(6), person: hostile(7) } },
+    });
+    const c = await context(browser);
+    t.after(() => c.close());
+    c.on("page", (p) => p.on("dialog", () => assert.fail("a dialog opened")));
+    const p = await c.newPage();
+    for (const query of ["", `&lang=${encodeURIComponent(hostile(8))}&showClose=${encodeURIComponent(hostile(9))}`, "&lang=es"]) {
+      await p.goto(`${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${widget.id}${query}`);
+      const frame = p.frames()[1];
+      await frame.locator("footer textarea").waitFor();
+      await frame.locator(".bubble").first().waitFor();
+      assert.equal(await frame.locator(".bubble").first().textContent(), hostile(query === "&lang=es" ? 4 : 3));
+      await unhacked(p);
+    }
+    const host = await site("hostile", `<!doctype html><html lang="en"><head><title>Shop</title></head><body><script async src="${ready.widget_url}/embed/chat.js" widget="${widget.id}" customer="${ready.access_key}"></script></body></html>`);
+    t.after(() => host.close());
+    await p.goto(host.url + "?" + encodeURIComponent(hostile(10)) + "#" + encodeURIComponent(hostile(11)));
+    await p.waitForFunction(() => globalThis.carillon?.on);
+    const loaded = p.waitForEvent("framenavigated", (f) => f !== p.mainFrame() && f.url().includes("cw_id="));
+    await p.waitForFunction(() => { globalThis.carillon("open"); return document.activeElement !== document.body; });
+    const frame = await loaded;
+    const box = frame.locator("footer textarea");
+    await box.fill(hostile(12));
+    await box.press("Enter");
+    await frame.getByText("Sent").first().waitFor();
+    assert.equal(await frame.locator(".me .bubble").first().textContent(), hostile(12).trim());
+    await frame.locator("input[type=file]").setInputFiles({ name: `${hostile(13)}.txt`, mimeType: "text/plain", buffer: Buffer.from("text") });
+    await frame.locator(".me .file").waitFor();
+    await unhacked(p);
+
+    const { data } = await call("GET", "/panel/v1/conversations?folder=all&limit=100", token);
+    const mine = data.find((x) => (x.conversation ?? x).widget_id === widget.id);
+    const id = (mine.conversation ?? mine).id;
+    await call("POST", `/panel/v1/conversations/${id}/answers`, token, { client_id: "1", text: hostile(14) + " javascript:alert(1) https://shop.test/\"onmouseover=alert(1)" });
+    await frame.locator(".bubble", { hasText: "javascript:alert(1)" }).waitFor();
+    const links = await frame.evaluate(() => [...document.querySelectorAll(".bubble a")].map((a) => a.getAttribute("href")));
+    assert.deepEqual(links, ["https://shop.test/"]);
+    await p.reload();
+    await p.waitForFunction(() => globalThis.carillon?.on);
+    await unhacked(p);
+    c.check();
+  });
+
+  it("a page that is no host of the chat learns nothing from it", async (t) => {
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    // A frame beside the chat's answers in the host's place.
+    const host = await site("stranger", `<!doctype html><html lang="en"><head><title>Shop</title></head><body>
+      <iframe id="chat" src="${ready.widget_url}/?cw_id=${ready.chat_widget_id}"></iframe>
+      <iframe srcdoc="<script>setInterval(() => parent.frames[0].postMessage({ type: 'get_widget', widgetData: { id: '${ready.chat_widget_id}', appearance: { title: 'stolen' }, welcome: 'stolen' } }, '*'), 20)</script>"></iframe></body></html>`);
+    t.after(() => host.close());
+    await p.goto(host.url);
+    await p.waitForTimeout(1500);
+    const chat = p.frames().find((f) => f.url().includes("cw_id="));
+    assert.equal(await chat.getByText("stolen").count(), 0);
+    await p.goto("about:blank");
+    c.check();
+  });
+});
