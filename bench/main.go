@@ -45,6 +45,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"accept", (*bench).measureAccept},
+		{"chat", onEngines((*bench).measureChat)},
 		{"committer", (*bench).measureCommitter},
 		{"drain", (*bench).measureDrain},
 		{"idle", onEngines((*bench).measureIdle)},
