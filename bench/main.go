@@ -55,6 +55,7 @@ func groups() []group {
 		{"sign-in", onEngines((*bench).measureSignIn)},
 		{"start", (*bench).measureStart},
 		{"growth", onEngines((*bench).measureGrowth)},
+		{"search", onEngines((*bench).measureSearch)},
 		{"overload", onEngines((*bench).measureOverload)},
 	}
 }

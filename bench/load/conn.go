@@ -12,9 +12,15 @@ import (
 )
 
 // Request returns the bytes of an HTTP request.
-func Request(method, path, body string) []byte {
+func Request(method, path, body string) []byte { return RequestAs("", method, path, body) }
+
+// RequestAs returns the bytes of an HTTP request with an access token; "": without one.
+func RequestAs(token, method, path, body string) []byte {
 	var b strings.Builder
 	b.WriteString(method + " " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+	if token != "" {
+		b.WriteString("Authorization: Bearer " + token + "\r\n")
+	}
 	if body != "" {
 		b.WriteString("Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n")
 	}
