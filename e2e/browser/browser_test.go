@@ -93,3 +93,25 @@ func start(t *testing.T) (ready string) {
 	})
 	return ready
 }
+
+// What a customer's page loads because of the chat stays small (compressed bytes).
+func TestTheChatIsSmall(t *testing.T) {
+	need(t, web.Embedded().Built(), "the pages are not built: run make web")
+	for pattern, most := range map[string]int64{"embed/chat.js.gz": 2 << 10, "chat/chat-assets/*.gz": 25 << 10} {
+		files, err := filepath.Glob("../../web/dist/" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Errorf("no %s: %v", pattern, err)
+		}
+		var total int64
+		for _, name := range files {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += info.Size()
+		}
+		if total > most {
+			t.Errorf("%s has %d bytes, more than %d", pattern, total, most)
+		}
+	}
+}

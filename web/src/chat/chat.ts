@@ -56,6 +56,11 @@ export class Chat {
       } catch (e) {
         if (this.stop.signal.aborted) { /* on purpose */ }
         else if (e instanceof Refused && e.status === 401 && this.api.token) this.api.token = ""; // a session lasts an hour
+        else if (e instanceof Refused && e.status === 401 && this.identity) { // it has expired, or was never good: the site may give another
+          this.host.tell("identity");
+          this.change({ do: "connected", connected: false });
+          await this.rest(10_000);
+        }
         else if (e instanceof Refused && this.model.phase !== "ready") { this.change({ do: "failed", problem: e.message }); return; }
         else {
           this.change(this.model.phase === "ready" ? { do: "connected", connected: false } : { do: "failed", problem: "" });

@@ -1,7 +1,7 @@
 // The tag that a page embeds: <script async src="{widget_url}/embed/chat.js" widget="<id>" customer="<key>" lang="es"></script>
 // A button in a closed shadow root; the chat's iframe is made when it is first opened. Loaded twice it stays one.
 //
-//   carillon("open" | "close" | "toggle" | "hide" | "show"), carillon("setUser", jwt), carillon("on", "unread" | "open" | "close" | "ready", f)
+//   carillon("open" | "close" | "toggle" | "hide" | "show"), carillon("setUser", jwt), carillon("on", "unread" | "open" | "close" | "ready" | "identity", f)
 //
 // Calls from before it has loaded: carillon = function () { (carillon.q = carillon.q || []).push(arguments) }.
 type Call = [string, ...unknown[]];
@@ -14,13 +14,13 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
   const attribute = (name: string) => tag.getAttribute(name) || "";
   const origin = new URL(tag.src).origin;
   const widget = attribute("widget");
-  const key = attribute("customer");
   const lang = attribute("lang") || document.documentElement.lang || navigator.language;
   const store = "carillon.visitor." + widget;
   const listeners: Record<string, ((value?: unknown) => void)[]> = {};
   const emit = (name: string, value?: unknown) => (listeners[name] || []).forEach((f) => f(value));
   let customer: { id: string; created_at: string; page?: string; identity?: string } | undefined;
-  let data: { appearance?: { primary_color?: string; position?: string; title?: string }; showClose?: boolean } | undefined;
+  let data: unknown;
+  let title: string;
   let frame: HTMLIFrameElement | undefined;
   let open = false;
   let identity: string | undefined;
@@ -29,7 +29,7 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
   const root = host.attachShadow({ mode: "closed" });
   const button = document.createElement("button");
   const badge = document.createElement("b");
-  button.innerHTML = '<svg viewBox="0 0 24 24" width="26" height="26" fill="none" stroke="currentColor" stroke-width="1.9" stroke-linejoin="round" aria-hidden="true"><path d="M4 5h16v11H10l-4.500 4V16H4z"/></svg>';
+  button.innerHTML = '<svg viewBox="0 0 24 24" width="26" height="26" fill="none" stroke="currentColor" stroke-width="1.9" aria-hidden="true"><path d="M4 5h16v11H10l-4 4v-4H4z"/></svg>';
   button.setAttribute("aria-expanded", "false");
   button.append(badge);
   button.onclick = () => show(!open);
@@ -48,12 +48,10 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
   const post = (message: unknown) => frame?.contentWindow?.postMessage(message, origin);
 
   const show = (to: boolean) => {
-    if (!data) return;
     if (to && !frame) {
       frame = document.createElement("iframe");
-      frame.src = origin + "/?cw_id=" + encodeURIComponent(widget);
-      frame.title = data.appearance?.title || "Chat";
-      frame.allow = "clipboard-write";
+      frame.src = origin + "/?" + new URLSearchParams({ cw_id: widget });
+      frame.title = title;
       root.append(frame);
     }
     open = to;
@@ -69,26 +67,25 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
     const m = typeof e.data === "string" ? { type: e.data } : e.data || {};
     if (m.type === "get_widget") post({ type: m.type, widgetData: data });
     if (m.type === "get_customer") post({ type: m.type, customer: visitor() });
+    if (m.type === "unread") badge.textContent = m.count && !open ? m.count : "";
     if (m.type === "close") show(false);
-    if (m.type === "ready") emit("ready");
-    if (m.type === "unread") {
-      badge.textContent = m.count && !open ? m.count : "";
-      emit("unread", m.count);
-    }
+    else emit(m.type, m.count);
   });
 
-  const api: Api = (name, ...rest) => {
+  const run = ([name, value, listener]: Call) => {
     if (name === "open" || name === "close") show(name === "open");
     if (name === "toggle") show(!open);
     if (name === "hide" || name === "show") host.style.display = name === "hide" ? "none" : "";
-    if (name === "setUser") { identity = rest[0] as string; post({ type: "set_user", identity }); }
-    if (name === "on") { const k = rest[0] as string; (listeners[k] = listeners[k] || []).push(rest[1] as () => void); }
+    if (name === "setUser") { identity = value as string; post({ type: "set_user", identity }); }
+    if (name === "on") (listeners[value as string] = listeners[value as string] || []).push(listener as () => void);
   };
-  const before = w.carillon?.q || [];
+  // What is called before the configuration is there waits for it.
+  const waiting = Array.from(w.carillon?.q || [], (call) => Array.from(call) as Call);
+  const api: Api = (...call) => { if (data) run(call); else waiting.push(call); };
   api.on = 1;
   w.carillon = api;
 
-  fetch(origin + "/functions/v1/widget?access_key=" + encodeURIComponent(key) + "&widget_id=" + encodeURIComponent(widget) + "&lang=" + encodeURIComponent(lang))
+  fetch(origin + "/functions/v1/widget?" + new URLSearchParams({ access_key: attribute("customer"), widget_id: widget, lang }))
     .then((r) => (r.ok ? r.json() : Promise.reject(r.status)))
     .then((d) => {
       data = d;
@@ -100,18 +97,20 @@ type Api = { (...call: Call): void; q?: ArrayLike<unknown>[]; on?: number };
       const css = ":host{all:initial;position:fixed;z-index:2147483000;" + side + ":20px;" + edge + ":20px}" +
         "button{width:56px;height:56px;border:0;border-radius:50%;cursor:pointer;background:" + colour + ";color:" + (r * 0.299 + g * 0.587 + b * 0.114 > 160 ? "#15130f" : "#fff") + ";box-shadow:0 4px 16px #0004;display:grid;place-items:center}" +
         "button:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}" +
-        "b{position:absolute;top:-3px;right:-3px;min-width:20px;padding:2px 5px;border-radius:10px;background:#b3261e;color:#fff;font:600 12px/16px system-ui;box-sizing:border-box}b:empty{display:none}" +
+        "b{position:absolute;top:-3px;right:-3px;min-width:10px;padding:2px 5px;border-radius:10px;background:#b3261e;color:#fff;font:600 12px/16px system-ui}b:empty{display:none}" +
         "iframe{display:none;position:absolute;" + side + ":0;" + edge + ":68px;width:380px;height:min(620px,calc(100vh - 110px));border:0;border-radius:16px;box-shadow:0 8px 40px #0005;background:#fff;color-scheme:normal}" +
-        ":host(.o) iframe{display:block}@media(max-width:480px){:host(.o) iframe{position:fixed;inset:0;width:100%;height:100%;border-radius:0}:host(.o) button{display:none}}";
+        ":host(.o) iframe{display:block}@media(max-width:480px){:host(.o) iframe{position:fixed;inset:0;width:100%;height:100%;border-radius:0}:host(.o) button{display:none}}" +
+        (a.animation ? "@media(prefers-reduced-motion:no-preference){button{animation:a 2s 4}}@keyframes a{50%{scale:1.08}}" : "");
       // A made sheet, which a site's policy for styles does not concern.
       const sheet = new CSSStyleSheet();
       sheet.replaceSync(css);
       root.adoptedStyleSheets = [sheet];
-      button.setAttribute("aria-label", a.title || "Chat");
+      title = a.title || "Chat";
+      button.setAttribute("aria-label", title);
       const place = () => { if (!host.isConnected) document.body.append(host); };
       place();
       new MutationObserver(place).observe(document.body, { childList: true }); // single-page navigation may replace the body's content
-      for (const call of Array.from(before)) api(...(Array.from(call) as Call));
+      waiting.forEach(run);
     })
     .catch((e) => console.warn("carillon:", e));
 })();
