@@ -51,10 +51,22 @@ const widgets = createRoute({ getParentRoute: () => shell, path: "/widgets", com
 const widget = createRoute({ getParentRoute: () => shell, path: "/widgets/$id", component: lazyRouteComponent(() => import("./features/widgets/WidgetPage"), "WidgetPage") });
 const agents = createRoute({ getParentRoute: () => shell, path: "/agents", component: lazyRouteComponent(() => import("./features/agents/AgentsPage"), "AgentsPage") });
 const agent = createRoute({ getParentRoute: () => shell, path: "/agents/$id", component: lazyRouteComponent(() => import("./features/agents/AgentPage"), "AgentPage") });
+const knowledge = createRoute({
+  getParentRoute: () => shell, path: "/knowledge", component: lazyRouteComponent(() => import("./features/knowledge/KnowledgePage"), "KnowledgePage"),
+  validateSearch: (s: Record<string, unknown>): { tab?: string; q?: string } => ({
+    ...(s.tab === "search" || s.tab === "questions" ? { tab: s.tab } : {}), ...(s.q === undefined || s.q === "" ? {} : { q: String(s.q) }),
+  }),
+});
+const base = createRoute({
+  getParentRoute: () => shell, path: "/knowledge/$id", component: lazyRouteComponent(() => import("./features/knowledge/BasePage"), "BasePage"),
+  validateSearch: (s: Record<string, unknown>): { article?: number | "new"; title?: string } => ({
+    ...(s.article === "new" || Number.isInteger(s.article) ? { article: s.article as number | "new" } : {}), ...(s.title === undefined ? {} : { title: String(s.title) }),
+  }),
+});
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, widgets, widget, lost, ...inboxRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

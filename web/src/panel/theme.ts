@@ -43,7 +43,7 @@ export const theme = createTheme({
   fontSizes: { xs: "12.5px", sm: "14px", md: "14px", lg: "16px", xl: "20px" }, lineHeights: { xs: "1.4", sm: "1.5", md: "1.5", lg: "1.5", xl: "1.4" },
   headings: { fontFamily: "var(--font)", fontWeight: "600", sizes: { h1: { fontSize: "20px", lineHeight: "1.35" }, h2: { fontSize: "16px", lineHeight: "1.4" }, h3: { fontSize: "14px", lineHeight: "1.45" } } },
   spacing: { xs: "8px", sm: "12px", md: "16px", lg: "24px", xl: "32px" }, radius: { xs: "4px", sm: "6px", md: "6px", lg: "10px", xl: "16px" }, defaultRadius: "sm",
-  cursorType: "pointer", focusRing: "auto",
+  cursorType: "pointer", respectReducedMotion: true, focusRing: "auto",
   components: {
     Button: Button.extend({ defaultProps: { size: "sm" }, styles: { label: { fontWeight: 550 } } }),
     Modal: Modal.extend({ defaultProps: { radius: "lg", centered: true, overlayProps: { backgroundOpacity: 0.4 }, transitionProps: { duration: 120 } } }),

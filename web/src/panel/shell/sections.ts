@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import { IconKey, IconMessageCircle, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconKey, IconMessageCircle, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
 import type { ShellText } from "./texts";
 
 export interface PageLink { to: string; text: ShellText; icon: Icon; needs?: string; keywords?: string; count?: ComponentType }
@@ -10,6 +10,7 @@ export const sections: Section[] = [
   {
     text: "setup", pages: [
       { to: "/agents", text: "agents", icon: IconRobot, needs: "resources:read", keywords: "assistant engine persona playground" },
+      { to: "/knowledge", text: "knowledge", icon: IconBook2, needs: "resources:read", keywords: "articles import search questions faq" },
       { to: "/widgets", text: "widgets", icon: IconMessageCircle, needs: "resources:read", keywords: "chat embed site design" },
     ],
   },

@@ -17,14 +17,14 @@ export function requestOf(e: unknown): string { return e instanceof Problem ? e.
 
 /** told shows that something worked, for some seconds. */
 export function told(text: string): void {
-  notifications.show({ message: text, autoClose: 3500, withBorder: true, color: "accent" });
+  notifications.show({ message: text, autoClose: 3500, withBorder: true, color: "accent", closeButtonProps: { "aria-label": shared[currentLanguage()].close } });
 }
 
 /** failed shows a failure until it is closed. */
 export function failed(e: unknown): void {
   const id = requestOf(e);
   const t = shared[currentLanguage()];
-  notifications.show({ title: problemText(e), message: id ? `${t.requestId} ${id}` : "", color: "red", autoClose: 12_000, withBorder: true, role: "alert" });
+  notifications.show({ title: problemText(e), message: id ? `${t.requestId} ${id}` : "", color: "red", autoClose: 12_000, withBorder: true, role: "alert", closeButtonProps: { "aria-label": t.close } });
 }
 
 /** fieldErrors gives a form the error of the field that the server names; it reports whether the form has that field. */

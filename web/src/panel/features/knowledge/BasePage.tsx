@@ -1,0 +1,113 @@
+import { Button, TextInput } from "@mantine/core";
+import { IconBook2, IconFileImport, IconPlus, IconSearch } from "@tabler/icons-react";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { get } from "../../api";
+import { languageName } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { useCan } from "../../session";
+import { Needs } from "../../shell/states";
+import type { Article, Base } from "../../types";
+import { confirm } from "../../ui/confirm";
+import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import { failed, told } from "../../ui/problem";
+import { useChanges, useOne } from "../../ui/resources";
+import { shared } from "../../ui/texts";
+import { ArticleDrawer } from "./ArticleDrawer";
+import { Import } from "./Import";
+import { texts } from "./texts";
+
+export function BasePage() {
+  const { id } = useParams({ from: "/shell/knowledge/$id" });
+  return <Needs permission="resources:read"><Loaded key={id} id={id} /></Needs>;
+}
+
+function Loaded({ id }: { id: string }) {
+  const t = useTexts(texts);
+  const one = useOne<Base>("knowledge", id);
+  if (one.data) return <Articles base={one.data} />;
+  return <Page title={id} back={{ to: "/knowledge", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+}
+
+/** Articles lists the articles of a base; the address says which one is open. */
+function Articles({ base }: { base: Base }) {
+  const t = useTexts(texts);
+  const s = useTexts(shared);
+  const language = useLanguage();
+  const can = useCan()("resources:write");
+  const navigate = useNavigate();
+  const { article, title } = useSearch({ from: "/shell/knowledge/$id" });
+  const { replace, remove } = useChanges<Base>("knowledge");
+  const [importing, setImporting] = useState(false);
+  const [proposed, setProposed] = useState<Article | null>(null);
+  const [search, setSearch] = useState("");
+  const open = (a: number | "new" | undefined, title?: string) => void navigate({ to: "/knowledge/$id", params: { id: base.id }, search: { article: a, title } });
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = base.articles.map((a, at) => ({ a, at })).filter(({ a }) => words.every((w) => (a.title + " " + a.text).toLowerCase().includes(w)));
+
+  /** change edits the articles as they are stored now, which somebody else may have changed meanwhile. */
+  const change = async (edit: (articles: Article[]) => Article[]) => {
+    const fresh = await get<Base>("/knowledge/" + encodeURIComponent(base.id));
+    await replace({ ...fresh, articles: edit(fresh.articles) });
+  };
+  const old = typeof article === "number" ? base.articles[article] : undefined;
+  const same = (x: Article) => !!old && x.title === old.title && x.text === old.text && x.url === old.url;
+  const save = async (a: Article) => {
+    await change((all) => (old && all.some(same) ? all.map((x) => (same(x) ? a : x)) : [...all, a]));
+    told(s.saved);
+    setProposed(null);
+    open(undefined);
+  };
+  const drop = async () => {
+    if (!old || !(await confirm({ title: fill(t.removeTitle, { name: old.title || t.untitled }), text: t.removeText, action: s.remove, danger: true }))) return;
+    try {
+      await change((all) => all.filter((x) => !same(x)));
+      told(t.removed);
+      open(undefined);
+    } catch (e) {
+      failed(e);
+    }
+  };
+  const dropBase = async () => {
+    if (!(await confirm({ title: fill(t.removeTitle, { name: base.id }), text: fill(t.removeBaseText, { n: base.articles.length }), action: s.remove, danger: true }))) return;
+    try {
+      await remove(base.id);
+      told(t.baseRemoved);
+      void navigate({ to: "/knowledge" });
+    } catch (e) {
+      failed(e);
+    }
+  };
+  const buttons = can && (
+    <>
+      <Button variant="default" leftSection={<IconFileImport size={16} />} onClick={() => setImporting(true)}>{t.import}</Button>
+      <Button leftSection={<IconPlus size={16} />} onClick={() => open("new")}>{t.write}</Button>
+    </>
+  );
+  return (
+    <Page title={base.id} back={{ to: "/knowledge", text: t.title }} actions={can && <>{base.articles.length > 0 && buttons}<Button variant="default" onClick={() => void dropBase()}>{t.removeBase}</Button></>}>
+      {base.articles.length === 0 ? <Card flush label={t.articles}><Empty icon={<IconBook2 size={22} />} title={t.emptyBase} text={t.emptyBaseText}>{buttons}</Empty></Card> : (
+        <div className="stack">
+          <TextInput aria-label={t.find} placeholder={t.find} leftSection={<IconSearch size={16} />} value={search} onChange={(e) => setSearch(e.currentTarget.value)} maw={360} />
+          <Card flush label={t.articles}>
+            {shown.length === 0 ? <Empty icon={<IconSearch size={22} />} title={t.noMatch} text={search} /> : (
+              <ul className="articles">
+                {shown.map(({ a, at }) => (
+                  <li key={at}>
+                    <button type="button" onClick={() => open(at)}>
+                      <span className="row-title">{a.title || t.untitled}</span>{a.language && <Tag>{languageName(a.language, language)}</Tag>}
+                      <span className="muted excerpt">{a.text.replace(/\s+/g, " ").slice(0, 200)}</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Card>
+        </div>
+      )}
+      <ArticleDrawer key={String(article) + (title ?? "") + (proposed ? "p" : "")} article={article === "new" ? proposed ?? { title: title ?? "", text: "", url: "" } : old} fresh={article === "new"}
+        mayEdit={can} close={() => { setProposed(null); open(undefined); }} save={save} drop={() => void drop()} />
+      <Import opened={importing} close={() => setImporting(false)} got={(a) => { setImporting(false); setProposed(a); open("new"); }} />
+    </Page>
+  );
+}

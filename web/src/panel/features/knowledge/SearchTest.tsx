@@ -1,0 +1,56 @@
+import { Button, MultiSelect, TextInput } from "@mantine/core";
+import { IconSearch, IconSearchOff } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { get } from "../../api";
+import { number } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { useCompany } from "../../session";
+import type { Base, Found } from "../../types";
+import { Card, Empty, Failed, Rows, Tag } from "../../ui/parts";
+import { useList } from "../../ui/resources";
+import { texts } from "./texts";
+
+/** SearchTest shows what an agent would find. The question stands in the address. */
+export function SearchTest() {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const company = useCompany();
+  const navigate = useNavigate();
+  const { q = "" } = useSearch({ from: "/shell/knowledge" });
+  const [text, setText] = useState(q);
+  const [bases, setBases] = useState<string[]>([]);
+  const all = useList<Base>("knowledge");
+  const found = useQuery({
+    queryKey: [company.id, "search", q, bases], enabled: q !== "", staleTime: 0, queryFn: ({ signal }) => get<{ results: Found[] }>("/knowledge/search", { q, knowledge: bases, limit: 10 }, signal),
+  });
+  return (
+    <div className="stack">
+      <p className="muted" style={{ margin: 0 }}>{t.searchHelp}</p>
+      <form className="search-line" onSubmit={(e) => { e.preventDefault(); void navigate({ to: "/knowledge", search: { tab: "search", q: text.trim() || undefined } }); }}>
+        <TextInput aria-label={t.query} placeholder={t.query} value={text} maxLength={1000} onChange={(e) => setText(e.currentTarget.value)} leftSection={<IconSearch size={16} />} />
+        <MultiSelect searchable aria-label={t.bases} placeholder={bases.length ? undefined : t.all} data={(all.data ?? []).map((b) => b.id)} value={bases} onChange={setBases} />
+        <Button type="submit" loading={found.isFetching} disabled={!text.trim()}>{t.tryTab}</Button>
+      </form>
+      {q !== "" && (found.isPending ? <Rows n={3} /> : found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : (
+        <Card flush label={t.results}>
+          {found.data.results.length === 0 ? <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} /> : (
+            <ul className="found">
+              {found.data.results.map((r, i) => (
+                <li key={i}>
+                  <div className="found-head">
+                    <strong>{r.title}</strong><span className="muted small">{fill(t.inBase, { base: r.knowledge })}</span>
+                    <Tag tone={r.answers ? "ok" : undefined}>{r.answers ? t.answers : t.below}</Tag>
+                    <span className="muted small" style={{ marginInlineStart: "auto" }}>{t.score} {number(Math.round(r.score * 100) / 100, language)}</span>
+                  </div>
+                  <p>{r.text}</p>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Card>
+      ))}
+    </div>
+  );
+}
