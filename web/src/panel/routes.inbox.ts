@@ -1,4 +1,9 @@
-// The addresses of the inbox. Without any, the navigation does not show it.
-import type { AnyRoute } from "@tanstack/react-router";
+// The addresses of the inbox.
+import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { addressOf } from "./features/inbox/address";
 
-export function inboxRoutes(_shell: AnyRoute): AnyRoute[] { return []; }
+export function inboxRoutes(shell: AnyRoute): AnyRoute[] {
+  return [createRoute({
+    getParentRoute: () => shell, path: "/inbox", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/inbox/InboxRoute"), "InboxRoute"),
+  })];
+}

@@ -43,10 +43,10 @@ export interface Conversation {
 }
 export interface Listed extends Conversation { name?: string; email?: string }
 export interface Counts { mine: number; unassigned: number; automated: number; all: number }
-export interface ChatFile { id: string; name: string; type: string; size: number; url: string }
+export interface ChatFile { id: string; name: string; type: string; size: number; url?: string }
 export interface Turn {
   seq: number; author: Author; kind: "text" | "choices" | "choice" | "file" | "event"; text: string; at: string; client_id?: string; note?: boolean; account_id?: string;
-  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; [more: string]: unknown;
+  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number;
 }
 export interface Contact { id: string; name: string; email: string; number: string; language: string; verified: boolean; visitor_id: string; created_at: string; seen_at: string }
 export interface Thread { conversation: Conversation; contact: Contact; turns: Turn[]; more: boolean }

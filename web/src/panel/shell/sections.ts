@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
-import { IconBook2, IconKey, IconMessageCircle, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconInbox, IconKey, IconMessageCircle, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
+import { Waiting } from "../features/inbox/Waiting";
 import type { ShellText } from "./texts";
 
 export interface PageLink { to: string; text: ShellText; icon: Icon; needs?: string; keywords?: string; count?: ComponentType }
@@ -7,6 +8,7 @@ export interface Section { text: ShellText; pages: PageLink[] }
 
 /** sections are the groups of the navigation. A page that needs a permission is shown to who has it. */
 export const sections: Section[] = [
+  { text: "conversations", pages: [{ to: "/inbox", text: "inbox", icon: IconInbox, needs: "conversations:read", keywords: "chat messages visitors", count: Waiting }] },
   {
     text: "setup", pages: [
       { to: "/agents", text: "agents", icon: IconRobot, needs: "resources:read", keywords: "assistant engine persona playground" },

@@ -1,0 +1,210 @@
+// A visitor of the demo page, the agent, and the teammates who answer in the inbox, each in a browser of their own.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot } from "./browser.mjs";
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+/** call asks an interface of the program as a script would. */
+async function call(method, path, { token, body } = {}) {
+  const r = await fetch(ready.base_url.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1") + path, {
+    method, headers: { ...(body && { "Content-Type": "application/json" }), ...(token && { Authorization: "Bearer " + token }) }, body: body && JSON.stringify(body),
+  });
+  assert.ok(r.ok, `${method} ${path}: ${r.status}`);
+  return r.status === 204 ? undefined : r.json();
+}
+
+const password = "a-long-enough-password";
+let owner;
+
+/** teammate makes an account that may answer; made before, it is the same one. */
+async function teammate(name) {
+  const email = name.toLowerCase() + "@inbox.test";
+  owner ??= (await call("POST", "/functions/v1/auth?grant_type=password", { body: { email: ready.email, password: ready.password } })).access_token;
+  await call("POST", "/panel/v1/users", { token: owner, body: { email, name, password, role: "teammate" } });
+  return { email, name };
+}
+
+/** inbox signs a teammate in and shows the inbox. */
+async function inbox(t, who, options = {}) {
+  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, ...options });
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + "/inbox");
+  await p.getByLabel("E-mail").fill(who.email);
+  await p.getByLabel("Password", { exact: true }).fill(password);
+  await p.getByRole("button", { name: "Sign in" }).click();
+  await p.getByRole("heading", { name: "Inbox" }).waitFor();
+  await p.getByText("Available").waitFor();
+  return p;
+}
+
+/** visitor opens the chat on the demo page. */
+async function visitor(t, lang, options = {}) {
+  const c = await context(browser, options);
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(`${ready.demo_url}?lang=${lang}`);
+  return { p, c, frame: await chat(p) };
+}
+
+async function chat(p) {
+  await p.waitForFunction(() => globalThis.carillon?.on);
+  await p.evaluate(() => globalThis.carillon("open"));
+  let frame;
+  for (const end = Date.now() + 15_000; !frame; await p.waitForTimeout(50)) {
+    frame = p.frames().find((f) => f !== p.mainFrame() && f.url().includes("cw_id="));
+    assert.ok(frame || Date.now() < end, "the chat does not open");
+  }
+  await frame.getByRole("log").waitFor();
+  return frame;
+}
+
+const say = async (frame, text) => { const box = frame.locator("footer textarea"); await box.fill(text); await box.press("Enter"); };
+
+/** choose opens the conversation of a visitor, whose newest words are among the newest that a list has. */
+async function choose(p, words, folder) {
+  const { data } = await call("GET", `/panel/v1/conversations?folder=${folder}&limit=50`, { token: owner });
+  for (const { id } of data) {
+    const { turns } = await call("GET", "/panel/v1/conversations/" + id, { token: owner });
+    if (turns.some((turn) => turn.text === words)) return p.locator(`.inbox-row[data-id="${id}"]`).click();
+  }
+  assert.fail("nobody said " + words);
+}
+const told = (frame, text) => frame.locator(".bubble", { hasText: text });
+const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
+
+describe("a conversation", () => {
+  it("goes from the agent to a teammate, is rated and resolved, and is there the next day", async (t) => {
+    const ana = await teammate("Ana");
+    const p = await inbox(t, ana);
+    const { p: host, frame, c } = await visitor(t, "es");
+    await frame.getByText("Hola").first().waitFor(); // the welcome
+    await say(frame, "¿Puedo pagar con tarjeta?");
+    await frame.getByRole("link", { name: "Pago y precios" }).waitFor();
+    await say(frame, "¿Hay vida en la cueva plugh?");
+    await told(frame, "No lo sé").waitFor();
+    await frame.getByRole("button", { name: "Hablar con una persona" }).click();
+    await frame.getByText("Es el número 1 en la cola").waitFor();
+
+    await choose(p, "¿Hay vida en la cueva plugh?", "unassigned");
+    await said(p, "¿Puedo pagar con tarjeta?").waitFor();
+    await p.keyboard.press("a");
+    await frame.getByText("Ana se ha unido").waitFor();
+    await p.keyboard.press("r");
+    await p.keyboard.type("Hola, soy Ana. ¿En qué puedo ayudar?");
+    await frame.getByRole("img", { name: "Ana está escribiendo" }).waitFor();
+    await p.keyboard.press("Enter");
+    await told(frame, "Hola, soy Ana.").waitFor();
+    await say(frame, "Quiero cambiar mi reserva");
+    await said(p, "Quiero cambiar mi reserva").waitFor();
+    await p.keyboard.press("Escape");
+    await p.keyboard.press("n");
+    await p.keyboard.type("Cliente habitual");
+    await p.keyboard.press("Enter");
+    await p.locator("[data-kind=note]", { hasText: "Cliente habitual" }).waitFor();
+    await shot(p, "inbox-thread");
+    await p.keyboard.press("Escape");
+    await p.keyboard.press("e");
+    await frame.getByText("La conversación se ha cerrado").waitFor();
+    assert.equal(await frame.getByText("Cliente habitual").count(), 0, "a note reached the visitor");
+    await frame.getByText("¿Qué le pareció esta conversación?").waitFor();
+    await frame.getByLabel("5 de 5").check({ force: true });
+    await frame.getByRole("button", { name: "Enviar valoración" }).click();
+    await p.getByText("The visitor rated 5 of 5").waitFor();
+
+    await host.reload();
+    const again = await chat(host);
+    for (const text of ["¿Puedo pagar con tarjeta?", "Hola, soy Ana.", "Quiero cambiar mi reserva"]) await told(again, text).first().waitFor();
+    assert.equal(await again.getByText("Cliente habitual").count(), 0);
+    c.check();
+    p.context().check();
+  });
+
+  it("is answered by one of two teammates, and the other is warned", async (t) => {
+    const ben = await inbox(t, await teammate("Ben"));
+    const eva = await inbox(t, await teammate("Eva"));
+    const { frame } = await visitor(t, "en");
+    await say(frame, "I lost my hat on the boat");
+    await frame.getByRole("button", { name: "Talk to a person" }).click();
+    await frame.getByText("You are number 1 in the queue").waitFor();
+    for (const p of [ben, eva]) {
+      await choose(p, "I lost my hat on the boat", "unassigned");
+      await said(p, "I lost my hat").waitFor();
+    }
+    await eva.getByText("Ben is looking at this too").waitFor();
+    await eva.keyboard.press("r");
+    await eva.keyboard.type("Which boat was it?");
+    await ben.getByRole("log").getByText("Eva is writing").waitFor();
+    await ben.keyboard.press("r");
+    await ben.keyboard.type("We have found it.");
+    await ben.keyboard.press("Enter");
+    await said(eva, "We have found it.").waitFor();
+    await eva.keyboard.press("Enter");
+    const dialog = eva.getByRole("dialog", { name: "Somebody else has it" });
+    await dialog.getByText("Ben has this conversation").waitFor();
+    assert.equal(await told(frame, "Which boat was it?").count(), 0);
+    await dialog.getByRole("button", { name: "Take over and send" }).click();
+    await told(frame, "Which boat was it?").waitFor();
+    await ben.getByText("Eva joined").waitFor();
+    eva.context().check();
+  });
+});
+
+describe("the inbox", () => {
+  it("shows thirty conversations, by keyboard, light and dark, wide and on a phone", async (t) => {
+    const who = await teammate("Ida");
+    const names = ["Ana Torres", "Luis Vega", "Marta Gil", "John Smith", "Eva Sousa", "Pedro Alves", "Nora Klein"];
+    const asks = ["Where is my voucher 4471?", "¿Cuál es el horario del sábado?", "I would like to return a cap", "Posso pagar com cartão?", "Do you go out when it rains?", "The code SUMMER does not work although your mail says that it is good until Friday"];
+    for (let i = 0; i < 30; i++) {
+      const s = await call("POST", "/functions/v1/chat/session", { body: { widget_id: ready.chat_widget_id, customer_id: crypto.randomUUID(), lang: ["en", "es", "pt"][i % 3], page: "http://shop.localhost/tours/" + i } });
+      await call("POST", "/functions/v1/chat/turns", { token: s.token, body: { client_id: crypto.randomUUID(), text: asks[i % asks.length] } });
+      if (i % 2) await call("POST", "/functions/v1/chat/contact", { token: s.token, body: { name: names[i % names.length], email: `visitor${i}@example.com` } });
+      if (i % 3 === 0) await call("POST", "/functions/v1/chat/handoff", { token: s.token, body: {} });
+    }
+    for (const [name, options] of [["wide", {}], ["wide-dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 780 } }], ["phone-dark", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]]) {
+      const p = await inbox(t, who, options);
+      await p.getByRole("button", { name: "All", exact: true }).click();
+      await p.locator(".inbox-row").nth(29).waitFor({ state: "attached" });
+      await accessible(p, "the list, " + name);
+      await shot(p, "inbox-list-" + name);
+      for (const key of ["j", "j", "k"]) await p.keyboard.press(key);
+      await p.locator(".inbox-bubble").first().waitFor();
+      assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways: " + name);
+      await accessible(p, "the thread, " + name);
+      await shot(p, "inbox-open-" + name);
+      await p.keyboard.press("Escape");
+      await p.keyboard.press("/");
+      await p.keyboard.type("no such words anywhere");
+      await p.getByText("No conversation matches").waitFor();
+      p.context().check();
+    }
+  });
+
+  it("keeps canned replies and uses one by its shortcut", async (t) => {
+    const p = await inbox(t, await teammate("Leo"));
+    const { frame } = await visitor(t, "en");
+    await say(frame, "Is the museum near?");
+    await frame.locator(".them").nth(1).waitFor();
+    await p.getByRole("button", { name: "All", exact: true }).click();
+    await choose(p, "Is the museum near?", "all");
+    await p.getByRole("button", { name: "Canned replies" }).click();
+    const dialog = p.getByRole("dialog", { name: "Canned replies" });
+    await dialog.getByRole("button", { name: "Add a reply" }).click();
+    await dialog.getByLabel("Shortcut").fill("museum");
+    await dialog.getByLabel("Text").fill("The museum is five minutes from pier 3.");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("/museum").waitFor();
+    await p.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await p.keyboard.press("r");
+    await p.keyboard.type("/mus");
+    await p.getByRole("option", { name: "/museum" }).waitFor();
+    await p.keyboard.press("Enter");
+    await p.keyboard.press("Enter");
+    await told(frame, "The museum is five minutes from pier 3.").waitFor();
+    p.context().check();
+  });
+});

@@ -1,0 +1,118 @@
+import { ActionIcon, Button, Modal, Textarea, Tooltip } from "@mantine/core";
+import { IconMessage2Bolt } from "@tabler/icons-react";
+import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
+import { CannedReplies } from "./CannedReplies";
+import { draftOf, keepDraft } from "./drafts";
+import { matching, nameOf } from "./model";
+import type { Inbox, Loaded, Snapshot } from "./store";
+import { fill, type InboxTexts } from "./texts";
+import type { Mode } from "./Thread";
+import type { CannedReply } from "./types";
+
+const maxText = 4000;
+
+interface Props {
+  inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxTexts; act(what: string, body?: unknown): Promise<void>; toast(message: string, problem?: boolean): void;
+  ref?: Ref<{ focus(mode: Mode): void }>;
+}
+
+/** Composer is where a teammate answers, or writes a note. What is begun stays with its conversation. */
+export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
+  const c = thread.conversation;
+  const [mode, setMode] = useState<Mode>("reply");
+  const [text, setText] = useState(() => draftOf(c.id));
+  const [busy, setBusy] = useState(false);
+  const [chosen, setChosen] = useState(0);
+  const [managing, setManaging] = useState(false);
+  const [warning, setWarning] = useState<{ kind: "answered" } | { kind: "taken"; by: string } | null>(null);
+  // What the company had said when the teammate began to write: a newer answer is warned of.
+  const seen = useRef<number | undefined>(undefined);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useImperativeHandle(ref, () => ({ focus: (to) => { setMode(to); area.current?.focus(); } }), []);
+
+  const offered = mode === "reply" ? matching(state.canned, text) : [];
+  const over = [...text].length - maxText;
+  const assignee = state.teammates.find((x) => x.account_id === c.assignee);
+  const name = nameOf(thread.contact.name, thread.contact.id, t.visitor);
+
+  const write = (to: string) => {
+    if (to && !text) seen.current = c.company_seq;
+    setText(to);
+    setChosen(0);
+    keepDraft(c.id, to);
+    if (to && mode === "reply") inbox.typing();
+  };
+  const insert = (r: CannedReply) => {
+    const filled = r.text.replaceAll("{name}", thread.contact.name || "").replaceAll("  ", " ");
+    write(filled);
+    area.current?.focus();
+  };
+  const send = async (anyway = false) => {
+    const said = text.trim();
+    if (!said || over > 0 || busy) return;
+    setBusy(true);
+    setWarning(null);
+    const sent = await inbox.say(said, mode === "note", anyway ? undefined : (seen.current ?? c.company_seq));
+    setBusy(false);
+    switch (sent.result) {
+      case "sent": setText(""); keepDraft(c.id, ""); seen.current = undefined; break;
+      case "failed": toast(sent.message || t.notSent, true); break;
+      default: setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
+    }
+    requestAnimationFrame(() => area.current?.focus());
+  };
+  const takeAndSend = async () => {
+    setWarning(null);
+    await act("take", { from: inbox.snapshot().thread?.conversation.assignee ?? "" });
+    await send(true);
+  };
+  const keys = (e: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (offered.length > 0) {
+      if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+        e.preventDefault();
+        setChosen((chosen + (e.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length);
+        return;
+      }
+      if (e.key === "Enter" || e.key === "Tab") { e.preventDefault(); insert(offered[chosen] ?? offered[0]!); return; }
+      if (e.key === "Escape") { e.preventDefault(); e.stopPropagation(); write(""); return; }
+    }
+    if (e.key === "Enter" && !e.shiftKey && !e.nativeEvent.isComposing) { e.preventDefault(); void send(); }
+  };
+
+  return (
+    <div className="inbox-composer" data-mode={mode}>
+      {mode === "reply" && c.state === "bot" && <p className="inbox-hint">{t.takesOver}</p>}
+      {mode === "reply" && c.assignee && c.assignee !== inbox.me && <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>}
+      <div className="inbox-modes" role="tablist">
+        {(["reply", "note"] as const).map((m) => (
+          <button key={m} type="button" role="tab" aria-selected={mode === m} onClick={() => { setMode(m); area.current?.focus(); }}>{m === "reply" ? t.reply : t.internal}</button>
+        ))}
+      </div>
+      {offered.length > 0 && (
+        <ul id="inbox-canned" role="listbox" aria-label={t.canned} className="inbox-canned">
+          {offered.map((r, i) => (
+            <li key={r.id} id={`inbox-canned-${i}`} role="option" aria-selected={i === chosen} onMouseDown={(e) => { e.preventDefault(); insert(r); }}><b>/{r.shortcut}</b><span>{r.text}</span></li>
+          ))}
+        </ul>
+      )}
+      <Textarea
+        ref={area} value={text} onChange={(e) => write(e.currentTarget.value)} onKeyDown={keys} autosize minRows={2} maxRows={10} variant="unstyled" aria-label={mode === "note" ? t.internal : t.reply}
+        placeholder={mode === "note" ? t.noteHint : fill(t.replyTo, { name })} role={offered.length ? "combobox" : undefined} aria-expanded={offered.length ? true : undefined}
+        aria-controls={offered.length ? "inbox-canned" : undefined} aria-activedescendant={offered.length ? `inbox-canned-${chosen}` : undefined}
+      />
+      <div className="inbox-send">
+        <Tooltip label={`${t.canned} (/)`}><ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging(true)}><IconMessage2Bolt size={18} stroke={1.7} /></ActionIcon></Tooltip>
+        <span className="inbox-muted">{over > 0 ? <span className="inbox-problem">{fill(t.tooLong, { n: over })}</span> : t.cannedHint}</span>
+        <Button size="xs" onClick={() => void send()} disabled={!text.trim() || over > 0} loading={busy}>{mode === "note" ? t.addNote : t.send}</Button>
+      </div>
+      <Modal opened={warning !== null} onClose={() => setWarning(null)} title={warning?.kind === "taken" ? t.taken : t.answered} centered>
+        <p className="inbox-ask">{warning?.kind === "taken" ? fill(t.takenText, { name: warning.by }) : t.answeredText}</p>
+        <div className="inbox-buttons">
+          <Button variant="default" onClick={() => { seen.current = c.company_seq; setWarning(null); }}>{t.keep}</Button>
+          {warning?.kind === "taken" ? <Button onClick={() => void takeAndSend()}>{t.takeAndSend}</Button> : <Button onClick={() => void send(true)}>{t.sendAnyway}</Button>}
+        </div>
+      </Modal>
+      <CannedReplies opened={managing} close={() => setManaging(false)} inbox={inbox} state={state} t={t} insert={(r) => { setManaging(false); setMode("reply"); insert(r); }} toast={toast} />
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+// The inbox: a list of conversations, the chosen one, and who the contact is.
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { ContactPanel } from "./ContactPanel";
+import { ConversationList } from "./ConversationList";
+import { next } from "./model";
+import { useNotices } from "./notices";
+import { Inbox, type Server, type Refusal } from "./store";
+import { Thread, type Mode } from "./Thread";
+import { fill, texts } from "./texts";
+import type { Folder } from "./types";
+import "./inbox.css";
+
+export interface Place { folder: Folder; closed: boolean; search: string; id?: string }
+
+export interface InboxProps {
+  server: Server;
+  me: string;
+  mayAnswer: boolean;
+  language: "en" | "es" | "pt";
+  place: Place;
+  go(to: Partial<Place>, replace?: boolean): void;
+  toast(message: string, problem?: boolean): void;
+}
+
+export function InboxPage({ server, me, mayAnswer, language, place, go, toast }: InboxProps) {
+  const t = texts[language];
+  const inbox = useMemo(() => new Inbox(server, me, mayAnswer), [server, me, mayAnswer]);
+  const state = useSyncExternalStore(inbox.subscribe, inbox.snapshot);
+  const [details, setDetails] = useState(() => window.matchMedia("(min-width: 1200px)").matches);
+  const search = useRef<HTMLInputElement>(null);
+  const composer = useRef<{ focus(mode: Mode): void }>(null);
+  const notices = useNotices(inbox, t, me, language);
+
+  useEffect(() => inbox.start(), [inbox]);
+  useEffect(() => inbox.show({ folder: place.folder, closed: place.closed }, place.search), [inbox, place.folder, place.closed, place.search]);
+  useEffect(() => inbox.open(place.id), [inbox, place.id]);
+  useEffect(() => {
+    const seen = () => inbox.read();
+    document.addEventListener("visibilitychange", seen);
+    return () => document.removeEventListener("visibilitychange", seen);
+  }, [inbox]);
+
+  const act = async (what: string, body?: unknown) => {
+    try {
+      await inbox.act(what === "tags" ? "PUT" : "POST", what, body);
+    } catch (e) {
+      const refusal = e as Refusal;
+      if (refusal.status === 409 && refusal.details?.assignee) {
+        toast(fill(t.wasTaken, { name: refusal.details.assignee_name || t.someone }), true);
+        void inbox.reloadThread();
+      } else toast(refusal.message ?? t.failed, true);
+    }
+  };
+  const keys = useRef<(e: KeyboardEvent) => void>(() => {});
+  keys.current = (e) => {
+    const on = e.target as HTMLElement;
+    if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("[role=dialog], [role=menu]")) return;
+    if (on.matches("input, textarea, select, [contenteditable]")) {
+      if (e.key === "Escape") on.blur();
+      return;
+    }
+    const conversation = state.thread?.conversation;
+    const move = (step: 1 | -1) => { const to = next(state.list, place.id, step); if (to) go({ id: to }, true); };
+    const does: Record<string, () => void> = {
+      j: () => move(1), k: () => move(-1), "/": () => search.current?.focus(), Escape: () => go({ id: undefined }), i: () => setDetails((x) => !x),
+    };
+    if (mayAnswer && conversation) {
+      does.r = () => composer.current?.focus("reply");
+      does.n = () => composer.current?.focus("note");
+      does.e = () => void act(conversation.state === "resolved" ? "reopen" : "resolve");
+      does.a = () => void act("take", { from: conversation.assignee ?? "" });
+    }
+    const f = does[e.key];
+    if (!f) return;
+    e.preventDefault();
+    f();
+  };
+  useEffect(() => {
+    const f = (e: KeyboardEvent) => keys.current(e);
+    document.addEventListener("keydown", f);
+    return () => document.removeEventListener("keydown", f);
+  }, []);
+
+  return (
+    <div className="inbox" data-open={place.id ? "yes" : "no"} data-details={details && state.thread ? "yes" : "no"}>
+      <ConversationList inbox={inbox} state={state} t={t} language={language} place={place} go={go} search={search} mayAnswer={mayAnswer} notices={notices} toast={toast} />
+      <Thread inbox={inbox} state={state} t={t} language={language} mayAnswer={mayAnswer} act={act} back={() => go({ id: undefined })} details={details} setDetails={setDetails} composer={composer} toast={toast} />
+      {details && state.thread && (
+        <ContactPanel key={state.thread.conversation.id} inbox={inbox} thread={state.thread} t={t} language={language} mayAnswer={mayAnswer} act={act} open={(id) => go({ id })} close={() => setDetails(false)} toast={toast} />
+      )}
+    </div>
+  );
+}

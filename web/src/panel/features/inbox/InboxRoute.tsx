@@ -1,0 +1,71 @@
+// The inbox in the panel: whose it is, where in it the address leads, and how it reaches the server.
+import { notifications } from "@mantine/notifications";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo } from "react";
+import { send } from "../../api";
+import { useLanguage } from "../../i18n";
+import { inbox as stream } from "../../live";
+import { useCan, useCompany, useMe } from "../../session";
+import { listShortcuts } from "../../shell/Shortcuts";
+import { told } from "../../ui/problem";
+import { addressOf } from "./address";
+import { InboxPage, type Place } from "./InboxPage";
+import type { Server } from "./store";
+import { texts } from "./texts";
+
+const server: Server = {
+  request: (method, path, body) => {
+    const [route, query] = path.split("?");
+    return send(method, route!, { body, query: Object.fromEntries(new URLSearchParams(query)) });
+  },
+  follow: (follower) => {
+    const leave = stream.listen((e) => {
+      if (e.event !== "reset") { follower.event(e.event, e.data); return; }
+      follower.connected(false);
+      follower.connected(true);
+    });
+    const unwatch = stream.watch(() => follower.connected(stream.state !== "broken"));
+    return () => { leave(); unwatch(); };
+  },
+};
+
+export function InboxRoute() {
+  const company = useCompany();
+  return <Inbox key={company.id} />;
+}
+
+function Inbox() {
+  const me = useMe();
+  const can = useCan();
+  const language = useLanguage();
+  const navigate = useNavigate();
+  const address = addressOf(useSearch({ strict: false }));
+  const mayAnswer = can("conversations:answer");
+  const place: Place = useMemo(
+    () => ({ folder: address.folder ?? (mayAnswer ? "unassigned" : "all"), closed: address.closed ?? false, search: address.q ?? "", id: address.c }),
+    [address.folder, address.closed, address.q, address.c, mayAnswer],
+  );
+  const go = useCallback((to: Partial<Place>, replace = false) => {
+    void navigate({
+      to: "/inbox", replace,
+      search: (now: Record<string, unknown>) => {
+        const a: Record<string, unknown> = { ...now };
+        if ("folder" in to) a.folder = to.folder;
+        if ("closed" in to) a.closed = to.closed || undefined;
+        if ("search" in to) a.q = to.search || undefined;
+        if ("id" in to) a.c = to.id;
+        return a;
+      },
+    });
+  }, [navigate]);
+  const t = texts[language];
+  useEffect(() => {
+    const keys: [string[], string][] = [[["J"], t.key_move], [["R"], t.key_reply], [["N"], t.key_note], [["A"], t.key_take], [["E"], t.key_resolve], [["/"], t.key_search], [["I"], t.key_details]];
+    return listShortcuts(t.inbox, keys.map(([k, text]) => ({ keys: k[0] === "J" ? ["J", "K"] : k, text })));
+  }, [t]);
+  const toast = useCallback((message: string, problem?: boolean) => {
+    if (!problem) { told(message); return; }
+    notifications.show({ message, color: "red", autoClose: 8_000, withBorder: true, role: "alert" });
+  }, []);
+  return <InboxPage server={server} me={me.account.id} mayAnswer={mayAnswer} language={language} place={place} go={go} toast={toast} />;
+}

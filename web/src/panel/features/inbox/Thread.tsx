@@ -1,0 +1,186 @@
+import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
+import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconPaperclip, IconRefresh, IconUserPlus } from "@tabler/icons-react";
+import { Fragment, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
+import { Composer } from "./Composer";
+import { bytes, clock, day, instant, path } from "./format";
+import { nameOf, present } from "./model";
+import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
+import { fill, type InboxTexts } from "./texts";
+import type { Turn } from "./types";
+
+export type Mode = "reply" | "note";
+
+interface Props {
+  inbox: Inbox; state: Snapshot; t: InboxTexts; language: string; mayAnswer: boolean; act(what: string, body?: unknown): Promise<void>; back(): void; details: boolean;
+  setDetails(on: boolean): void; composer: RefObject<{ focus(mode: Mode): void } | null>; toast(message: string, problem?: boolean): void;
+}
+
+export function Thread(p: Props) {
+  const { inbox, state, t } = p;
+  if (!state.id) {
+    return <section className="inbox-thread inbox-none" aria-label={t.choose}><b>{t.choose}</b><span>{t.chooseHint}</span></section>;
+  }
+  if (!state.thread) {
+    return (
+      <section className="inbox-thread inbox-none" aria-busy={state.threadPhase === "loading"}>
+        {state.threadPhase === "failed" ? <><b>{t.threadFailed}</b><Button variant="default" size="xs" onClick={() => void inbox.reloadThread()}>{t.retry}</Button><Button variant="subtle" size="xs" onClick={p.back}>{t.back}</Button></> : <Loader size="sm" aria-label={t.loading} />}
+      </section>
+    );
+  }
+  return <Open {...p} thread={state.thread} />;
+}
+
+function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details, setDetails, composer, toast }: Props & { thread: Loaded }) {
+  const c = thread.conversation;
+  const name = nameOf(thread.contact.name, thread.contact.id, t.visitor);
+  const mine = c.assignee === inbox.me;
+  const assignee = state.teammates.find((x) => x.account_id === c.assignee);
+  const others = present(state.marks, c.id, "viewing", inbox.me, Date.now());
+  return (
+    <section className="inbox-thread" aria-label={name}>
+      <header className="inbox-thread-head">
+        <ActionIcon className="inbox-back" variant="subtle" color="gray" aria-label={t.back} onClick={back}><IconArrowLeft size={18} /></ActionIcon>
+        <div className="inbox-title">
+          <h2>{name}</h2>
+          <p>
+            <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
+            {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
+            {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
+          </p>
+        </div>
+        {mayAnswer && (
+          <>
+            {c.state !== "resolved" && !(mine && c.state === "active") && (
+              <Tooltip label="A"><Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>{c.assignee || c.state === "bot" ? t.takeOver : t.take}</Button></Tooltip>
+            )}
+            {c.state === "resolved"
+              ? <Tooltip label="E"><Button size="xs" variant="default" leftSection={<IconRefresh size={15} />} onClick={() => void act("reopen")}>{t.reopen}</Button></Tooltip>
+              : <Tooltip label="E"><Button size="xs" leftSection={<IconCheck size={15} />} onClick={() => void act("resolve")}>{t.resolve}</Button></Tooltip>}
+            {c.state !== "resolved" && (
+              <Menu position="bottom-end" width={240}>
+                <Menu.Target><ActionIcon variant="subtle" color="gray" aria-label={t.actions}><IconDots size={18} /></ActionIcon></Menu.Target>
+                <Menu.Dropdown>
+                  {c.assignee && <Menu.Item onClick={() => void act("release", { to: "queue" })}>{t.queue}</Menu.Item>}
+                  {c.agent_id && c.state !== "bot" && <Menu.Item onClick={() => void act("release", { to: "agent" })}>{t.toAgent}</Menu.Item>}
+                  <Menu.Label>{t.assignTo}</Menu.Label>
+                  {state.teammates.filter((x) => x.account_id !== c.assignee).map((x) => (
+                    <Menu.Item key={x.account_id} leftSection={<IconUserPlus size={15} />} rightSection={<i className="inbox-dot" data-away={!x.present || x.away ? "yes" : "no"} />} onClick={() => void act("assign", { account_id: x.account_id })}>
+                      {x.account_id === inbox.me ? t.me : x.name}
+                    </Menu.Item>
+                  ))}
+                </Menu.Dropdown>
+              </Menu>
+            )}
+          </>
+        )}
+        <Tooltip label="I"><ActionIcon variant={details ? "light" : "subtle"} color="gray" aria-label={details ? t.hideDetails : t.details} aria-pressed={details} onClick={() => setDetails(!details)}><IconLayoutSidebarRight size={18} /></ActionIcon></Tooltip>
+      </header>
+      {others.length > 0 && <p className="inbox-banner" role="status">{others.length === 1 ? fill(t.viewing, { name: others[0]!.name || t.someone }) : fill(t.viewingMany, { n: others.length })}</p>}
+      <Log inbox={inbox} state={state} thread={thread} t={t} language={language} name={name} />
+      {mayAnswer ? <Composer key={c.id} ref={composer} inbox={inbox} state={state} thread={thread} t={t} act={act} toast={toast} /> : <p className="inbox-readonly">{t.noAnswer}</p>}
+    </section>
+  );
+}
+
+function Log({ inbox, state, thread, t, language, name }: { inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxTexts; language: string; name: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const bottom = useRef(true);
+  const first = useRef<number | undefined>(undefined);
+  const height = useRef(0);
+  const writing = present(state.marks, thread.conversation.id, "typing", inbox.me, Date.now());
+  useLayoutEffect(() => { // the newest stays in view, and so does what was read when older turns come above
+    const el = box.current;
+    if (!el) return;
+    const top = thread.turns[0]?.seq;
+    if (first.current !== undefined && top !== undefined && top < first.current) el.scrollTop += el.scrollHeight - height.current;
+    else if (bottom.current) el.scrollTop = el.scrollHeight;
+    first.current = top;
+    height.current = el.scrollHeight;
+  });
+  useEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    const size = new ResizeObserver(() => { if (bottom.current) el.scrollTop = el.scrollHeight; });
+    size.observe(el);
+    return () => size.disconnect();
+  }, []);
+  let before: Turn | undefined;
+  return (
+    <div ref={box} className="inbox-log" role="log" aria-label={name} tabIndex={0} onScroll={(e) => { const el = e.currentTarget; bottom.current = el.scrollHeight - el.scrollTop - el.clientHeight < 60; }}>
+      {thread.more && <Button className="inbox-older" variant="subtle" size="xs" onClick={() => void inbox.older()}>{t.older}</Button>}
+      {thread.turns.map((turn) => {
+        const newDay = !before || day(before.at, language, t) !== day(turn.at, language, t);
+        const sameAuthor = !newDay && before?.kind !== "event" && before?.author === turn.author && before?.account_id === turn.account_id && !!before?.note === !!turn.note;
+        before = turn;
+        return (
+          <Fragment key={turn.seq}>
+            {newDay && <p className="inbox-day">{day(turn.at, language, t)}</p>}
+            {turn.kind === "event" ? <Happened turn={turn} t={t} language={language} /> : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} />}
+          </Fragment>
+        );
+      })}
+      {thread.unsent.map((u) => <Pending key={u.client_id} u={u} t={t} />)}
+      {thread.unsent.length === 0 && seen(thread) && <p className="inbox-seen">{t.seen}</p>}
+      {writing.map((w) => <p key={w.account} className="inbox-writing" data-side={w.author === "visitor" ? "them" : "us"}>{fill(t.writing, { name: w.author === "visitor" ? name : w.name || t.agent })}</p>)}
+    </div>
+  );
+}
+
+/** seen reports whether the contact has read the company's last turn, which is the last one. */
+function seen(thread: Loaded): boolean {
+  const said = thread.turns.filter((x) => x.kind !== "event" && !x.note);
+  const last = said[said.length - 1];
+  return !!last && last.author !== "visitor" && thread.conversation.seen_seq >= last.seq;
+}
+
+/** The agent's reason where the visitor's own words, which stand above, asked for a person. */
+const askedByPhrase = "asked for a person";
+
+function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: string }) {
+  const key = turn.event === "resolved" && !turn.name ? "event_resolved_agent" : `event_${turn.event}`;
+  const text = t[key as keyof InboxTexts];
+  if (!text) return null;
+  return (
+    <p className="inbox-event" title={instant(turn.at, language)}>
+      {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}
+      {turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
+    </p>
+  );
+}
+
+function Bubble({ turn, first, t, language, me, name }: { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string }) {
+  const side = turn.author === "visitor" ? "them" : "us";
+  const who = turn.author === "visitor" ? name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
+  return (
+    <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
+      {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={instant(turn.at, language)}>{clock(turn.at, language)}</time></p>}
+      {turn.file ? <File file={turn.file} t={t} /> : null}
+      {turn.text && <div className="inbox-bubble" title={first ? undefined : instant(turn.at, language)}>{turn.text}</div>}
+      {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
+      {turn.sources && turn.sources.length > 0 && (
+        <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>
+      )}
+    </div>
+  );
+}
+
+function safe(url: string | undefined): boolean { return !!url && /^https?:\/\//i.test(url); }
+
+function File({ file, t }: { file: NonNullable<Turn["file"]>; t: InboxTexts }) {
+  if (!file.url) return <div className="inbox-file"><IconPaperclip size={16} aria-hidden />{file.name}</div>;
+  const picture = /^image\/(png|jpeg|gif|webp)$/.test(file.type);
+  return (
+    <a className={picture ? "inbox-picture" : "inbox-file"} href={file.url} target="_blank" rel="noopener noreferrer" aria-label={`${t.file}: ${file.name}`}>
+      {picture ? <img src={file.url} alt={file.name} loading="lazy" /> : <><IconPaperclip size={16} aria-hidden /><span>{file.name}</span><small>{bytes(file.size)}</small></>}
+    </a>
+  );
+}
+
+function Pending({ u, t }: { u: Unsent; t: InboxTexts }) {
+  return (
+    <div className="inbox-turn" data-side="us" data-first="yes" data-kind={u.note ? "note" : "teammate"} data-pending="yes">
+      <p className="inbox-who">{t.sending}</p>
+      <div className="inbox-bubble">{u.text}</div>
+    </div>
+  );
+}

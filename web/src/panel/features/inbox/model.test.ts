@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { belongs, current, letters, mark, matching, merge, next, place, present, spoke } from "./model";
+import type { Listed, Turn } from "./types";
+
+const conversation = (id: string, more: Partial<Listed> = {}): Listed => ({
+  id, channel: "web_chat", contact_id: "c", state: "active", state_at: "", tags: [], last_seq: 1, last_at: "2026-11-24T10:00:00Z", last_text: "", visitor_seq: 1,
+  company_seq: 0, seen_seq: 0, unread: false, opened_at: "", ...more,
+});
+const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "visitor", kind: "text", text: String(seq), at: "", ...more });
+
+describe("lists", () => {
+  const all = { folder: "all", closed: false, me: "ana" } as const;
+  it("knows what a folder holds", () => {
+    expect(belongs(conversation("1", { assignee: "ana" }), { ...all, folder: "mine" })).toBe(true);
+    expect(belongs(conversation("1", { assignee: "ben" }), { ...all, folder: "mine" })).toBe(false);
+    expect(belongs(conversation("1", { state: "missed" }), { ...all, folder: "unassigned" })).toBe(true);
+    expect(belongs(conversation("1", { state: "bot" }), { ...all, folder: "automated" })).toBe(true);
+    expect(belongs(conversation("1", { state: "resolved" }), all)).toBe(false);
+    expect(belongs(conversation("1", { state: "resolved" }), { ...all, closed: true })).toBe(true);
+  });
+  it("moves what changed to its place and keeps who it is", () => {
+    const list = [conversation("1", { name: "Eva", last_at: "2026-11-24T10:02:00Z" }), conversation("2", { name: "Leo", last_at: "2026-11-24T10:01:00Z" })];
+    const moved = place(list, conversation("2", { last_at: "2026-11-24T10:03:00Z", last_text: "new" }), all);
+    expect(moved.map((c) => [c.id, c.name, c.last_text])).toEqual([["2", "Leo", "new"], ["1", "Eva", ""]]);
+    expect(place(list, conversation("1", { state: "resolved" }), all).map((c) => c.id)).toEqual(["2"]);
+    expect(place(list, conversation("3"), all)).toBe(list);
+  });
+  it("goes up and down and stops at the ends", () => {
+    const list = [conversation("1"), conversation("2")];
+    expect(next(list, undefined, 1)).toBe("1");
+    expect(next(list, "1", 1)).toBe("2");
+    expect(next(list, "2", 1)).toBe("2");
+    expect(next(list, "1", -1)).toBe("1");
+    expect(next([], "1", 1)).toBeUndefined();
+  });
+});
+
+it("keeps turns in one order, each once", () => {
+  expect(merge([turn(1), turn(3)], [turn(2), turn(3)]).map((t) => t.seq)).toEqual([1, 2, 3]);
+});
+
+it("shows who writes until they said it or stopped", () => {
+  let marks = mark({}, "typing", { conversation_id: "1", author: "teammate", account_id: "ben", name: "Ben" }, 0);
+  marks = mark(marks, "typing", { conversation_id: "1", author: "visitor" }, 0);
+  expect(present(marks, "1", "typing", "ana", 1000).map((p) => p.account)).toEqual(["ben", "visitor"]);
+  expect(present(marks, "1", "typing", "ben", 1000).map((p) => p.account)).toEqual(["visitor"]);
+  expect(present(marks, "1", "typing", "ana", 7000)).toEqual([]);
+  expect(present(spoke(marks, "1", [turn(1)], true), "1", "typing", "ana", 1000).map((p) => p.account)).toEqual(["ben"]);
+  const agent = mark({}, "typing", { conversation_id: "1", author: "agent", name: "Reception" }, 0);
+  expect(present(spoke(agent, "1", [], true), "1", "typing", "ana", 1)).toHaveLength(1);
+  expect(present(spoke(agent, "1", [], false), "1", "typing", "ana", 1)).toEqual([]);
+  expect(current(agent, 7000)).toEqual({});
+});
+
+it("finds canned replies by the beginning of their shortcut first", () => {
+  const replies = [{ shortcut: "refund", text: "x" }, { shortcut: "hours", text: "We are open; refunds take 3 days" }, { shortcut: "re", text: "y" }];
+  expect(matching(replies, "/re").map((r) => r.shortcut)).toEqual(["re", "refund", "hours"]);
+  expect(matching(replies, "see /re")).toEqual([]);
+  expect(matching(replies, "/")).toHaveLength(3);
+});
+
+it("shortens names to letters", () => {
+  expect([letters("Ana María Ruiz"), letters(" "), letters("öl")]).toEqual(["AM", "", "Ö"]);
+});

@@ -1,0 +1,97 @@
+// How the inbox changes as updates come. Pure: no network, no storage, no clock of its own.
+import type { Folder, Listed, Mark, Summary, Turn } from "./types";
+
+export interface View { folder: Folder; closed: boolean; me: string }
+
+/** belongs reports whether a conversation is listed in a folder. */
+export function belongs(c: Summary, v: View): boolean {
+  if ((c.state === "resolved") !== v.closed) return false;
+  switch (v.folder) {
+    case "mine": return c.assignee === v.me;
+    case "unassigned": return c.state === "queued" || c.state === "missed" || c.state === "abandoned";
+    case "automated": return c.state === "bot";
+    case "all": return true;
+  }
+}
+
+/** newer orders conversations as lists do: the newest activity first. */
+function newer(a: Summary, b: Summary): number {
+  if (a.last_at !== b.last_at) return a.last_at < b.last_at ? 1 : -1;
+  return a.id < b.id ? 1 : -1;
+}
+
+/** place puts a changed conversation where it belongs in a list, or takes it out. What the list knows of the contact stays. */
+export function place(list: Listed[], c: Summary, v: View): Listed[] {
+  const have = list.find((x) => x.id === c.id);
+  const others = list.filter((x) => x.id !== c.id);
+  if (!belongs(c, v)) return have ? others : list;
+  if (!have) return list; // the list is read again: it says who the contact is
+  return [...others, { name: have.name, email: have.email, ...c }].sort(newer);
+}
+
+/** merge puts turns in the order of seq, each once. */
+export function merge(turns: Turn[], more: Turn[]): Turn[] {
+  if (more.length === 0) return turns;
+  const by = new Map(turns.map((t) => [t.seq, t]));
+  for (const t of more) by.set(t.seq, t);
+  return [...by.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** next is the id before or after one in a list; the first where none is chosen. */
+export function next(list: Listed[], id: string | undefined, step: 1 | -1): string | undefined {
+  const at = list.findIndex((c) => c.id === id);
+  if (at < 0) return list[0]?.id;
+  return list[Math.min(list.length - 1, Math.max(0, at + step))]?.id;
+}
+
+/** Who is looking at a conversation or writing in it, until when. */
+export interface Presence { what: "typing" | "viewing"; author: Mark["author"]; account: string; name: string; until: number }
+export type Marks = Record<string, Presence[]>;
+
+const lasts = { typing: 6_000, viewing: 35_000 };
+
+/** mark records what somebody does in a conversation. Of one who writes nothing else is shown. */
+export function mark(marks: Marks, what: "typing" | "viewing", m: Mark, now: number): Marks {
+  const account = m.account_id ?? m.author;
+  const rest = (marks[m.conversation_id] ?? []).filter((p) => p.until > now && !(p.account === account && p.what === what));
+  return { ...marks, [m.conversation_id]: [...rest, { what, author: m.author, account, name: m.name ?? "", until: now + lasts[what] }] };
+}
+
+/** spoke ends what is shown of those who have just said something, and of an agent who no longer answers. */
+export function spoke(marks: Marks, id: string, turns: Turn[], automated: boolean): Marks {
+  const have = marks[id];
+  if (!have) return marks;
+  const done = new Set(turns.map((t) => t.account_id ?? t.author));
+  if (!automated) done.add("agent");
+  return { ...marks, [id]: have.filter((p) => p.what !== "typing" || !done.has(p.account)) };
+}
+
+/** current are the marks that still hold. */
+export function current(marks: Marks, now: number): Marks {
+  return Object.fromEntries(Object.entries(marks).map(([id, all]) => [id, all.filter((p) => p.until > now)] as const).filter(([, all]) => all.length > 0));
+}
+
+/** present are those who do something in a conversation now, but for the reader. */
+export function present(marks: Marks, id: string, what: "typing" | "viewing", me: string, now: number): Presence[] {
+  return (marks[id] ?? []).filter((p) => p.what === what && p.account !== me && p.until > now);
+}
+
+/** matching are the canned replies that a text after "/" asks for: those whose shortcut begins so first. */
+export function matching<T extends { shortcut: string; text: string }>(replies: T[], draft: string): T[] {
+  const m = /^\/([\w-]*)$/.exec(draft);
+  if (!m) return [];
+  const asked = m[1]!.toLowerCase();
+  const rank = (r: T) => (r.shortcut.startsWith(asked) ? 0 : r.shortcut.includes(asked) || r.text.toLowerCase().includes(asked) ? 1 : 2);
+  return replies.filter((r) => rank(r) < 2).sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut)).slice(0, 8);
+}
+
+/** letters are what an avatar shows. */
+export function letters(name: string): string {
+  const words = name.trim().split(/\s+/).filter(Boolean);
+  return words.slice(0, 2).map((w) => [...w][0]!.toUpperCase()).join("");
+}
+
+/** nameOf is how a contact is called; of two visitors without a name each has another. */
+export function nameOf(name: string | undefined, contact: string, visitor: string): string {
+  return name || `${visitor} ${contact.slice(-4)}`;
+}

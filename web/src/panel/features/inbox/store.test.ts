@@ -1,0 +1,86 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { Inbox, type Server } from "./store";
+import type { Summary, Thread, Turn } from "./types";
+
+const summary = (more: Partial<Summary> = {}): Summary => ({
+  id: "1", channel: "web_chat", contact_id: "k", state: "active", state_at: "", tags: [], last_seq: 2, last_at: "2026-11-24T10:00:00Z", last_text: "hello", visitor_seq: 1,
+  company_seq: 2, seen_seq: 0, unread: false, opened_at: "", ...more,
+});
+const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "visitor", kind: "text", text: String(seq), at: "", ...more });
+const contact = { id: "k", name: "Eva", email: "", number: "", language: "", verified: false, visitor_id: "", created_at: "", seen_at: "" };
+
+class Fake implements Server {
+  calls: { method: string; path: string; body?: unknown }[] = [];
+  answers = new Map<string, unknown>();
+  emit!: (name: string, data: unknown) => void;
+  connect!: (yes: boolean) => void;
+  request<T>(method: string, path: string, body?: unknown): Promise<T> {
+    this.calls.push({ method, path, body });
+    const found = this.answers.get(`${method} ${path.split("?")[0]}`);
+    if (found instanceof Error) return Promise.reject(found);
+    return Promise.resolve((found ?? { data: [], next_cursor: null, turns: [], more: false }) as T);
+  }
+  follow(f: Parameters<Server["follow"]>[0]) { this.emit = f.event; this.connect = f.connected; return () => {}; }
+}
+
+const refused = (details: object) => Object.assign(new Error("conflict"), { status: 409, details });
+let server: Fake;
+let inbox: Inbox;
+const settled = () => new Promise((r) => setTimeout(r, 0));
+
+beforeEach(async () => {
+  vi.stubGlobal("document", { visibilityState: "visible" });
+  server = new Fake();
+  const thread: Thread = { conversation: summary(), contact, turns: [turn(1), turn(2, { author: "agent" })], more: false };
+  server.answers.set("GET /conversations/1", thread);
+  server.answers.set("GET /conversations", { data: [{ ...summary(), name: "Eva" }], next_cursor: null });
+  inbox = new Inbox(server, "ana", true, () => 1_000_000);
+  inbox.start();
+  inbox.show({ folder: "all", closed: false }, "");
+  inbox.open("1");
+  await settled();
+});
+
+it("shows what comes, and reads the turns that a gap left out", async () => {
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3 }), turns: [turn(3)] });
+  expect(inbox.snapshot().thread!.turns.map((t) => t.seq)).toEqual([1, 2, 3]);
+  server.answers.set("GET /conversations/1/turns", { turns: [turn(4), turn(5)], more: false });
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 5 }), turns: [turn(5)] });
+  await settled();
+  expect(inbox.snapshot().thread!.turns.map((t) => t.seq)).toEqual([1, 2, 3, 4, 5]);
+});
+
+it("shows an answer at once and once", async () => {
+  const said = turn(3, { author: "teammate", client_id: "x", text: "hi" });
+  server.answers.set("POST /conversations/1/answers", { turn: said, conversation: summary({ last_seq: 3 }) });
+  const sending = inbox.say("hi", false, 2, "x");
+  expect(inbox.snapshot().thread!.unsent.map((u) => u.text)).toEqual(["hi"]);
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3 }), turns: [said] });
+  expect(await sending).toEqual({ result: "sent" });
+  expect(inbox.snapshot().thread!.unsent).toEqual([]);
+  expect(inbox.snapshot().thread!.turns.map((t) => t.seq)).toEqual([1, 2, 3]);
+  expect(server.calls.find((c) => c.path.endsWith("/answers"))!.body).toEqual({ client_id: "x", text: "hi", seen: 2 });
+});
+
+it("says who has it, or that somebody answered, and keeps nothing half sent", async () => {
+  server.answers.set("POST /conversations/1/answers", refused({ assignee: "ben", assignee_name: "Ben" }));
+  expect(await inbox.say("hi", false, 2)).toEqual({ result: "taken", by: "Ben" });
+  server.answers.set("POST /conversations/1/answers", refused({ reason: "It was answered meanwhile" }));
+  expect(await inbox.say("hi", false, 2)).toEqual({ result: "answered" });
+  expect(inbox.snapshot().thread!.unsent).toEqual([]);
+});
+
+it("reads again what happened while the stream was away", async () => {
+  server.connect(false);
+  server.answers.set("GET /conversations/1/turns", { turns: [turn(3)], more: false });
+  server.connect(true);
+  await settled();
+  await settled();
+  expect(inbox.snapshot().thread!.turns.map((t) => t.seq)).toEqual([1, 2, 3]);
+  expect(server.calls.filter((c) => c.path.startsWith("/conversations?")).length).toBe(2);
+});
+
+it("asks by tag where the search names one", () => {
+  inbox.show({ folder: "mine", closed: true }, " tag:vip ");
+  expect(server.calls.some((c) => c.path === "/conversations?folder=mine&limit=40&closed=true&tag=vip")).toBe(true);
+});

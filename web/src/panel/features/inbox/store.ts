@@ -1,0 +1,340 @@
+// The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
+import { belongs, current, mark, merge, place, present, spoke, type Marks, type View } from "./model";
+import type { CannedReply, Contact, ContactPage, Counts, Listed, Mark, Summary, Teammate, Thread, Turn, Update } from "./types";
+
+/** What the store needs of the panel: requests, which reject with a Refusal, and the stream of the company's inbox. */
+export interface Server {
+  request<T>(method: string, path: string, body?: unknown): Promise<T>;
+  follow(follower: { event(name: string, data: unknown): void; connected(yes: boolean): void }): () => void;
+}
+export interface Refusal { status?: number; message?: string; details?: { reason?: string; assignee?: string; assignee_name?: string } }
+
+/** What the teammate said and the server has not confirmed. */
+export interface Unsent { client_id: string; text: string; note: boolean; at: string; problem?: string }
+export interface Loaded extends Thread { unsent: Unsent[] }
+type Phase = "loading" | "ready" | "failed";
+
+export interface Snapshot {
+  view: View;
+  search: string;
+  list: Listed[];
+  cursor: string | null;
+  listPhase: Phase;
+  counts?: Counts;
+  id?: string;
+  thread?: Loaded;
+  threadPhase: Phase;
+  marks: Marks;
+  connected: boolean;
+  teammates: Teammate[];
+  canned: CannedReply[];
+}
+
+/** What came of an answer: it went out, or why the server wants to be asked again. */
+export type Sent = { result: "sent" } | { result: "answered" } | { result: "taken"; by: string } | { result: "failed"; message: string };
+
+const pageSize = 40;
+const typingEvery = 3_000;
+
+export class Inbox {
+  private state: Snapshot;
+  private readonly listeners = new Set<() => void>();
+  private stop?: () => void;
+  private timers = new Map<string, ReturnType<typeof setTimeout>>();
+  private typed = 0;
+  private asked = 0;
+  /** Told of each update, for sounds and notifications. */
+  onUpdate: (u: Update) => void = () => {};
+
+  constructor(private readonly server: Server, readonly me: string, readonly mayAnswer: boolean, private readonly now = () => Date.now()) {
+    this.state = {
+      view: { folder: "unassigned", closed: false, me }, search: "", list: [], cursor: null, listPhase: "loading", threadPhase: "loading", marks: {}, connected: true,
+      teammates: [], canned: [],
+    };
+  }
+
+  readonly subscribe = (f: () => void) => { this.listeners.add(f); return () => { this.listeners.delete(f); }; };
+  readonly snapshot = () => this.state;
+  private set(change: Partial<Snapshot>): void {
+    this.state = { ...this.state, ...change };
+    for (const f of this.listeners) f();
+  }
+
+  /** start follows the stream until the returned function is called. */
+  start(): () => void {
+    this.stop = this.server.follow({ event: (name, data) => this.event(name, data), connected: (yes) => this.connection(yes) });
+    void this.loadTeammates();
+    void this.loadCanned();
+    const viewing = setInterval(() => this.viewing(), 20_000);
+    return () => { this.stop?.(); clearInterval(viewing); for (const t of this.timers.values()) clearTimeout(t); this.timers.clear(); };
+  }
+
+  /** later runs f once after a pause, however often it is asked. */
+  private later(name: string, f: () => void, pause = 300): void {
+    if (this.timers.has(name)) return;
+    this.timers.set(name, setTimeout(() => { this.timers.delete(name); f(); }, pause));
+  }
+
+  private connection(yes: boolean): void {
+    const before = this.state.connected;
+    this.set({ connected: yes });
+    if (yes && !before) { // what happened meanwhile is read again
+      void this.loadList();
+      void this.loadNewTurns();
+      void this.loadTeammates();
+    }
+  }
+
+  private event(name: string, data: unknown): void {
+    const now = this.now();
+    if (name === "conversation.updated") this.updated(data as Update);
+    else if (name === "typing" || name === "viewing") {
+      const m = data as Mark;
+      const known = present(this.state.marks, m.conversation_id, "viewing", this.me, now).some((p) => p.account === m.account_id);
+      this.set({ marks: mark(this.state.marks, name, m, now) });
+      this.fade();
+      if (name === "viewing" && !known && m.account_id !== this.me && m.conversation_id === this.state.id) this.later("viewing", () => this.viewing());
+    }
+    else if (name === "presence") {
+      const p = data as { account_id: string; present: boolean; away: boolean };
+      if (!this.state.teammates.some((t) => t.account_id === p.account_id)) void this.loadTeammates();
+      this.set({ teammates: this.state.teammates.map((t) => (t.account_id === p.account_id ? { ...t, present: p.present, away: p.away } : t)) });
+    }
+  }
+
+  /** fade takes away what people did a while ago, as long as there is any. */
+  private fade(): void {
+    this.later("fade", () => {
+      const marks = current(this.state.marks, this.now());
+      this.set({ marks });
+      if (Object.keys(marks).length > 0) this.fade();
+    }, 2_000);
+  }
+
+  private updated(u: Update): void {
+    const { list, view, thread, search } = this.state;
+    const c = u.conversation;
+    const known = list.some((x) => x.id === c.id);
+    this.set({ list: place(list, c, view), marks: spoke(this.state.marks, c.id, u.turns, c.state === "bot") });
+    if (!known && !search && belongs(c, view)) this.later("list", () => void this.loadList());
+    this.later("counts", () => void this.loadCounts());
+    if (thread?.conversation.id === c.id) {
+      const last = thread.turns[thread.turns.length - 1]?.seq ?? 0;
+      if (u.turns.length > 0 && u.turns[0]!.seq > last + 1) void this.loadNewTurns();
+      this.patch(c, u.turns);
+      if (u.turns.some((t) => t.event === "introduced")) void this.reloadThread();
+    }
+    this.onUpdate(u);
+  }
+
+  /** patch puts a conversation as it is now, and new turns, into the thread. */
+  private patch(c: Summary | undefined, turns: Turn[]): void {
+    const thread = this.state.thread;
+    if (!thread || (c && c.id !== thread.conversation.id)) return;
+    const ids = new Set(turns.map((t) => t.client_id).filter(Boolean));
+    const newer = c && c.last_seq >= thread.conversation.last_seq ? c : thread.conversation;
+    this.set({ thread: { ...thread, conversation: newer, turns: merge(thread.turns, turns), unsent: thread.unsent.filter((u) => !ids.has(u.client_id)) } });
+    this.read();
+  }
+
+  show(view: Omit<View, "me">, search: string): void {
+    this.set({ view: { ...view, me: this.me }, search, list: [], cursor: null, listPhase: "loading" });
+    void this.loadList();
+  }
+
+  private query(cursor?: string): string {
+    const { view, search } = this.state;
+    const q = new URLSearchParams({ folder: view.folder, limit: String(pageSize) });
+    if (view.closed) q.set("closed", "true");
+    const tag = /^tag:(\S+)$/.exec(search.trim());
+    if (tag) q.set("tag", tag[1]!);
+    else if (search.trim()) q.set("search", search.trim());
+    if (cursor) q.set("cursor", cursor);
+    return "/conversations?" + q.toString();
+  }
+
+  async loadList(): Promise<void> {
+    const query = this.query();
+    const asked = ++this.asked;
+    try {
+      const page = await this.server.request<{ data: Listed[]; next_cursor: string | null }>("GET", query);
+      if (asked === this.asked) this.set({ list: page.data, cursor: page.next_cursor, listPhase: "ready" });
+    } catch {
+      if (asked === this.asked) this.set({ listPhase: "failed" });
+    }
+    void this.loadCounts();
+  }
+
+  async loadMore(): Promise<void> {
+    const { cursor } = this.state;
+    if (!cursor) return;
+    const asked = this.asked;
+    const page = await this.server.request<{ data: Listed[]; next_cursor: string | null }>("GET", this.query(cursor)).catch(() => null);
+    if (!page || asked !== this.asked) return;
+    const have = new Set(this.state.list.map((c) => c.id));
+    this.set({ list: [...this.state.list, ...page.data.filter((c) => !have.has(c.id))], cursor: page.next_cursor });
+  }
+
+  async loadCounts(): Promise<void> {
+    const counts = await this.server.request<Counts>("GET", "/conversations/counts").catch(() => undefined);
+    if (counts) this.set({ counts });
+  }
+
+  async loadTeammates(): Promise<void> {
+    const found = await this.server.request<{ data: Teammate[] }>("GET", "/inbox/teammates").catch(() => undefined);
+    if (found) this.set({ teammates: found.data });
+  }
+
+  async loadCanned(): Promise<void> {
+    const found = await this.server.request<{ data: CannedReply[] }>("GET", "/canned-replies").catch(() => undefined);
+    if (found) this.set({ canned: found.data });
+  }
+
+  open(id: string | undefined): void {
+    if (id === this.state.id && this.state.threadPhase !== "failed") return;
+    this.set({ id, thread: undefined, threadPhase: "loading" });
+    if (id) void this.reloadThread();
+  }
+
+  async reloadThread(): Promise<void> {
+    const id = this.state.id;
+    if (!id) return;
+    try {
+      const t = await this.server.request<Thread>("GET", `/conversations/${id}`);
+      if (this.state.id !== id) return;
+      const old = this.state.thread;
+      this.set({ threadPhase: "ready", thread: { ...t, turns: merge(old?.turns ?? [], t.turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [] } });
+      this.viewing();
+      this.read();
+    } catch {
+      if (this.state.id === id && !this.state.thread) this.set({ threadPhase: "failed" });
+    }
+  }
+
+  private async loadNewTurns(): Promise<void> {
+    const thread = this.state.thread;
+    if (!thread) return;
+    const id = thread.conversation.id;
+    for (;;) {
+      const turns = this.state.thread?.turns ?? [];
+      const found = await this.server.request<{ turns: Turn[]; more: boolean }>("GET", `/conversations/${id}/turns?after=${turns[turns.length - 1]?.seq ?? 0}`).catch(() => null);
+      if (!found || this.state.thread?.conversation.id !== id) return;
+      this.patch(undefined, found.turns);
+      if (!found.more || found.turns.length === 0) break;
+    }
+    void this.reloadThread();
+  }
+
+  async older(): Promise<void> {
+    const thread = this.state.thread;
+    if (!thread?.more || thread.turns.length === 0) return;
+    const id = thread.conversation.id;
+    const found = await this.server.request<{ turns: Turn[]; more: boolean }>("GET", `/conversations/${id}/turns?before=${thread.turns[0]!.seq}`).catch(() => null);
+    const now = this.state.thread;
+    if (found && now?.conversation.id === id) this.set({ thread: { ...now, turns: merge(found.turns, now.turns), more: found.more } });
+  }
+
+  /** read tells the server what is on the screen, while somebody looks at it. */
+  read(): void {
+    const c = this.state.thread?.conversation;
+    if (!c?.unread || !this.mayAnswer || document.visibilityState !== "visible") return;
+    this.later("read", () => { if (this.state.id === c.id) void this.change(c.id, "POST", "read", { seq: c.last_seq }); }, 400);
+  }
+
+  private viewing(): void {
+    const { id } = this.state;
+    if (id && this.mayAnswer && document.visibilityState === "visible") void this.change(id, "POST", "viewing");
+  }
+
+  typing(): void {
+    const { id } = this.state;
+    if (!id || this.now() - this.typed < typingEvery) return;
+    this.typed = this.now();
+    void this.change(id, "POST", "typing");
+  }
+
+  /** change asks for a change of which nobody waits for the outcome. */
+  private async change(id: string, method: string, what: string, body?: unknown): Promise<void> {
+    await this.server.request(method, `/conversations/${id}/${what}`, body).catch(() => undefined);
+  }
+
+  /** act changes the chosen conversation; it rejects with a Refusal. */
+  async act(method: "POST" | "PUT", what: string, body?: unknown): Promise<void> {
+    const { id } = this.state;
+    if (!id) return;
+    const { conversation } = await this.server.request<{ conversation: Summary }>(method, `/conversations/${id}/${what}`, body ?? {});
+    this.set({ list: place(this.state.list, conversation, this.state.view) });
+    this.patch(conversation, []);
+    this.later("counts", () => void this.loadCounts());
+  }
+
+  /** say sends an answer or a note. seen is the company's last turn that the teammate had seen; undefined: send whatever came. */
+  async say(text: string, note: boolean, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+    const thread = this.state.thread;
+    if (!thread) return { result: "failed", message: "" };
+    const at = `/conversations/${thread.conversation.id}/${note ? "notes" : "answers"}`;
+    const unsent: Unsent = { client_id, text, note, at: new Date(this.now()).toISOString() };
+    this.set({ thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== client_id), unsent] } });
+    try {
+      const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>("POST", at, note ? { client_id, text } : { client_id, text, seen });
+      this.patch(conversation, [turn]);
+      this.set({ list: place(this.state.list, conversation, this.state.view) });
+      const turns = this.state.thread?.turns ?? [];
+      if (turns.some((t, i) => i > 0 && t.seq !== turns[i - 1]!.seq + 1)) void this.loadGap();
+      return { result: "sent" };
+    } catch (e) {
+      const refusal = e as Refusal;
+      this.drop(client_id);
+      if (refusal.status === 409 && refusal.details?.assignee) return { result: "taken", by: refusal.details.assignee_name ?? "" };
+      if (refusal.status === 409) { void this.reloadThread(); return { result: "answered" }; }
+      return { result: "failed", message: refusal.message ?? "" };
+    }
+  }
+
+  /** loadGap reads the turns that came between those on the screen. */
+  private async loadGap(): Promise<void> {
+    const turns = this.state.thread?.turns ?? [];
+    const gap = turns.findIndex((t, i) => i > 0 && t.seq !== turns[i - 1]!.seq + 1);
+    const id = this.state.id;
+    if (gap < 0) return;
+    const found = await this.server.request<{ turns: Turn[] }>("GET", `/conversations/${id}/turns?after=${turns[gap - 1]!.seq}`).catch(() => null);
+    if (found && this.state.id === id) this.patch(undefined, found.turns);
+  }
+
+  private drop(client_id: string): void {
+    const thread = this.state.thread;
+    if (thread) this.set({ thread: { ...thread, unsent: thread.unsent.filter((u) => u.client_id !== client_id) } });
+  }
+
+  contactPage(id: string): Promise<ContactPage> { return this.server.request("GET", `/conversations/${id}/contact`); }
+
+  async setContact(change: Partial<Pick<Contact, "name" | "email" | "number">>): Promise<void> {
+    const thread = this.state.thread;
+    if (!thread) return;
+    const { contact } = await this.server.request<{ contact: Contact }>("PUT", `/conversations/${thread.conversation.id}/contact`, change);
+    const now = this.state.thread;
+    if (now?.contact.id === contact.id) this.set({ thread: { ...now, contact } });
+    this.set({ list: this.state.list.map((c) => (c.contact_id === contact.id ? { ...c, name: contact.name, email: contact.email } : c)) });
+  }
+
+  async setAway(away: boolean): Promise<void> {
+    await this.server.request("PUT", "/inbox/presence", { away });
+    this.set({ teammates: this.state.teammates.map((t) => (t.account_id === this.me ? { ...t, present: true, away } : t)) });
+  }
+
+  async saveCanned(reply: { id?: string; shortcut: string; text: string }): Promise<void> {
+    const body = { shortcut: reply.shortcut, text: reply.text };
+    if (reply.id) await this.server.request("PUT", `/canned-replies/${reply.id}`, body);
+    else await this.server.request("POST", "/canned-replies", body);
+    await this.loadCanned();
+  }
+
+  async removeCanned(id: string): Promise<void> {
+    await this.server.request("DELETE", `/canned-replies/${id}`);
+    await this.loadCanned();
+  }
+}
+
+function id(): string {
+  return crypto.randomUUID?.() ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join("-");
+}

@@ -1,0 +1,11 @@
+// What the inbox reads and writes (docs/reference/conversations.md).
+import type { Contact, Conversation } from "../../types";
+
+export type { Author, Contact, Conversation as Summary, Counts, Listed, Passing as Mark, Reply as CannedReply, State, Teammate, Thread, Turn, Update } from "../../types";
+
+export type Folder = "mine" | "unassigned" | "automated" | "all";
+export const folders: Folder[] = ["mine", "unassigned", "automated", "all"];
+
+/** What the company had to do with a contact. */
+export interface ContactPage { contact: Contact; conversations: Conversation[]; notifications: ContactNotification[] }
+export interface ContactNotification { notification_id: string; channel: string; state: string; name_template?: string; campaign_name: string; created_at: string }
