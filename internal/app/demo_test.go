@@ -2,13 +2,18 @@ package app_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"carillon/internal/app"
 	"carillon/internal/config"
 )
 
@@ -52,6 +57,62 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 			t.Errorf("%s: %s", query, policy)
 		}
 	}
+}
+
+// TestWhatTheDemosPageSuggestsIsAnswered asks what the page proposes to ask: the agent knows it, and the last gets a person.
+func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
+	a, _ := demo(t, nil)
+	_, facts, err := config.Demo(app.ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, lang := range []string{"en", "es", "pt"} {
+		page := getText(t, a.BaseURL()+"/demo?lang="+lang)
+		_, list, _ := strings.Cut(page, `<ul class="asks">`)
+		list, _, _ = strings.Cut(list, "</ul>")
+		asks := regexp.MustCompile("<li>([^<]+)</li>").FindAllStringSubmatch(list, -1)
+		if len(asks) < 3 {
+			t.Fatalf("%s: proposes %q", lang, list)
+		}
+		for j, ask := range asks {
+			session := fmt.Sprintf(`{"widget_id":%q,"customer_id":"00000000-0000-4000-8000-0000000000%d%d","lang":%q}`, facts.ChatWidgetID, i, j, lang)
+			post := func(path, token, body string) map[string]any {
+				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.BaseURL()+"/functions/v1/chat/"+path, strings.NewReader(body))
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Authorization", "Bearer "+token)
+				resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+				if err != nil {
+					t.Fatal(err)
+				}
+				return decode(t, resp, http.StatusOK)
+			}
+			token, _ := post("session", "", session)["token"].(string)
+			text, _ := json.Marshal(html.UnescapeString(ask[1]))
+			post("turns", token, `{"client_id":"1","text":`+string(text)+`}`)
+			var shown string
+			for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !strings.Contains(shown, `"sources"`) && !strings.Contains(shown, `"missed"`); {
+				all, _ := json.Marshal(post("session", "", session))
+				shown = string(all)
+			}
+			if last := j == len(asks)-1; last != strings.Contains(shown, `"handoff_requested"`) || last == strings.Contains(shown, `"sources"`) {
+				t.Errorf("%s: %s: %s", lang, text, shown)
+			}
+		}
+	}
+}
+
+func getText(t *testing.T, address string) string {
+	t.Helper()
+	resp, err := http.Get(address) //nolint:noctx,gosec // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 func TestTheDemosPageIsTheDemosAlone(t *testing.T) {

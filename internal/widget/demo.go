@@ -84,7 +84,7 @@ type demoText struct {
 
 // demoTour is a tour and the colours of its picture.
 type demoTour struct {
-	Name, About, Price        string
+	Name, About, Time         string
 	Sky, Sun, Far, Near, SunX string
 }
 
@@ -94,11 +94,11 @@ func demoTexts() []demoText {
 			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything", Tours: "Our tours",
 			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most people who live here.",
 			All: demoTours([3][3]string{
-				{"Harbour round trip", "Two hours past the docks, the bridges and the old lighthouse.", "from €24"},
-				{"Sunset cruise", "A glass of wine, the last light, and home with the lamps on.", "from €38"},
-				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everybody.", "from €52"},
+				{"Harbour round trip", "Two hours past the docks, the bridges and the old lighthouse.", "2 hours"},
+				{"Sunset cruise", "A glass of wine, the last light, and home with the lamps on.", "3 hours"},
+				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everybody.", "half a day"},
 			}),
-			Questions: "Try the chat", Asks: []string{"What may I bring on board?", "Where do we meet?", "What if the weather is bad?", "Can I talk to a person?"},
+			Questions: "Try the chat", Asks: []string{"When are you open?", "How can I pay?", "What if the weather is bad?", "How much luggage is allowed?", "I would like to talk to a person"},
 			Try:  "The button in the corner is Carillon's chat. It answers from the knowledge of the demo's company and names its source; it says so when it does not know; and it gets a person for you. Sign in to the panel as a teammate to be that person.",
 			Note: "This page belongs to the demo. Harbour Tours and everything that it offers is made up.",
 		},
@@ -106,11 +106,11 @@ func demoTexts() []demoText {
 			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera", Tours: "Nuestras excursiones",
 			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que muchos de sus vecinos.",
 			All: demoTours([3][3]string{
-				{"Vuelta al puerto", "Dos horas por los muelles, los puentes y el viejo faro.", "desde 24 €"},
-				{"Paseo al atardecer", "Una copa de vino, la última luz y la vuelta con los faroles encendidos.", "desde 38 €"},
-				{"Bahía de las focas", "Medio día hasta los bancos de arena, con prismáticos para todos.", "desde 52 €"},
+				{"Vuelta al puerto", "Dos horas por los muelles, los puentes y el viejo faro.", "2 horas"},
+				{"Paseo al atardecer", "Una copa de vino, la última luz y la vuelta con los faroles encendidos.", "3 horas"},
+				{"Bahía de las focas", "Medio día hasta los bancos de arena, con prismáticos para todos.", "medio día"},
 			}),
-			Questions: "Pruebe el chat", Asks: []string{"¿Qué puedo llevar a bordo?", "¿Dónde quedamos?", "¿Y si hace mal tiempo?", "¿Puedo hablar con una persona?"},
+			Questions: "Pruebe el chat", Asks: []string{"¿Cuál es el horario?", "¿Cómo puedo pagar?", "¿Y si hace mal tiempo?", "¿Cuánto equipaje puedo llevar?", "Quiero hablar con una persona"},
 			Try:  "El botón de la esquina es el chat de Carillon. Responde con lo que sabe la empresa de la demostración y cita su fuente; dice cuando no lo sabe, y llama a una persona. Entre en el panel como compañero de equipo para ser esa persona.",
 			Note: "Esta página es de la demostración. Harbour Tours y todo lo que ofrece es inventado.",
 		},
@@ -118,18 +118,18 @@ func demoTexts() []demoText {
 			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade vê-se melhor da água", Ask: "Pergunte o que quiser", Tours: "Os nossos passeios",
 			Lead: "Barcos pequenos, mestres locais e uma partida a cada hora. Duas horas depois conhece o porto melhor do que muitos que cá vivem.",
 			All: demoTours([3][3]string{
-				{"Volta ao porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "desde 24 €"},
-				{"Passeio ao pôr do sol", "Um copo de vinho, a última luz e o regresso com as lanternas acesas.", "desde 38 €"},
-				{"Baía das focas", "Meio dia até aos bancos de areia, com binóculos para todos.", "desde 52 €"},
+				{"Volta ao porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "2 horas"},
+				{"Passeio ao pôr do sol", "Um copo de vinho, a última luz e o regresso com as lanternas acesas.", "3 horas"},
+				{"Baía das focas", "Meio dia até aos bancos de areia, com binóculos para todos.", "meio dia"},
 			}),
-			Questions: "Experimente o chat", Asks: []string{"O que posso levar a bordo?", "Onde nos encontramos?", "E se o tempo estiver mau?", "Posso falar com uma pessoa?"},
+			Questions: "Experimente o chat", Asks: []string{"Qual é o horário?", "Como posso pagar?", "Posso cancelar a reserva?", "Quero falar com uma pessoa"},
 			Try:  "O botão no canto é o chat do Carillon. Responde com o que a empresa da demonstração sabe e indica a fonte; diz quando não sabe, e chama uma pessoa. Entre no painel como membro da equipa para ser essa pessoa.",
 			Note: "Esta página é da demonstração. A Harbour Tours e tudo o que oferece são inventados.",
 		},
 	}
 }
 
-// demoTours gives the tours of a language, each a name, a description and a price, their pictures.
+// demoTours gives the tours of a language, each a name, a description and how long it takes, their pictures.
 func demoTours(texts [3][3]string) []demoTour {
 	all := []demoTour{
 		{Sky: "#8cc4e0", Sun: "#fff3d6", Far: "#2c86b4", Near: "#0b5c8e", SunX: "230"},
@@ -137,7 +137,7 @@ func demoTours(texts [3][3]string) []demoTour {
 		{Sky: "#cfe3dc", Sun: "#ffffff", Far: "#7fae9f", Near: "#3b7a6c", SunX: "80"},
 	}
 	for i, t := range texts {
-		all[i].Name, all[i].About, all[i].Price = t[0], t[1], t[2]
+		all[i].Name, all[i].About, all[i].Time = t[0], t[1], t[2]
 	}
 	return all
 }

@@ -43,7 +43,7 @@ export function Composer({ chat, texts, input }: { chat: Chat; texts: Texts; inp
   });
 
   if (m.state === "resolved") {
-    return <footer class="composer over"><button class="primary" onClick={() => void chat.anew()}>{texts.anew}</button></footer>;
+    return <footer class="composer over"><button class="secondary" onClick={() => void chat.anew()}>{texts.anew}</button></footer>;
   }
   return (
     <footer class="composer">

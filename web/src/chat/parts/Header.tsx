@@ -28,6 +28,7 @@ export function Header({ chat, host, texts }: { chat: Chat; host: Host; texts: T
   };
   const teammate = m.state === "active" ? [...m.turns].reverse().find((t) => t.author === "teammate" || t.event === "joined")?.name : undefined;
   const subtitle = teammate || (m.state === "bot" ? widget.agent?.name || texts.assistant : "") || widget.company_name;
+  const title = widget.appearance.title || widget.company_name || texts.title;
   const talking = m.state !== "queued" && m.state !== "active";
   const items = m.state === "resolved" ? [{ text: texts.anew, run: () => void chat.anew() }] : [
     ...(widget.talk_to_person !== false && talking && m.state !== "missed" ? [{ text: texts.person, run: () => void chat.person() }] : []),
@@ -37,8 +38,8 @@ export function Header({ chat, host, texts }: { chat: Chat; host: Host; texts: T
     <header class="head">
       <div class="avatar" aria-hidden="true">{(widget.appearance.title || widget.company_name || "C").trim().charAt(0).toUpperCase()}</div>
       <div class="who">
-        <h1>{widget.appearance.title || widget.company_name || texts.title}</h1>
-        <p>{subtitle}</p>
+        <h1>{title}</h1>
+        {subtitle !== title && <p>{subtitle}</p>}
       </div>
       {m.phase === "ready" && (
         <button ref={button} class="icon" aria-haspopup="true" aria-expanded={open} aria-label={texts.menu} title={texts.menu} onClick={() => (open ? close() : setOpen(true))}>
