@@ -66,9 +66,9 @@ func plans(t *testing.T, s *store.Store, q *store.Queries) {
 // written are the parts of queries that stand in the packages' source and that the engine may be asked.
 func written(t *testing.T, engine string) []string {
 	t.Helper()
-	other := `\?` // what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
+	other := `\?|UPDATE OR FAIL` // what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
 	if engine == "sqlite" {
-		other = `unnest\(|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS BIGINT\)|quota\.bytes \+ excluded\.bytes(,|$)|FROM node$|FROM invalidation|FOR SHARE|part > 0`
+		other = `unnest\(|conversation AS c SET|AS x WHERE|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS BIGINT\)|quota\.bytes \+ excluded\.bytes(,|$)|FROM node$|FROM invalidation|FOR SHARE|part > 0`
 	}
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
@@ -226,7 +226,9 @@ var meant = []struct {
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
 	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},
 	{"SELECT id, last_seq FROM conversation WHERE company_id = $1 AND last_at <", by("conversation_age")},
-	{"FROM turn WHERE conversation_id = $1 AND client_id = $2", by("turn_client")},
+	{"UPDATE OR FAIL conversation SET", map[bool]string{false: "sqlite_autoindex_conversation_1"}},
+	{"UPDATE conversation AS c SET", map[bool]string{true: "conversation_pkey"}},
+	{"FROM turn WHERE client_id <> '' AND (conversation_id, client_id) IN", by("turn_client")},
 	{"FROM turn WHERE conversation_id = $1 AND seq > $2", by("PRIMARY KEY", "turn_pkey")},
 	{"FROM turn WHERE conversation_id = $1 AND seq < $2", by("PRIMARY KEY", "turn_pkey")},
 	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", by("conversation_live")},

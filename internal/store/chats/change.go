@@ -2,7 +2,7 @@ package chats
 
 import (
 	"context"
-	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,7 +34,8 @@ type Change struct {
 	Turns        []Turn
 	Repeated     *Turn
 
-	err error
+	changed bool
+	err     error
 }
 
 // Do stores a change. A caller that leaves does not undo it. Errors: not_found, and what Edit returned.
@@ -45,64 +46,135 @@ func (s *Store) Do(ctx context.Context, c *Change) error {
 	return c.err
 }
 
+// changing are the changes of one transaction: what they found, and what is to be written.
+type changing struct {
+	rows     map[string]*changedRow // by conversation
+	repeated map[turnKey]*Turn
+	turns    *db.Bulk
+}
+
+// changedRow is a conversation as it is stored, and as the changes so far leave it.
+type changedRow struct{ stored, have *Conversation }
+
+type turnKey struct{ conversationID, clientID string }
+
+// apply runs changes in the order in which they came to their conversation. Each sees what the one before left.
 func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool) error {
-	// Rows are locked in one order, whatever the order of the changes; those of one conversation keep theirs.
 	slices.SortStableFunc(changes, func(a, b *Change) int { return strings.Compare(a.ConversationID, b.ConversationID) })
+	x := &changing{turns: turnRows()}
+	var err error
+	if x.rows, err = lockRows(ctx, tx, changes); err != nil {
+		return err
+	}
+	if x.repeated, err = findRepeated(ctx, tx, changes); err != nil {
+		return err
+	}
 	for _, c := range changes {
-		if err := s.applyOne(ctx, tx, c); err != nil {
-			return err
+		x.apply(c)
+	}
+	if err := x.turns.Write(ctx, tx); err != nil {
+		return err
+	}
+	if err := x.update(ctx, tx); err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if len(c.Turns) > 0 || c.changed {
+			s.record(ctx, tx, c.Conversation, c.Turns)
 		}
 	}
 	return nil
 }
 
-const lockConversation = "SELECT " + columns + " FROM conversation WHERE id = $1 AND company_id = $2"
-
-func (s *Store) applyOne(ctx context.Context, tx *db.Tx, c *Change) error {
-	c.Conversation, c.Turns, c.Repeated, c.err = nil, nil, nil, nil
-	query := lockConversation
+// lockRows reads the conversations of changes, and on PostgreSQL locks them: in one order, whatever the order of the changes.
+func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*changedRow, error) {
+	var ids, companies []string
+	for _, c := range changes {
+		ids, companies = append(ids, c.ConversationID), append(companies, c.CompanyID)
+	}
+	ids = slices.Compact(ids)
+	slices.Sort(companies)
+	companies = slices.Compact(companies)
+	lock := ""
 	if !tx.SQLite() {
-		query += " FOR UPDATE"
+		lock = " ORDER BY id FOR UPDATE"
 	}
-	have, err := db.Find(ctx, tx, "conversation", scan, query, c.ConversationID, c.CompanyID)
-	if err != nil {
-		return err
+	d := tx.DB()
+	found, err := db.Collect(ctx, tx, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE id "+d.In(1)+" AND company_id "+d.In(2)+lock,
+		d.List(ids), d.List(companies))
+	rows := make(map[string]*changedRow, len(found))
+	for _, c := range found {
+		rows[c.ID] = &changedRow{c, c}
 	}
-	if have == nil {
-		c.err = carillon.Absent("Conversation")
-		return nil
-	}
-	c.Conversation = have
-	if c.ClientID != "" {
-		turn, err := db.Find(ctx, tx, "turn", func(row db.Scan) (*Turn, error) {
-			t, err := scanTurn(row)
-			return &t, err
-		}, "SELECT "+turnColumns+" FROM turn WHERE conversation_id = $1 AND client_id = $2 AND client_id <> ''", c.ConversationID, c.ClientID)
-		if err != nil || turn != nil {
-			c.Repeated = turn
-			return err
+	return rows, err
+}
+
+// findRepeated reads the turns whose client ids changes bring again.
+func findRepeated(ctx context.Context, tx *db.Tx, changes []*Change) (map[turnKey]*Turn, error) {
+	found := map[turnKey]*Turn{}
+	var keys [][]string
+	for _, c := range changes {
+		if c.ClientID != "" {
+			keys = append(keys, []string{c.ConversationID, c.ClientID})
 		}
 	}
-	before := *have
-	before.Tags = slices.Clone(have.Tags)
-	turns, err := c.Edit(have)
+	if len(keys) == 0 {
+		return found, nil
+	}
+	err := db.Each(ctx, tx, func(row db.Scan) error {
+		var conversationID string
+		t, err := scanTurn(func(dest ...any) error { return row(append(dest, &conversationID)...) })
+		found[turnKey{conversationID, t.ClientID}] = &t
+		return err
+	}, "SELECT "+turnColumns+`, conversation_id FROM turn WHERE client_id <> '' AND (conversation_id, client_id) IN (
+		SELECT value ->> 0, value ->> 1 FROM `+tx.DB().Elements(1)+")", db.JSON(keys))
+	return found, db.Wrap(err, "read turns")
+}
+
+// apply runs one change on what those before it left.
+func (x *changing) apply(c *Change) {
+	c.Conversation, c.Turns, c.Repeated, c.changed, c.err = nil, nil, nil, false, nil
+	row := x.rows[c.ConversationID]
+	if row == nil || row.have.CompanyID != c.CompanyID {
+		c.err = carillon.Absent("Conversation")
+		return
+	}
+	before := row.have
+	have := *before
+	have.Tags = slices.Clone(before.Tags)
+	c.Conversation = before
+	if c.ClientID != "" {
+		if c.Repeated = x.repeated[turnKey{c.ConversationID, c.ClientID}]; c.Repeated != nil {
+			return
+		}
+	}
+	turns, err := c.Edit(&have)
 	if err != nil {
-		*have = before
 		c.err = err
-		return nil
+		return
 	}
-	if len(turns) == 0 && same(&before, have) {
-		return nil
+	if len(turns) == 0 && same(before, &have) {
+		return
 	}
-	c.Turns = number(have, turns)
-	if err := insertTurns(ctx, tx, have.ID, c.Turns); err != nil {
-		return err
+	c.Turns, c.Conversation, c.changed, row.have = number(&have, turns), &have, true, &have
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		addTurn(x.turns, c.ConversationID, t)
+		if t.ClientID != "" {
+			x.repeated[turnKey{c.ConversationID, t.ClientID}] = t
+		}
 	}
-	if err := update(ctx, tx, have); err != nil {
-		return err
+}
+
+// update writes the conversations that were changed.
+func (x *changing) update(ctx context.Context, tx *db.Tx) error {
+	var changed []*changedRow
+	for _, id := range slices.Sorted(maps.Keys(x.rows)) {
+		if row := x.rows[id]; row.have != row.stored {
+			changed = append(changed, row)
+		}
 	}
-	s.record(ctx, tx, have, c.Turns)
-	return nil
+	return updateRows(ctx, tx, changed)
 }
 
 // same reports whether a conversation was left as it was.
@@ -150,45 +222,21 @@ func preview(s string) string {
 	return string(runes)
 }
 
-func insertTurns(ctx context.Context, tx *db.Tx, id string, turns []Turn) error {
-	for _, t := range turns {
-		extra, err := json.Marshal(t.Extra)
-		if err != nil {
-			return err
-		}
-		if _, err = tx.Exec(ctx, `INSERT INTO turn (conversation_id, seq, author, kind, note, account_id, client_id, at, text, payload)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, id, t.Seq, string(t.Author), t.Kind, t.Note, t.AccountID, t.ClientID, db.Millis(t.At),
-			t.Text, extraText(extra)); err != nil {
-			return db.Wrap(err, "write turn")
-		}
-	}
-	return nil
+func turnRows() *db.Bulk {
+	return db.NewBulk("turn", "", "conversation_id:text", "seq:bigint", "author:text", "kind:text", "note:boolean", "account_id:text", "client_id:text",
+		"at:bigint", "text:text", "payload:text")
+}
+
+func addTurn(rows *db.Bulk, conversationID string, t *Turn) {
+	rows.Add(conversationID, t.Seq, string(t.Author), t.Kind, t.Note, t.AccountID, t.ClientID, db.Millis(t.At), t.Text, extraText(&t.Extra))
 }
 
 // extraText leaves an empty Extra out of the table.
-func extraText(extra []byte) string {
-	if string(extra) == "{}" {
-		return ""
+func extraText(x *Extra) string {
+	if text := string(jsonOf(x)); text != "{}" {
+		return text
 	}
-	return string(extra)
-}
-
-func update(ctx context.Context, tx *db.Tx, c *Conversation) error {
-	tags, err := json.Marshal(append([]string{}, c.Tags...))
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE conversation SET agent_id = $1, state = $2, state_at = $3, assignee = $4, language = $5, page = $6, tags = $7,
-		last_seq = $8, last_at = $9, last_author = $10, last_text = $11, visitor_seq = $12, company_seq = $13, read_seq = $14, seen_seq = $15,
-		reply_seq = $16, reply_at = $17, rating = $18, comment = $19, resolved_at = $20, asked_at = $21
-		WHERE id = $22`,
-		c.AgentID, string(c.State), db.Millis(c.StateAt), c.Assignee, c.Language, c.Page, string(tags), c.LastSeq, db.Millis(c.LastAt),
-		string(c.LastAuthor), c.LastText, c.VisitorSeq, c.CompanySeq, c.ReadSeq, c.SeenSeq, c.ReplySeq, db.Millis(c.ReplyAt), c.Rating, c.Comment,
-		db.Millis(c.ResolvedAt), db.Millis(c.AskedAt), c.ID)
-	if db.Duplicate(err) {
-		return carillon.InConflict("The contact has another open conversation")
-	}
-	return db.Wrap(err, "write conversation")
+	return ""
 }
 
 // record has what changed passed on after the commit: each turn on the conversation's own topic, whose rows are the turns, and

@@ -82,11 +82,17 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 		db.Millis(o.Now), c.Language, c.Page); err != nil {
 		return fmt.Errorf("write conversation: %w", err)
 	}
-	if err := insertTurns(ctx, tx, c.ID, turns); err != nil {
+	rows := turnRows()
+	for i := range turns {
+		addTurn(rows, c.ID, &turns[i])
+	}
+	if err := rows.Write(ctx, tx); err != nil {
 		return err
 	}
-	if err := update(ctx, tx, &c); err != nil {
-		return err
+	if len(turns) > 0 {
+		if err := updateRows(ctx, tx, []*changedRow{{stored: &c, have: &c}}); err != nil {
+			return err
+		}
 	}
 	o.Conversation, o.Made = c, true
 	s.record(ctx, tx, &c, turns)
