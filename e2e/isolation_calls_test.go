@@ -145,6 +145,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		all["POST "+v1+"/chat/"+name] = []call{{body: begin(alphaWidget, "")}}
 	}
 	all["GET "+v1+"/chat/stream"] = []call{{}}
+	all["POST "+v1+"/media"] = []call{{kind: own, body: "{}"}}
 	all["GET "+v1+"/files/{id}"] = []call{{}, {query: "expires=4102444800&signature=" + strings.Repeat("0", 64)}}
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})
 	all["GET /panel/v1/conversations/{id}/files/{file}"] = panel(call{})

@@ -16,6 +16,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
@@ -35,6 +36,8 @@ type Deps struct {
 	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
 	Proxies   []netip.Prefix // trusted proxies
+	Files     *files.Files
+	BaseURL   func() string // the installation's public address
 }
 
 // Callback reads the callbacks of one provider; app wires the provider's own functions.
@@ -66,6 +69,7 @@ func Routes(d Deps) []httpio.Route {
 		calls{g, d.Notify}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
+		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
 		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)

@@ -235,7 +235,7 @@ func (a *App) wire() error {
 func (a *App) routes(sessionKey []byte) []httpio.Route {
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
-		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies,
+		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: func() string { return a.ready.BaseURL },
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	admin := panel.New(panel.Deps{

@@ -56,12 +56,46 @@ func (f *Files) Most() int64 { return f.o.Most }
 type From struct {
 	CompanyID      string
 	ConversationID string
-	SentBy         string // the contact or the account
+	SentBy         string // the contact, the account or the access key
+}
+
+// intake is what is taken of somebody.
+type intake struct {
+	most    int64 // bytes of any file
+	refused string
+	keep    time.Duration // unless Keep is called
+	bytes   func(k *kind) int64
+}
+
+func (f *Files) talk() intake {
+	return intake{most: f.o.Most, keep: unusedFor, bytes: func(k *kind) int64 {
+		if k == mp4 {
+			return 0
+		}
+		return f.o.Most
+	}, refused: "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content"}
+}
+
+// MediaFor is how long media of notifications are kept.
+const MediaFor = 30 * 24 * time.Hour
+
+func media() intake {
+	return intake{most: mostMedia, keep: MediaFor, bytes: func(k *kind) int64 { return mediaBytes[k] }, refused: "Must be, by its content, a picture " +
+		"(PNG, JPEG, GIF) of at most 5 MB, a film (MP4) of at most 16 MB, or a document (PDF, DOCX, XLSX, PPTX) of at most 100 MB"}
 }
 
 // Receive stores the file in the part `file` of a multipart request. It expires unless Keep is called. Errors: validation_failed,
 // payload_too_large, limit_exceeded, not_found without the conversation, service_unavailable when too many arrive at once.
 func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
+	return f.receive(w, r, from, f.talk())
+}
+
+// ReceiveMedia stores a file for headers of notifications as Receive does, for MediaFor.
+func (f *Files) ReceiveMedia(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
+	return f.receive(w, r, from, media())
+}
+
+func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes intake) (*chats.File, error) {
 	select {
 	case f.slots <- struct{}{}:
 		defer func() { <-f.slots }()
@@ -72,11 +106,11 @@ func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*cha
 			Details: carillon.Details{{Key: "reason", Value: "Too many files at once; retry later"}},
 		}
 	}
-	in, err := httpio.Upload(w, r, "file", f.o.Most)
+	in, err := httpio.Upload(w, r, "file", takes.most)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := f.keep(r.Context(), in, from)
+	kept, err := f.keep(r.Context(), in, from, takes)
 	if err != nil {
 		in.Leave()
 		return nil, err
@@ -89,16 +123,16 @@ func view(x *files.File) *chats.File {
 }
 
 // keep stores a file while it arrives. One that turns out to be none that is taken is deleted.
-func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From) (*files.File, error) {
+func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From, takes intake) (*files.File, error) {
 	now := time.Now().UTC()
-	a := arriving{in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
+	a := arriving{intake: takes, in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
 	first, err := a.next()
 	if err != nil {
 		return nil, err
 	}
 	x := &files.File{
 		ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy, Size: a.size,
-		CreatedAt: now, ExpiresAt: now.Add(unusedFor),
+		CreatedAt: now, ExpiresAt: now.Add(takes.keep),
 	}
 	room := files.Room{Company: f.o.Company, Conversation: perConversation}
 	if a.whole {
@@ -153,6 +187,7 @@ func (f *Files) Keep(ctx context.Context, from From, id string) (*chats.File, er
 
 // arriving is a file while its bytes come.
 type arriving struct {
+	intake
 	in      io.Reader
 	buf     []byte
 	sum     hash.Hash
@@ -174,8 +209,8 @@ func (a *arriving) next() ([]byte, error) {
 	a.size += int64(n)
 	_, _ = a.sum.Write(a.buf[:n]) // a hash never fails
 	_, _ = a.sniffer.Write(a.buf[:n])
-	if a.sniffer.hopeless() {
-		return nil, refused()
+	if first := a.sniffer.first; a.sniffer.hopeless() || first != nil && a.size > a.bytes(first) {
+		return nil, carillon.Invalid("file", a.refused)
 	}
 	return a.buf[:n], nil
 }
@@ -183,13 +218,9 @@ func (a *arriving) next() ([]byte, error) {
 // describe completes the description of a file of which all has come.
 func (a *arriving) describe(x *files.File, given string) error {
 	k := a.sniffer.kind()
-	if k == nil {
-		return refused()
+	if k == nil || a.size > a.bytes(k) {
+		return carillon.Invalid("file", a.refused)
 	}
 	x.Type, x.Name, x.Size, x.SHA256 = k.media, safeName(given, k), a.size, hex.EncodeToString(a.sum.Sum(nil))
 	return nil
-}
-
-func refused() error {
-	return carillon.Invalid("file", "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content")
 }

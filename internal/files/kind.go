@@ -29,8 +29,15 @@ var (
 	ods  = &kind{"application/vnd.oasis.opendocument.spreadsheet", []string{".ods"}, false}
 	odp  = &kind{"application/vnd.oasis.opendocument.presentation", []string{".odp"}, false}
 
+	mp4 = &kind{"video/mp4", []string{".mp4"}, false}
+
+	// kinds are those of conversations.
 	kinds = []*kind{png, jpeg, gif, webp, pdf, text, docx, xlsx, pptx, odt, ods, odp}
+	// mediaBytes are the kinds that headers of messages may have, and how many bytes (docs/reference/templates.md).
+	mediaBytes = map[*kind]int64{png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: mostMedia, docx: mostMedia, xlsx: mostMedia, pptx: mostMedia}
 )
+
+const mostMedia = 100 << 20
 
 // Types are the media types of the files that are taken.
 func Types() []string {
@@ -44,7 +51,7 @@ func Types() []string {
 func kindOf(media string) *kind {
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.media == media })
 	if i < 0 {
-		return nil
+		return nil // a film is no picture, and shown nowhere
 	}
 	return kinds[i]
 }
@@ -85,6 +92,11 @@ func (s *sniffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// filmBrands are the major brands of MP4 files (ISO/IEC 14496-12) that are films.
+//
+//nolint:gochecknoglobals // read only
+var filmBrands = []string{"isom", "iso2", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "M4V ", "MSNV", "dash"}
+
 func (s *sniffer) begin(p []byte) {
 	s.begun = true
 	switch {
@@ -98,6 +110,8 @@ func (s *sniffer) begin(p []byte) {
 		s.first = webp
 	case bytes.HasPrefix(p, []byte("%PDF-")):
 		s.first = pdf
+	case len(p) >= 12 && string(p[4:8]) == "ftyp" && slices.Contains(filmBrands, string(p[8:12])):
+		s.first = mp4
 	case bytes.HasPrefix(p, []byte("PK\x03\x04")):
 		s.zipped, s.found = true, map[string]bool{}
 	default:

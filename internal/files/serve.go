@@ -42,9 +42,22 @@ func (f *Files) Signed(x *chats.File, base string, now time.Time) *chats.File {
 		return nil
 	}
 	signed := *x
-	expires := strconv.FormatInt(now.Add(signedFor+time.Hour).Truncate(time.Hour).Unix(), 10)
-	signed.URL = base + Path + "/" + x.ID + "?" + url.Values{"expires": {expires}, "signature": {f.signature(x.ID, expires)}}.Encode()
+	signed.URL = f.address(x.ID, base, now.Add(signedFor+time.Hour).Truncate(time.Hour))
 	return &signed
+}
+
+// address is where a file can be loaded until an instant.
+func (f *Files) address(id, base string, until time.Time) string {
+	expires := strconv.FormatInt(until.Unix(), 10)
+	return base + Path + "/" + id + "?" + url.Values{"expires": {expires}, "signature": {f.signature(id, expires)}}.Encode()
+}
+
+// SignedMedia is the description of media with an address for as long as they are kept.
+func (f *Files) SignedMedia(x *chats.File, base string, kept time.Time) (signed *chats.File, until time.Time) {
+	until = kept.Add(MediaFor).Truncate(time.Second).UTC()
+	with := *x
+	with.URL = f.address(x.ID, base, until)
+	return &with, until
 }
 
 func (f *Files) signature(id, expires string) string {
