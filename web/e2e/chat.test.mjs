@@ -48,6 +48,31 @@ describe("the chat on a page of another site", () => {
     c.check();
   });
 
+  it("is answered from the company's knowledge with its source, in two languages, and honestly where there is none", async (t) => {
+    for (const [lang, question, answer, title, address, unknown] of [
+      ["en", "How much does shipping cost?", "Shipping costs 4.90 euros", "Shipping of vouchers and shop orders", "https://harbour.test/en/shipping", "I do not know that."],
+      ["es", "¿Cuánto cuesta el envío?", "El envío cuesta 4,90 euros", "Envío de vales y pedidos", "https://harbour.test/es/envios", "No lo sé."],
+    ]) {
+      const host = await site("shop", page(tag(`lang="${lang}"`), lang));
+      t.after(() => host.close());
+      const c = await context(browser);
+      t.after(() => c.close());
+      const p = await c.newPage();
+      await p.goto(host.url);
+      const frame = await chatOf(p);
+      await say(frame, question);
+      await frame.locator(".bubble", { hasText: answer }).waitFor();
+      const source = frame.getByRole("link", { name: title });
+      assert.equal(await source.getAttribute("href"), address);
+      assert.match(await source.getAttribute("rel"), /noopener/);
+      await say(frame, "xyzzy plugh?");
+      await frame.locator(".bubble", { hasText: unknown }).waitFor();
+      await accessible(frame, "an answer with its source");
+      await shot(p, "chat-source-" + lang);
+      c.check();
+    }
+  });
+
   it("sends what was written while the network was away, once and in order", async (t) => {
     const host = await site("shop", page(tag('lang="en"')));
     t.after(() => host.close());
