@@ -23,7 +23,7 @@ func TestAgentsAreSetFromAFileAndRemoved(t *testing.T) {
 	file := p.file("ann.yaml", "name: Ann\nlanguage: es\ngreeting: Hola\ntools: [search]\n")
 	p.try("agents", "set", "-f", file).want(t, 0, ") added\n", "")
 	p.file("ann.yaml", "name: Ann\nengine: openai\n")
-	p.try("agents", "set", "-f", file).want(t, 0, ") replaced\n", "warning: the engine openai of the agent Ann is not built yet\n")
+	p.try("agents", "set", "-f", file).want(t, 0, ") replaced\n", "warning: the agent Ann of engine openai names no server: the engine builtin responds\n")
 	p.try("agents", "list").want(t, 0, "Ann   en        openai", "")
 	shown := p.try("agents", "show", "Ann", "--json").stdout
 	p.try("agents", "set", "-f", p.file("ann.json", strings.Replace(shown, `"Ann"`, `"Bea"`, 1))).want(t, 0, "agent Bea (", "")
