@@ -98,6 +98,8 @@ describe("a conversation", () => {
     await frame.getByRole("img", { name: "Ana está escribiendo" }).waitFor();
     await p.keyboard.press("Enter");
     await told(frame, "Hola, soy Ana.").waitFor();
+    await p.locator(".inbox-composer input[type=file]").setInputFiles({ name: "horario.txt", mimeType: "text/plain", buffer: Buffer.from("10:00, 12:00 y 16:00\n") });
+    await frame.getByRole("link", { name: "horario.txt" }).waitFor();
     await say(frame, "Quiero cambiar mi reserva");
     await said(p, "Quiero cambiar mi reserva").waitFor();
     await p.keyboard.press("Escape");

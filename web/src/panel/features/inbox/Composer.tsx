@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Modal, Textarea, Tooltip } from "@mantine/core";
-import { IconMessage2Bolt } from "@tabler/icons-react";
+import { IconMessage2Bolt, IconPaperclip } from "@tabler/icons-react";
 import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
 import { CannedReplies } from "./CannedReplies";
 import { draftOf, keepDraft } from "./drafts";
@@ -28,6 +28,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   // What the company had said when the teammate began to write: a newer answer is warned of.
   const seen = useRef<number | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
   useImperativeHandle(ref, () => ({ focus: (to) => { setMode(to); area.current?.focus(); } }), []);
 
   const offered = mode === "reply" ? matching(state.canned, text) : [];
@@ -61,6 +62,13 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     }
     requestAnimationFrame(() => area.current?.focus());
   };
+  const sendFiles = async (files: Iterable<File>) => {
+    for (const file of files) {
+      const sent = await inbox.sendFile(file);
+      if (sent.result === "taken") toast(fill(t.wasTaken, { name: sent.by || t.someone }), true);
+      else if (sent.result !== "sent") toast(`${file.name}: ${sent.result === "failed" && sent.message ? sent.message : t.notSent}`, true);
+    }
+  };
   const takeAndSend = async () => {
     setWarning(null);
     await act("take", { from: inbox.snapshot().thread?.conversation.assignee ?? "" });
@@ -80,7 +88,8 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   };
 
   return (
-    <div className="inbox-composer" data-mode={mode}>
+    <div className="inbox-composer" data-mode={mode} onDragOver={(e) => { if (mode === "reply" && e.dataTransfer.types.includes("Files")) e.preventDefault(); }}
+      onDrop={(e) => { if (mode === "reply" && e.dataTransfer.files.length > 0) { e.preventDefault(); void sendFiles(e.dataTransfer.files); } }}>
       {mode === "reply" && c.state === "bot" && <p className="inbox-hint">{t.takesOver}</p>}
       {mode === "reply" && c.assignee && c.assignee !== inbox.me && <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>}
       <div className="inbox-modes" role="tablist">
@@ -96,12 +105,15 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
         </ul>
       )}
       <Textarea
-        ref={area} value={text} onChange={(e) => write(e.currentTarget.value)} onKeyDown={keys} autosize minRows={2} maxRows={10} variant="unstyled" aria-label={mode === "note" ? t.internal : t.reply}
+        ref={area} value={text} onChange={(e) => write(e.currentTarget.value)} onKeyDown={keys} autosize
+        onPaste={(e) => { if (mode === "reply" && e.clipboardData.files.length > 0) { e.preventDefault(); void sendFiles(e.clipboardData.files); } }} minRows={2} maxRows={10} variant="unstyled" aria-label={mode === "note" ? t.internal : t.reply}
         placeholder={mode === "note" ? t.noteHint : fill(t.replyTo, { name })} role={offered.length ? "combobox" : undefined} aria-expanded={offered.length ? true : undefined}
         aria-controls={offered.length ? "inbox-canned" : undefined} aria-activedescendant={offered.length ? `inbox-canned-${chosen}` : undefined}
       />
       <div className="inbox-send">
         <Tooltip label={`${t.canned} (/)`}><ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging(true)}><IconMessage2Bolt size={18} stroke={1.7} /></ActionIcon></Tooltip>
+        {mode === "reply" && <Tooltip label={t.attach}><ActionIcon variant="subtle" color="gray" aria-label={t.attach} onClick={() => picker.current?.click()}><IconPaperclip size={18} stroke={1.7} /></ActionIcon></Tooltip>}
+        <input ref={picker} type="file" multiple hidden aria-hidden="true" tabIndex={-1} onChange={(e) => { void sendFiles([...(e.currentTarget.files ?? [])]); e.currentTarget.value = ""; }} />
         <span className="inbox-muted">{over > 0 ? <span className="inbox-problem">{fill(t.tooLong, { n: over })}</span> : t.cannedHint}</span>
         <Button size="xs" onClick={() => void send()} disabled={!text.trim() || over > 0} loading={busy}>{mode === "note" ? t.addNote : t.send}</Button>
       </div>

@@ -269,14 +269,30 @@ export class Inbox {
   }
 
   /** say sends an answer or a note. seen is the company's last turn that the teammate had seen; undefined: send whatever came. */
-  async say(text: string, note: boolean, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+  say(text: string, note: boolean, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+    return this.send(note ? "notes" : "answers", { text, note, client_id }, () => Promise.resolve(note ? { client_id, text } : { client_id, text, seen }));
+  }
+
+  /** sendFile sends a file as an answer. */
+  sendFile(file: File): Promise<Sent> {
+    const at = this.state.id;
+    const client_id = id();
+    return this.send("answers", { text: file.name, note: false, client_id }, async () => {
+      const body = new FormData();
+      body.append("file", file);
+      const kept = await this.server.request<{ id: string }>("POST", `/conversations/${at}/files`, body);
+      return { client_id, file: kept.id };
+    });
+  }
+
+  private async send(route: string, said: Omit<Unsent, "at">, body: () => Promise<unknown>): Promise<Sent> {
     const thread = this.state.thread;
     if (!thread) return { result: "failed", message: "" };
-    const at = `/conversations/${thread.conversation.id}/${note ? "notes" : "answers"}`;
-    const unsent: Unsent = { client_id, text, note, at: new Date(this.now()).toISOString() };
-    this.set({ thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== client_id), unsent] } });
+    const at = `/conversations/${thread.conversation.id}/${route}`;
+    const unsent: Unsent = { ...said, at: new Date(this.now()).toISOString() };
+    this.set({ thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== said.client_id), unsent] } });
     try {
-      const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>("POST", at, note ? { client_id, text } : { client_id, text, seen });
+      const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>("POST", at, await body());
       this.patch(conversation, [turn]);
       this.set({ list: place(this.state.list, conversation, this.state.view) });
       const turns = this.state.thread?.turns ?? [];
@@ -284,10 +300,10 @@ export class Inbox {
       return { result: "sent" };
     } catch (e) {
       const refusal = e as Refusal;
-      this.drop(client_id);
+      this.drop(said.client_id);
       if (refusal.status === 409 && refusal.details?.assignee) return { result: "taken", by: refusal.details.assignee_name ?? "" };
       if (refusal.status === 409) { void this.reloadThread(); return { result: "answered" }; }
-      return { result: "failed", message: refusal.message ?? "" };
+      return { result: "failed", message: refusal.details?.reason ?? refusal.message ?? "" };
     }
   }
 
