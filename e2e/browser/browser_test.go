@@ -3,10 +3,12 @@ package browser
 
 import (
 	"context"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +40,9 @@ func TestPagesInABrowser(t *testing.T) {
 	need(t, chromium != "", "the pages are tried in Chromium, which is not installed (or name it in CHROMIUM)")
 	need(t, web.Embedded().Built(), "the pages are not built: run make web")
 
-	ready := start(t)
+	ready, _ := start(t, map[string][]string{"demo": {"true"}})
+	empty, printed := start(t, nil)
+	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	files, err := filepath.Glob("../../web/e2e/*.test.mjs")
@@ -50,7 +54,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	c := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=spec", "--test-concurrency=1"}, files...)...) //nolint:gosec // found above
 	c.Dir = "../../web"
-	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
+	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -59,8 +63,9 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// start runs the demo until the test ends and returns the file that says where. The widgets' pages are on a site of their own.
-func start(t *testing.T) (ready string) {
+// start runs the program until the test ends, with these settings besides, and returns the file that says where it is and what it
+// printed. The widgets' pages are on a site of their own.
+func start(t *testing.T, more map[string][]string) (ready, printed string) {
 	t.Helper()
 	dir := t.TempDir()
 	ready = filepath.Join(dir, "ready.json")
@@ -72,14 +77,17 @@ func start(t *testing.T) (ready string) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(map[string][]string{
-		"addr": {"127.0.0.1:" + port}, "data": {dir}, "demo": {"true"}, "ready-file": {ready}, "base-url": {"http://panel.localhost:" + port},
+	settings := map[string][]string{
+		"addr": {"127.0.0.1:" + port}, "data": {dir}, "ready-file": {ready}, "base-url": {"http://panel.localhost:" + port},
 		"widget-url": {"http://widget.localhost:" + port}, "password-memory": {"8"}, "password-passes": {"1"}, "log-level": {"warn"},
-	}, func(string) (string, bool) { return "", false })
+	}
+	maps.Copy(settings, more)
+	cfg, err := config.Load(settings, func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.New(cfg, app.Options{})
+	var out strings.Builder
+	a, err := app.New(cfg, app.Options{Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +99,36 @@ func start(t *testing.T) (ready string) {
 			t.Errorf("stop the program: %v", err)
 		}
 	})
-	return ready
+	return ready, out.String()
+}
+
+// The panel's first page, with all that it needs before it shows anything, stays small (compressed bytes).
+func TestThePanelOpensWithLittle(t *testing.T) {
+	need(t, web.Embedded().Built(), "the pages are not built: run make web")
+	page, err := web.Embedded().Page(web.Panel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := regexp.MustCompile(`(?:src|href)="/panel/(assets/[^"]+)"`).FindAllSubmatch(page, -1)
+	if len(files) < 2 {
+		t.Fatalf("the page names %d files:\n%s", len(files), page)
+	}
+	total := int64(len(page))
+	for _, f := range files {
+		name := "../../web/dist/panel/" + string(f[1])
+		info, err := os.Stat(name + ".gz")
+		if err != nil { // a file that compressing does not make smaller
+			info, err = os.Stat(name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	t.Logf("%d bytes", total)
+	if most := int64(240 << 10); total > most {
+		t.Errorf("the first page has %d bytes, more than %d", total, most)
+	}
 }
 
 // What a customer's page loads because of the chat stays small (compressed bytes).

@@ -1,6 +1,7 @@
 // The panel, as an administrator uses it.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { readFile } from "node:fs/promises";
 import { accessible, context, launch, ready, shot } from "./browser.mjs";
 
 const panel = ready.panel_url;
@@ -22,7 +23,7 @@ async function signIn(p, email = ready.email, password = ready.password) {
   await p.getByLabel("E-mail").fill(email);
   await p.locator('input[name="password"]').fill(password);
   await p.getByRole("button", { name: "Sign in" }).click();
-  await p.getByRole("navigation").waitFor({ state: "attached" });
+  await p.getByRole("navigation", { name: "Navigation", includeHidden: true }).waitFor({ state: "attached" });
 }
 
 describe("the sign-in", () => {
@@ -431,25 +432,94 @@ describe("the shell", () => {
     c.check();
   });
 
-  it("fits a phone, in both themes", async (t) => {
-    for (const colorScheme of ["light", "dark"]) {
-      const { c, p } = await opened(t, "/keys", { viewport: { width: 390, height: 780 }, colorScheme, hasTouch: true });
-      for (const [path, heading] of [["/keys", "Access keys"], ["/users", "Users"], ["/account", "Your account"]]) {
+  it("has pages that fit a phone and a dark room", async (t) => {
+    const pages = [["/agents", "Agents"], ["/knowledge", "Knowledge"], ["/knowledge?tab=search&q=luggage", "Knowledge"], ["/knowledge?tab=questions", "Knowledge"], ["/knowledge/faq", "faq"],
+      ["/knowledge/faq?article=0", "faq"], ["/widgets", "Widgets"], ["/widgets/" + ready.chat_widget_id, "Demo chat"], ["/agents/" + ready.agent_id, "Reception"], ["/keys", "Access keys"], ["/users", "Users"], ["/account", "Your account"]];
+    for (const [name, options] of [["wide-dark", { colorScheme: "dark" }], ["phone-light", { viewport: { width: 390, height: 780 }, hasTouch: true }], ["phone-dark", { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme: "dark" }]]) {
+      const { c, p } = await opened(t, "/keys", options);
+      for (const [path, heading] of pages) {
         await p.goto(panel + path);
-        await p.getByRole("heading", { name: heading, exact: true }).waitFor();
-        await p.getByRole("table").first().waitFor();
-        await accessible(p, `${path}, ${colorScheme}, on a phone`);
+        await p.getByRole("heading", { name: heading, exact: true, level: 1, includeHidden: true }).waitFor();
+        await p.locator(".mantine-Skeleton-root").first().waitFor({ state: "detached" });
+        if (path.includes("article=")) await p.getByRole("dialog").waitFor();
+        await accessible(p, `${path}, ${name}`);
         assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, path + " scrolls sideways");
-        await shot(p, `panel-phone-${colorScheme}${path.replace("/", "-")}`);
+        await shot(p, `panel-${name}${path.replace(/[/?&=]+/g, "-").slice(0, 24)}`);
       }
-      await p.getByRole("button", { name: "Menu" }).click();
-      await p.getByRole("link", { name: "Access keys" }).waitFor();
-      await p.waitForTimeout(300); // the drawer's transition
-      await accessible(p, `the menu, ${colorScheme}, on a phone`);
-      await shot(p, `panel-phone-${colorScheme}-menu`);
-      await p.getByRole("link", { name: "Access keys" }).click();
-      await p.getByRole("heading", { name: "Access keys", exact: true }).waitFor();
+      if (name.startsWith("phone")) {
+        await p.getByRole("button", { name: "Menu" }).click();
+        await p.getByRole("link", { name: "Access keys" }).waitFor();
+        await accessible(p, `the menu, ${name}`);
+        await shot(p, `panel-${name}-menu`);
+        await p.getByRole("link", { name: "Access keys" }).click();
+        await p.getByRole("heading", { name: "Access keys", exact: true }).waitFor();
+      }
       c.check();
     }
+  });
+});
+
+describe("a new installation", { skip: !process.env.CARILLON_TOKEN }, () => {
+  it("gets its first owner by the token that was printed", async (t) => {
+    const { panel_url: address } = JSON.parse(await readFile(process.env.CARILLON_EMPTY, "utf8"));
+    const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce" });
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(address);
+    await p.getByRole("heading", { name: "Set up Carillon" }).waitFor();
+    const make = p.getByRole("button", { name: "Make the owner and sign in" });
+    await make.click();
+    await p.getByText("Required").first().waitFor();
+    await accessible(p, "the set-up");
+    await shot(p, "panel-set-up");
+    await p.getByLabel("One-time token").fill("first_not-this-one");
+    await p.getByLabel("Company").fill("New <b>Boats</b>");
+    await p.getByLabel("Your name").fill("Ana");
+    await p.getByLabel("E-mail").fill("ana@new.test");
+    await p.locator('input[autocomplete="new-password"]').fill("correct-horse-battery");
+    await make.click();
+    await p.getByText("This token is not valid any more").waitFor();
+    await p.getByLabel("One-time token").fill(process.env.CARILLON_TOKEN);
+    await make.click();
+    await p.getByRole("navigation", { name: "Navigation" }).getByText("New <b>Boats</b>").waitFor();
+    await p.goto(address + "/agents");
+    await p.getByRole("heading", { name: "No agents yet" }).waitFor();
+    await accessible(p, "no agents");
+    await shot(p, "panel-empty");
+    await p.goto(address + "/set-up");
+    await p.getByText("Carillon is set up already").waitFor();
+    c.check();
+  });
+});
+
+describe("several companies", { skip: !process.env.CARILLON_SEVERAL }, () => {
+  it("are switched between, each with its role and what is its own", async (t) => {
+    const { panel_url: address } = JSON.parse(await readFile(process.env.CARILLON_SEVERAL, "utf8"));
+    const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce" });
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(address + "/keys");
+    await signIn(p, "both@several.test", "several-horse-battery");
+    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    assert.match(p.url(), /company=/);
+    await p.getByRole("button", { name: "Create a key" }).first().click();
+    await p.getByRole("dialog").getByLabel("Label").fill("Alpha's own");
+    await p.getByRole("dialog").getByRole("button", { name: "Create a key" }).click();
+    await p.getByRole("button", { name: "I have copied it" }).click();
+    await p.getByText("Alpha's own", { exact: true }).first().waitFor();
+    const alpha = p.url();
+    const to = async (name) => {
+      await p.getByRole("button", { name: /Company$/ }).click();
+      await p.getByRole("menuitem", { name }).click();
+      await p.getByRole("button", { name: new RegExp(name + ".*Company$") }).waitFor();
+    };
+    await to("Beta Boats");
+    assert.equal(await p.getByRole("link", { name: "Access keys" }).count(), 0);
+    await p.getByRole("link", { name: "Agents" }).click();
+    await p.getByRole("heading", { name: "No agents yet" }).waitFor();
+    assert.equal(await p.getByRole("button", { name: "Add an agent" }).count(), 0);
+    await p.goto(alpha);
+    await p.getByText("Alpha's own", { exact: true }).first().waitFor();
+    c.check();
   });
 });

@@ -8,6 +8,7 @@ export type LiveState = "off" | "connecting" | "open" | "broken";
 
 const silence = 50_000; // the server sends a comment every 20 seconds
 const longest = 30_000;
+const lasting = 10_000; // a stream that ends sooner is a failure
 
 export class Live {
   state: LiveState = "off";
@@ -59,13 +60,15 @@ export class Live {
 
   private async run(stop: AbortController): Promise<void> {
     for (let pause = 0, first = true; !stop.signal.aborted; first = false) {
-      this.change(first ? "connecting" : this.state);
+      if (first) this.change("connecting");
+      const begun = Date.now();
       try {
         await this.follow(stop.signal, () => {
           pause = 0;
           if (!first && !this.last) this.emit({ event: "reset", data: {} }); // what happened meanwhile is nowhere
           this.change("open");
         });
+        if (Date.now() - begun > lasting) continue; // the server ends every stream after a while
       } catch (e) {
         if (stop.signal.aborted) return;
         if (e instanceof Problem && (e.status === 401 || e.status === 403)) { this.change("broken"); return; }

@@ -41,7 +41,7 @@ createRoot(document.getElementById("root")!).render(
     <FollowTheme />
     <QueryClientProvider client={queries}>
       <ModalsProvider>
-        <Notifications position="bottom-right" limit={4} />
+        <Notifications position="bottom-right" limit={4} containerWidth={360} />
         <RouterProvider router={router} />
       </ModalsProvider>
     </QueryClientProvider>

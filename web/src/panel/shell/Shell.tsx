@@ -30,7 +30,7 @@ export function Shell() {
   return (
     <AppShell header={{ height: { base: 52, sm: 0 } }} navbar={{ width: 240, breakpoint: "sm", collapsed: { mobile: !menu } }} transitionDuration={150}>
       <a href="#content" className="skip">{t.skip}</a>
-      <AppShell.Header hiddenFrom="sm">
+      <AppShell.Header hiddenFrom="sm" component="nav" aria-label={t.menu}>
         <div className="top">
           <Burger opened={menu} onClick={toggle} size="sm" aria-label={t.menu} aria-expanded={menu} />
           <strong className="cut">{company.name}</strong>

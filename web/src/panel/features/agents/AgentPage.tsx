@@ -45,7 +45,7 @@ function Editor({ stored }: { stored: Agent }) {
     }
   };
   return (
-    <Page wide title={stored.name} back={{ to: "/agents", text: t.title }} actions={can && <Button variant="default" onClick={() => void ask()}>{t.remove}</Button>}>
+    <Page wide title={stored.name} back={{ to: "/agents", text: t.title }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
       {stored.warning && <div style={{ marginBottom: 16 }}><Note tone="warn">{stored.warning}</Note></div>}
       <div className="side-by-side">
         <div>

@@ -85,7 +85,7 @@ function Articles({ base }: { base: Base }) {
     </>
   );
   return (
-    <Page title={base.id} back={{ to: "/knowledge", text: t.title }} actions={can && <>{base.articles.length > 0 && buttons}<Button variant="default" onClick={() => void dropBase()}>{t.removeBase}</Button></>}>
+    <Page title={base.id} back={{ to: "/knowledge", text: t.title }} actions={can && <><Button variant="subtle" color="gray" onClick={() => void dropBase()}>{t.removeBase}</Button>{base.articles.length > 0 && buttons}</>}>
       {base.articles.length === 0 ? <Card flush label={t.articles}><Empty icon={<IconBook2 size={22} />} title={t.emptyBase} text={t.emptyBaseText}>{buttons}</Empty></Card> : (
         <div className="stack">
           <TextInput aria-label={t.find} placeholder={t.find} leftSection={<IconSearch size={16} />} value={search} onChange={(e) => setSearch(e.currentTarget.value)} maw={360} />

@@ -53,7 +53,7 @@ function Designer({ stored }: { stored: Widget }) {
     }
   };
   return (
-    <Page wide title={stored.name} back={{ to: "/widgets", text: t.title }} actions={can && <Button variant="default" color="red" onClick={() => void ask()}>{t.remove}</Button>}>
+    <Page wide title={stored.name} back={{ to: "/widgets", text: t.title }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
       {w.warning && <div style={{ marginBottom: 16 }}><Note tone="warn">{w.warning}</Note></div>}
       <div className="side-by-side">
         <div>

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+vi.stubGlobal("window", { addEventListener: () => {} });
+const { Live } = await import("./live");
+
+type Stream = { headers: Record<string, string>; url: string; write: (text: string) => void; end: () => void; fail: () => void };
+let streams: Stream[] = [];
+let status = 200;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  streams = [];
+  status = 200;
+  vi.stubGlobal("fetch", (url: string, o: { headers: Record<string, string>; signal: AbortSignal }) => {
+    if (status !== 200) return Promise.resolve(new Response(JSON.stringify({ error: "forbidden" }), { status }));
+    let c!: ReadableStreamDefaultController<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>({ start: (x) => { c = x; } });
+    o.signal.addEventListener("abort", () => { try { c.error(new Error("aborted")); } catch { /* it has ended */ } });
+    streams.push({ headers: o.headers, url, write: (t) => c.enqueue(new TextEncoder().encode(t)), end: () => c.close(), fail: () => c.error(new Error("cut")) });
+    return Promise.resolve(new Response(body));
+  });
+});
+afterEach(() => vi.useRealTimers());
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+test("a stream that is cut goes on behind the last event, after a pause", async () => {
+  const live = new Live("/inbox/events");
+  const got: unknown[] = [];
+  const stop = live.listen((e) => got.push(e));
+  await settle();
+  expect(live.state).toBe("open");
+  streams[0]!.write(': open\n\nid: 7\nevent: conversation.updated\ndata: {"a":1}\n\nevent: typing\ndata: {"b":2}\n\n');
+  await settle();
+  expect(got).toEqual([{ event: "conversation.updated", data: { a: 1 } }, { event: "typing", data: { b: 2 } }]);
+  streams[0]!.fail();
+  await settle();
+  expect([live.state, streams.length]).toEqual(["broken", 1]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(live.state).toBe("open");
+  expect(streams[1]!.headers["Last-Event-ID"]).toBe("7");
+  expect(got.length).toBe(2);
+  stop();
+  expect(live.state).toBe("off");
+});
+
+test("what was missed without an id to go on from makes the screen load everything", async () => {
+  const live = new Live("/inbox/events");
+  const got: unknown[] = [];
+  const stop = live.listen((e) => got.push(e));
+  await settle();
+  streams[0]!.fail();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(got).toEqual([{ event: "reset", data: {} }]);
+  stop();
+});
+
+test("the pauses grow, silence counts as a cut, and a refusal ends it", async () => {
+  const live = new Live("/inbox/events");
+  const stop = live.listen(() => {});
+  await settle();
+  await vi.advanceTimersByTimeAsync(52_000); // nothing came: not even a heartbeat
+  expect(streams.length).toBe(2);
+  for (let n = 0; n < 3; n++) { streams.at(-1)!.end(); await vi.advanceTimersByTimeAsync(40_000); }
+  expect(streams.length).toBeGreaterThan(3);
+  status = 403;
+  streams.at(-1)!.fail();
+  await vi.advanceTimersByTimeAsync(120_000);
+  const before = streams.length;
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect([live.state, streams.length]).toEqual(["broken", before]);
+  stop();
+});
+
+test("several listeners share one stream", async () => {
+  const live = new Live("/inbox/events");
+  const stops = [live.listen(() => {}), live.listen(() => {})];
+  await settle();
+  expect(streams.length).toBe(1);
+  stops[0]!();
+  expect(live.state).toBe("open");
+  stops[1]!();
+  expect(live.state).toBe("off");
+});
