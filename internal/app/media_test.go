@@ -14,8 +14,8 @@ import (
 	"carillon/internal/config"
 )
 
-// sendFile posts a file to a route and returns the status and the response.
-func sendFile(t *testing.T, address, name, content string) (int, map[string]any) {
+// sendFile posts a file to a route, with a token where there is one, and returns the status and the response.
+func sendFile(t *testing.T, address, token, name, content string) (int, map[string]any) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -26,7 +26,15 @@ func sendFile(t *testing.T, address, name, content string) (int, map[string]any)
 	if err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.Post(address, w.FormDataContentType(), &b) //nolint:noctx,gosec // a test
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +60,7 @@ func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
 	}
 	here := "http://" + addr
 	film := "\x00\x00\x00\x18ftypisom" + strings.Repeat("\x00", 1000)
-	status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "../tour film.mov", film)
+	status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "", "../tour film.mov", film)
 	link, _ := v["url"].(string)
 	if status != 200 || v["type"] != "video/mp4" || v["name"] != "tour film.mov.mp4" || v["size"] != float64(len(film)) || v["expires_at"] == nil ||
 		!strings.HasPrefix(link, "https://carillon.example.org/functions/v1/files/") {
@@ -69,7 +77,7 @@ func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
 	for name, content := range map[string]string{
 		"a text": "hello", "a web page": "<html>", "a picture that is too large": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 5<<20), "a sound": "\x00\x00\x00\x18ftypM4A " + film,
 	} {
-		if status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "a.png", content); status != 400 {
+		if status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "", "a.png", content); status != 400 {
 			t.Errorf("%s: %d %v", name, status, v)
 		}
 	}
@@ -81,7 +89,7 @@ func TestWithoutAPublicAddressNoMediaAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, v := sendFile(t, a.BaseURL()+"/functions/v1/media?access_key="+facts.AccessKey, "a.png", "\x89PNG\r\n\x1a\n")
+	status, v := sendFile(t, a.BaseURL()+"/functions/v1/media?access_key="+facts.AccessKey, "", "a.png", "\x89PNG\r\n\x1a\n")
 	if status != 409 || v["error"] != "conflict" {
 		t.Errorf("%d %v", status, v)
 	}

@@ -37,7 +37,7 @@ func safeName(given string, k *kind) string {
 		stem = []rune("file")
 	}
 	if most := maxName - len([]rune(extension)); len(stem) > most {
-		stem = stem[:most]
+		stem = []rune(strings.TrimRight(string(stem[:most]), " ."))
 	}
 	return string(stem) + extension
 }

@@ -32,7 +32,7 @@ const (
 
 // Routes returns the route of signed addresses.
 func (f *Files) Routes() []httpio.Route {
-	return []httpio.Route{{Pattern: "GET " + Path + "/{id}", Access: "none", CORS: httpio.CORS{AnyOrigin: true}, Handle: f.signed}}
+	return []httpio.Route{{Pattern: "GET " + Path + "/{id}", Access: "none", Handle: f.signed}}
 }
 
 // Signed is the description with an address from which whoever has it can load the file for a few hours; base is the origin of the

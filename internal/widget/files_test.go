@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/files"
 	"carillon/internal/store/chats"
 )
 
@@ -264,5 +265,41 @@ func TestBodiesThatHoldNoFileAreRefused(t *testing.T) {
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("chunked: %d", resp.StatusCode)
+	}
+}
+
+func TestOneVisitorSendsSoManyFilesAMinute(t *testing.T) {
+	x := newSite(t, `  - id: 11111111-1111-4111-8111-111111111102
+    name: Limited
+    widgets: [{id: 33333333-3333-4333-8333-333333333304, kind: chat, name: Chat, welcome: Hello.}]
+`)
+	token, _ := x.begin("33333333-3333-4333-8333-333333333304", visitorID)
+	other, _ := x.begin("33333333-3333-4333-8333-333333333304", visitor2ID)
+	refused := 0
+	for range filesPerMinute + 3 {
+		if status, text := x.upload(token, "a.png", picture(20)); status == 429 && strings.Contains(text, "rate_limit_exceeded") {
+			refused++
+		} else if status != 200 {
+			t.Fatal(status, text)
+		}
+	}
+	if refused == 0 || refused > 3 { // a minute of the clock may begin meanwhile
+		t.Errorf("%d were refused", refused)
+	}
+	if status, text := x.upload(other, "a.png", picture(20)); status != 200 {
+		t.Errorf("another visitor: %d %s", status, text)
+	}
+}
+
+func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
+	x := newSite(t, "")
+	x.Files = files.New(x.store.Files(), files.Options{Key: x.key, Most: 1000, Company: 1500})
+	x.serve()
+	token, _ := x.begin(widgetID, visitorID)
+	for i, want := range []int{200, 422, 413} {
+		size := []int{900, 800, 1001}[i]
+		if status, text := x.upload(token, "a.png", picture(size)); status != want {
+			t.Errorf("%d bytes: %d %s", size, status, text)
+		}
 	}
 }

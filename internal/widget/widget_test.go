@@ -77,12 +77,17 @@ func newSite(t *testing.T, more string) *site {
 		Auth: auth.New(s.Accounts(), limits, auth.Options{}), Resources: s, Companies: s, Conversations: talks, Chats: s.Chats(), Limits: limits,
 		Files: files.New(s.Files(), files.Options{Key: x.key}), Events: hub, Pages: web.Embedded(), SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
 	}
-	x.routes = append(Routes(x.Deps), x.Files.Routes()...)
-	router := httpio.NewRouter(log, nil, x.routes...)
-	server := httptest.NewServer(router)
-	t.Cleanup(func() { router.CloseStreams(); server.Close() })
-	x.url = server.URL
+	x.serve()
 	return x
+}
+
+// serve begins to serve the parts as they are now.
+func (x *site) serve() {
+	x.routes = append(Routes(x.Deps), x.Files.Routes()...)
+	router := httpio.NewRouter(x.Log, nil, x.routes...)
+	server := httptest.NewServer(router)
+	x.t.Cleanup(func() { router.CloseStreams(); server.Close() })
+	x.url = server.URL
 }
 
 func (x *site) apply(text string) {
@@ -372,5 +377,36 @@ func TestTheWelcomeIsTheConfiguredOneElseTranslatedElseTheOriginal(t *testing.T)
 	}
 	if got := (Deps{}).welcome(t.Context(), w, "fr"); got != "Hello" {
 		t.Errorf("without a translator: %q", got)
+	}
+}
+
+func TestOutsideOfItsHoursAWidgetTakesAnAddress(t *testing.T) {
+	now := time.Now().UTC()
+	day := func(d int) string { return strings.ToLower(now.AddDate(0, 0, d).Weekday().String()[:3]) }
+	x := newSite(t, `      - id: 33333333-3333-4333-8333-333333333305
+        kind: chat
+        name: Open
+        hours: {timezone: UTC, from: "00:00", to: "24:00", days: [`+day(-1)+`, `+day(0)+`, `+day(1)+`]}
+      - id: 33333333-3333-4333-8333-333333333306
+        kind: chat
+        name: Closed
+        hours: {timezone: UTC, from: "00:00", to: "24:00", days: [`+day(3)+`]}
+`)
+	for _, statement := range []string{
+		"INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at) VALUES ('bea', 'bea@acme.test', 'Bea', '', 0, 0, 0)",
+		"INSERT INTO presence (company_id, account_id, until) VALUES ('" + companyID + "', 'bea', 9999999999999)",
+	} {
+		if _, err := x.store.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for widget, want := range map[string]string{
+		"33333333-3333-4333-8333-333333333305": `{"state":"queued","position":1,"away":false}`,
+		"33333333-3333-4333-8333-333333333306": `{"state":"missed","away":true}`,
+	} {
+		token, _ := x.begin(widget, visitorID)
+		if status, text := x.send("POST", prefix+"/chat/handoff", token, "{}"); status != 200 || strings.TrimSpace(text) != want {
+			t.Errorf("%s: %d %s, want %s", widget, status, text, want)
+		}
 	}
 }
