@@ -273,6 +273,33 @@ func (s *secrets) panel(t *testing.T) {
 	}
 	s.try(t, "POST", "/panel/v1/templates/1/review", `{"approve":"secretvalue","reason":"secrettext"}`, "Authorization", owner)
 	s.try(t, "DELETE", "/panel/v1/keys/ck_alpha_live", "", "Authorization", owner)
+	s.agents(t, owner)
+}
+
+// agents gives an agent a server that may not be reached and a key for it, talks with it, and imports pages.
+func (s *secrets) agents(t *testing.T, owner string) {
+	t.Helper()
+	const path, body = "/panel/v1/agents/aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2", `{"name":"Alphagent","engine":"openai","openai":{"base_url":"http://127.0.0.1:1/v1","model":"m","api_key":"secrettoken"}}`
+	if shown := s.try(t, "PUT", path, body, "Authorization", owner); !strings.Contains(shown, `"model":"m"`) || strings.Contains(shown, "secrettoken") {
+		t.Errorf("put: %s", shown)
+	}
+	if shown := s.try(t, "GET", path, "", "Authorization", owner); strings.Contains(shown, "secrettoken") {
+		t.Errorf("read: %s", shown)
+	}
+	for _, body := range []string{
+		`{"name":"a","openai":{"base_url":"https://ai.test","model":"m","api_key":"secrettoken with a space"}}`, `{"name":"a","openai":{"api_key":["secrettoken"]}}`,
+		`{"name":"a","openai":{"base_url":"https://ai.test","model":"m","api_key":{"env":"secrettoken"}}}`,
+	} {
+		s.try(t, "POST", "/panel/v1/agents", body, "Authorization", owner)
+	}
+	said := `{"said":[{"contact":true,"text":"secrettext of 34611222333"}]`
+	if played := s.try(t, "POST", path+"/playground", said+"}", "Authorization", owner); !strings.Contains(played, `"fault"`) || strings.Contains(played, "secrettoken") {
+		t.Errorf("played: %s", played)
+	}
+	s.try(t, "POST", path+"/playground", said+`,"agent":{"name":"a","openai":{"api_key":"secrettoken"}}}`, "Authorization", owner)
+	for _, url := range []string{"http://127.0.0.1:1/?access_key=secrettoken", "https://user:secretpassword@alpha.test/", "https://nowhere.invalid/?access_key=secrettoken"} {
+		s.try(t, "POST", "/panel/v1/knowledge/import", `{"url":"`+url+`"}`, "Authorization", owner)
+	}
 }
 
 func (s *secrets) callbacks(t *testing.T) {
