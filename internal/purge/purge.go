@@ -1,5 +1,5 @@
 // Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
-// quiet for that long and contacts who have none, idempotency keys, events, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// quiet for that long, contacts who have none, questions that were last asked then, idempotency keys, events, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
@@ -27,6 +27,7 @@ const (
 	Conversations = "conversations" // without their turns
 	Contacts      = "contacts"
 	Files         = "files"
+	Questions     = "questions"
 )
 
 // Options wire a Purge. The zero value works.
@@ -158,7 +159,7 @@ func (p *Purge) keptSince(ctx context.Context, companyID string, now time.Time) 
 	return now.Add(-time.Duration(company.RetentionDays) * day), nil
 }
 
-// conversations deletes the conversations and contacts of every company that are past its retention.
+// conversations deletes the conversations, contacts and open questions of every company that are past its retention.
 func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, err error) {
 	for id := ""; ; {
 		if id, err = p.store.ContactsAfter(ctx, id); err != nil || id == "" {
@@ -170,6 +171,9 @@ func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, er
 		}
 		if before.IsZero() {
 			continue
+		}
+		if busy, err := p.steps(ctx, Questions, func() (store.Purged, error) { return p.store.DropQuestions(ctx, id, before, p.pace.rows) }); busy || err != nil {
+			return busy, err
 		}
 		if busy, err := p.steps(ctx, Conversations, func() (store.Purged, error) {
 			return p.store.DropConversations(ctx, id, before, p.pace.rows)

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/purge"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/questions"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
@@ -342,6 +343,11 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 					t.Fatal(err)
 				}
 				ids[company+" "+name] = o.Conversation.ID
+				if err := w.Questions().Record(t.Context(), &questions.Question{
+					ID: carillon.NewID(at), CompanyID: company, AgentID: "a", Words: name, Text: name, LastAt: at, ConversationID: o.Conversation.ID,
+				}); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		rows := map[string]int{}
@@ -356,7 +362,12 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 				t.Errorf("%s of %s: %v", age, company, err)
 			}
 		}
-		if rows[purge.Conversations] != 1 || rows[purge.Contacts] != 1 {
+		for company, want := range map[string]int{brief: 1, forever: 2} {
+			if left, _, err := w.Questions().List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil || len(left) != want || left[0].Text != "new" {
+				t.Errorf("%s has the questions %v, %v", company, left, err)
+			}
+		}
+		if rows[purge.Conversations] != 1 || rows[purge.Contacts] != 1 || rows[purge.Questions] != 1 {
 			t.Errorf("deleted %v", rows)
 		}
 	})

@@ -60,3 +60,20 @@ func (s *Store) DropContacts(ctx context.Context, companyID string, before time.
 	})
 	return p, db.Wrap(err, "delete contacts")
 }
+
+// DropQuestions deletes a company's questions without an answer that were last asked before an instant, at most `most` of them.
+func (s *Store) DropQuestions(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
+	old, err := db.Collect(ctx, s, "old questions", func(scan db.Scan) (id string, err error) {
+		err = scan(&id)
+		return id, err
+	}, "SELECT id FROM question WHERE company_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3", companyID, db.Millis(before), most)
+	if err != nil || len(old) == 0 {
+		return Purged{}, err
+	}
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		n, err := tx.Exec(ctx, "DELETE FROM question WHERE id "+tx.DB().In(1)+" AND last_at < $2", tx.DB().List(old), db.Millis(before))
+		p.Rows, p.More = int(n), len(old) == most && n > 0
+		return err
+	})
+	return p, db.Wrap(err, "delete questions")
+}

@@ -12,6 +12,7 @@ import (
 func questioning() []sentence {
 	return []sentence{
 		{"a question without an answer is counted, listed and deleted", questionLife},
+		{"questions that were last asked long ago are purged", questionsPurged},
 		{"of a company's questions the newest thousand are kept", questionsBounded},
 	}
 }
@@ -73,5 +74,25 @@ func questionsBounded(t *testing.T, r *rig) {
 	all, _, err := r.Questions().List(t.Context(), questions.Filter{CompanyID: ours, Limit: 2000})
 	if err != nil || len(all) != 1000 || all[0].Text != "1009?" || all[999].Text != "10?" {
 		t.Error(len(all), err)
+	}
+}
+
+func questionsPurged(t *testing.T, r *rig) {
+	for _, words := range []string{"old", "older", "again"} {
+		r.ask(t, ours, "a", words)
+	}
+	r.ask(t, theirs, "a", "old")
+	limit := r.now.Add(500 * time.Millisecond)
+	r.ask(t, ours, "a", "again")
+	for _, want := range []bool{true, false} {
+		p, err := r.DropQuestions(t.Context(), ours, limit, 2)
+		if err != nil || p.More != want || want != (p.Rows == 2) {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	for company, want := range map[string]int{ours: 1, theirs: 1} {
+		if left, _, err := r.Questions().List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil || len(left) != want {
+			t.Errorf("%s: %v, %v", company, left, err)
+		}
 	}
 }
