@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/db"
 	"carillon/internal/egress"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
@@ -22,9 +23,26 @@ import (
 
 // library serves what knowledge needs beyond storing it: importing an article, trying a search, and the questions that agents
 // had no answer to.
-type library struct{ *Panel }
+type library struct {
+	*Panel
+	imports slots
+}
+
+// slots bound what is done at once.
+type slots chan struct{}
+
+// acquire gives a slot until release is called. Errors: service_unavailable where all are taken.
+func (s slots) acquire() (release func(), err error) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, nil
+	default:
+		return nil, db.Overloaded("Too many of these requests are under way", nil)
+	}
+}
 
 const (
+	importsMost     = 8    // at once
 	basesMost       = 100  // that are searched at once
 	searchedMost    = 1000 // characters of a query
 	searchLimit     = 5
@@ -68,6 +86,11 @@ func (x library) importArticle(r *http.Request, _ member) (any, error) {
 	}
 	var a knowledge.Article
 	field := "markdown"
+	release, err := x.imports.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if fromText {
 		a = knowledge.FromMarkdown(markdown)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -179,4 +180,30 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 		w.want("POST", path, owner, body, 400, "validation_failed", field)
 	}
 	w.want("POST", path, w.as("owner@other.test"), `{"said":[{"contact":true,"text":"x"}]}`, 404, "not_found", "")
+}
+
+func TestImportsAtOnceAreBounded(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	owner := w.as("owner@acme.test")
+	asked, goOn := make(chan struct{}, importsMost), make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-goOn
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write([]byte("text"))
+	}))
+	defer site.Close()
+	body := fmt.Sprintf(`{"url":%q}`, site.URL)
+	var under sync.WaitGroup
+	for range importsMost {
+		under.Go(func() { w.want("POST", "/panel/v1/knowledge/import", owner, body, 200, "", "") })
+	}
+	for range importsMost {
+		<-asked
+	}
+	w.want("POST", "/panel/v1/knowledge/import", owner, body, 503, "service_unavailable", "")
+	close(goOn)
+	under.Wait()
+	w.want("POST", "/panel/v1/knowledge/import", owner, `{"markdown":"text"}`, 200, "", "")
 }

@@ -20,9 +20,13 @@ import (
 )
 
 // playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
-type playground struct{ *Panel }
+type playground struct {
+	*Panel
+	plays slots
+}
 
 const (
+	playsMost   = 16 // at once
 	saidMost    = 50 // turns
 	playTimeout = 45 * time.Second
 )
@@ -145,12 +149,17 @@ func said(o *jsonbody.Object) (all []agent.Said, err error) {
 }
 
 func (x playground) reply(ctx context.Context, request *agent.Request) (*played, error) {
+	release, err := x.plays.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()
 	p := &played{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
 	var text strings.Builder
-	err := x.Thinker.Reply(ctx, request, func(a agent.Action) error {
+	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
 		for _, source := range a.Sources {
 			p.Sources = append(p.Sources, playedSource(source))
