@@ -225,7 +225,7 @@ var meant = []struct {
 	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
 	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},
-	{"SELECT id, last_seq FROM conversation WHERE company_id = $1 AND last_at <", by("conversation_age")},
+	{"FROM conversation AS c WHERE c.company_id = $1 AND c.last_at <", by("conversation_age")},
 	{"UPDATE OR FAIL conversation SET", map[bool]string{false: "sqlite_autoindex_conversation_1"}},
 	{"UPDATE conversation AS c SET", map[bool]string{true: "conversation_pkey"}},
 	{"FROM turn WHERE client_id <> '' AND (conversation_id, client_id) IN", by("turn_client")},

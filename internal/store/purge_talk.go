@@ -13,19 +13,24 @@ func (s *Store) ContactsAfter(ctx context.Context, companyID string) (company st
 	return company, db.Wrap(db.Ignore(err), "find contacts")
 }
 
-// quiet is a conversation that a step deletes, with its turns.
+// quiet is a conversation that a step deletes, with so many turns and bytes of files.
 type quiet struct {
 	id    string
 	turns int
+	bytes int64
 }
 
+// rowBytes is how many bytes of files take about as long to delete as a row.
+const rowBytes = 8 << 10
+
 // DropConversations deletes a company's conversations in which nothing was said since an instant, whatever their state, with
-// their turns: about `most` rows, the oldest first.
+// their turns and files: about `most` rows, the oldest first.
 func (s *Store) DropConversations(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
 	page, err := db.Collect(ctx, s, "quiet conversations", func(scan db.Scan) (q quiet, err error) {
-		err = scan(&q.id, &q.turns)
+		err = scan(&q.id, &q.turns, &q.bytes)
 		return q, err
-	}, "SELECT id, last_seq FROM conversation WHERE company_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3", companyID, db.Millis(before), most)
+	}, `SELECT c.id, c.last_seq, (SELECT CAST(COALESCE(SUM(f.size), 0) AS BIGINT) FROM file AS f WHERE f.conversation_id = c.id)
+		FROM conversation AS c WHERE c.company_id = $1 AND c.last_at < $2 ORDER BY c.last_at, c.id LIMIT $3`, companyID, db.Millis(before), most)
 	if err != nil || len(page) == 0 {
 		return Purged{}, err
 	}
@@ -33,14 +38,14 @@ func (s *Store) DropConversations(ctx context.Context, companyID string, before 
 	var ids []string
 	rows := 0
 	for _, q := range page {
-		if rows += 1 + q.turns; rows > most && len(ids) > 0 {
+		if rows += 1 + q.turns + int(q.bytes/rowBytes); rows > most && len(ids) > 0 {
 			more = true
 			break
 		}
 		ids = append(ids, q.id)
 	}
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-		// The turns go with them. What was said meanwhile keeps a conversation.
+		// The turns and files go with them. What was said meanwhile keeps a conversation.
 		n, err := tx.Exec(ctx, "DELETE FROM conversation WHERE id "+tx.DB().In(1)+" AND last_at < $2", tx.DB().List(ids), db.Millis(before))
 		p.Rows = int(n)
 		return err

@@ -1,0 +1,96 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+)
+
+// followInbox opens a stream of the inbox; ended is closed when it ends.
+func (w *world) followInbox(ctx context.Context, url, authorization string) (ended <-chan struct{}) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/panel/v1/inbox/events", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", authorization)
+	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	if err != nil || resp.StatusCode != http.StatusOK {
+		w.t.Fatal(resp, err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = resp.Body.Close() }()
+		for b := make([]byte, 1024); err == nil; {
+			_, err = resp.Body.Read(b)
+		}
+	}()
+	return done
+}
+
+// Whoever may no longer answer is not counted on; whoever may no longer read gets no more. Others are left alone.
+func TestTheInboxFollowsTheRoleOfItsReader(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	acme := w.company("acme")
+	srv := httptest.NewServer(w.router)
+	defer srv.Close()
+	defer w.router.CloseStreams()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	owner := w.as("owner@acme.test")
+	w.followInbox(ctx, srv.URL, owner)
+	ended := w.followInbox(t.Context(), srv.URL, w.as("teammate@acme.test"))
+	reading := w.followInbox(t.Context(), srv.URL, w.as("viewer@acme.test"))
+	mate, boss := w.id("teammate@acme.test"), w.id("owner@acme.test")
+	present := func() (all []string) {
+		there, err := w.store.Chats().Present(t.Context(), acme.ID, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range there {
+			all = append(all, p.AccountID)
+		}
+		return all
+	}
+	// eventually has something happen in the inbox until the condition holds.
+	eventually := func(what string, holds func() bool) {
+		t.Helper()
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for begin := time.Now(); !holds(); <-tick.C {
+			if time.Since(begin) > 30*time.Second {
+				t.Fatalf("not: %s; present are %v", what, present())
+			}
+			w.hub.Publish(&events.Event{CompanyID: acme.ID, Topic: chats.InboxTopic, Kind: "typing", Subject: "c", Payload: []byte(`{}`), At: time.Now()})
+		}
+	}
+	both := []string{mate, boss}
+	slices.Sort(both)
+	eventually("the owner and the teammate are present, the viewer is not", func() bool { return slices.Equal(present(), both) })
+	w.want("PATCH", "/panel/v1/users/"+mate, owner, `{"role":"viewer"}`, 204, "", "")
+	eventually("who became a viewer is not present", func() bool { return slices.Equal(present(), []string{boss}) })
+	w.want("DELETE", "/panel/v1/users/"+mate, owner, "", 204, "", "")
+	eventually("the stream of a removed member ends", func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return false
+		}
+	})
+	select {
+	case <-reading:
+		t.Error("a viewer's stream ended")
+	default:
+	}
+	leave()
+	eventually("the owner, whose page was closed, is not present", func() bool { return len(present()) == 0 })
+}
