@@ -527,3 +527,20 @@ func TestWhatIsStoredIsObserved(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestWhatAMemberHadWhoIsDismissedGoesBack(t *testing.T) {
+	r := newRig(t, store.Options{})
+	active, finishing, closed, other := r.bring(chats.Active), r.bring(chats.WrapUp), r.bring(chats.Resolved), r.open()
+	r.must(r.Take(t.Context(), r.ana, other, ""))
+	if err := r.Dismiss(t.Context(), r.cat, r.ben.AccountID); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]chats.State{active: chats.Queued, finishing: chats.Resolved, closed: chats.Resolved, other: chats.Active} {
+		if c := r.find(id); c.State != want {
+			t.Errorf("it is %s, want %s", c.State, want)
+		}
+	}
+	if c := r.find(active); c.Assignee != "" {
+		t.Errorf("%s still has it", c.Assignee)
+	}
+}

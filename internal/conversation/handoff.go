@@ -174,6 +174,25 @@ func (s *Conversations) Release(ctx context.Context, by By, id string, toAgent b
 	return c.Conversation, err
 }
 
+// Dismiss gives back to the queue what a member has who may no longer answer; what they were finishing is resolved.
+func (s *Conversations) Dismiss(ctx context.Context, by By, accountID string) error {
+	for {
+		held, err := s.store.HeldBy(ctx, by.CompanyID, accountID, sweepMost)
+		if err != nil || len(held) == 0 {
+			return err
+		}
+		for _, c := range held {
+			end := func() error { _, err := s.Release(ctx, by, c.ID, false); return err }
+			if c.State == chats.WrapUp {
+				end = func() error { _, err := s.Resolve(ctx, by, c.ID); return err }
+			}
+			if err := end(); err != nil && !carillon.IsCode(err, carillon.Conflict) && !carillon.IsCode(err, carillon.NotFound) {
+				return err
+			}
+		}
+	}
+}
+
 // Assign gives a conversation to another teammate, or with an empty account to the queue.
 func (s *Conversations) Assign(ctx context.Context, by, to By, id string) (*chats.Conversation, error) {
 	if to.AccountID == "" {

@@ -105,7 +105,7 @@ func (m members) changeRole(r *http.Request, by member) (any, error) {
 		return nil, carillon.Denied("Only an owner may make another owner")
 	}
 	id := strings.ToLower(r.PathValue("id"))
-	return nil, m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		found, _, err := memberOf(ctx, tx, by, id)
 		if err != nil || found.Role == given {
 			return err
@@ -115,7 +115,10 @@ func (m members) changeRole(r *http.Request, by member) (any, error) {
 		}
 		found.Role = given
 		return tx.PutMembership(ctx, found)
-	})
+	}); err != nil || auth.Role(given).Can(auth.MayAnswerConversations) {
+		return nil, err
+	}
+	return nil, m.Conversations.Dismiss(r.Context(), by.by(), id)
 }
 
 // anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
@@ -134,7 +137,7 @@ func anotherOwner(ctx context.Context, tx *store.Tx, m accounts.Membership) erro
 // adopts it. Access tokens are checked against the memberships at every request.
 func (m members) removeUser(r *http.Request, by member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
-	return nil, m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		found, _, err := memberOf(ctx, tx, by, id)
 		if err != nil {
 			return err
@@ -143,7 +146,10 @@ func (m members) removeUser(r *http.Request, by member) (any, error) {
 			return err
 		}
 		return tx.RemoveMembership(ctx, found)
-	})
+	}); err != nil {
+		return nil, err
+	}
+	return nil, m.Conversations.Dismiss(r.Context(), by.by(), id)
 }
 
 // memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for

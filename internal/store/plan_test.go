@@ -224,6 +224,7 @@ var meant = []struct {
 	{"FROM page CROSS JOIN message", by("INTEGER PRIMARY KEY", "message_pkey")},
 	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
+	{"AND assignee = $2 AND assignee <> '' AND state IN", by("conversation_mine")},
 	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},
 	{"FROM conversation AS c WHERE c.company_id = $1 AND c.last_at <", by("conversation_age")},
 	{"UPDATE OR FAIL conversation SET", map[bool]string{false: "sqlite_autoindex_conversation_1"}},

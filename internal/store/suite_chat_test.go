@@ -303,6 +303,20 @@ func conversationsListed(t *testing.T, r *rig) {
 			}
 		}
 	}
+	var held []string
+	for _, most := range []int{1, 10} {
+		all, err := r.Chats().HeldBy(t.Context(), ours, "ana", most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = nil
+		for _, c := range all {
+			held = append(held, names[c.ID])
+		}
+	}
+	if diff := cmp.Diff([]string{"mine", "wrapping"}, held); diff != "" {
+		t.Error(diff)
+	}
 	n, err := r.Chats().Count(t.Context(), ours, "ana")
 	if diff := cmp.Diff(chats.Counts{Mine: 2, Unassigned: 3, Automated: 1, All: 7}, n); diff != "" || err != nil {
 		t.Error(diff, err)
