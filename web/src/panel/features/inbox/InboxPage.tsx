@@ -26,7 +26,7 @@ export function InboxPage({ server, me, mayAnswer, language, place, go, toast }:
   const t = texts[language];
   const inbox = useMemo(() => new Inbox(server, me, mayAnswer), [server, me, mayAnswer]);
   const state = useSyncExternalStore(inbox.subscribe, inbox.snapshot);
-  const [details, setDetails] = useState(() => window.matchMedia("(min-width: 1200px)").matches);
+  const [details, setDetails] = useState(() => window.matchMedia("(min-width: 1440px)").matches);
   const search = useRef<HTMLInputElement>(null);
   const composer = useRef<{ focus(mode: Mode): void }>(null);
   const notices = useNotices(inbox, t, me, language);
