@@ -50,8 +50,8 @@ describe("the chat on a page of another site", () => {
 
   it("is answered from the company's knowledge with its source, in two languages, and honestly where there is none", async (t) => {
     for (const [lang, question, answer, title, address, unknown] of [
-      ["en", "How much does shipping cost?", "Shipping costs 4.90 euros", "Shipping of vouchers and shop orders", "https://harbour.test/en/shipping", "I do not know that."],
-      ["es", "¿Cuánto cuesta el envío?", "El envío cuesta 4,90 euros", "Envío de vales y pedidos", "https://harbour.test/es/envios", "No lo sé."],
+      ["en", "How much does shipping cost?", "Shipping costs 4.90 euros", "Shipping and delivery of shop orders", "https://harbour.test/en/shipping", "I do not know that."],
+      ["es", "¿Cuánto cuesta el envío?", "El envío cuesta 4,90 euros", "Envío y entrega de pedidos", "https://harbour.test/es/envios", "No lo sé."],
     ]) {
       const host = await site("shop", page(tag(`lang="${lang}"`), lang));
       t.after(() => host.close());
