@@ -184,6 +184,7 @@ func (c *companies) state(t *testing.T) string {
 		"resource":   "SELECT * FROM resource WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
 		"quota": "SELECT * FROM quota WHERE company_id = $1", "idempotency": "SELECT * FROM idempotency WHERE company_id = $1",
 		"conversation": "SELECT * FROM conversation WHERE company_id = $1", "contact": "SELECT * FROM contact WHERE company_id = $1",
+		"file":         "SELECT * FROM file WHERE company_id = $1",
 		"canned_reply": "SELECT * FROM canned_reply WHERE company_id = $1",
 		"turn":         "SELECT t.* FROM turn t JOIN conversation c ON c.id = t.conversation_id WHERE c.company_id = $1",
 		"notification": "SELECT * FROM notification WHERE company_id = $1",

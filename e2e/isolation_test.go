@@ -85,6 +85,9 @@ func (c *companies) populate(t *testing.T) *belongings {
 	token := c.field(t, "token", "POST", "/functions/v1/chat/session",
 		`{"widget_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa3","customer_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa4"}`)
 	c.field(t, "at", "POST", "/functions/v1/chat/turns", `{"client_id":"1","text":"Alphaturn"}`, "Authorization", "Bearer "+token)
+	file := c.field(t, "id", "POST", "/functions/v1/chat/files", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"alphafile.txt\"\r\n\r\nAlphabytes\r\n--b--\r\n",
+		"Authorization", "Bearer "+token, "Content-Type", "multipart/form-data; boundary=b")
+	c.field(t, "at", "POST", "/functions/v1/chat/turns", `{"client_id":"2","file":"`+file+`"}`, "Authorization", "Bearer "+token)
 	for _, list := range []string{"notify", "suppressions"} {
 		a.cursors[list] = url.QueryEscape(c.field(t, "next_cursor", "GET", withKey("/functions/v1/"+list+"?limit=1", "ck_alpha_live"), ""))
 	}
@@ -97,7 +100,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM notification WHERE company_id = $1", "SELECT id FROM template WHERE company_id = $1",
 		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
-		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1",
+		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",

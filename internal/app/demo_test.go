@@ -40,7 +40,7 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, a.BaseURL()+"/demo"+query, nil)
 		r.Header.Set("Accept-Language", want.accept)
-		resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
 				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.BaseURL()+"/functions/v1/chat/"+path, strings.NewReader(body))
 				r.Header.Set("Content-Type", "application/json")
 				r.Header.Set("Authorization", "Bearer "+token)
-				resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+				resp, err := http.DefaultClient.Do(r)
 				if err != nil {
 					t.Fatal(err)
 				}

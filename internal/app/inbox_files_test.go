@@ -21,7 +21,7 @@ func (k talk) load(address, token string) (int, string) {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func sendFile(t *testing.T, address, token, name, content string) (int, map[stri
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes
 	}
 	kept, err := f.keep(r.Context(), in, from, takes)
 	if err != nil {
-		in.Leave()
+		in.Leave() //nolint:contextcheck // the body is the request's
 		return nil, err
 	}
 	return view(kept), nil

@@ -89,9 +89,8 @@ func (c *Client) load(ctx context.Context, text, source, target string) kept {
 	if err == nil {
 		return kept{text: translated}
 	}
-	var refused *refusedError
 	c.o.Log.WarnContext(ctx, "translate a widget's text", "from", source, "to", target, "error", err)
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*refusedError](err); refused {
 		return kept{until: c.o.Now().Add(keepRefused)}
 	}
 	return kept{until: c.o.Now().Add(keepFailed)}
@@ -111,7 +110,7 @@ type question struct {
 }
 
 func (c *Client) ask(ctx context.Context, text, source, target string) (string, error) {
-	body, err := json.Marshal(question{text, cmp.Or(source, "auto"), target, "text", c.o.Key})
+	body, err := json.Marshal(question{text, cmp.Or(source, "auto"), target, "text", c.o.Key}) //nolint:gosec // the key is for this server
 	if err != nil {
 		return "", err
 	}

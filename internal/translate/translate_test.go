@@ -68,9 +68,16 @@ func TestATextIsTranslatedOnce(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	for _, tt := range []struct{ text, from, to, want string }{
-		{"Hello", "en", "fr-CA", "fr:Hello"}, {"Hello", "en-GB", "en-US", "Hello"}, {"", "en", "fr", ""}, {"  ", "en", "fr", "  "}, {"Hello", "en", "", "Hello"},
-		{"Hello", "en", "zh-TW", "zt:Hello"}, {"Hello", "en", "zh-Hans-CN", "zh:Hello"}, {strings.Repeat("x", 4001), "en", "fr", strings.Repeat("x", 4001)},
-		{"</script> {{x}}", "en", "fr", "fr:</script> {{x}}"}, {"Hello", "", "de", "de:Hello"},
+		{"Hello", "en", "fr-CA", "fr:Hello"},
+		{"Hello", "en-GB", "en-US", "Hello"},
+		{"", "en", "fr", ""},
+		{"  ", "en", "fr", "  "},
+		{"Hello", "en", "", "Hello"},
+		{"Hello", "en", "zh-TW", "zt:Hello"},
+		{"Hello", "en", "zh-Hans-CN", "zh:Hello"},
+		{strings.Repeat("x", 4001), "en", "fr", strings.Repeat("x", 4001)},
+		{"</script> {{x}}", "en", "fr", "fr:</script> {{x}}"},
+		{"Hello", "", "de", "de:Hello"},
 	} {
 		if got := c.Translate(t.Context(), tt.text, tt.from, tt.to); got != tt.want {
 			t.Errorf("%q from %s to %s: %q", tt.text, tt.from, tt.to, got)
@@ -103,7 +110,7 @@ func TestOnAnyFailureTheOriginalIsShownAndTheServerIsLeftAlone(t *testing.T) {
 		after time.Duration // asked again
 	}{
 		"an unknown language": {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, `{"error":"xx is not supported"}`, 400) }, keepRefused},
-		"too many requests":   {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, `{"error":"Slowdown"}`, 429) }, keepFailed},
+		"too many requests":   {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, `{"error":"Slowdown"}`, http.StatusTooManyRequests) }, keepFailed},
 		"a fault":             {func(w http.ResponseWriter, _ map[string]any) { w.WriteHeader(500) }, keepFailed},
 		"a redirect": {func(w http.ResponseWriter, _ map[string]any) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")

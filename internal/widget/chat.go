@@ -34,7 +34,8 @@ const (
 
 func (d chat) routes() []httpio.Route {
 	post := func(name string, handle func(r *http.Request, s *session, f *found) (any, error)) httpio.Route {
-		return httpio.Route{Pattern: "POST " + prefix + "/chat/" + name, Access: "chat", CORS: d.cors(), MaxBody: chatBody,
+		return httpio.Route{
+			Pattern: "POST " + prefix + "/chat/" + name, Access: "chat", CORS: d.cors(), MaxBody: chatBody,
 			Handle: httpio.Value(func(r *http.Request) (any, error) {
 				s, f, err := d.session(r)
 				if err != nil {
@@ -45,7 +46,8 @@ func (d chat) routes() []httpio.Route {
 					return nil, err
 				}
 				return handle(r, s, f)
-			})}
+			}),
+		}
 	}
 	return []httpio.Route{
 		{Pattern: "POST " + prefix + "/chat/session", Access: "none", CORS: d.cors(), MaxBody: chatBody, Handle: httpio.Value(d.begin)},

@@ -61,7 +61,7 @@ func (x *site) load(address string, header ...string) (*http.Response, []byte) {
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestBodiesThatHoldNoFileAreRefused(t *testing.T) {
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, x.url+prefix+"/chat/files", struct{ io.Reader }{bytes.NewReader(large)})
 	r.Header.Set("Content-Type", largeType)
 	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

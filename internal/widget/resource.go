@@ -117,7 +117,7 @@ func (w *Widget) validateTexts(c *resource.Check) {
 
 var (
 	clock = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
-	days  = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	days  = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // read only
 )
 
 func (w *Widget) validateHours(c *resource.Check) {

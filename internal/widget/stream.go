@@ -56,7 +56,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	if gone {
 		if err := stream.Send(httpio.Event{Name: "reset", Data: []byte("{}")}); err != nil {
-			return nil //nolint:nilerr // the client has left
+			return nil // the client has left
 		}
 	}
 	f := follower{chat: d, r: r, session: s}

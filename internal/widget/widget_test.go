@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -116,7 +117,7 @@ func (x *site) send(method, path, token, body string, header ...string) (int, st
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -146,10 +147,7 @@ func (x *site) begin(widget, visitor string, header ...string) (string, jwt.MapC
 // signed is a token with other claims, or of another key or method.
 func (x *site) signed(method jwt.SigningMethod, key any, claims jwt.MapClaims, change func(c jwt.MapClaims)) string {
 	x.t.Helper()
-	c := jwt.MapClaims{}
-	for name, value := range claims {
-		c[name] = value
-	}
+	c := maps.Clone(claims)
 	if change != nil {
 		change(c)
 	}
@@ -274,7 +272,7 @@ func (x *site) events(token, after string, enough func(all []string) bool) []str
 	if after != "" {
 		r.Header.Set("Last-Event-ID", after)
 	}
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		x.t.Fatal(resp, err)
 	}
