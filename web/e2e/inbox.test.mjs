@@ -83,7 +83,7 @@ describe("a conversation", () => {
     const { p: host, frame, c } = await visitor(t, "es");
     await frame.getByText("Hola").first().waitFor(); // the welcome
     await say(frame, "¿Puedo pagar con tarjeta?");
-    await frame.getByRole("link", { name: "Pago y precios" }).waitFor();
+    await frame.getByRole("link", { name: "Precios y pago de excursiones" }).waitFor();
     await say(frame, "¿Hay vida en la cueva plugh?");
     await told(frame, "No lo sé").waitFor();
     await frame.getByRole("button", { name: "Hablar con una persona" }).click();
