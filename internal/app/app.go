@@ -226,7 +226,7 @@ func (a *App) wire() error {
 	if a.cfg.TranslateURL != "" {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
-	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey})
+	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow = a.cfg.LogSlow
 	return nil

@@ -97,3 +97,14 @@ func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route
 	}
 	return all
 }
+
+// suspended returns what reports whether a company is.
+func suspended(s *store.Store) func(ctx context.Context, companyID string) (bool, error) {
+	return func(ctx context.Context, companyID string) (bool, error) {
+		c, err := s.Company(ctx, companyID)
+		if err != nil {
+			return false, err
+		}
+		return c.Suspended, nil
+	}
+}

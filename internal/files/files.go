@@ -34,6 +34,8 @@ type Options struct {
 	Most    int64  // bytes of a file; default 10 MiB
 	Company int64  // bytes of a company's files; default 5 GiB
 	Key     []byte // signs addresses
+	// Suspended reports whether a company is; its files are not served by their addresses then. Required.
+	Suspended func(ctx context.Context, companyID string) (bool, error)
 }
 
 // Files takes and serves files. Make it with New.

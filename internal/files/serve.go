@@ -76,7 +76,18 @@ func (f *Files) signed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || time.Now().Unix() >= end {
 		return carillon.Denied("The address of the file has expired")
 	}
-	return f.Serve(w, r, func(*files.File) bool { return true }, id)
+	x, err := f.store.Find(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	suspended, err := f.o.Suspended(r.Context(), x.CompanyID)
+	switch {
+	case err != nil:
+		return err
+	case suspended:
+		return carillon.Denied("The company is suspended")
+	}
+	return f.serve(w, r, x)
 }
 
 // Serve responds with a file that the caller may have. Errors: not_found.
@@ -88,6 +99,10 @@ func (f *Files) Serve(w http.ResponseWriter, r *http.Request, may func(x *files.
 	if !may(x) {
 		return carillon.Absent("File")
 	}
+	return f.serve(w, r, x)
+}
+
+func (f *Files) serve(w http.ResponseWriter, r *http.Request, x *files.File) error {
 	httpio.SetCompany(r.Context(), x.CompanyID)
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
 		return err

@@ -110,8 +110,10 @@ func TestOnAnyFailureTheOriginalIsShownAndTheServerIsLeftAlone(t *testing.T) {
 		after time.Duration // asked again
 	}{
 		"an unknown language": {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, `{"error":"xx is not supported"}`, 400) }, keepRefused},
-		"too many requests":   {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, `{"error":"Slowdown"}`, http.StatusTooManyRequests) }, keepFailed},
-		"a fault":             {func(w http.ResponseWriter, _ map[string]any) { w.WriteHeader(500) }, keepFailed},
+		"too many requests": {func(w http.ResponseWriter, _ map[string]any) {
+			http.Error(w, `{"error":"Slowdown"}`, http.StatusTooManyRequests)
+		}, keepFailed},
+		"a fault": {func(w http.ResponseWriter, _ map[string]any) { w.WriteHeader(500) }, keepFailed},
 		"a redirect": {func(w http.ResponseWriter, _ map[string]any) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(302)

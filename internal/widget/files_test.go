@@ -230,6 +230,13 @@ func TestAFileIsItsSendersAndItsConversations(t *testing.T) {
 	if resp, _ := x.load(old.URL); resp.StatusCode != 403 {
 		t.Errorf("expired: %d", resp.StatusCode)
 	}
+	if resp, _ := x.load(f.URL); resp.StatusCode != 200 {
+		t.Errorf("before the company is suspended: %d", resp.StatusCode)
+	}
+	x.apply(strings.Replace(setUp, "name: Acme\n", "name: Acme\n    status: suspended\n", 1))
+	if resp, _ := x.load(f.URL); resp.StatusCode != 403 {
+		t.Errorf("of a suspended company: %d", resp.StatusCode)
+	}
 }
 
 func TestBodiesThatHoldNoFileAreRefused(t *testing.T) {
@@ -293,7 +300,7 @@ func TestOneVisitorSendsSoManyFilesAMinute(t *testing.T) {
 
 func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
 	x := newSite(t, "")
-	x.Files = files.New(x.store.Files(), files.Options{Key: x.key, Most: 1000, Company: 1500})
+	x.Files = files.New(x.store.Files(), files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
 	x.serve()
 	token, _ := x.begin(widgetID, visitorID)
 	for i, want := range []int{200, 422, 413} {

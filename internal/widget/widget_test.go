@@ -76,7 +76,7 @@ func newSite(t *testing.T, more string) *site {
 	t.Cleanup(func() { stop(); <-done })
 	x.Deps = Deps{
 		Auth: auth.New(s.Accounts(), limits, auth.Options{}), Resources: s, Companies: s, Conversations: talks, Chats: s.Chats(), Limits: limits,
-		Files: files.New(s.Files(), files.Options{Key: x.key}), Events: hub, Pages: web.Embedded(), SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
+		Files: files.New(s.Files(), files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(), SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
 	}
 	x.serve()
 	return x
@@ -89,6 +89,11 @@ func (x *site) serve() {
 	server := httptest.NewServer(router)
 	x.t.Cleanup(func() { router.CloseStreams(); server.Close() })
 	x.url = server.URL
+}
+
+func (x *site) suspended(ctx context.Context, companyID string) (bool, error) {
+	c, err := x.store.Company(ctx, companyID)
+	return err == nil && c.Suspended, err
 }
 
 func (x *site) apply(text string) {
