@@ -124,13 +124,26 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["X-Request-Id"] = x.ids[:]
 	defer rt.finish(rec, r, st, begin)
 	switch methods, exact := rt.literal[r.URL.Path]; {
-	case !strings.HasPrefix(r.URL.Path, "/") || path.Clean(r.URL.Path) != r.URL.Path:
+	case !strings.HasPrefix(r.URL.Path, "/") || !rt.clean(r):
 		Error(rec, r, carillon.Absent("Route"))
 	case exact && !slices.Contains(methods, r.Method) && !(r.Method == http.MethodHead && slices.Contains(methods, http.MethodGet)):
 		rt.unknown(rec, r) // not the id of a route such as GET /notify/{id}: /notify/voice takes POST alone
 	default:
 		rt.mux.ServeHTTP(rec, r)
 	}
+}
+
+// clean reports whether a path is written as routes are. People type a page's address with a slash at its end.
+func (rt *Router) clean(r *http.Request) bool {
+	p := path.Clean(r.URL.Path)
+	if p == r.URL.Path {
+		return true
+	}
+	if p+"/" != r.URL.Path {
+		return false
+	}
+	_, pattern := rt.mux.Handler(r)
+	return rt.kinds[pattern].Page
 }
 
 // exchange is what one request needs, in one allocation.

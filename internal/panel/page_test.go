@@ -18,6 +18,7 @@ func TestBrowsersGetAPage(t *testing.T) {
 	for _, c := range []struct{ path, lang, want string }{
 		{"/", "", `<html lang="en">`},
 		{"/panel", "es-MX,es;q=0.9", "Carillon está en marcha"},
+		{"/panel/", "", "Carillon is running"},
 		{"/", "pt-BR, en;q=0.5", "O Carillon está a funcionar"},
 		{"/", "de, fr;q=0.5", "Carillon is running"},
 		{"/", "\"><script>", `<html lang="en">`},
@@ -32,7 +33,7 @@ func TestBrowsersGetAPage(t *testing.T) {
 			t.Errorf("%s in %q: %d, %s\n%s", c.path, c.lang, rec.Code, policy, body)
 		}
 	}
-	for _, path := range []string{"/panel/", "//", "/other", "/panel/v1", "/panel/v1/other", "/panel/assets/none.js"} {
+	for _, path := range []string{"//", "/other", "/other/", "/panel//", "/panel/v1", "/panel/v1/", "/panel/v1/other", "/panel/assets/none.js"} {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://x"+path, nil))
 		if rec.Code != http.StatusNotFound || !strings.Contains(rec.Body.String(), `"error":"not_found"`) {
@@ -54,7 +55,7 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 		return rec
 	}
 	nonces := map[string]bool{}
-	for _, path := range []string{"/panel", "/panel/keys", "/panel/inbox/0190", "/panel//evil.test", "/panel/..%2fv1"} {
+	for _, path := range []string{"/panel", "/panel/", "/panel/keys", "/panel/keys/", "/panel/inbox/0190", "/panel//evil.test", "/panel/..%2fv1"} {
 		rec := get("GET", path)
 		if strings.Contains(path, "//") || strings.Contains(path, "..") {
 			if rec.Code != http.StatusNotFound { // never a redirect

@@ -31,6 +31,8 @@ describe("the sign-in", () => {
     const c = await context(browser, { locale: "en-GB" });
     t.after(() => c.close());
     const p = await c.newPage();
+    await p.goto(panel + "/");
+    await p.getByRole("heading", { name: "Sign in" }).waitFor();
     await p.goto(panel + "/users");
     await p.getByRole("heading", { name: "Sign in" }).waitFor();
     await accessible(p, "the sign-in");
