@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -57,7 +58,7 @@ func OpenStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 // ready, and with each heartbeat, so that a quiet stream ends too when its caller may not read it any more; a closed ready
 // ends the stream. The error is next's; a client that left or does not read is none.
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTimer(firstBeat())
 	defer beat.Stop()
 	ctx, cancel := context.WithTimeout(s.ctx, streamMost)
 	defer cancel()
@@ -66,14 +67,20 @@ func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]
 		if err != nil || len(events) > 0 && s.Send(events...) != nil {
 			return err
 		}
-		if !s.wait(ctx, ready, beat.C) {
+		if !s.wait(ctx, ready, beat) {
 			return nil
 		}
 	}
 }
 
+// firstBeat is when the first heartbeat of a stream comes: at random, because the streams that were opened together, after a
+// start say, would look at the database together too, again and again.
+func firstBeat() time.Duration {
+	return heartbeat/2 + rand.N(heartbeat/2) //nolint:gosec // no secret
+}
+
 // wait blocks until there may be events or a heartbeat was written; it reports whether the stream goes on.
-func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat <-chan time.Time) bool {
+func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat *time.Timer) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -81,7 +88,8 @@ func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat <-chan ti
 		return false
 	case _, open := <-ready:
 		return open
-	case <-beat:
+	case <-beat.C:
+		beat.Reset(heartbeat)
 		s.buf.WriteString(":\n\n")
 		return s.flush() == nil
 	}

@@ -82,7 +82,8 @@ type follower struct {
 // events returns what to send for what the topic brought. It is called with each heartbeat too: then the session is checked,
 // a place in the queue that moved is sent, and a contact who waits quietly is recorded as there.
 func (f *follower) events(ctx context.Context, found []events.Event) (all []httpio.Event, err error) {
-	stored := f.last.State == "" || len(found) == 0
+	// Another state comes with a turn; a place in the queue moves by itself.
+	stored := f.last.State == "" || len(found) == 0 && f.last.State == chats.Queued
 	if len(found) == 0 || time.Since(f.checked) > checkEvery {
 		if _, _, err := f.chat.session(f.r); err != nil {
 			return nil, err // the session ended, the widget went, the company was suspended
