@@ -169,6 +169,15 @@ describe("users", () => {
     await p.getByRole("option", { name: /Developer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await p.getByRole("row", { name: /Bo Berg/ }).getByText("Developer").waitFor();
+    await theirs.goto(panel + "/users");
+    await theirs.getByText(email).waitFor();
+    await act("Change the role");
+    await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
+    await p.getByRole("option", { name: /Viewer/ }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await p.getByRole("row", { name: /Bo Berg/ }).getByText("Viewer").waitFor();
+    await theirs.getByRole("link", { name: "Access keys" }).click(); // the page believes that it may
+    await theirs.getByRole("heading", { name: "You cannot open this page" }).waitFor();
     await act("Set a password");
     await p.getByRole("dialog").getByRole("button", { name: "Set a password" }).click();
     await p.getByText("The password is set").waitFor();

@@ -20,12 +20,16 @@ export type Query = Record<string, string | number | boolean | undefined | null 
 
 let company = "";
 let signedOut: () => void = () => {};
+let denied: () => void = () => {};
 
 /** setCompany names the company of all requests from now on; "": the only one. */
 export function setCompany(id: string): void { company = id; }
 
 /** onSignedOut is called when the session turns out to be over. */
 export function onSignedOut(f: () => void): void { signedOut = f; }
+
+/** onDenied is called when something is refused that the page took for allowed: the role may have changed. */
+export function onDenied(f: () => void): void { denied = f; }
 
 /** address is that of a route, with its query and the company. */
 export function address(path: string, query: Query = {}): string {
@@ -58,6 +62,7 @@ export async function send<T>(method: string, path: string, o: Options = {}): Pr
 export async function problemOf(r: Response): Promise<Problem> {
   const e = (await r.json().catch(() => ({}))) as { error?: string; message?: string; details?: Record<string, unknown>; request_id?: string; retry_after?: number };
   if (r.status === 401) signedOut();
+  if (r.status === 403) denied();
   return new Problem(r.status, e.error ?? "", e.message ?? r.statusText, e.details ?? {}, e.request_id ?? r.headers.get("X-Request-Id") ?? "", e.retry_after ?? 0);
 }
 

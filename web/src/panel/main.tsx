@@ -5,7 +5,7 @@ import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
-import { onSignedOut } from "./api";
+import { onDenied, onSignedOut } from "./api";
 import { currentLanguage, setLanguage } from "./i18n";
 import { inbox } from "./live";
 import { router } from "./router";
@@ -27,6 +27,8 @@ onSignedOut(() => {
   queries.setQueryData(meQuery.queryKey, null);
   void router.navigate({ to: "/sign-in", search: { next: nextOf(router.state.location.href) } });
 });
+
+onDenied(() => void queries.invalidateQueries(meQuery));
 
 // Another company is another inbox.
 let company: string | undefined;
