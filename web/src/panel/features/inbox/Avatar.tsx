@@ -1,6 +1,6 @@
 import { IconUser } from "@tabler/icons-react";
-import { letters } from "./model";
+import { initials } from "../../format";
 
 export function Avatar({ name }: { name?: string }) {
-  return <span className="inbox-avatar" aria-hidden>{letters(name ?? "") || <IconUser size={17} stroke={1.7} />}</span>;
+  return <span className="inbox-avatar" aria-hidden>{name ? initials(name) : <IconUser size={17} stroke={1.7} />}</span>;
 }

@@ -2,7 +2,8 @@ import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useState, type FormEvent } from "react";
 import type { Inbox, Refusal, Snapshot } from "./store";
-import { fill, type InboxTexts } from "./texts";
+import { fill } from "../../i18n";
+import type { InboxTexts } from "./texts";
 import type { CannedReply } from "./types";
 
 interface Props { opened: boolean; close(): void; inbox: Inbox; state: Snapshot; t: InboxTexts; insert(r: CannedReply): void; toast(message: string, problem?: boolean): void }

@@ -5,7 +5,8 @@ import { CannedReplies } from "./CannedReplies";
 import { draftOf, keepDraft } from "./drafts";
 import { matching, nameOf } from "./model";
 import type { Inbox, Loaded, Snapshot } from "./store";
-import { fill, type InboxTexts } from "./texts";
+import { fill } from "../../i18n";
+import type { InboxTexts } from "./texts";
 import type { Mode } from "./Thread";
 import type { CannedReply } from "./types";
 

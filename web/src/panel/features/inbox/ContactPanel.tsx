@@ -2,10 +2,11 @@ import { ActionIcon, TagsInput, TextInput } from "@mantine/core";
 import { IconShieldCheck, IconX } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { Avatar } from "./Avatar";
-import { ago, instant, path } from "./format";
+import { absolute, languageName } from "../../format";
+import { ago, path } from "./format";
 import { nameOf } from "./model";
 import type { Inbox, Loaded, Refusal } from "./store";
-import { type InboxTexts } from "./texts";
+import type { InboxTexts } from "./texts";
 import type { ContactPage } from "./types";
 
 interface Props {
@@ -36,8 +37,8 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
       <dl>
         {contact.language && <><dt>{t.language}</dt><dd>{languageName(contact.language, language)}</dd></>}
         {c.page && <><dt>{t.page}</dt><dd title={c.page}>{path(c.page)}</dd></>}
-        <dt>{t.firstSeen}</dt><dd title={instant(contact.created_at, language)}>{ago(contact.created_at, language)}</dd>
-        <dt>{t.lastSeen}</dt><dd title={instant(contact.seen_at, language)}>{ago(contact.seen_at, language)}</dd>
+        <dt>{t.firstSeen}</dt><dd title={absolute(contact.created_at, language)}>{ago(contact.created_at, language)}</dd>
+        <dt>{t.lastSeen}</dt><dd title={absolute(contact.seen_at, language)}>{ago(contact.seen_at, language)}</dd>
         {c.rating ? <><dt>{t.rating}</dt><dd>{"★".repeat(c.rating)}{c.comment && <q>{c.comment}</q>}</dd></> : null}
       </dl>
       {page && page.conversations.length > 0 && (
@@ -76,8 +77,4 @@ function Field({ inbox, field, value, label, readOnly, t, toast }: { inbox: Inbo
       onChange={(e) => setText(e.currentTarget.value)} onBlur={() => void save()}
       onKeyDown={(e) => { if (e.key === "Enter") e.currentTarget.blur(); if (e.key === "Escape") { setText(value); setProblem(""); } }} />
   );
-}
-
-function languageName(tag: string, language: string): string {
-  try { return new Intl.DisplayNames([language], { type: "language" }).of(tag) ?? tag; } catch { return tag; }
 }

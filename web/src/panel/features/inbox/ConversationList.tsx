@@ -2,13 +2,15 @@ import { ActionIcon, Button, Loader, Menu, Switch, TextInput, UnstyledButton } f
 import { IconAdjustmentsHorizontal, IconSearch, IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import type { Place } from "./InboxPage";
-import { ago, instant } from "./format";
+import { absolute } from "../../format";
+import { ago } from "./format";
 import { Avatar } from "./Avatar";
 import { nameOf, present } from "./model";
 import type { Notices } from "./notices";
 import type { Inbox, Snapshot } from "./store";
 import { draftOf } from "./drafts";
-import { fill, type InboxTexts } from "./texts";
+import { fill } from "../../i18n";
+import type { InboxTexts } from "./texts";
 import { folders, type Folder, type Listed, type State } from "./types";
 
 interface Props {
@@ -138,7 +140,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
       <button ref={row} type="button" className="inbox-row" data-id={c.id} aria-current={chosen ? "true" : undefined} data-unread={unread ? "yes" : "no"} onClick={choose}>
         <Avatar name={c.name} />
         <span className="inbox-row-main">
-          <span className="inbox-row-top"><b>{name}</b><time dateTime={c.last_at} title={instant(c.last_at, language)}>{ago(c.last_at, language)}</time></span>
+          <span className="inbox-row-top"><b>{name}</b><time dateTime={c.last_at} title={absolute(c.last_at, language)}>{ago(c.last_at, language)}</time></span>
           <span className="inbox-row-text">
             {writing ? <em>{fill(t.writing, { name: writing.author === "visitor" ? name : writing.name || t.agent })}</em>
               : draft && !chosen ? <><em>{t.draft}:</em> {draft}</>

@@ -6,7 +6,8 @@ import { next } from "./model";
 import { useNotices } from "./notices";
 import { Inbox, type Server, type Refusal } from "./store";
 import { Thread, type Mode } from "./Thread";
-import { fill, texts } from "./texts";
+import { fill } from "../../i18n";
+import { texts } from "./texts";
 import type { Folder } from "./types";
 import "./inbox.css";
 

@@ -2,10 +2,12 @@ import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
 import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconPaperclip, IconRefresh, IconUserPlus } from "@tabler/icons-react";
 import { Fragment, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
-import { bytes, clock, day, instant, path } from "./format";
+import { absolute } from "../../format";
+import { bytes, clock, day, path } from "./format";
 import { nameOf, present } from "./model";
 import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
-import { fill, type InboxTexts } from "./texts";
+import { fill } from "../../i18n";
+import type { InboxTexts } from "./texts";
 import type { Turn } from "./types";
 
 export type Mode = "reply" | "note";
@@ -141,7 +143,7 @@ function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: 
   const text = t[key as keyof InboxTexts];
   if (!text) return null;
   return (
-    <p className="inbox-event" title={instant(turn.at, language)}>
+    <p className="inbox-event" title={absolute(turn.at, language)}>
       {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}
       {turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
     </p>
@@ -153,9 +155,9 @@ function Bubble({ turn, first, t, language, me, name }: { turn: Turn; first: boo
   const who = turn.author === "visitor" ? name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
   return (
     <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
-      {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={instant(turn.at, language)}>{clock(turn.at, language)}</time></p>}
+      {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
       {turn.file ? <File file={turn.file} t={t} /> : null}
-      {turn.text && <div className="inbox-bubble" title={first ? undefined : instant(turn.at, language)}>{turn.text}</div>}
+      {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.text}</div>}
       {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
       {turn.sources && turn.sources.length > 0 && (
         <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>

@@ -13,10 +13,6 @@ function short(n: number, unit: "minute" | "hour" | "day", language: string): st
   return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "narrow" }).format(n);
 }
 
-export function instant(at: string, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(new Date(at));
-}
-
 export function clock(at: string, language: string): string {
   return new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" }).format(new Date(at));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { belongs, current, letters, mark, matching, merge, next, place, present, spoke } from "./model";
+import { belongs, current, mark, matching, merge, next, place, present, spoke } from "./model";
 import type { Listed, Turn } from "./types";
 
 const conversation = (id: string, more: Partial<Listed> = {}): Listed => ({
@@ -57,8 +57,4 @@ it("finds canned replies by the beginning of their shortcut first", () => {
   expect(matching(replies, "/re").map((r) => r.shortcut)).toEqual(["re", "refund", "hours"]);
   expect(matching(replies, "see /re")).toEqual([]);
   expect(matching(replies, "/")).toHaveLength(3);
-});
-
-it("shortens names to letters", () => {
-  expect([letters("Ana María Ruiz"), letters(" "), letters("öl")]).toEqual(["AM", "", "Ö"]);
 });

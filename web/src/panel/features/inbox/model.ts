@@ -85,12 +85,6 @@ export function matching<T extends { shortcut: string; text: string }>(replies: 
   return replies.filter((r) => rank(r) < 2).sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut)).slice(0, 8);
 }
 
-/** letters are what an avatar shows. */
-export function letters(name: string): string {
-  const words = name.trim().split(/\s+/).filter(Boolean);
-  return words.slice(0, 2).map((w) => [...w][0]!.toUpperCase()).join("");
-}
-
 /** nameOf is how a contact is called; of two visitors without a name each has another. */
 export function nameOf(name: string | undefined, contact: string, visitor: string): string {
   return name || `${visitor} ${contact.slice(-4)}`;

@@ -2,7 +2,8 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { nameOf } from "./model";
 import type { Inbox } from "./store";
-import { fill, type InboxTexts } from "./texts";
+import { fill } from "../../i18n";
+import type { InboxTexts } from "./texts";
 import type { Update } from "./types";
 
 export interface Notices { sound: boolean; desktop: boolean; setSound(on: boolean): void; setDesktop(on: boolean): Promise<boolean> }

@@ -1,5 +1,7 @@
-// The texts of the inbox.
-export const en = {
+import { dictionary } from "../../i18n";
+
+/** The texts of the inbox. */
+export const texts = dictionary({
   inbox: "Inbox", mine: "Mine", unassigned: "Unassigned", automated: "Automated", all: "All", open: "Open", closed: "Resolved", search: "Search conversations", tag: "Tag", clear: "Clear",
   noneMine: "Nothing is assigned to you", noneMineHint: "Take a conversation from “Unassigned”.", noneUnassigned: "Nobody is waiting", noneUnassignedHint: "Visitors who ask for a person appear here.",
   noneAutomated: "The agent is not talking to anyone", noneAutomatedHint: "Conversations that an agent answers appear here; you can take them over.",
@@ -22,10 +24,7 @@ export const en = {
   event_handoff_requested: "The visitor asked for a person", event_missed: "Nobody was available", event_joined: "{name} joined", event_released: "{name} gave it back to the queue", event_returned: "{name} gave it back to the agent",
   event_resolved: "Resolved by {name}", event_resolved_agent: "Resolved by the agent", event_reopened: "Reopened", event_left: "The visitor ended the conversation", event_abandoned: "The visitor left the queue", event_introduced: "The visitor left contact details", event_rated: "The visitor rated {n} of 5",
   key_move: "Next and previous conversation", key_take: "Take", key_resolve: "Resolve", key_reply: "Reply", key_note: "Internal note", key_search: "Search", key_details: "Contact details",
-};
-export type InboxTexts = typeof en;
-
-export const es: InboxTexts = {
+}, {
   inbox: "Bandeja", mine: "Mías", unassigned: "Sin asignar", automated: "Automáticas", all: "Todas", open: "Abiertas", closed: "Resueltas", search: "Buscar conversaciones", tag: "Etiqueta", clear: "Quitar",
   noneMine: "No tiene nada asignado", noneMineHint: "Tome una conversación de «Sin asignar».", noneUnassigned: "No espera nadie", noneUnassignedHint: "Aquí aparecen los visitantes que piden una persona.",
   noneAutomated: "El agente no habla con nadie", noneAutomatedHint: "Aquí aparecen las conversaciones que responde un agente; puede tomarlas.",
@@ -48,9 +47,7 @@ export const es: InboxTexts = {
   event_handoff_requested: "El visitante pidió una persona", event_missed: "No había nadie disponible", event_joined: "{name} se ha unido", event_released: "{name} la devolvió a la cola", event_returned: "{name} la devolvió al agente",
   event_resolved: "Resuelta por {name}", event_resolved_agent: "Resuelta por el agente", event_reopened: "Reabierta", event_left: "El visitante terminó la conversación", event_abandoned: "El visitante dejó la cola", event_introduced: "El visitante dejó sus datos", event_rated: "El visitante valoró {n} de 5",
   key_move: "Conversación siguiente y anterior", key_take: "Tomar", key_resolve: "Resolver", key_reply: "Responder", key_note: "Nota interna", key_search: "Buscar", key_details: "Datos del contacto",
-};
-
-export const pt: InboxTexts = {
+}, {
   inbox: "Caixa de entrada", mine: "Minhas", unassigned: "Por atribuir", automated: "Automáticas", all: "Todas", open: "Abertas", closed: "Resolvidas", search: "Procurar conversas", tag: "Etiqueta", clear: "Limpar",
   noneMine: "Não tem nada atribuído", noneMineHint: "Assuma uma conversa de «Por atribuir».", noneUnassigned: "Ninguém está à espera", noneUnassignedHint: "Os visitantes que pedem uma pessoa aparecem aqui.",
   noneAutomated: "O agente não fala com ninguém", noneAutomatedHint: "As conversas a que um agente responde aparecem aqui; pode assumi-las.",
@@ -73,10 +70,6 @@ export const pt: InboxTexts = {
   event_handoff_requested: "O visitante pediu uma pessoa", event_missed: "Não estava ninguém disponível", event_joined: "{name} entrou", event_released: "{name} devolveu-a à fila", event_returned: "{name} devolveu-a ao agente",
   event_resolved: "Resolvida por {name}", event_resolved_agent: "Resolvida pelo agente", event_reopened: "Reaberta", event_left: "O visitante terminou a conversa", event_abandoned: "O visitante saiu da fila", event_introduced: "O visitante deixou os seus dados", event_rated: "O visitante avaliou com {n} de 5",
   key_move: "Conversa seguinte e anterior", key_take: "Assumir", key_resolve: "Resolver", key_reply: "Responder", key_note: "Nota interna", key_search: "Procurar", key_details: "Dados do contacto",
-};
+});
 
-export const texts: Record<"en" | "es" | "pt", InboxTexts> = { en, es, pt };
-
-export function fill(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, key: string) => (key in values ? String(values[key]) : whole));
-}
+export type InboxTexts = (typeof texts)["en"];
