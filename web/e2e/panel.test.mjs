@@ -292,7 +292,7 @@ describe("agents", () => {
     await p.keyboard.press("Escape");
     await p.getByLabel("Write as a visitor").fill("Can I bring luggage aboard?");
     await p.keyboard.press("Enter");
-    await p.getByRole("log").getByText("One bag that fits under a seat").waitFor();
+    await p.getByRole("log").getByText("one bag or small suitcase that fits under a seat").waitFor();
     await p.getByRole("log").getByRole("link", { name: /Luggage/ }).waitFor();
     await p.getByLabel("Write as a visitor").fill("xyzzy plugh frobnicate?");
     await p.keyboard.press("Enter");
