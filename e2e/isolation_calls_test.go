@@ -132,7 +132,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		return `{"widget_id":"` + widget + `","customer_id":"` + visitor + `"` + more + `}`
 	}
 	all["GET "+v1+"/widgetWebView"] = []call{
-		{kind: plain, query: "customer_id=ck_beta_live&widget_id=" + alphaWidget}, {kind: plain, query: "customer_id=ck_gamma_live&widget_id=" + alphaWidget},
+		{kind: plain, query: "customer_id=ck_beta_live&widget_id=" + alphaWidget},
+		{kind: plain, query: "customer_id=ck_gamma_live&widget_id=" + alphaWidget},
 		{kind: own, query: "customer_id=ck_beta_live&widget_id=" + betaWidget},
 	}
 	all["GET "+v1+"/widgetWebView/{customer_id}/{widget_id}"] = []call{{kind: plain}}

@@ -119,8 +119,12 @@ func TestAnotherSiteChangesNothingWithThePanelsCookie(t *testing.T) {
 		"typed in":                     {pageHeader, "1", "Sec-Fetch-Site", "none"},
 	} {
 		for _, call := range [][2]string{
-			{"POST", "/panel/v1/keys"}, {"PUT", "/panel/v1/agents/0190b4a0-0000-7000-8000-000000000001"}, {"DELETE", "/panel/v1/session"},
-			{"DELETE", "/panel/v1/user/sessions"}, {"POST", "/panel/v1/user/password"}, {"PATCH", "/panel/v1/users/" + w.id("viewer@acme.test")},
+			{"POST", "/panel/v1/keys"},
+			{"PUT", "/panel/v1/agents/0190b4a0-0000-7000-8000-000000000001"},
+			{"DELETE", "/panel/v1/session"},
+			{"DELETE", "/panel/v1/user/sessions"},
+			{"POST", "/panel/v1/user/password"},
+			{"PATCH", "/panel/v1/users/" + w.id("viewer@acme.test")},
 			{"POST", "/panel/v1/session"},
 		} {
 			if status, got := b.send(call[0], call[1], `{"label":"stolen"}`, header...); status != http.StatusForbidden || got["error"] != "forbidden" {
@@ -195,8 +199,10 @@ func TestAWrongPasswordSetsNoCookieAndIsLimited(t *testing.T) {
 	w.company("acme")
 	b := &browser{world: w}
 	for _, c := range []struct{ body, code, field string }{
-		{`{}`, "validation_failed", "email"}, {`{"email":"owner@acme.test"}`, "validation_failed", "password"},
-		{`{"email":"owner@acme.test","password":5}`, "validation_failed", "password"}, {`{"email":"a","password":"b","next":"https://evil.test"}`, "validation_failed", "body"},
+		{`{}`, "validation_failed", "email"},
+		{`{"email":"owner@acme.test"}`, "validation_failed", "password"},
+		{`{"email":"owner@acme.test","password":5}`, "validation_failed", "password"},
+		{`{"email":"a","password":"b","next":"https://evil.test"}`, "validation_failed", "body"},
 	} {
 		status, got := b.send("POST", "/panel/v1/session", c.body, fromPage()...)
 		if details, _ := got["details"].(map[string]any); status != http.StatusBadRequest || got["error"] != c.code || details["field"] != c.field {
