@@ -168,7 +168,7 @@ export class Chat {
   /** typed passes on that the visitor is writing, at most every 3 seconds. */
   typed(): void {
     const now = Date.now();
-    if (now - this.typedAt < 3_000 || !this.model.connected) return;
+    if (now - this.typedAt < 3_000 || !this.model.connected || !this.api.token) return;
     this.typedAt = now;
     this.api.post("/functions/v1/chat/typing", {}).catch(() => {});
   }
@@ -176,7 +176,7 @@ export class Chat {
   /** look records that what is shown has been seen. */
   private look(): void {
     const last = lastSeq(this.model.turns);
-    if (!this.visible || document.visibilityState === "hidden" || last <= this.model.seen) return;
+    if (!this.visible || !this.api.token || document.visibilityState === "hidden" || last <= this.model.seen) return;
     this.change({ do: "seen", seq: last });
     this.api.post("/functions/v1/chat/seen", { seq: last }).catch(() => {});
   }
