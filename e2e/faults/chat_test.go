@@ -43,6 +43,8 @@ type talkSite struct {
 	nodes  []*node
 	client *http.Client
 	begin  chan struct{} // closed when every teammate follows the inbox
+	// working are the teammates who still do something.
+	working sync.WaitGroup
 
 	mu     sync.Mutex
 	acked  map[string]int64 // the seq of what was answered 200, by conversation and client id as the author sent it
@@ -255,6 +257,8 @@ func (s *talkSite) work(ctx, reading context.Context, d dice, x *screen, i int, 
 		defer close(watching)
 		x.watch(reading, s, d.child(), "/panel/v1/inbox/events", token, x.readUpdate)
 	}()
+	defer func() { <-watching }()
+	defer s.working.Done()
 	<-s.begin
 	for n := 0; ctx.Err() == nil; n++ {
 		v := s.people[d.IntN(len(s.people))]
@@ -272,7 +276,7 @@ func (s *talkSite) work(ctx, reading context.Context, d dice, x *screen, i int, 
 			action, body = "/resolve", ""
 		}
 		for range 1 + d.IntN(2) {
-			status, answer, ok := s.ask(ctx, d, "POST", one+action, token, body)
+			status, answer, ok := s.ask(reading, d, "POST", one+action, token, body) // to its end
 			switch {
 			case ok && status == 200 && body == said:
 				s.ack(v.conversation, clientID, answer["turn"])
@@ -282,7 +286,6 @@ func (s *talkSite) work(ctx, reading context.Context, d dice, x *screen, i int, 
 		}
 		pause(ctx, d.between(0, 60*time.Millisecond))
 	}
-	<-watching
 }
 
 func (x *screen) readUpdate(kind string, data []byte) {
@@ -330,6 +333,7 @@ func (s *talkSite) talk(visitors, mates, turns int, breaks func(ctx context.Cont
 	for i := range mates {
 		screens[i] = &screen{last: "0", turns: map[string][]shownTurn{}}
 		d := s.d.child()
+		s.working.Add(1)
 		all.Go(func() { s.work(working, reading, d, screens[i], i, tokens[i]) })
 	}
 	if !await(ctx, 30*time.Second, func() bool { return !slices.ContainsFunc(screens, func(x *screen) bool { return !x.opened() }) }) {
@@ -350,6 +354,10 @@ func (s *talkSite) talk(visitors, mates, turns int, breaks func(ctx context.Cont
 	breaks(ctx)
 	talking.Wait()
 	stopWorking()
+	s.working.Wait()
+	for _, v := range s.people { // so that no reply of the agent comes any more
+		s.ask(ctx, s.d, "POST", "/panel/v1/conversations/"+v.conversation+"/resolve", tokens[0], "")
+	}
 	stored := map[string][]shownTurn{}
 	settled := await(ctx, time.Minute, func() bool {
 		for _, v := range s.people {
