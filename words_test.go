@@ -29,7 +29,7 @@ func bannedWords(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var words []string
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 || strings.Contains(cells[3], "---") || strings.TrimSpace(cells[3]) == "Not" {
 			continue

@@ -98,8 +98,14 @@ func (a *agentsShow) Run(ctx context.Context, env *environment) error {
 		return writeJSON(env.Stdout, x.Agent)
 	}
 	rows := [][]string{
-		{"id", x.ID}, {"name", x.Name}, {"language", x.Language}, {"engine", x.Engine}, {"greeting", x.Greeting},
-		{"knowledge", strings.Join(x.Knowledge, ", ")}, {"tools", strings.Join(x.Tools, ", ")}, {"record", fmt.Sprint(x.Record)},
+		{"id", x.ID},
+		{"name", x.Name},
+		{"language", x.Language},
+		{"engine", x.Engine},
+		{"greeting", x.Greeting},
+		{"knowledge", strings.Join(x.Knowledge, ", ")},
+		{"tools", strings.Join(x.Tools, ", ")},
+		{"record", fmt.Sprint(x.Record)},
 	}
 	for _, r := range x.Result {
 		rows = append(rows, []string{"result " + r.Name, strings.Join(append([]string{r.Type}, r.Choices...), " ")})

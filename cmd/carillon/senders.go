@@ -110,8 +110,14 @@ func (s *sendersShow) Run(ctx context.Context, env *environment) error {
 		return writeJSON(env.Stdout, x)
 	}
 	rows := [][]string{
-		{"id", x.ID}, {"number", x.Number}, {"channel", x.Channel}, {"provider", x.Provider}, {"default", fmt.Sprint(x.Default)},
-		{"media check", x.MediaCheck}, {"between messages to one number", x.PerRecipient}, {"breaker", x.Breaker.State},
+		{"id", x.ID},
+		{"number", x.Number},
+		{"channel", x.Channel},
+		{"provider", x.Provider},
+		{"default", fmt.Sprint(x.Default)},
+		{"media check", x.MediaCheck},
+		{"between messages to one number", x.PerRecipient},
+		{"breaker", x.Breaker.State},
 	}
 	if x.PerSecond != nil {
 		rows = append(rows, []string{"per second", noneOr(*x.PerSecond)})

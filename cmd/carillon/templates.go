@@ -235,7 +235,11 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 		return writeJSON(env.Stdout, x)
 	}
 	rows := [][]string{
-		{"id", x.ID}, {"name", x.Name}, {"language", x.Language}, {"category", x.Category}, {"status", x.Status},
+		{"id", x.ID},
+		{"name", x.Name},
+		{"language", x.Language},
+		{"category", x.Category},
+		{"status", x.Status},
 		{"variables", x.ParameterFormat},
 	}
 	return writeTable(env.Stdout, append(rows, componentRows(x.Components)...))

@@ -34,11 +34,12 @@ func (t *templatesCreate) suggest(env *environment, m *made) {
 	case m.Template.Status == "draft":
 		env.next(t.JSON, "templates submit "+m.Template.ID+t.again())
 	case m.Template.Status == "approved" && t.From != "" && t.File == "":
-		words := "send" + option("template", t.Name) + option("lang", t.Lang) + option("from", t.From) + " --to 34600111222"
+		var words strings.Builder
+		words.WriteString("send" + option("template", t.Name) + option("lang", t.Lang) + option("from", t.From) + " --to 34600111222")
 		for i := range markersOf(t.Content) {
-			words += fmt.Sprintf(" --var body_text_%d=Ana", i)
+			words.WriteString(fmt.Sprintf(" --var body_text_%d=Ana", i))
 		}
-		env.next(t.JSON, words+t.again())
+		env.next(t.JSON, words.String()+t.again())
 	}
 }
 

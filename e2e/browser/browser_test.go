@@ -43,7 +43,7 @@ func TestPagesInABrowser(t *testing.T) {
 	ready, _ := start(t, map[string][]string{"demo": {"true"}})
 	empty, printed := start(t, nil)
 	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 11*time.Minute)
 	defer cancel()
 	files, err := filepath.Glob("../../web/e2e/*.test.mjs")
 	if err != nil || len(files) == 0 {
@@ -52,7 +52,7 @@ func TestPagesInABrowser(t *testing.T) {
 	for i := range files {
 		files[i] = "e2e/" + filepath.Base(files[i])
 	}
-	c := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=spec", "--test-concurrency=1"}, files...)...) //nolint:gosec // found above
+	c := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=spec", "--test-concurrency=1"}, files...)...)
 	c.Dir = "../../web"
 	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
 	out, err := c.CombinedOutput()

@@ -100,7 +100,7 @@ func attack(t *testing.T, during time.Duration, flags ...string) {
 
 // hostile are many clients from a few addresses.
 type hostile struct {
-	ctx          context.Context //nolint:containedctx // of the attack
+	ctx          context.Context
 	addr         string
 	clients      *sync.WaitGroup
 	opened, shed atomic.Int64

@@ -84,8 +84,11 @@ func TestTheBodyOfAnUnsignedCallbackIsNotRead(t *testing.T) {
 		sender, signature string
 		status            int
 	}{
-		{"main", "", 401}, {"main", "sha256=" + strings.Repeat("0", 63), 401}, {"main", "sha256=" + strings.Repeat("g", 64), 401},
-		{"main", "sha1=" + strings.Repeat("0", 64), 401}, {"nobody", "sha256=" + strings.Repeat("0", 64), 404},
+		{"main", "", 401},
+		{"main", "sha256=" + strings.Repeat("0", 63), 401},
+		{"main", "sha256=" + strings.Repeat("g", 64), 401},
+		{"main", "sha1=" + strings.Repeat("0", 64), 401},
+		{"nobody", "sha256=" + strings.Repeat("0", 64), 404},
 	} {
 		stalled, end := io.Pipe()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/callbacks/whatsapp/"+c.sender, stalled)

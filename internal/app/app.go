@@ -150,7 +150,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
-	if err := a.wire(); err != nil { //nolint:contextcheck // the gauges are read long after the start
+	if err := a.wire(); err != nil {
 		return err
 	}
 	a.readiness = newReadiness(a.log, conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)

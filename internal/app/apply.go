@@ -97,7 +97,7 @@ func (c *control) applySetUp(w http.ResponseWriter, r *http.Request) {
 func passOn(ctx context.Context, dir string, bundle *config.Bundle) (summary store.Summary, running bool, err error) {
 	c, release, err := controlClient(dir)
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // there is no such folder: nothing runs on it
+		return nil, false, nil
 	}
 	defer release()
 	body, err := json.Marshal(bundle)

@@ -103,7 +103,7 @@ func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
 
 func getText(t *testing.T, address string) string {
 	t.Helper()
-	resp, err := http.Get(address) //nolint:noctx,gosec // a test
+	resp, err := http.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func getText(t *testing.T, address string) string {
 
 func TestTheDemosPageIsTheDemosAlone(t *testing.T) {
 	a, _ := demo(t, func(c *config.Config) { c.Demo = false })
-	resp, err := http.Get(a.BaseURL() + "/demo") //nolint:noctx // a test
+	resp, err := http.Get(a.BaseURL() + "/demo")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func panelStream(t *testing.T, a *app.App, printed, topic string) <-chan string 
 	t.Cleanup(cancel)
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, a.BaseURL()+"/panel/v1/events?topic="+topic, nil)
 	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err = http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err = http.DefaultClient.Do(r)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatal(resp, err)
 	}

@@ -47,7 +47,7 @@ func sendFile(t *testing.T, address, token, name, content string) (int, map[stri
 }
 
 func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
 		!strings.HasPrefix(link, "https://carillon.example.org/functions/v1/files/") {
 		t.Fatal(status, v)
 	}
-	resp, err := http.Get(strings.Replace(link, "https://carillon.example.org", here, 1)) //nolint:noctx // a test
+	resp, err := http.Get(strings.Replace(link, "https://carillon.example.org", here, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,7 +151,7 @@ func (h *hasher) rest(p Params) (rest Params, some bool) {
 		return Params{}, false
 	}
 	passes := (lacking + memory - 1) / memory
-	return Params{Memory: uint32(lacking / passes), Passes: uint32(passes), Threads: h.params.Threads}, true //nolint:gosec // within the bounds of stored hashes
+	return Params{Memory: uint32(lacking / passes), Passes: uint32(passes), Threads: h.params.Threads}, true
 }
 
 // encode writes the PHC string form.

@@ -406,8 +406,11 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 		n.call("34600111005", at(local(30, 6, 0)))  // the night is over: it waits for Friday
 		time.Sleep(time.Until(local(30, 7, 0)))
 		want := []placed{
-			{"34600111001", local(28, 22, 0)}, {"34600111002", local(29, 1, 30)}, {"34600111003", local(29, 5, 50)},
-			{"34600111003", local(29, 22, 0)}, {"34600111004", local(30, 5, 59)},
+			{"34600111001", local(28, 22, 0)},
+			{"34600111002", local(29, 1, 30)},
+			{"34600111003", local(29, 5, 50)},
+			{"34600111003", local(29, 22, 0)},
+			{"34600111004", local(30, 5, 59)},
 		}
 		if len(p.placed) != len(want) {
 			t.Fatalf("placed %v", p.placed)

@@ -93,7 +93,7 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 		e.State = carillon.StateFailed
 	}
 	if why := context.Cause(placed); e.State == carillon.StateCanceled && why != nil {
-		switch why { //nolint:errorlint // the causes are set by this package
+		switch why {
 		case errLapsed:
 			e.State, e.Reason, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, why.Error()
 		case errHungUp:

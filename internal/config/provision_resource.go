@@ -20,7 +20,7 @@ type Resource struct {
 
 // Problems returns the joined errors of a resource, each with the position of its field.
 func (x *Resource) Problems(err error) Problems {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the outermost error joins
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all Problems
 		for _, err := range joined.Unwrap() {
 			all = append(all, x.Problems(err)...)

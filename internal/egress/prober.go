@@ -69,8 +69,10 @@ func NewProber(o Options) *Prober {
 	o.Timeout, o.MaxBody = timeout, -1
 	c := New(o)
 	c.gate.httpsOnly = true
-	return &Prober{c: c, verdicts: cache.New[verdict](maxVerdicts, timeout),
-		all: make(chan struct{}, checksMost), company: map[string]*places{}}
+	return &Prober{
+		c: c, verdicts: cache.New[verdict](maxVerdicts, timeout),
+		all: make(chan struct{}, checksMost), company: map[string]*places{},
+	}
 }
 
 // Close closes the idle connections.

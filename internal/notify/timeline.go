@@ -85,7 +85,7 @@ func (n *Notify) timeline(ctx context.Context, x *store.Notification, sender *Se
 // accepted adds what was known when the notification was accepted, and when it is due.
 func (t *timeline) accepted(x *store.Notification, sender *SenderView) {
 	t.add(x.CreatedAt, "accepted", "accepted")
-	for _, note := range strings.Fields(x.Notes) {
+	for note := range strings.FieldsSeq(x.Notes) {
 		switch note {
 		case noteUnknownEvent:
 			t.add(x.CreatedAt, note, "name_event "+strconv.Quote(x.Labels.Event)+" belongs to no flow")

@@ -16,8 +16,6 @@ import (
 type canned struct{ *Panel }
 
 // validShortcut is what calls a canned reply while a teammate writes.
-//
-//nolint:gochecknoglobals // read only
 var validShortcut = regexp.MustCompile(`^[a-z0-9_-]{1,40}$`)
 
 const cannedMost = 4000 // characters

@@ -21,7 +21,7 @@ func (w *world) follow(url, authorization string) <-chan string {
 		w.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", authorization)
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		w.t.Fatal(resp, err)
 	}

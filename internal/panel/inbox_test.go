@@ -20,7 +20,7 @@ func (w *world) followInbox(ctx context.Context, url, authorization string) (end
 		w.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", authorization)
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		w.t.Fatal(resp, err)
 	}

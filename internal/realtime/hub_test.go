@@ -88,7 +88,7 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 	if s.last != "" {
 		r.Header.Set("Last-Event-ID", s.last)
 	}
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return
 	}
@@ -127,7 +127,7 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 		work.Go(func() {
 			for n := range total / 3 {
 				nodes[n%len(nodes)].say(t, company, fmt.Sprintf("%d of %d", n, i))
-				time.Sleep(2 * time.Millisecond) //nolint:forbidigo // load, not a wait
+				time.Sleep(2 * time.Millisecond)
 			}
 		})
 	}

@@ -81,7 +81,8 @@ type amount struct{ recipients, bytes int }
 
 func (q *Quota) charge() amount { return amount{q.Charge, q.Bytes} }
 
-func (x amount) plus(y amount) amount  { return amount{x.recipients + y.recipients, x.bytes + y.bytes} }
+func (x amount) plus(y amount) amount { return amount{x.recipients + y.recipients, x.bytes + y.bytes} }
+
 func (x amount) minus(y amount) amount { return amount{x.recipients - y.recipients, x.bytes - y.bytes} }
 
 // recipientBytes is about what a recipient's row and its index entries occupy.

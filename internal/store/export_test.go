@@ -14,7 +14,7 @@ import (
 )
 
 // SharedFence is what a delivery on PostgreSQL begins with.
-var SharedFence = work.Fence{}.Share().SQL //nolint:gochecknoglobals // a constant
+var SharedFence = work.Fence{}.Share().SQL
 
 // AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without a response.
 func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {

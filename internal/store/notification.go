@@ -261,10 +261,12 @@ func closeKind() *db.Kind[closing] {
 func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 	statements := make([]db.Statement, len(all))
 	for i, c := range all {
-		statements[i] = db.Statement{SQL: `UPDATE notification SET open = 0, done_at = $1 WHERE seq ` + tx.DB().In(2) + ` AND open + 0 > 0
+		statements[i] = db.Statement{
+			SQL: `UPDATE notification SET open = 0, done_at = $1 WHERE seq ` + tx.DB().In(2) + ` AND open + 0 > 0
 			AND (SELECT COUNT(*) FROM call WHERE id = notification.seq * 128 AND q > 0) = 0
 			AND (SELECT COUNT(*) FROM message WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND ` + stillOpen + `) = 0`,
-			Args: []any{db.Millis(c.now), tx.DB().List(c.seqs)}}
+			Args: []any{db.Millis(c.now), tx.DB().List(c.seqs)},
+		}
 	}
 	return statements
 }

@@ -231,10 +231,14 @@ type restorable struct {
 // restorable are the tables of messages and of calls.
 func (s *Store) restorable() []restorable {
 	return []restorable{
-		{s.messages, "q >= 2", "hold = '', detail = NULL",
-			"q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown', ended_at = $3, detail = $4"},
-		{s.calls.Table, "q = 2", "hold = '', detail = ''",
-			"q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system', ended_at = $3, detail = $4"},
+		{
+			s.messages, "q >= 2", "hold = '', detail = NULL",
+			"q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown', ended_at = $3, detail = $4",
+		},
+		{
+			s.calls.Table, "q = 2", "hold = '', detail = ''",
+			"q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system', ended_at = $3, detail = $4",
+		},
 	}
 }
 

@@ -41,7 +41,7 @@ func (r *rig) file(c *chats.Conversation, size int64) *files.File {
 	}
 }
 
-var roomy = files.Room{Company: 1 << 30, Conversation: 10} //nolint:gochecknoglobals // read only
+var roomy = files.Room{Company: 1 << 30, Conversation: 10}
 
 func fileLife(t *testing.T, r *rig) {
 	c, s := r.talk(t, ours), r.Files()

@@ -229,6 +229,6 @@ func OwnedKey(companyID, name string) string {
 // UIDKey is a sender's key in a cache.
 func UIDKey(uid int64) string {
 	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(uid)) //nolint:gosec // the same bits
+	binary.BigEndian.PutUint64(b[:], uint64(uid))
 	return string(b[:])
 }
