@@ -104,6 +104,9 @@ func TestAFileIsSentShownAndLoaded(t *testing.T) {
 		if resp, got := x.load(f.URL, "Range", "bytes=90-99"); resp.StatusCode != http.StatusPartialContent || !bytes.Equal(got, content[90:100]) {
 			t.Errorf("a part: %d, %d bytes", resp.StatusCode, len(got))
 		}
+		if resp, got := x.load(f.URL, "Range", "bytes=0-0,99-99"); resp.StatusCode != 200 || !bytes.Equal(got, content) {
+			t.Errorf("two parts: %d, %d bytes", resp.StatusCode, len(got))
+		}
 	}
 	shown := strings.Join(x.events(token, "0", func(all []string) bool { return len(all) >= 4 }), "\n")
 	_, session := x.send("POST", prefix+"/chat/session", "", `{"widget_id":"`+widgetID+`","customer_id":"`+visitorID+`"}`)
