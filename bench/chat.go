@@ -203,7 +203,7 @@ func (c *chatClient) follow(ctx context.Context, path, token, last string) {
 	}
 }
 
-// opened waits until so many streams are open.
+// opened waits until that many streams are open.
 func (c *chatClient) opened(ctx context.Context, n int) {
 	deadline := time.Now().Add(time.Minute)
 	for c.open.Load() < int64(n) {

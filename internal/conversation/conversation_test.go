@@ -138,10 +138,10 @@ func TestAContactWhoReturnsFindsTheConversation(t *testing.T) {
 			t.Error("no new one was made")
 		}
 		if _, err := r.Reopen(t.Context(), r.ana, c.ID); !carillon.IsCode(err, carillon.Conflict) {
-			t.Errorf("an old one beside the new: %v", err)
+			t.Errorf("an old one together with the new one: %v", err)
 		}
 		if _, _, err := r.Say(t.Context(), r.company, c.ID, Said{ClientID: "2", Kind: chats.KindText, Text: "Here"}); !carillon.IsCode(err, carillon.Conflict) {
-			t.Errorf("a turn in an old one beside the new: %v", err)
+			t.Errorf("a turn in an old one together with the new one: %v", err)
 		}
 		r.must(r.Resolve(t.Context(), r.ana, second.ID))
 		r.pass(keepResolved + time.Hour)

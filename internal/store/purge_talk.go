@@ -13,7 +13,7 @@ func (s *Store) ContactsAfter(ctx context.Context, companyID string) (company st
 	return company, db.Wrap(db.Ignore(err), "find contacts")
 }
 
-// quiet is a conversation that a step deletes, with so many turns and bytes of files.
+// quiet is a conversation that a step deletes, with the numbers of its turns and of the bytes of its files.
 type quiet struct {
 	id    string
 	turns int

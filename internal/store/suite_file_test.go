@@ -15,7 +15,7 @@ import (
 func keepingFiles() []sentence {
 	return []sentence{
 		{"a file is stored in parts, found once it is whole, and kept by its sender alone", fileLife},
-		{"a company and a conversation have room for so many files", fileRoom},
+		{"a company and a conversation have a limit of files", fileRoom},
 		{"a file that nobody shows expires, the others go with their conversation", fileEnds},
 	}
 }

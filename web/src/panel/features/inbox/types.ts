@@ -1,4 +1,4 @@
-// What the inbox reads and writes (docs/reference/conversations.md).
+// What the inbox reads and writes (docs/reference/conversation.md).
 import type { Contact, Conversation } from "../../types";
 
 export type { Author, Contact, Conversation as Summary, Counts, Listed, Passing as Mark, Reply as CannedReply, State, Teammate, Thread, Turn, Update } from "../../types";
