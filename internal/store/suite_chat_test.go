@@ -133,6 +133,15 @@ func contactsVerified(t *testing.T, r *rig) {
 	if err := r.Chats().SetContact(t.Context(), ours, plain.Contact.ID, "", "m@a.test"); err != nil {
 		t.Error(err)
 	}
+	named := r.opened(t, ours, "signed", func(o *chats.Open) { o.Contact.Verified, o.Contact.Name, o.Contact.Email = true, "Ana", "" })
+	for _, email := range []string{"ana@a.test", "boss@a.test"} {
+		if err := r.Chats().SetContact(t.Context(), ours, named.Contact.ID, "The boss", email); err != nil {
+			t.Error(err)
+		}
+	}
+	if c, err = r.Chats().ContactOf(t.Context(), ours, named.Contact.ID); err != nil || c.Name != "Ana" || c.Email != "ana@a.test" {
+		t.Errorf("a verified contact has another name: %+v %v", c, err)
+	}
 	later := r.now.Add(time.Hour)
 	if err := r.Chats().Alive(t.Context(), ours, plain.Contact.ID, later); err != nil {
 		t.Error(err)

@@ -231,10 +231,11 @@ func scanContact(row db.Scan) (*Contact, error) {
 	return &c, err
 }
 
-// SetContact writes the name and the e-mail address of a contact; empty values leave what is stored.
+// SetContact writes the name and the e-mail address that a contact gave; empty values leave what is stored. Of a verified contact
+// what the company signed stays: teammates see it as verified.
 func (s *Store) SetContact(ctx context.Context, companyID, id, name, email string) error {
-	n, err := s.d.Exec(ctx, `UPDATE contact SET name = CASE WHEN $1 = '' THEN name ELSE $1 END, email = CASE WHEN $2 = '' THEN email ELSE $2 END
-		WHERE id = $3 AND company_id = $4`, name, email, id, companyID)
+	n, err := s.d.Exec(ctx, `UPDATE contact SET name = CASE WHEN $1 = '' OR verified AND name <> '' THEN name ELSE $1 END,
+		email = CASE WHEN $2 = '' OR verified AND email <> '' THEN email ELSE $2 END WHERE id = $3 AND company_id = $4`, name, email, id, companyID)
 	if err == nil && n == 0 {
 		return carillon.Absent("Contact")
 	}
