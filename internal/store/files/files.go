@@ -1,5 +1,5 @@
 // Package files is the SQL of the files that people send. The bytes are in the database, so that every node has them and a
-// backup too (docs/adr/0022), in parts, so that no write is long.
+// backup too (docs/adr/0023), in parts, so that no write is long.
 package files
 
 import (
