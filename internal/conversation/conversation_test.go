@@ -205,7 +205,11 @@ func TestAConversationHasABound(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	r.must(r.Ask(t.Context(), r.company, id, "", true))
 	r.must(r.Resolve(t.Context(), r.ana, id))
+	if _, err := r.Ask(t.Context(), r.company, id, "", true); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Errorf("asked again after its end: %v", err)
+	}
 }
 
 func TestAnotherCompanyReachesNothing(t *testing.T) {

@@ -19,6 +19,9 @@ func (s *Conversations) Ask(ctx context.Context, companyID, id, reason string, o
 	now := s.now()
 	s.replies.interrupt(id)
 	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil && (c.State == chats.Resolved || c.State == chats.Abandoned) {
+			return nil, err // the contact could ask and leave without end
+		}
 		return ask(c, reason, open && there, now), nil
 	})
 	return c.Conversation, err

@@ -309,12 +309,11 @@ func (s *replies) takeOver(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
+	var failed []error // one that fails does not hold up those behind it
 	for _, c := range overdue {
-		if err := s.takeOverReply(ctx, c); err != nil {
-			return err
-		}
+		failed = append(failed, s.takeOverReply(ctx, c))
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // takeOverReply has this node give a reply, unless another one does by now.

@@ -55,6 +55,7 @@ func (s *Conversations) expire(ctx context.Context, from chats.State, before tim
 	if err != nil {
 		return err
 	}
+	var failed []error // one that fails does not hold up those behind it
 	for _, c := range waiting {
 		state, what := to(c)
 		if state == from {
@@ -68,10 +69,10 @@ func (s *Conversations) expire(ctx context.Context, from chats.State, before tim
 			have.SetState(state, now)
 			return []chats.Turn{event(what, "", now)}, nil
 		}); err != nil && !errors.Is(err, errOvertaken) {
-			return err
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // Alive records a sign of life of a contact, who else has left the queue.
