@@ -59,6 +59,7 @@ type From struct {
 	CompanyID      string
 	ConversationID string
 	SentBy         string // the contact, the account or the access key
+	Visitor        bool   // anybody may be one: visitors get a share of the company's room
 }
 
 // intake is what is taken of somebody.
@@ -137,6 +138,9 @@ func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From, takes 
 		CreatedAt: now, ExpiresAt: now.Add(takes.keep),
 	}
 	room := files.Room{Company: f.o.Company, Conversation: perConversation}
+	if from.Visitor {
+		room.Company = room.Company / 4 * 3
+	}
 	if a.whole {
 		if err := a.describe(x, in.Name); err != nil {
 			return nil, err

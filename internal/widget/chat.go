@@ -236,7 +236,7 @@ func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 
 // from is the visitor as files know them.
 func (s *session) from() files.From {
-	return files.From{CompanyID: s.Company, ConversationID: s.Conversation, SentBy: s.Contact}
+	return files.From{CompanyID: s.Company, ConversationID: s.Conversation, SentBy: s.Contact, Visitor: true}
 }
 
 // say appends what the visitor says: a text, a choice or a file.

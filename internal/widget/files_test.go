@@ -306,8 +306,8 @@ func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
 	x.Files = files.New(x.store.Files(), files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
 	x.serve()
 	token, _ := x.begin(widgetID, visitorID)
-	for i, want := range []int{200, 422, 413} {
-		size := []int{900, 800, 1001}[i]
+	for i, want := range []int{200, 422, 413} { // a visitor gets three quarters
+		size := []int{900, 300, 1001}[i]
 		if status, text := x.upload(token, "a.png", picture(size)); status != want {
 			t.Errorf("%d bytes: %d %s", size, status, text)
 		}
