@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,11 @@ type Agent struct {
 	Result    []Result `json:"result"`
 	Persona   string   `json:"persona,omitempty"` // who it is and how it talks, for engines that read it
 	OpenAI    *OpenAI  `json:"openai,omitempty"`  // of engine openai
+	// ElevenLabs is the agent there that engine elevenlabs talks with.
+	ElevenLabs *ElevenLabs `json:"elevenlabs,omitempty"`
+	Voice      *Voice      `json:"voice,omitempty"` // how it speaks and understands; nil: the defaults
+	// ClientTools are what the page of a voice widget does for the agent.
+	ClientTools []ClientTool `json:"client_tools,omitempty"`
 
 	noKey string // stands for OpenAI.APIKey where OpenAI is nil
 }
@@ -33,6 +39,40 @@ type OpenAI struct {
 	Model       string   `json:"model"`
 	APIKey      string   `json:"api_key,omitempty" secret:"true"` // empty: the server wants none
 	Temperature *float64 `json:"temperature,omitempty"`           // nil: the server's default
+}
+
+// ElevenLabs is an agent of an ElevenLabs account.
+type ElevenLabs struct {
+	BaseURL string `json:"base_url,omitempty"` // default https://api.elevenlabs.io
+	AgentID string `json:"agent_id"`
+	APIKey  string `json:"api_key,omitempty" secret:"true"`
+}
+
+// Voice is how an agent speaks and what understands speech.
+type Voice struct {
+	Speaker            string   `json:"speaker"`                       // espeak or openai
+	Transcriber        string   `json:"transcriber"`                   // none, pocketsphinx, openai or vosk
+	Name               string   `json:"name,omitempty"`                // of the speaker's voice; "": the language's
+	Speed              float64  `json:"speed"`                         // 1 is normal: 160 words a minute
+	SilenceMS          int      `json:"silence_ms"`                    // that ends a person's turn
+	SpeakerService     *Service `json:"speaker_service,omitempty"`     // of speaker openai
+	TranscriberService *Service `json:"transcriber_service,omitempty"` // of transcriber openai or vosk
+}
+
+// Service is a server that speaks or transcribes.
+type Service struct {
+	BaseURL string `json:"base_url"` // of vosk a ws or wss address
+	Model   string `json:"model,omitempty"`
+	APIKey  string `json:"api_key,omitempty" secret:"true"`
+}
+
+// ClientTool is something that the page of a widget does for the agent.
+type ClientTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON schema of an object
+	// Phrases have the built-in engine use the tool: a message that contains one of them.
+	Phrases []string `json:"phrases,omitempty"`
 }
 
 // Result is something that a call is to find out.

@@ -125,6 +125,18 @@ type Extra struct {
 	Sources []Source `json:"sources,omitempty"` // what the agent's answer rests on
 	Event   string   `json:"event,omitempty"`   // of kind event: what happened
 	Rating  int      `json:"rating,omitempty"`  // of the event rated
+	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
+}
+
+// Voice describes how a turn was said aloud. Times are in milliseconds; 0: it does not apply.
+type Voice struct {
+	LengthMS     int64  `json:"length_ms,omitempty"`      // of the sound
+	DetectMS     int64  `json:"detect_ms,omitempty"`      // from the last word to the end of the turn that was found
+	TranscribeMS int64  `json:"transcribe_ms,omitempty"`  // from there to the text
+	ThinkMS      int64  `json:"think_ms,omitempty"`       // of a response: from the text to its first words
+	FirstAudioMS int64  `json:"first_audio_ms,omitempty"` // of a response: from its first words to their first sound
+	Cut          bool   `json:"cut,omitempty"`            // of a response: the person spoke into it
+	Heard        string `json:"heard,omitempty"`          // of a response that was cut: what was heard of it
 }
 
 // File describes a file that is part of a turn.

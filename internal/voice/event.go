@@ -1,0 +1,52 @@
+package voice
+
+import "carillon/internal/store/chats"
+
+// EventKind is what an Event is about.
+type EventKind string
+
+// The kinds of events.
+const (
+	Transcribed EventKind = "transcribed" // Text is what the person said aloud; Seq its turn
+	Tentative   EventKind = "tentative"   // Text is what is understood so far
+	Responding  EventKind = "responding"  // the response ID begins
+	Piece       EventKind = "piece"       // Text is the next piece of the response ID
+	Responded   EventKind = "responded"   // Text is the whole response ID, with Sources and Choices; Seq its turn
+	Corrected   EventKind = "corrected"   // of the response ID only Text was heard; Original is the whole
+	Interrupted EventKind = "interrupted" // the response ID is cut off: what was sent of it is not to be played
+	Score       EventKind = "score"       // Value is how likely the person is speaking, from 0 to 1
+	ToolCall    EventKind = "tool_call"   // the page is to run Tool
+	ToolUsed    EventKind = "tool_used"   // the agent used a tool of its own
+	Moved       EventKind = "moved"       // the conversation's State and Position
+	Connected   EventKind = "connected"   // the teammate Name talks from now on
+	Gone        EventKind = "gone"        // the teammate has left the line
+	Said        EventKind = "said"        // a turn that somebody typed, or that was said on another screen: Text, Name, Author, Seq
+	Failure     EventKind = "failure"     // Text is what the person reads of it, Code its machine-readable code
+	Ended       EventKind = "ended"       // the talk is over; Code says why
+)
+
+// Event is what the person's screen shows.
+type Event struct {
+	Kind     EventKind
+	ID       int64 // of the response; it only rises
+	Seq      int64 // of the turn
+	Text     string
+	Original string
+	Author   chats.Author
+	Name     string
+	Code     string
+	Value    float32
+	Sources  []chats.Source
+	Choices  []string
+	State    chats.State
+	Position int
+	Tool     *Tool
+}
+
+// Tool is something that the page does for the agent, or that the agent did.
+type Tool struct {
+	ID         string
+	Name       string
+	Parameters string // JSON object
+	Failed     bool
+}
