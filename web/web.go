@@ -24,6 +24,7 @@ var embedded embed.FS
 const (
 	Panel = "panel"
 	Chat  = "chat"
+	Voice = "voice"
 	Embed = "embed" // scripts for the pages of customers
 )
 
