@@ -1,0 +1,87 @@
+package espeak
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// catalogue knows which voices espeak-ng has. They are read once, when they are first asked for.
+type catalogue struct {
+	list func(ctx context.Context) (string, error)
+
+	mu     sync.Mutex
+	voices map[string]bool // lower case; nil: not read yet
+}
+
+// named are the names of voices that an agent may have: a language, and a variant such as +f3. They are no paths.
+var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,40})(\+[A-Za-z0-9_-]{1,30})?$`)
+
+// regions are the voices of languages and countries that have none of their own name.
+var regions = map[string]string{ //nolint:gochecknoglobals // read only
+	"en": "en-us", "en-au": "en-gb", "en-ie": "en-gb", "en-in": "en-gb", "en-nz": "en-gb", "en-za": "en-gb",
+	"es": "es-419", "es-es": "es", "pt": "pt-br", "pt-pt": "pt", "pt-ao": "pt", "pt-mz": "pt",
+	"fr": "fr-fr", "no": "nb", "zh": "cmn", "zh-hk": "yue", "zh-mo": "yue",
+}
+
+// of returns the voice of a language (BCP 47), or the wanted one where there is one of that name.
+func (c *catalogue) of(ctx context.Context, language, wanted string) (string, error) {
+	voices, err := c.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	if m := named.FindStringSubmatch(wanted); m != nil && voices[strings.ToLower(m[1])] {
+		return wanted, nil
+	}
+	tag := strings.ToLower(language)
+	for at := tag; ; {
+		first, second := at, regions[at]
+		if at != tag && second != "" { // a country without a voice: the one that most of the others have
+			first, second = second, first
+		}
+		switch cut := strings.LastIndexByte(at, '-'); {
+		case voices[first]:
+			return first, nil
+		case voices[second]:
+			return second, nil
+		case cut < 0:
+			return "", errLanguage
+		default:
+			at = at[:cut]
+		}
+	}
+}
+
+func (c *catalogue) read(ctx context.Context) (map[string]bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.voices != nil {
+		return c.voices, nil
+	}
+	text, err := c.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	voices := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) >= 5 && fields[0] != "Pty" {
+			voices[strings.ToLower(fields[1])] = true
+		}
+	}
+	if len(voices) == 0 {
+		return nil, fmt.Errorf("%w: it lists no voices", errNoSound)
+	}
+	c.voices = voices
+	return voices, nil
+}
+
+// list has the program list its voices.
+func (s *Speaker) list(ctx context.Context) (string, error) {
+	out, err := s.command(ctx, "--voices").Output()
+	if err != nil {
+		return "", started(err)
+	}
+	return string(out), nil
+}

@@ -1,0 +1,193 @@
+// Package espeak speaks by the program espeak-ng, which needs no account, no network and no model: it sounds like a machine, begins
+// within some hundredths of a second, and has more than a hundred languages. The program is run for each utterance; nothing of it is
+// linked.
+package espeak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"carillon/internal/audio"
+	"carillon/internal/voice"
+)
+
+const (
+	program = "espeak-ng"
+	// MaxText is how many characters an utterance may have.
+	MaxText = 4000
+
+	wordsPerMinute = 160
+	minWords       = 80
+	maxWords       = 450
+	stall          = 10 * time.Second // without sound from the program
+)
+
+// ErrMissing means that the program is not installed.
+var ErrMissing = errors.New("espeak-ng is not installed: the voice of espeak is silent")
+
+var (
+	errTooLong  = errors.New("the text is too long to be spoken")
+	errLanguage = errors.New("espeak-ng has no voice for the language")
+	errNoSound  = errors.New("espeak-ng made no sound")
+)
+
+// Speaker implements voice.Speaker.
+type Speaker struct {
+	program string
+	voices  catalogue
+	slots   chan struct{} // one for each process that may run
+}
+
+// New returns a Speaker that runs at most four processes for each core.
+func New() *Speaker {
+	s := &Speaker{program: program, slots: make(chan struct{}, 4*runtime.NumCPU())}
+	s.voices.list = s.list
+	return s
+}
+
+// Available reports why espeak-ng cannot speak; nil when it can.
+func (s *Speaker) Available(ctx context.Context) error {
+	_, err := s.voices.of(ctx, "en", "")
+	return err
+}
+
+// Speak implements voice.Speaker.
+func (s *Speaker) Speak(ctx context.Context, u voice.Utterance, emit func(pcm []int16) error) error {
+	text := plain(u.Text)
+	if utf8.RuneCountInString(text) > MaxText {
+		return errTooLong
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	settings := u.Voice.Settings()
+	name, err := s.voices.of(ctx, u.Language, settings.Name)
+	if err != nil {
+		return err
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	speed := min(max(int(wordsPerMinute*settings.Speed+0.5), minWords), maxWords)
+	return s.run(ctx, text, []string{"-v", name, "-s", strconv.Itoa(speed), "-b", "1", "--stdout", "--stdin"}, u.Rate, emit)
+}
+
+// run has the program speak a text, which it reads from its input: an argument could be read as an option.
+func (s *Speaker) run(ctx context.Context, text string, args []string, rate int, emit func(pcm []int16) error) error {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := s.command(running, args...)
+	cmd.Stdin = strings.NewReader(text)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("run espeak-ng: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return started(err)
+	}
+	err = pass(&watched{r: out, cancel: cancel}, rate, emit)
+	if err != nil {
+		cancel()
+	}
+	ended := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return err
+	case ended != nil:
+		return fmt.Errorf("run espeak-ng: %w", ended)
+	}
+	return nil
+}
+
+// command is the program with nothing of this one's environment but what it needs.
+func (s *Speaker) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.program, args...) //nolint:gosec // the program is fixed, the arguments are checked
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{"LC_ALL=C.UTF-8", "HOME=/nonexistent"}
+	for _, name := range []string{"PATH", "ESPEAK_DATA_PATH", "LD_LIBRARY_PATH"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return cmd
+}
+
+func started(err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return ErrMissing
+	}
+	return fmt.Errorf("start espeak-ng: %w", err)
+}
+
+// pass emits a WAV stream at another rate.
+func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
+	wav, err := audio.NewWAVReader(r)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoSound, err)
+	}
+	resampler, err := audio.NewResampler(wav.Rate, rate)
+	if err != nil {
+		return err
+	}
+	piece := make([]int16, wav.Rate/10)
+	for {
+		n, err := wav.Read(piece)
+		if n > 0 {
+			if pcm := resampler.Write(piece[:n]); len(pcm) > 0 {
+				if err := emit(pcm); err != nil {
+					return err
+				}
+			}
+		}
+		switch {
+		case err == io.EOF:
+			if pcm := resampler.Flush(); len(pcm) > 0 {
+				return emit(pcm)
+			}
+			return nil
+		case err != nil:
+			return fmt.Errorf("read from espeak-ng: %w", err)
+		}
+	}
+}
+
+// watched ends the program when a read of its output takes too long.
+type watched struct {
+	r      io.Reader
+	cancel context.CancelFunc
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	timer := time.AfterFunc(stall, w.cancel)
+	defer timer.Stop()
+	return w.r.Read(p)
+}
+
+// plain removes what espeak-ng would read as commands: control characters, and phonemes in double brackets.
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r) || r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, text)
+	return strings.ReplaceAll(text, "[[", "[ [")
+}

@@ -1,0 +1,200 @@
+package espeak
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/agent"
+	"carillon/internal/audio"
+	"carillon/internal/voice"
+)
+
+func installed(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("espeak-ng is not installed")
+	}
+}
+
+func say(t *testing.T, s *Speaker, u voice.Utterance) ([]int16, error) {
+	t.Helper()
+	if u.Voice == nil {
+		u.Voice = (&agent.Voice{}).Settings()
+	}
+	if u.Rate == 0 {
+		u.Rate = 16000
+	}
+	if u.Language == "" {
+		u.Language = "en"
+	}
+	var all []int16
+	err := s.Speak(t.Context(), u, func(pcm []int16) error {
+		all = append(all, pcm...)
+		return nil
+	})
+	return all, err
+}
+
+func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
+	installed(t)
+	s := New()
+	wide, err := say(t, s, voice.Utterance{Text: "We are open from nine to five."})
+	if err != nil || audio.RMS(wide) < 500 {
+		t.Fatalf("%d samples, %v", len(wide), err)
+	}
+	if d := audio.Duration(len(wide), 16000); d < time.Second || d > 4*time.Second {
+		t.Errorf("it takes %v", d)
+	}
+	narrow, err := say(t, s, voice.Utterance{Text: "We are open from nine to five.", Rate: 8000})
+	if err != nil || len(wide)-2*len(narrow) > 2 || len(wide)-2*len(narrow) < -2 {
+		t.Errorf("%d samples at 8 kHz, %d at 16 kHz, %v", len(narrow), len(wide), err)
+	}
+	up, err := audio.Resample(narrow, 8000, 16000)
+	if ncc, _ := audio.Correlate(wide, up); err != nil || ncc < 0.9 {
+		t.Errorf("both rates correlate by %.3f only, %v", ncc, err)
+	}
+	fast, err := say(t, s, voice.Utterance{Text: "We are open from nine to five.", Voice: &agent.Voice{Speed: 1.5}})
+	if err != nil || float64(len(fast)) > 0.8*float64(len(wide)) {
+		t.Errorf("faster: %d samples of %d, %v", len(fast), len(wide), err)
+	}
+	other, err := say(t, s, voice.Utterance{Text: "We are open from nine to five.", Language: "es-MX"})
+	if ncc, _ := audio.Correlate(wide, other); err != nil || ncc > 0.7 {
+		t.Errorf("another language correlates by %.3f, %v", ncc, err)
+	}
+}
+
+// A text is neither an option nor a command, whatever it looks like.
+func TestTextIsOnlySpoken(t *testing.T) {
+	installed(t)
+	s := New()
+	for _, text := range []string{"--version", "-f /etc/passwd", "<audio src='/etc/passwd'/>", "[[h@l'oU]]", "\x01I/etc/passwd\x01", "price & co \x00 \xff"} {
+		if pcm, err := say(t, s, voice.Utterance{Text: text}); err != nil || len(pcm) < 4000 {
+			t.Errorf("%q: %d samples, %v", text, len(pcm), err)
+		}
+	}
+	for _, text := range []string{"", " \n", "\x01"} {
+		if pcm, err := say(t, s, voice.Utterance{Text: text}); err != nil || len(pcm) != 0 {
+			t.Errorf("%q: %d samples, %v", text, len(pcm), err)
+		}
+	}
+	if _, err := say(t, s, voice.Utterance{Text: strings.Repeat("é", MaxText+1)}); !errors.Is(err, errTooLong) {
+		t.Errorf("a long text: %v", err)
+	}
+}
+
+func TestVoicesOfLanguages(t *testing.T) {
+	installed(t)
+	s := New()
+	for _, c := range []struct{ language, wanted, want string }{
+		{"en", "", "en-us"},
+		{"en-US", "", "en-us"},
+		{"en-GB", "", "en-gb"},
+		{"en-AU", "", "en-gb"},
+		{"en-PH", "", "en-us"},
+		{"es", "", "es"},
+		{"es-ES", "", "es"},
+		{"es-MX", "", "es-419"},
+		{"es-419", "", "es-419"},
+		{"pt", "", "pt"},
+		{"pt-BR", "", "pt-br"},
+		{"pt-PT", "", "pt"},
+		{"fr", "", "fr-fr"},
+		{"fr-CA", "", "fr-fr"},
+		{"de-AT", "", "de"},
+		{"zh-Hans-CN", "", "cmn"},
+		{"nb-NO", "", "nb"},
+		{"es", "en-gb+f3", "en-gb+f3"},
+		{"es", "alloy", "es"},
+		{"es", "../../etc/passwd", "es"},
+		{"es", "-x", "es"},
+	} {
+		if got, err := s.voices.of(t.Context(), c.language, c.wanted); got != c.want || err != nil {
+			t.Errorf("%s, %q: %s, %v; want %s", c.language, c.wanted, got, err, c.want)
+		}
+	}
+	if _, err := say(t, s, voice.Utterance{Text: "x", Language: "tlh"}); !errors.Is(err, errLanguage) {
+		t.Errorf("a language without a voice: %v", err)
+	}
+}
+
+func TestAMissingProgramIsReported(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	s := New()
+	if err := s.Available(t.Context()); !errors.Is(err, ErrMissing) {
+		t.Errorf("available: %v", err)
+	}
+	if _, err := say(t, s, voice.Utterance{Text: "hello"}); !errors.Is(err, ErrMissing) {
+		t.Errorf("speak: %v", err)
+	}
+}
+
+// fake is a Speaker whose program is a shell script.
+func fake(t *testing.T, script string) *Speaker {
+	t.Helper()
+	s := New()
+	s.program = filepath.Join(t.TempDir(), program)
+	if err := os.WriteFile(s.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	s.voices.list = func(context.Context) (string, error) { return " 2 en-us --/M English gmw/en\n", nil }
+	return s
+}
+
+func TestAProgramThatFailsIsReported(t *testing.T) {
+	for name, script := range map[string]string{
+		"no sound": "exit 0", "an exit code": "echo bad >&2; exit 3", "no WAV": "echo This is no sound at all, and it is longer than a header", "list": "exit 1",
+	} {
+		s := fake(t, script)
+		if name == "list" {
+			s.voices.list = s.list
+		}
+		if _, err := say(t, s, voice.Utterance{Text: "secret words"}); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWhoLeavesEndsTheProgram(t *testing.T) {
+	s := fake(t, "exec sleep 60")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	err := s.Speak(ctx, voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: "hello", Rate: 8000}, func([]int16) error { return nil })
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	if len(s.slots) != 0 {
+		t.Error("the slot is not free")
+	}
+}
+
+func TestNoMoreProgramsRunThanMay(t *testing.T) {
+	s := fake(t, "exec sleep 60")
+	for range cap(s.slots) {
+		s.slots <- struct{}{}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	err := s.Speak(ctx, voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: "hello", Rate: 8000}, func([]int16) error { return nil })
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAListenerThatFailsEndsIt(t *testing.T) {
+	installed(t)
+	unheard := errors.New("unheard")
+	err := New().Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500), Rate: 8000}, func([]int16) error { return unheard })
+	if !errors.Is(err, unheard) {
+		t.Errorf("%v", err)
+	}
+}
