@@ -122,3 +122,11 @@ func (s *Stream) flush() error {
 	s.buf.Reset()
 	return err
 }
+
+// Closing is closed when the streams of the server that a request belongs to must end; nil: it belongs to none.
+func Closing(ctx context.Context) <-chan struct{} {
+	if st := stateOf(ctx); st.router != nil {
+		return st.router.closing
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package convai
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxMessage bounds a client's message, in bytes.
+	maxMessage = 64 << 10
+	// maxText bounds what is typed or remarked, in characters.
+	maxText = 4000
+	// maxID bounds the ids that clients make up, in bytes.
+	maxID = 64
+	// maxResult bounds the result of a tool, in characters; the rest is cut off.
+	maxResult = 16_000
+)
+
+// Client is called for what the client sends other than sound, one call at a time and in order. What is nil is ignored. None may
+// block.
+type Client struct {
+	// Type is called for a typed text, or a choice that was tapped. clientID is "" where the client made none up.
+	Type func(clientID, text string)
+	// Remark is called for what the page says of what the person does, without a response.
+	Remark func(text string)
+	// Active is called when the person does something on the page.
+	Active func()
+	// ToolResult is called with the result of a tool of the page.
+	ToolResult func(id, result string, failed bool)
+	// Score is called when the person likes or dislikes a response, whose turn it is; score is "" where they take that back.
+	Score func(turn int64, score string)
+	// ToAgent is called when a teammate gives the conversation back to the agent.
+	ToAgent func()
+	// End is called when the person hangs up.
+	End func()
+}
+
+// incoming is any message of a client.
+type incoming struct {
+	Type     string          `json:"type"`
+	Sound    *string         `json:"user_audio_chunk"`
+	EventID  int64           `json:"event_id"`
+	Text     json.RawMessage `json:"text"` // a string; of a multimodal_message an object
+	ClientID string          `json:"client_id"`
+	Score    *string         `json:"score"`
+	ToolID   string          `json:"tool_call_id"`
+	Result   json.RawMessage `json:"result"`
+	Failed   bool            `json:"is_error"`
+}
+
+// refusal is a message that is not accepted. A fatal one ends the connection.
+type refusal struct {
+	kind  string
+	text  string
+	fatal bool
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func invalid(text string) error { return &refusal{kind: typeInvalid, text: text, fatal: true} }
+
+func tooLong(what string) error { return &refusal{kind: typeValue, text: what + " is too long"} }
+
+// parse reads a message. One of an unknown type is none to refuse.
+func parse(text []byte) (*incoming, error) {
+	var m incoming
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, invalid("The message is no JSON object of the protocol")
+	}
+	return &m, nil
+}
+
+// str is the text of a message.
+func (m *incoming) str() (string, error) {
+	if len(m.Text) == 0 {
+		return "", nil
+	}
+	var s string
+	if err := json.Unmarshal(m.Text, &s); err != nil {
+		return "", invalid("The text of the message is no string")
+	}
+	return clean(s)
+}
+
+// typed is the text of a multimodal_message; its files are not taken.
+func (m *incoming) typed() (string, error) {
+	if len(m.Text) == 0 || string(m.Text) == "null" {
+		return "", &refusal{kind: typeValue, text: "Files are not accepted here"}
+	}
+	var inner struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(m.Text, &inner); err != nil {
+		return "", invalid("The text of the message is no message")
+	}
+	return clean(inner.Text)
+}
+
+// clean trims a text and drops the characters that no person types.
+func clean(s string) (string, error) {
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s))
+	if utf8.RuneCountInString(s) > maxText {
+		return "", tooLong("The text")
+	}
+	return s, nil
+}
+
+// result is the result of a tool as text; clients send strings, and objects for those who write their own.
+func (m *incoming) result() string {
+	var s string
+	if json.Unmarshal(m.Result, &s) != nil {
+		s = string(m.Result)
+	}
+	if runes := []rune(s); len(runes) > maxResult {
+		s = string(runes[:maxResult])
+	}
+	return s
+}
+
+// dispatch calls the function for a message that is no sound.
+func (c *Conn) dispatch(m *incoming, to *Client) error {
+	switch m.Type {
+	case "pong":
+		c.pings.pong(m.EventID)
+	case "user_activity":
+		call(to.Active)
+	case "hang_up":
+		call(to.End)
+	case "to_agent":
+		call(to.ToAgent)
+	case "user_message", "multimodal_message", "contextual_update", "feedback", "client_tool_result":
+		if !c.pace.allow() {
+			return &refusal{kind: typeInvalid, text: "Too many messages", fatal: true}
+		}
+		return c.say(m, to)
+	}
+	return nil
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+// say calls the function for a message that bears a text.
+func (c *Conn) say(m *incoming, to *Client) error {
+	if len(m.ClientID) > maxID || len(m.ToolID) > 2*maxID {
+		return tooLong("The id")
+	}
+	var text string
+	var err error
+	switch m.Type {
+	case "feedback":
+		c.score(m, to)
+		return nil
+	case "client_tool_result":
+		if to.ToolResult != nil {
+			to.ToolResult(m.ToolID, m.result(), m.Failed)
+		}
+		return nil
+	case "multimodal_message":
+		text, err = m.typed()
+	default:
+		text, err = m.str()
+	}
+	switch {
+	case err != nil || text == "":
+		return err
+	case m.Type == "contextual_update" && to.Remark != nil:
+		to.Remark(text)
+	case m.Type != "contextual_update" && to.Type != nil:
+		to.Type(m.ClientID, text)
+	}
+	return nil
+}
+
+// score passes on how the person found a response that was shown.
+func (c *Conn) score(m *incoming, to *Client) {
+	score := ""
+	if m.Score != nil {
+		score = *m.Score
+	}
+	turn, shown := c.turnOf(m.EventID)
+	if to.Score != nil && shown && (score == "" || score == "like" || score == "dislike") {
+		to.Score(turn, score)
+	}
+}
+
+// refusedBy is the refusal that an error is.
+func refusedBy(err error) (r *refusal) {
+	errors.As(err, &r)
+	return r
+}

@@ -1,0 +1,177 @@
+package convai
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+)
+
+// What a client may override of a widget's configuration.
+const (
+	OverrideLanguage     = "language"
+	OverrideFirstMessage = "first_message"
+	OverrideVoice        = "voice" // the speaker's voice and its speed
+	OverrideTextOnly     = "text_only"
+)
+
+// Initiation is what a client asks for at the start of a conversation.
+type Initiation struct {
+	Language     string // BCP 47; "": the conversation's
+	FirstMessage string // "": the agent's
+	Voice        string // "": the agent's
+	Speed        float64
+	TextOnly     bool              // no sound either way
+	Variables    map[string]string // dynamic_variables
+	UserID       string            // what the page calls the person; nobody has checked it
+	Source       string            // the client's name and version
+}
+
+const (
+	maxVariables     = 50
+	maxVariable      = 500 // characters of a value
+	maxUserID        = 255
+	maxFirstMessage  = 1000
+	maxVoice         = 200
+	minSpeed         = 0.5
+	maxSpeed         = 2
+	maxSourceName    = 64
+	initiationType   = "conversation_initiation_client_data"
+	overrideRefusal  = "The widget does not allow to override "
+	variableNameForm = `^[A-Za-z_][A-Za-z0-9_.]{0,63}$`
+)
+
+var variableName = regexp.MustCompile(variableNameForm)
+
+// initiationMessage is the message that begins a conversation. What is not listed here is ignored.
+type initiationMessage struct {
+	Override struct {
+		Agent struct {
+			Prompt *struct {
+				Prompt *string `json:"prompt"`
+				LLM    *string `json:"llm"`
+			} `json:"prompt"`
+			FirstMessage *string `json:"first_message"`
+			Language     *string `json:"language"`
+		} `json:"agent"`
+		TTS struct {
+			VoiceID *string  `json:"voice_id"`
+			Speed   *float64 `json:"speed"`
+		} `json:"tts"`
+		Conversation struct {
+			TextOnly *bool `json:"text_only"`
+		} `json:"conversation"`
+	} `json:"conversation_config_override"`
+	Variables map[string]json.RawMessage `json:"dynamic_variables"`
+	UserID    string                     `json:"user_id"`
+	Source    struct {
+		Source  string `json:"source"`
+		Version string `json:"version"`
+	} `json:"source_info"`
+}
+
+// parseInitiation reads the first message of a client, which may override what is allowed. Its errors are refusals.
+func parseInitiation(text []byte, allowed []string) (*Initiation, error) {
+	var m initiationMessage
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, invalid("The first message is no " + initiationType + " of the protocol")
+	}
+	x := &Initiation{Source: strings.TrimSpace(clip(m.Source.Source, maxSourceName) + " " + clip(m.Source.Version, maxSourceName))}
+	if err := x.override(&m, allowed); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(m.UserID) > maxUserID {
+		return nil, overrun("user_id")
+	}
+	x.UserID = m.UserID
+	return x, x.variables(m.Variables)
+}
+
+func (x *Initiation) override(m *initiationMessage, allowed []string) error {
+	may := func(what string, given bool) error {
+		if given && !slices.Contains(allowed, what) {
+			return &refusal{kind: typeOverride, text: overrideRefusal + what, fatal: true}
+		}
+		return nil
+	}
+	o := &m.Override
+	if p := o.Agent.Prompt; p != nil && (given(p.Prompt) || given(p.LLM)) {
+		return &refusal{kind: typeOverride, text: overrideRefusal + "prompt", fatal: true}
+	}
+	for _, err := range []error{
+		may(OverrideLanguage, given(o.Agent.Language)), may(OverrideFirstMessage, given(o.Agent.FirstMessage)),
+		may(OverrideVoice, given(o.TTS.VoiceID) || o.TTS.Speed != nil), may(OverrideTextOnly, o.Conversation.TextOnly != nil && *o.Conversation.TextOnly),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if given(o.Agent.Language) {
+		tag, err := language.Parse(clip(*o.Agent.Language, maxID))
+		if err != nil {
+			return &refusal{kind: typeValue, text: "language must be a tag such as es or pt-BR", fatal: true}
+		}
+		x.Language = tag.String()
+	}
+	if given(o.Agent.FirstMessage) {
+		if x.FirstMessage = *o.Agent.FirstMessage; utf8.RuneCountInString(x.FirstMessage) > maxFirstMessage {
+			return overrun("first_message")
+		}
+	}
+	if given(o.TTS.VoiceID) {
+		if x.Voice = *o.TTS.VoiceID; utf8.RuneCountInString(x.Voice) > maxVoice {
+			return overrun("voice_id")
+		}
+	}
+	if s := o.TTS.Speed; s != nil {
+		if x.Speed = *s; x.Speed < minSpeed || x.Speed > maxSpeed {
+			return &refusal{kind: typeValue, text: "speed must be from 0.5 to 2", fatal: true}
+		}
+	}
+	x.TextOnly = o.Conversation.TextOnly != nil && *o.Conversation.TextOnly
+	return nil
+}
+
+// variables reads texts, numbers and booleans.
+func (x *Initiation) variables(given map[string]json.RawMessage) error {
+	if len(given) > maxVariables {
+		return &refusal{kind: typeValue, text: "dynamic_variables has more than " + strconv.Itoa(maxVariables) + " entries", fatal: true}
+	}
+	x.Variables = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		var v any
+		if json.Unmarshal(given[name], &v) != nil || !variableName.MatchString(name) {
+			return &refusal{kind: typeValue, text: "dynamic_variables has a name that is no word", fatal: true}
+		}
+		switch v := v.(type) {
+		case string:
+			x.Variables[name] = v
+		case float64, bool:
+			x.Variables[name] = string(given[name])
+		case nil:
+			continue
+		default:
+			return &refusal{kind: typeValue, text: "dynamic_variables holds something else than texts, numbers and booleans", fatal: true}
+		}
+		if utf8.RuneCountInString(x.Variables[name]) > maxVariable {
+			return overrun("dynamic_variables." + name)
+		}
+	}
+	return nil
+}
+
+func overrun(field string) error {
+	return &refusal{kind: typeValue, text: field + " is too long", fatal: true}
+}
+
+func given(s *string) bool { return s != nil && *s != "" }
+
+func clip(s string, most int) string {
+	runes := []rune(s)
+	return string(runes[:min(len(runes), most)])
+}

@@ -1,0 +1,142 @@
+package convai
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"carillon/internal/store/chats"
+	"carillon/internal/voice"
+)
+
+// object is a JSON object of a message. Its values are texts, numbers, booleans, lists and objects of those.
+type object = map[string]any
+
+// of is the message of a type with a member.
+func of(kind, member string, value object) message {
+	text, _ := json.Marshal(object{"type": kind, member: value}) // it cannot fail
+	return message{text: text}
+}
+
+// metadata is the first message to a client.
+func metadata(conversationID string) message {
+	return of("conversation_initiation_metadata", "conversation_initiation_metadata_event", object{
+		"conversation_id": conversationID, "agent_output_audio_format": Format, "user_input_audio_format": Format,
+	})
+}
+
+// The codes and types of error messages, as ElevenLabs names them.
+const (
+	codePolicy   = 1008
+	codeInternal = 1011
+
+	typeInvalid  = "invalid_message"
+	typeValue    = "value_error"
+	typeOverride = "override_error"
+	typeTooLong  = "max_duration_exceeded"
+	typeUnknown  = "unknown"
+)
+
+// failure is an error message; reason is a machine-readable code of ours.
+func failure(code int, kind, text, reason string) message {
+	e := object{"code": code, "error_type": kind, "message": text}
+	if reason != "" {
+		e["reason"] = reason
+	}
+	return of("error", "error_event", e)
+}
+
+func part(kind, text string, response int64) message {
+	return of("agent_chat_response_part", "text_response_part", object{"text": text, "type": kind, "event_id": response})
+}
+
+// writer turns events into messages.
+type writer struct {
+	parts int64 // the response whose pieces are being sent; 0: none
+}
+
+// messages are what the client gets of an event. The end of a talk is the end of the connection.
+func (w *writer) messages(e *voice.Event) []message {
+	switch e.Kind {
+	case voice.Transcribed:
+		return []message{of("user_transcript", "user_transcription_event", object{"user_transcript": e.Text, "event_id": e.ID, "seq": e.Seq})}
+	case voice.Tentative:
+		return []message{of("tentative_user_transcript", "tentative_user_transcription_event", object{"user_transcript": e.Text, "event_id": e.ID})}
+	case voice.Responding:
+		w.parts = e.ID
+		return []message{part("start", "", e.ID)}
+	case voice.Piece:
+		if w.parts != e.ID {
+			return nil // it was cut off
+		}
+		return []message{part("delta", e.Text, e.ID)}
+	case voice.Responded:
+		return w.responded(e)
+	case voice.Corrected:
+		return []message{of("agent_response_correction", "agent_response_correction_event", object{
+			"original_agent_response": e.Original, "corrected_agent_response": e.Text, "event_id": e.ID,
+		})}
+	case voice.Interrupted:
+		return append(w.stop(e.ID), of("interruption", "interruption_event", object{"event_id": e.ID}))
+	case voice.Score:
+		return []message{of("vad_score", "vad_score_event", object{"vad_score": e.Value})}
+	case voice.Moved:
+		state := object{"state": e.State}
+		if e.State == chats.Queued && e.Position > 0 {
+			state["position"] = e.Position
+		}
+		return []message{of("conversation_state", "conversation_state_event", state)}
+	case voice.Connected:
+		return []message{of("external_agent_connected", "external_agent_connected_event", object{"name": e.Name})}
+	case voice.Gone:
+		return []message{of("external_agent_disconnected", "external_agent_disconnected_event", object{"name": e.Name})}
+	case voice.Said:
+		return []message{of("turn", "turn_event", object{"seq": e.Seq, "author": e.Author, "name": e.Name, "text": e.Text})}
+	case voice.Failure:
+		return []message{failure(codeInternal, typeUnknown, e.Text, e.Code)}
+	case voice.ToolCall, voice.ToolUsed:
+		return tool(e)
+	}
+	return nil
+}
+
+// stop ends the pieces of a response where they were begun.
+func (w *writer) stop(response int64) []message {
+	if w.parts == 0 || w.parts != response {
+		return nil
+	}
+	w.parts = 0
+	return []message{part("stop", "", response)}
+}
+
+func (w *writer) responded(e *voice.Event) []message {
+	all := append(w.stop(e.ID), of("agent_response", "agent_response_event", object{"agent_response": e.Text, "event_id": e.ID, "seq": e.Seq}))
+	rich := func(component string, props object) message {
+		return of("rich_content", "rich_content", object{
+			"rich_content_id": component + "-" + strconv.FormatInt(e.ID, 10), "component": component, "props": props, "event_id": e.ID,
+		})
+	}
+	if len(e.Sources) > 0 {
+		all = append(all, rich("sources", object{"sources": e.Sources}))
+	}
+	if len(e.Choices) > 0 {
+		all = append(all, rich("choices", object{"choices": e.Choices}))
+	}
+	return all
+}
+
+// tool is the call of a tool of the page, or the report of one that the agent has itself.
+func tool(e *voice.Event) []message {
+	if e.Tool == nil {
+		return nil
+	}
+	x := object{"tool_name": e.Tool.Name, "tool_call_id": e.Tool.ID, "event_id": e.ID}
+	if e.Kind == voice.ToolUsed {
+		x["tool_type"], x["is_error"], x["is_called"] = "system", e.Tool.Failed, true
+		return []message{of("agent_tool_response", "agent_tool_response", x)}
+	}
+	x["parameters"] = object{}
+	if parameters := json.RawMessage(e.Tool.Parameters); json.Valid(parameters) {
+		x["parameters"] = parameters
+	}
+	return []message{of("client_tool_call", "client_tool_call", x)}
+}

@@ -1,0 +1,97 @@
+package convai
+
+import "sync"
+
+const (
+	// maxOutbox and maxOutboxBytes bound what waits for a client that does not read: about ten seconds of sound.
+	maxOutbox      = 2000
+	maxOutboxBytes = 2 << 20
+)
+
+// message is one that waits to be written.
+type message struct {
+	text  []byte
+	sound bool
+}
+
+// outbox holds what waits to be written, in order. Adding never blocks.
+type outbox struct {
+	ready chan struct{} // signals that there is something, or that it was closed
+
+	mu     sync.Mutex
+	all    []message
+	bytes  int
+	closed bool
+}
+
+func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
+
+// add appends a message; full: it found no room. Nothing is added once the outbox is closed.
+func (b *outbox) add(m message) (full bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return false
+	case len(b.all) >= maxOutbox || b.bytes+len(m.text) > maxOutboxBytes:
+		return true
+	}
+	b.all, b.bytes = append(b.all, m), b.bytes+len(m.text)
+	b.signal()
+	return false
+}
+
+// clear drops the sound that waits.
+func (b *outbox) clear() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := b.all[:0]
+	for _, m := range b.all {
+		if m.sound {
+			b.bytes -= len(m.text)
+		} else {
+			kept = append(kept, m)
+		}
+	}
+	clear(b.all[len(kept):])
+	b.all = kept
+}
+
+// close has next return what waits and then nothing more.
+func (b *outbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.signal()
+}
+
+func (b *outbox) signal() {
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+// next waits for a message; ok is false once the outbox is closed and empty, or done is.
+func (b *outbox) next(done <-chan struct{}) (text []byte, ok bool) {
+	for {
+		b.mu.Lock()
+		if len(b.all) > 0 {
+			text = b.all[0].text
+			b.all[0] = message{}
+			b.all, b.bytes = b.all[1:], b.bytes-len(text)
+			b.mu.Unlock()
+			return text, true
+		}
+		closed := b.closed
+		b.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		select {
+		case <-b.ready:
+		case <-done:
+			return nil, false
+		}
+	}
+}
