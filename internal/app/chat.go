@@ -91,7 +91,7 @@ func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route
 	for i := range all {
 		all[i].Handle = api.Gated(a.store, all[i].Handle)
 	}
-	all = append(all, widget.Pages(d, root)...)
+	all = append(append(all, widget.Pages(d, root)...), widget.TryRoute(d))
 	if a.cfg.Demo {
 		all = append(all, widget.DemoRoute(d, func() widget.Demo { return widget.Demo{Widget: a.ready.ChatWidgetID, Key: a.ready.AccessKey} }))
 	}

@@ -47,10 +47,7 @@ func (d Deps) demo(w http.ResponseWriter, r *http.Request, demo Demo) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	// What docs/reference/widgets.md recommends to sites with a policy.
-	origin := originOf(pages)
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"' "+origin+"; connect-src "+origin+
-		"; frame-src "+origin+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", customerPolicy(nonce, originOf(pages)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 	h.Set("Cache-Control", "no-store")

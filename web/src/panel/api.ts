@@ -58,6 +58,14 @@ export async function send<T>(method: string, path: string, o: Options = {}): Pr
   throw await problemOf(r);
 }
 
+/** sound asks for something that is heard. */
+export async function sound(path: string, body: unknown, signal: AbortSignal): Promise<ArrayBuffer> {
+  const r = await fetch(address(path), { method: "POST", headers: { "X-Carillon-Panel": "1", "Content-Type": "application/json" }, credentials: "same-origin", signal, body: JSON.stringify(body) })
+    .catch((e: unknown) => { throw signal.aborted ? e : new Unreachable(); });
+  if (!r.ok) throw await problemOf(r);
+  return r.arrayBuffer();
+}
+
 /** problemOf reads the error in a response. */
 export async function problemOf(r: Response): Promise<Problem> {
   const e = (await r.json().catch(() => ({}))) as { error?: string; message?: string; details?: Record<string, unknown>; request_id?: string; retry_after?: number };

@@ -17,8 +17,16 @@ export interface User { id: string; email: string; name: string; role: Role; las
 
 export interface Agent {
   id?: string; name: string; language: string; engine: "builtin" | "openai" | "elevenlabs"; greeting: string; persona?: string; knowledge: string[]; tools: string[];
-  openai?: { base_url: string; model: string; api_key?: string; temperature?: number }; record: boolean; result: unknown[]; warning?: string;
+  openai?: { base_url: string; model: string; api_key?: string; temperature?: number }; elevenlabs?: { agent_id: string; api_key?: string; base_url?: string };
+  voice?: Voice; client_tools?: ClientTool[]; record: boolean; result: unknown[]; warning?: string;
 }
+export interface Service { base_url: string; model?: string; api_key?: string }
+export interface Voice {
+  speaker: "espeak" | "openai"; transcriber: "none" | "pocketsphinx" | "openai" | "vosk"; name?: string; speed: number; silence_ms: number;
+  speaker_service?: Service; transcriber_service?: Service;
+}
+/** ClientTool is something that the page of a voice widget does for the agent. A string as its parameters is what is no JSON yet. */
+export interface ClientTool { name: string; description: string; parameters?: Record<string, unknown> | string; phrases?: string[] }
 export interface Played { text: string; sources: { title: string; url: string }[]; choices: string[]; handoff?: string; end: boolean; unanswered: boolean; ms: number }
 export interface Found { knowledge: string; title: string; text: string; url: string; score: number; answers: boolean }
 export interface OpenQuestion { id: string; agent_id: string; agent_name: string; question: string; language: string; count: number; first_at: string; last_at: string; conversation_id: string }
@@ -30,7 +38,8 @@ export interface Hours { timezone: string; from: string; to: string; days: strin
 export interface Widget {
   id?: string; kind: "chat" | "voice"; name: string; agent?: string; welcome: string; translations: Record<string, string>; language: string;
   appearance: { primary_color?: string; position?: string; animation?: string; title?: string }; allowed_origins: string[]; talk_to_person?: boolean;
-  texts?: Record<string, Record<string, string>>; hours?: Hours; identity_secret?: string; warning?: string; [more: string]: unknown;
+  texts?: Record<string, Record<string, string>>; hours?: Hours; identity_secret?: string; warning?: string;
+  text_input?: boolean; transcript?: boolean; terms?: string; overrides?: string[]; [more: string]: unknown; // text_input to overrides: of voice widgets
 }
 
 export type State = "bot" | "queued" | "active" | "wrap_up" | "resolved" | "missed" | "abandoned";
@@ -46,8 +55,12 @@ export interface Counts { mine: number; unassigned: number; automated: number; a
 export interface ChatFile { id: string; name: string; type: string; size: number; url?: string }
 export interface Turn {
   seq: number; author: Author; kind: "text" | "choices" | "choice" | "file" | "event"; text: string; at: string; client_id?: string; note?: boolean; account_id?: string;
-  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number;
+  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud;
 }
+/** Aloud is how a turn was said: times in milliseconds, and of a response that was cut what was heard of it. */
+export interface Aloud { length_ms?: number; detect_ms?: number; transcribe_ms?: number; think_ms?: number; first_audio_ms?: number; cut?: boolean; heard?: string }
+/** Address is what a talk is opened with. */
+export interface TalkAddress { signed_url: string; conversation_id: string; conversation_token: string; expires_at: string }
 export interface Contact { id: string; name: string; email: string; number: string; language: string; verified: boolean; visitor_id: string; created_at: string; seen_at: string }
 export interface Thread { conversation: Conversation; contact: Contact; turns: Turn[]; more: boolean }
 export interface Teammate { account_id: string; name: string; email: string; role: Role; present: boolean; away: boolean }

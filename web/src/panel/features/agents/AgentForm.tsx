@@ -4,10 +4,14 @@ import { useTexts } from "../../i18n";
 import type { Agent, Base } from "../../types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
-import { Card } from "../../ui/parts";
+import { Card, Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { ClientTools } from "./ClientTools";
 import { texts } from "./texts";
+import { VoiceForm } from "./VoiceForm";
+import { voiceTexts } from "./voiceTexts";
 
+const engines = ["builtin", "openai", "elevenlabs"] as const;
 const tools = ["search", "handoff", "hang_up"] as const;
 
 /** AgentForm is who an agent is, what it answers from and what with. */
@@ -15,7 +19,6 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
   const t = useTexts(texts);
   const { value: a, set, error } = draft;
   const bases = useList<Base>("knowledge");
-  const engines: Agent["engine"][] = a.engine === "elevenlabs" ? ["builtin", "openai", "elevenlabs"] : ["builtin", "openai"];
   return (
     <div className="stack">
       <Card label={t.name}>
@@ -33,8 +36,10 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
             <div className="stack" style={{ gap: 12 }}>{engines.map((e) => <Radio key={e} value={e} label={t[e]} description={t[`${e}Help`]} />)}</div>
           </Radio.Group>
           {a.engine === "openai" && <Server draft={draft} />}
+          {a.engine === "elevenlabs" && <Elsewhere draft={draft} />}
         </div>
       </Card>
+      {a.engine !== "elevenlabs" && <VoiceForm draft={draft} />}
       <Card title={t.abilities}>
         <div className="form">
           {tools.map((tool) => (
@@ -44,7 +49,25 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
           <Textarea label={t.greeting} description={t.greetingHelp} autosize minRows={2} value={a.greeting} onChange={(e) => set({ greeting: e.currentTarget.value })} error={error("greeting")} />
         </div>
       </Card>
+      {a.engine !== "elevenlabs" && <ClientTools draft={draft} />}
     </div>
+  );
+}
+
+/** Elsewhere is the agent of an ElevenLabs account. */
+function Elsewhere({ draft }: { draft: Draft<Agent> }) {
+  const t = useTexts(voiceTexts);
+  const { value: a, set, error } = draft;
+  const e = a.elevenlabs ?? { agent_id: "" };
+  const change = (more: Partial<NonNullable<Agent["elevenlabs"]>>) => set({ elevenlabs: { ...e, ...more } });
+  return (
+    <>
+      <Note><p>{t.elevenNote}</p></Note>
+      <TextInput label={t.elevenAgent} description={t.elevenAgentHelp} spellCheck={false} value={e.agent_id} onChange={(x) => change({ agent_id: x.currentTarget.value })} error={error("elevenlabs.agent_id")} />
+      <PasswordInput label={t.elevenKey} description={t.elevenKeyHelp} autoComplete="off" visibilityToggleButtonProps={{ "aria-label": t.elevenKey }} value={e.api_key ?? ""}
+        onChange={(x) => change({ api_key: x.currentTarget.value || undefined })} error={error("elevenlabs.api_key")} />
+      <TextInput label={t.elevenAddress} description={t.elevenAddressHelp} type="url" spellCheck={false} value={e.base_url ?? ""} onChange={(x) => change({ base_url: x.currentTarget.value || undefined })} error={error("elevenlabs.base_url")} />
+    </>
   );
 }
 

@@ -6,8 +6,11 @@ import type { Widget } from "../../types";
 import type { Draft } from "../../ui/draft";
 import { Note } from "../../ui/parts";
 import { texts } from "./texts";
+import { voiceTexts } from "./voiceTexts";
 
 const corners = ["bottom-right", "bottom-left", "top-right", "top-left"] as const;
+/** animations are those that the button knows; the configuration takes any word. */
+const animations = ["pulse", "wave", "bounce"] as const;
 const swatches = ["#2f5bd7", "#0b5c8e", "#0b6e4f", "#7a3fb0", "#b3261e", "#a34b00", "#1d1c1a"];
 
 const valid = (colour?: string): colour is string => /^#[0-9a-f]{6}$/i.test(colour ?? "");
@@ -15,14 +18,17 @@ const valid = (colour?: string): colour is string => /^#[0-9a-f]{6}$/i.test(colo
 /** Look is what the widget looks like. */
 export function Look({ draft }: { draft: Draft<Widget> }) {
   const t = useTexts(texts);
+  const v = useTexts(voiceTexts);
   const { value: w, set, error } = draft;
+  const voice = w.kind === "voice";
+  const animation = w.appearance.animation ?? "";
   const look = (change: Partial<Widget["appearance"]>) => set({ appearance: { ...w.appearance, ...change } });
   return (
     <div className="form">
       <TextInput label={t.name} description={t.nameHelp} maxLength={255} value={w.name} onChange={(e) => set({ name: e.currentTarget.value })} error={error("name")} />
-      <TextInput label={t.heading} description={t.headingHelp} value={w.appearance.title ?? ""} onChange={(e) => look({ title: e.currentTarget.value || undefined })} error={error("appearance.title")} />
+      <TextInput label={t.heading} description={voice ? v.headingHelp : t.headingHelp} value={w.appearance.title ?? ""} onChange={(e) => look({ title: e.currentTarget.value || undefined })} error={error("appearance.title")} />
       <div>
-        <TextInput label={t.colour} description={t.colourHelp} value={w.appearance.primary_color ?? ""} maxLength={7} spellCheck={false} placeholder="#2f5bd7"
+        <TextInput label={t.colour} description={voice ? v.colourHelp : t.colourHelp} value={w.appearance.primary_color ?? ""} maxLength={7} spellCheck={false} placeholder="#2f5bd7"
           leftSection={<input type="color" className="colour-well" aria-label={t.pick} value={valid(w.appearance.primary_color) ? w.appearance.primary_color : "#2f5bd7"} onChange={(e) => look({ primary_color: e.currentTarget.value })} />}
           onChange={(e) => look({ primary_color: e.currentTarget.value.trim() || undefined })} error={error("appearance.primary_color")} />
         <div className="tags" role="group" aria-label={t.colour} style={{ marginTop: 8, gap: 8 }}>
@@ -32,7 +38,11 @@ export function Look({ draft }: { draft: Draft<Widget> }) {
         </div>
         <Warnings colour={w.appearance.primary_color ?? ""} use={(primary_color) => look({ primary_color })} />
       </div>
-      <Select label={t.corner} allowDeselect={false} value={w.appearance.position || "bottom-right"} onChange={(v) => look({ position: v ?? undefined })} data={corners.map((c) => ({ value: c, label: t[c] }))} />
+      <Select label={t.corner} allowDeselect={false} value={w.appearance.position || "bottom-right"} onChange={(to) => look({ position: to ?? undefined })} data={corners.map((c) => ({ value: c, label: t[c] }))} />
+      {voice && (
+        <Select label={v.animation} description={v.animationHelp} allowDeselect={false} value={animation} onChange={(to) => look({ animation: to || undefined })} error={error("appearance.animation")}
+          data={[{ value: "", label: v.none }, ...animations.map((a) => ({ value: a as string, label: v[a] })), ...(animation === "" || animations.includes(animation as "pulse") ? [] : [{ value: animation, label: animation }])]} />
+      )}
     </div>
   );
 }

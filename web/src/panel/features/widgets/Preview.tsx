@@ -5,14 +5,19 @@ import { useTexts, type Language } from "../../i18n";
 import { useCompany } from "../../session";
 import { useTheme } from "../../shell/theme";
 import type { Agent, Widget } from "../../types";
-import { Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { widgets } from "./places";
 import { texts } from "./texts";
+import { VoicePreview } from "./VoicePreview";
 import "./preview.css";
 
-/** Preview is the chat page itself, in a frame: this page answers it as a customer's would, with the draft, and something said. */
-export function Preview({ widget: w, language }: { widget: Widget; language: string }) {
+/** Preview is how a widget looks with what is not stored yet. */
+export function Preview({ widget, language }: { widget: Widget; language: string }) {
+  return widget.kind === "voice" ? <VoicePreview widget={widget} language={language} /> : <ChatPreview widget={widget} language={language} />;
+}
+
+/** ChatPreview is the chat page itself, in a frame: this page answers it as a customer's would, with the draft, and something said. */
+function ChatPreview({ widget: w, language }: { widget: Widget; language: string }) {
   const t = useTexts(texts);
   const company = useCompany();
   const agents = useList<Agent>("agents");
@@ -51,7 +56,6 @@ export function Preview({ widget: w, language }: { widget: Widget; language: str
   }, [origin]);
   useEffect(() => { tell("get_widget", { widgetData: data }); }, [data]);
 
-  if (w.kind !== "chat") return <Note>{t.noPreview}</Note>;
   const colour = /^#[0-9a-f]{6}$/i.test(w.appearance.primary_color ?? "") ? w.appearance.primary_color! : "#2f5bd7";
   return (
     <section className="preview" aria-label={t.preview}>

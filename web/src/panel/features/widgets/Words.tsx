@@ -9,6 +9,7 @@ import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
+import { voiceTexts } from "./voiceTexts";
 
 /** own are the texts of the page that a company is likely to word in its own way. */
 const own = ["placeholder", "person", "queued", "away", "thanks", "missed", "rate", "rated", "offline"] as const;
@@ -18,6 +19,7 @@ export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: str
   const t = useTexts(texts);
   const s = useTexts(shared);
   const language = useLanguage();
+  const v = useTexts(voiceTexts);
   const { value: w, set, error } = draft;
   const [adding, setAdding] = useState("");
   const others = Object.keys(w.translations);
@@ -40,8 +42,8 @@ export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: str
   };
   return (
     <div className="form">
-      <LanguageField label={t.language} value={w.language} onChange={(v) => set({ language: v })} error={error("language")} />
-      <Textarea label={t.welcome} description={t.welcomeHelp} autosize minRows={2} value={w.welcome} onFocus={() => show(w.language)} onChange={(e) => set({ welcome: e.currentTarget.value })} error={error("welcome")} />
+      <LanguageField label={t.language} value={w.language} onChange={(tag) => set({ language: tag })} error={error("language")} />
+      <Textarea label={t.welcome} description={w.kind === "voice" ? v.welcomeHelp : t.welcomeHelp} autosize minRows={2} value={w.welcome} onFocus={() => show(w.language)} onChange={(e) => set({ welcome: e.currentTarget.value })} error={error("welcome")} />
       <div>
         <div className="field-label">{t.translations}</div>
         <div className="small muted" style={{ marginBottom: 8 }}>{t.translationsHelp}</div>
@@ -62,17 +64,17 @@ export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: str
           </Group>
         </div>
       </div>
-      <div>
+      {w.kind === "chat" && <div>
         <Group justify="space-between" align="flex-end" mb={8}>
           <div><div className="field-label">{t.wording}</div><div className="small muted">{t.wordingHelp}</div></div>
-          <Select aria-label={t.wordsIn} size="xs" w={150} allowDeselect={false} value={chosen} onChange={(v) => v && show(v)} data={all.map((l) => ({ value: l, label: languageName(l, language) }))} />
+          <Select aria-label={t.wordsIn} size="xs" w={150} allowDeselect={false} value={chosen} onChange={(l) => l && show(l)} data={all.map((l) => ({ value: l, label: languageName(l, language) }))} />
         </Group>
         <div className="stack" style={{ gap: 8 }}>
           {own.map((key) => (
             <TextInput key={key} aria-label={usual[key]} placeholder={usual[key]} maxLength={500} value={words[key] ?? ""} onChange={(e) => setWord(key, e.currentTarget.value)} error={error(`texts.${chosen}.${key}`)} />
           ))}
         </div>
-      </div>
+      </div>}
     </div>
   );
 }
