@@ -70,6 +70,7 @@ var layers = map[string]float64{
 
 	"internal/store":              6,
 	"internal/store/accounts":     6,
+	"internal/store/addresses":    6,
 	"internal/store/templates":    6,
 	"internal/store/resources":    6,
 	"internal/store/suppressions": 6,

@@ -1,9 +1,9 @@
 // Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
-// quiet for that long, contacts who have none, questions that were last asked then, idempotency keys, events, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// quiet for that long, contacts who have none, questions that were last asked then, idempotency keys, events, signed addresses, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ events ─▶ files ─▶ quotas (once a day) ─▶ conversations and contacts, then notifications, company by company:
+//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ quotas (once a day) ─▶ conversations and contacts, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
 // On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
@@ -28,6 +28,7 @@ const (
 	Contacts      = "contacts"
 	Files         = "files"
 	Questions     = "questions"
+	Addresses     = "signed_addresses"
 )
 
 // Options wire a Purge. The zero value works.
@@ -94,6 +95,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if busy, err := p.files(ctx, now); busy || err != nil {
+		return err
+	}
+	if busy, err := p.addresses(ctx, now); busy || err != nil {
 		return err
 	}
 	if now.Sub(p.quotas) >= day {
@@ -200,6 +204,11 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 // files deletes those that no turn shows, one at a step: a file may have many megabytes. The others go with their conversations.
 func (p *Purge) files(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Files, func() (store.Purged, error) { return p.store.DropFiles(ctx, now, 1) })
+}
+
+// addresses deletes the addresses of sockets that expired an hour ago: until then they say why they are not good any more.
+func (p *Purge) addresses(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Addresses, func() (store.Purged, error) { return p.store.DropAddresses(ctx, now.Add(-time.Hour), p.pace.rows) })
 }
 
 // steps repeats a step until it leaves nothing.

@@ -223,6 +223,7 @@ var meant = []struct {
 	{"WHERE company_id = $1 AND seq > $2 AND seq < $3 ORDER", by("notification_company")},
 	{"FROM page CROSS JOIN message", by("INTEGER PRIMARY KEY", "message_pkey")},
 	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
+	{"DELETE FROM signed_address WHERE id IN", by("signed_address_expiry")},
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
 	{"AND assignee = $2 AND assignee <> '' AND state IN", by("conversation_mine")},
 	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/cache"
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/addresses"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
@@ -94,6 +95,7 @@ type Store struct {
 	chats        *chats.Store
 	questions    *questions.Store
 	files        *files.Store
+	addresses    *addresses.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -140,6 +142,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
+	s.addresses = addresses.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -166,6 +169,9 @@ func (s *Store) Questions() *questions.Store { return s.questions }
 
 // Files are the tables of files that people send.
 func (s *Store) Files() *files.Store { return s.files }
+
+// Addresses are the signed addresses of sockets.
+func (s *Store) Addresses() *addresses.Store { return s.addresses }
 
 // node is this node's id, once it has joined the others.
 func (s *Store) node() string { return s.nodeID.Load().(string) }
