@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"carillon/internal/knowledge"
@@ -33,6 +34,9 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	case kind == leaves:
 		return emit(Action{Say: texts.goodbye})
 	}
+	if tool := toolFor(r, words); tool != nil {
+		return useTool(ctx, r, tool, texts, emit)
+	}
 	var found []knowledge.Hit
 	if b.search != nil {
 		var err error
@@ -50,6 +54,43 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 		}
 	}
 	return emit(Action{Sources: []Source{{Title: best.Title, URL: best.URL}}})
+}
+
+// toolFor is the client tool one of whose phrases a message contains; nil: there is none.
+func toolFor(r *Request, words []string) *ClientTool {
+	message := " " + strings.Join(words, " ") + " "
+	tools := r.Tools()
+	for i := range tools {
+		for _, phrase := range tools[i].Phrases {
+			if p := strings.Join(knowledge.Words(phrase), " "); p != "" && strings.Contains(message, " "+p+" ") {
+				return &tools[i]
+			}
+		}
+	}
+	return nil
+}
+
+// toolResultMost is how many bytes of a tool's result are said.
+const toolResultMost = 1000
+
+// useTool has the page run a tool and says its result. The tool gets the message.
+func useTool(ctx context.Context, r *Request, tool *ClientTool, t texts, emit func(Action) error) error {
+	parameters, err := json.Marshal(map[string]string{"message": r.Message()})
+	if err != nil {
+		return err
+	}
+	result, err := r.UseTool(ctx, tool.Name, string(parameters))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return emit(Action{Say: t.failed, Choices: []string{t.person}, Failure: "The page's tool " + tool.Name + " failed: " + err.Error()})
+	}
+	result = strings.TrimSpace(strings.ToValidUTF8(result[:min(len(result), toolResultMost)], ""))
+	if result == "" {
+		result = t.done
+	}
+	return emit(Action{Say: result})
 }
 
 // proposed reports whether the agent's last words proposed a teammate.

@@ -15,6 +15,17 @@ type Request struct {
 	Language       string // BCP 47; of the conversation
 	ContactName    string
 	Said           []Said // oldest first; the last is what the contact said
+	// UseTool has the contact's page run one of the agent's client tools and returns the result. Its error is for the agent to read.
+	// nil: there is no page that runs tools.
+	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
+}
+
+// Tools are the client tools that can be used here.
+func (r *Request) Tools() []ClientTool {
+	if r.UseTool == nil {
+		return nil
+	}
+	return r.Agent.ClientTools
 }
 
 // Said is a turn of the conversation as the agent gets it.

@@ -8,7 +8,7 @@ import (
 )
 
 // texts are what the built-in thinker says in one language.
-type texts struct{ greeting, thanks, goodbye, declined, unknown, person string }
+type texts struct{ greeting, thanks, goodbye, declined, unknown, person, done, failed string }
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	"en": {
@@ -18,6 +18,8 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		declined: "All right. What else would you like to know?",
 		unknown:  "I do not know that. Shall I get a person for you?",
 		person:   "Talk to a person",
+		done:     "Done.",
+		failed:   "That did not work.",
 	},
 	"es": {
 		greeting: "¡Hola! ¿Qué le gustaría saber?",
@@ -26,6 +28,8 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		declined: "De acuerdo. ¿Qué más le gustaría saber?",
 		unknown:  "No lo sé. ¿Quiere hablar con una persona?",
 		person:   "Hablar con una persona",
+		done:     "Hecho.",
+		failed:   "No ha funcionado.",
 	},
 	"pt": {
 		greeting: "Olá! O que gostaria de saber?",
@@ -34,6 +38,8 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		declined: "Está bem. O que mais gostaria de saber?",
 		unknown:  "Não sei. Quer falar com uma pessoa?",
 		person:   "Falar com uma pessoa",
+		done:     "Feito.",
+		failed:   "Não funcionou.",
 	},
 }
 
@@ -147,3 +153,9 @@ func phraseOf(words []string) (kind talk, n int) {
 	}
 	return asks, 0
 }
+
+// Agrees reports whether a message says yes and nothing else.
+func Agrees(message string) bool { return talkOf(knowledge.Words(message)) == agrees }
+
+// Declines reports whether a message says no and nothing else.
+func Declines(message string) bool { return talkOf(knowledge.Words(message)) == declines }

@@ -156,10 +156,11 @@ type Said struct {
 	Kind     string // text, choice or file
 	Text     string
 	File     *chats.File
+	Voice    *chats.Voice // it was said aloud
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice}, At: now}
 }
 
 // ownID is a client id as it is stored: what authors make up never meets.
@@ -173,8 +174,17 @@ func ownID(author chats.Author, clientID string) string {
 // Say appends what the contact says. Said again with the same client id it returns the first turn. Errors: not_found,
 // limit_exceeded.
 func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
+	turn, c, err := s.say(ctx, companyID, id, in)
+	if err == nil && c.ReplySeq > 0 {
+		s.replies.reply(companyID, id)
+	}
+	return turn, c, err
+}
+
+// say appends what the contact says and marks that the agent is to reply.
+func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	turn, c, err := s.append(ctx, companyID, id, ownID(chats.Visitor, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
+	return s.append(ctx, companyID, id, ownID(chats.Visitor, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
 		if err := full(c); err != nil {
 			return nil, err
 		}
@@ -193,10 +203,6 @@ func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) 
 		}
 		return turns, nil
 	})
-	if err == nil && c.ReplySeq > 0 {
-		s.replies.reply(companyID, id)
-	}
-	return turn, c, err
 }
 
 func stateOfNew(c *chats.Conversation) chats.State {

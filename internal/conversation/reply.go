@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/store/chats"
+	"carillon/internal/voice"
 )
 
 const (
@@ -109,7 +110,7 @@ func (s *replies) work(ctx context.Context, j job) {
 	r := &replying{cancel: cancel}
 	s.underWay[j.id] = r
 	s.mu.Unlock()
-	again, err := s.replyTo(ctx, j)
+	_, again, err := s.replyTo(ctx, j, nil, nil)
 	var silent *silentError
 	if errors.As(err, &silent) && !errors.Is(ctx.Err(), context.Canceled) {
 		s.o.Log.WarnContext(ctx, "hand over what the agent could not reply to", "company", j.companyID, "conversation", j.id, "error", err)
@@ -138,19 +139,21 @@ func (e *silentError) Unwrap() error { return e.err }
 
 var errOvertaken = errors.New("somebody else answers")
 
-// replyTo gives the reply that a conversation waits for. again reports that the contact said more meanwhile.
-func (s *replies) replyTo(ctx context.Context, j job) (again bool, err error) {
+// replyTo gives the reply that a conversation waits for, and returns its turn; nil: there is none. again reports that the contact
+// said more meanwhile. use runs the tools of the contact's page, emit gets each action; both may be nil.
+func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn, again bool, err error) {
 	c, err := s.store.Find(ctx, j.companyID, j.id)
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
-		return false, err
+		return nil, false, err
 	}
 	request, err := s.request(ctx, c)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return false, &silentError{c, err}
+		return nil, false, &silentError{c, err}
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
+	request.UseTool = use
 	s.screens.Typing(c.CompanyID, c.ID, chats.Agent, request.Agent.Name, "")
 	var said answer
 	checked := time.Now()
@@ -164,13 +167,16 @@ func (s *replies) replyTo(ctx context.Context, j job) (again bool, err error) {
 		if a.Say != "" {
 			s.screens.delta(c, a.Say)
 		}
-		return said.add(a)
+		if err := said.add(a); err != nil || emit == nil {
+			return err
+		}
+		return emit(a)
 	})
 	switch {
 	case errors.Is(err, errOvertaken):
-		return false, nil
+		return nil, false, nil
 	case err != nil:
-		return false, &silentError{c, err}
+		return nil, false, &silentError{c, err}
 	}
 	if said.unanswered {
 		s.o.Unanswered(ctx, c, request.Message())
@@ -178,15 +184,17 @@ func (s *replies) replyTo(ctx context.Context, j job) (again bool, err error) {
 	return s.storeReply(ctx, c, request, &said)
 }
 
-func (s *replies) storeReply(ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer) (again bool, err error) {
+func (s *replies) storeReply(
+	ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer,
+) (turn *chats.Turn, again bool, err error) {
 	there := true
 	if said.handoff != "" {
 		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
-	now := s.now()
-	change, err := s.change(ctx, c.CompanyID, c.ID, "reply:"+strconv.FormatInt(c.ReplySeq, 10), func(have *chats.Conversation) ([]chats.Turn, error) {
+	now, clientID := s.now(), "reply:"+strconv.FormatInt(c.ReplySeq, 10)
+	change, err := s.change(ctx, c.CompanyID, c.ID, clientID, func(have *chats.Conversation) ([]chats.Turn, error) {
 		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
 			return nil, errOvertaken
 		}
@@ -205,9 +213,15 @@ func (s *replies) storeReply(ctx context.Context, c *chats.Conversation, r *agen
 		return turns, nil
 	})
 	if errors.Is(err, errOvertaken) {
-		return false, nil
+		return nil, false, nil
 	}
-	return err == nil && change.Conversation.ReplySeq > c.ReplySeq, err
+	if err != nil {
+		return nil, false, err
+	}
+	if turn = change.Repeated; turn == nil && len(change.Turns) > 0 && change.Turns[0].ClientID == clientID {
+		turn = &change.Turns[0]
+	}
+	return turn, change.Conversation.ReplySeq > c.ReplySeq, nil
 }
 
 // handOver gives the contact a teammate instead of the reply that the agent could not give.
@@ -247,10 +261,16 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: contact.Name,
 	}
 	for _, t := range turns {
+		if t.Extra.Event == Remarked {
+			r.Said = append(r.Said, agent.Said{Contact: true, Text: "(" + t.Text + ")"})
+		}
 		if t.Note || t.Kind == chats.KindEvent {
 			continue
 		}
 		text := t.Text
+		if v := t.Extra.Voice; v != nil && v.Cut { // what was not heard was not said
+			text = v.Heard + " …"
+		}
 		if t.Extra.File != nil {
 			text = "[" + t.Extra.File.Name + "] " + text
 		}

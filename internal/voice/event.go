@@ -11,6 +11,7 @@ const (
 	Tentative   EventKind = "tentative"   // Text is what is understood so far
 	Responding  EventKind = "responding"  // the response ID begins
 	Piece       EventKind = "piece"       // Text is the next piece of the response ID
+	Sounding    EventKind = "sounding"    // the sound that is written from now on is of the response ID
 	Responded   EventKind = "responded"   // Text is the whole response ID, with Sources and Choices; Seq its turn
 	Corrected   EventKind = "corrected"   // of the response ID only Text was heard; Original is the whole
 	Interrupted EventKind = "interrupted" // the response ID is cut off: what was sent of it is not to be played

@@ -115,7 +115,7 @@ func (e *exchange) run(ctx context.Context) error {
 		return err
 	}
 	e.messages = prompt(e.request, e.found)
-	tools := toolsOf(e.request.Agent)
+	tools := toolsOf(e.request)
 	for round := 0; ; round++ {
 		if round == maxRounds {
 			tools = nil

@@ -44,8 +44,9 @@ const (
 	maxReason    = 300
 )
 
-// toolsOf are the tools of an agent that exist here.
-func toolsOf(a *agent.Agent) (all []tool) {
+// toolsOf are the tools that the server may use: the agent's that exist here, and those of the contact's page.
+func toolsOf(r *agent.Request) (all []tool) {
+	a := r.Agent
 	add := func(name, description, parameters string) {
 		if slices.Contains(a.Tools, name) {
 			all = append(all, tool{"function", definition{name, description, json.RawMessage(parameters)}})
@@ -55,12 +56,39 @@ func toolsOf(a *agent.Agent) (all []tool) {
 		`{"type":"object","properties":{"query":{"type":"string","description":"What to search for, in the words of an article"}},"required":["query"],"additionalProperties":false}`)
 	add(handoffTool, "Have a teammate of the company take over the conversation: when the person asks for one, or you cannot help.",
 		`{"type":"object","properties":{"reason":{"type":"string","description":"Why, in a few words for the teammate"}},"required":["reason"],"additionalProperties":false}`)
+	for _, t := range r.Tools() {
+		parameters := t.Parameters
+		if len(parameters) == 0 {
+			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		all = append(all, tool{"function", definition{t.Name, t.Description, parameters}})
+	}
 	return all
+}
+
+const maxToolResult = 4000 // bytes of what the page's tool returns
+
+// useClient has the contact's page run a tool.
+func (e *exchange) useClient(ctx context.Context, call toolCall) (string, error) {
+	if !json.Valid([]byte(call.Function.Arguments)) {
+		return "Error: the arguments are no JSON object", nil
+	}
+	result, err := e.request.UseTool(ctx, call.Function.Name, call.Function.Arguments)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "Error: " + line(err.Error()), nil
+	}
+	return strings.ToValidUTF8(result[:min(len(result), maxToolResult)], ""), nil
 }
 
 // use runs a tool and returns what the server gets. What is wrong with a call is for the server to mend.
 func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 	name := call.Function.Name
+	if slices.ContainsFunc(e.request.Tools(), func(t agent.ClientTool) bool { return t.Name == name }) {
+		return e.useClient(ctx, call)
+	}
 	if !slices.Contains(e.request.Agent.Tools, name) {
 		return "Error: there is no tool " + line(name), nil
 	}

@@ -29,6 +29,9 @@ type Change struct {
 	// other effects: it is called again when the transaction is repeated.
 	Edit func(c *Conversation) ([]Turn, error)
 
+	// Spoken records how a turn was said; nil: nothing. A Change has it or Edit.
+	Spoken *Spoken
+
 	// What was found. Turns are the appended ones.
 	Conversation *Conversation
 	Turns        []Turn
@@ -36,6 +39,12 @@ type Change struct {
 
 	changed bool
 	err     error
+}
+
+// Spoken is how a turn was said aloud.
+type Spoken struct {
+	Seq   int64
+	Voice Voice
 }
 
 // Do stores a change. A caller that leaves does not undo it. Errors: not_found, and what Edit returned.
@@ -77,6 +86,13 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	}
 	if err := x.update(ctx, tx); err != nil {
 		return err
+	}
+	for _, c := range changes {
+		if c.Spoken != nil && c.err == nil {
+			if err := setSpoken(ctx, tx, c.ConversationID, c.Spoken); err != nil {
+				return err
+			}
+		}
 	}
 	for _, c := range changes {
 		if len(c.Turns) > 0 || c.changed {
@@ -148,6 +164,9 @@ func (x *changing) apply(c *Change) {
 			return
 		}
 	}
+	if c.Spoken != nil {
+		return
+	}
 	turns, err := c.Edit(&have)
 	if err != nil {
 		c.err = err
@@ -164,6 +183,20 @@ func (x *changing) apply(c *Change) {
 			x.repeated[turnKey{c.ConversationID, t.ClientID}] = t
 		}
 	}
+}
+
+// setSpoken writes how a turn was said beside what the turn holds.
+func setSpoken(ctx context.Context, tx *db.Tx, conversationID string, s *Spoken) error {
+	t, err := db.Find(ctx, tx, "turn", func(row db.Scan) (*Turn, error) {
+		t, err := scanTurn(row)
+		return &t, err
+	}, "SELECT "+turnColumns+" FROM turn WHERE conversation_id = $1 AND seq = $2", conversationID, s.Seq)
+	if err != nil || t == nil {
+		return err
+	}
+	t.Extra.Voice = &s.Voice
+	_, err = tx.Exec(ctx, "UPDATE turn SET payload = $1 WHERE conversation_id = $2 AND seq = $3", extraText(&t.Extra), conversationID, s.Seq)
+	return db.Wrap(err, "record how a turn was said")
 }
 
 // update writes the conversations that were changed.

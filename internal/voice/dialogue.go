@@ -1,0 +1,49 @@
+package voice
+
+import (
+	"context"
+
+	"carillon/internal/agent"
+	"carillon/internal/store/chats"
+)
+
+// Dialogue keeps the conversations that are held aloud, and has agents respond in them. Its methods are safe for concurrent use.
+type Dialogue interface {
+	// Begin returns what a talk in a conversation begins with. Errors: not_found.
+	Begin(ctx context.Context, companyID, id string) (*Talk, error)
+	// State returns where a conversation stands, and its place in the queue. It is a sign of life of its contact.
+	State(ctx context.Context, companyID, id string) (c *chats.Conversation, position int, err error)
+	// Say stores what the person said.
+	Say(ctx context.Context, companyID, id string, in Saying) (*chats.Turn, error)
+	// Respond has the agent respond to what the person said last. emit gets each action as it is known; the turn is what was stored
+	// of it. nil: nothing was, because somebody else responds, or the agent only handed over.
+	Respond(ctx context.Context, companyID, id string, use ToolUser, emit func(agent.Action) error) (*chats.Turn, error)
+	// Announce stores what the agent says by itself. excuse: it stands for the response that the person waits for.
+	Announce(ctx context.Context, companyID, id string, in Saying, excuse bool) (*chats.Turn, error)
+	// Answer stores what a teammate said aloud.
+	Answer(ctx context.Context, t Teammate, in Saying) (*chats.Turn, error)
+	// Spoke records how a turn was said.
+	Spoke(ctx context.Context, companyID, id string, seq int64, v chats.Voice) error
+	// Leave ends the conversation for the person.
+	Leave(ctx context.Context, companyID, id string) error
+}
+
+// ToolUser runs a tool of the page and returns its result. Its error is for the agent to read.
+type ToolUser func(ctx context.Context, name, parameters string) (result string, err error)
+
+// Talk is what a talk begins with.
+type Talk struct {
+	Conversation *chats.Conversation
+	Agent        *agent.Agent // nil: a teammate answers
+	CompanyName  string
+	ContactName  string
+}
+
+// Saying is something that is said.
+type Saying struct {
+	ClientID string
+	Kind     string // text, choice or choices
+	Text     string
+	Choices  []string
+	Voice    *chats.Voice // nil: it was typed
+}

@@ -1,0 +1,155 @@
+package voice
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	preRoll         = 400 * time.Millisecond // of sound before the speech that was found, which is part of it
+	resultTimeout   = 8 * time.Second
+	maxPending      = 4096 // pieces of sound that wait for a transcriber
+	scoreEveryChunk = 3
+)
+
+// listener finds what one person says, and has it transcribed.
+type listener struct {
+	rate     int
+	detector Detector
+	services Transcriber    // nil: nothing is transcribed
+	hearing  func() Hearing // of the utterance that begins
+	post     func(func())   // runs a function on the session's goroutine
+	log      func(what string, err error)
+	ears     ears
+	rest     []int16 // less than a chunk
+	before   []int16 // the last preRoll of sound
+	current  *utterance
+	counted  int
+	// What is called on the session's goroutine.
+	onScore func(score float32)
+	onBegan func(u *utterance)
+	onGoes  func(u *utterance)
+	onOver  func(u *utterance)
+	onText  func(u *utterance, t Transcript, err error)
+}
+
+// utterance is something that a person says in one go.
+type utterance struct {
+	spoken time.Duration
+	length time.Duration // of the sound, with the silence at its end
+	detect time.Duration // from the last word to the end that was found
+	ended  time.Time
+	took   time.Duration // transcribing
+	pcm    chan []int16
+	cancel context.CancelFunc
+}
+
+func newListener(rate int, d Detector, services Transcriber) *listener {
+	return &listener{rate: rate, detector: d, services: services, ears: ears{chunk: time.Duration(d.Chunk()) * time.Second / time.Duration(rate)}}
+}
+
+// add takes the next sound. silence ends an utterance.
+func (l *listener) add(ctx context.Context, pcm []int16, silence time.Duration) {
+	l.rest = append(l.rest, pcm...)
+	n := l.detector.Chunk()
+	for len(l.rest) >= n {
+		chunk := append([]int16(nil), l.rest[:n]...)
+		l.rest = l.rest[n:]
+		l.addChunk(ctx, chunk, silence)
+	}
+}
+
+func (l *listener) addChunk(ctx context.Context, chunk []int16, silence time.Duration) {
+	score := l.detector.Score(chunk)
+	if l.counted++; l.counted%scoreEveryChunk == 0 && l.onScore != nil {
+		l.onScore(score)
+	}
+	what := l.ears.add(score, silence)
+	if what != nothing && what != began && l.current != nil {
+		l.give(chunk)
+		l.current.spoken = l.ears.spoken
+	}
+	switch what {
+	case began:
+		l.begin(ctx, chunk)
+	case goes:
+		l.onGoes(l.current)
+	case over:
+		l.end()
+	default:
+		l.before = append(l.before, chunk...)
+		if most := int(preRoll * time.Duration(l.rate) / time.Second); len(l.before) > most {
+			l.before = l.before[len(l.before)-most:]
+		}
+	}
+}
+
+func (l *listener) begin(ctx context.Context, chunk []int16) {
+	ctx, cancel := context.WithCancel(ctx)
+	u := &utterance{spoken: l.ears.spoken, pcm: make(chan []int16, maxPending), cancel: cancel}
+	l.current = u
+	l.give(l.before)
+	l.before = nil
+	l.give(chunk)
+	if l.services != nil {
+		go l.transcribe(ctx, u, l.hearing())
+	}
+	l.onBegan(u)
+}
+
+// give adds sound to the current utterance. What a transcriber does not take in time is left out.
+func (l *listener) give(pcm []int16) {
+	l.current.length += time.Duration(len(pcm)) * time.Second / time.Duration(l.rate)
+	select {
+	case l.current.pcm <- pcm:
+	default:
+	}
+}
+
+func (l *listener) end() {
+	u := l.current
+	l.current = nil
+	u.ended, u.detect = time.Now(), l.ears.silence
+	close(u.pcm)
+	l.onOver(u)
+}
+
+// transcribe has a service transcribe an utterance while it is said.
+func (l *listener) transcribe(ctx context.Context, u *utterance, h Hearing) {
+	defer u.cancel()
+	t, err := l.result(ctx, u, h)
+	if ctx.Err() != nil {
+		return
+	}
+	l.post(func() {
+		u.took = time.Since(u.ended)
+		l.onText(u, t, err)
+	})
+}
+
+func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcript, error) {
+	r, err := l.services.Listen(ctx, h)
+	if err == nil {
+		defer r.Close()
+	}
+	for pcm := range u.pcm { // to its end in any case, so that the error comes when the person has finished
+		if err == nil {
+			err = r.Write(pcm)
+		}
+	}
+	if err != nil {
+		return Transcript{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resultTimeout)
+	defer cancel()
+	return r.Result(ctx)
+}
+
+// close gives up what is being said.
+func (l *listener) close() {
+	if u := l.current; u != nil {
+		l.current = nil
+		u.cancel()
+		close(u.pcm)
+	}
+}

@@ -1,0 +1,500 @@
+package voice
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/realtime"
+	"carillon/internal/store/chats"
+)
+
+// The times of the loop.
+const (
+	fillerAfter    = 1500 * time.Millisecond // of our silence while it is our turn
+	stillEvery     = 2500 * time.Millisecond
+	apologyAfter   = 8 * time.Second
+	idleFirst      = 6 * time.Second
+	idleNext       = 12 * time.Second
+	typedIdle      = 10 * time.Minute // of somebody who types
+	waitingEvery   = 25 * time.Second // that somebody in the queue is spoken to
+	stateEvery     = 5 * time.Second  // that a place in the queue is looked up
+	goodbyeTimeout = 15 * time.Second
+	never          = time.Hour
+	ducked         = 0.3                     // of the loudness
+	resumeLeast    = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
+	resumeBack     = 200 * time.Millisecond  // that is heard again
+)
+
+// loop holds one talk. All of it runs on one goroutine; what takes time runs beside it and comes back through Session.call.
+type loop struct {
+	x            *Session
+	ctx          context.Context //nolint:containedctx // the loop is one call of Run
+	cancel       context.CancelFunc
+	conversation *chats.Conversation
+	position     int
+
+	frames  chan []int16    // from the line; closed when the person left
+	writes  chan func()     // what is stored, in order
+	own     map[string]bool // client ids of turns that this talk stored
+	ids     int64
+	mouth   *mouth
+	maker   *maker
+	person  *listener // nil: nothing is heard
+	mate    *mate
+	choices []string // that the person may take
+
+	response *response // that is being made or spoken; nil: none
+	held     *held     // what was cut off until it is known why
+	answer   *answer   // the agent's response that is awaited; nil: none
+	owed     time.Time // since when the person waits for a sound of ours; zero: it is not our turn
+	filled   time.Time // when the person was last asked to wait
+
+	idleSince time.Time
+	idles     int
+	repeats   int
+	confirm   string // what the person is asked to confirm
+	told      bool   // that speech is not understood
+	queuedAt  time.Time
+	stateAt   time.Time
+	mateGone  time.Time
+
+	ending string // why the talk ends once everything is said; "": it does not
+	endBy  time.Time
+	over   bool
+	tools  map[string]chan toolResult
+	digits string
+}
+
+func newLoop(ctx context.Context, x *Session) *loop {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loop{
+		x: x, ctx: ctx, cancel: cancel, conversation: x.talk.Conversation, frames: make(chan []int16, 64), writes: make(chan func(), 256),
+		own: map[string]bool{}, tools: map[string]chan toolResult{},
+	}
+	rate, lead := 16000, 300*time.Millisecond
+	if line := x.start.Line; line != nil {
+		rate, lead = line.Rate(), line.Lead()
+		l.person = l.listener(rate, nil)
+		l.person.onBegan, l.person.onGoes, l.person.onOver, l.person.onText = l.began, l.goes, l.endedUtterance, l.understood
+		l.person.onScore = func(score float32) { l.show(Event{Kind: Score, Value: score}) }
+	}
+	l.mouth = newMouth(rate, lead)
+	l.maker = newMaker(ctx, x)
+	return l
+}
+
+// listener returns ears for somebody. The transcriber is the agent's.
+func (l *loop) listener(rate int, services Transcriber) *listener {
+	if services == nil {
+		services = l.x.all.o.Transcribers[l.x.voice.Transcriber]
+	}
+	e := newListener(rate, l.x.all.o.Detector(rate), services)
+	e.post = func(f func()) { l.x.call(func(*loop) { f() }) }
+	e.hearing = func() Hearing {
+		return Hearing{
+			CompanyID: l.x.start.CompanyID, Voice: l.x.voice, Language: l.x.language(), Rate: rate, Expect: l.choices,
+			Partial: func(text string) { l.x.call(func(l *loop) { l.show(Event{Kind: Tentative, Text: text}) }) },
+		}
+	}
+	return e
+}
+
+func (l *loop) dialogue() Dialogue { return l.x.all.o.Dialogue }
+
+func (l *loop) show(e Event) { l.x.start.Show(e) }
+
+func (l *loop) newClientID() string {
+	id := carillon.NewID(time.Now())
+	l.own[id] = true
+	return id
+}
+
+// store has something stored, after what is being stored.
+func (l *loop) store(write func(ctx context.Context) error) {
+	ctx := context.WithoutCancel(l.ctx)
+	select {
+	case l.writes <- func() {
+		if err := write(ctx); err != nil {
+			l.x.all.o.Log.WarnContext(ctx, "store what was said", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
+		}
+	}:
+	default: // the database has not stored anything for a long time
+		l.finish("overloaded")
+	}
+}
+
+func (l *loop) close() {
+	l.cancel()
+	if l.person != nil {
+		l.person.close()
+	}
+	if l.mate != nil {
+		l.mate.ears.close()
+	}
+}
+
+// run is the loop.
+func (l *loop) run(topic *realtime.Subscription) error {
+	stored := make(chan struct{})
+	go func() {
+		defer close(stored)
+		for write := range l.writes {
+			write()
+		}
+	}()
+	defer func() { // what was said is stored, also where the person has left
+		close(l.writes)
+		<-stored
+	}()
+	go l.follow(topic)
+	if l.x.start.Line != nil {
+		go l.read()
+	}
+	l.greet()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var digits <-chan rune
+	if l.x.start.Line != nil {
+		digits = l.x.start.Line.Digits()
+	}
+	frames := l.frames
+	if l.x.start.Line == nil {
+		frames = nil
+	}
+	for {
+		wait := l.advance(time.Now())
+		if l.over {
+			return nil
+		}
+		timer.Reset(wait)
+		pieces := l.maker.pieces
+		if l.mouth.waiting() >= aheadMost {
+			pieces = nil
+		}
+		select {
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		case pcm, open := <-frames:
+			if !open {
+				return nil // the person left; the conversation goes on where it was when they come back
+			}
+			l.hear(pcm)
+		case p := <-pieces:
+			l.made(p)
+		case f := <-l.x.calls:
+			f(l)
+		case d := <-digits:
+			l.digit(d)
+		case <-timer.C:
+		}
+	}
+}
+
+// read passes on what comes from the line.
+func (l *loop) read() {
+	defer close(l.frames)
+	for {
+		pcm, err := l.x.start.Line.Read(l.ctx)
+		if err != nil {
+			if !errors.Is(err, io.EOF) && l.ctx.Err() == nil {
+				l.x.all.o.Log.DebugContext(l.ctx, "read from a line", "conversation", l.x.start.ConversationID, "error", err)
+			}
+			return
+		}
+		select {
+		case l.frames <- pcm:
+		case <-l.ctx.Done():
+			return
+		}
+	}
+}
+
+// follow passes on the turns of the conversation that others store.
+func (l *loop) follow(topic *realtime.Subscription) {
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case _, open := <-topic.Ready():
+			if !open {
+				l.x.call(func(l *loop) { l.finish("lagging") })
+				return
+			}
+		}
+		found, _, err := topic.Next(l.ctx)
+		if err != nil {
+			if l.ctx.Err() != nil {
+				return
+			}
+			l.x.all.o.Log.WarnContext(l.ctx, "follow a conversation", "conversation", l.x.start.ConversationID, "error", err)
+			continue
+		}
+		for i := range found {
+			var v chats.TurnView
+			if found[i].Kind == "turn" && json.Unmarshal(found[i].Payload, &v) == nil {
+				l.x.call(func(l *loop) { l.turned(&v) })
+			}
+		}
+	}
+}
+
+// turned takes a turn that was stored.
+func (l *loop) turned(v *chats.TurnView) {
+	switch {
+	case l.own[v.ClientID] && v.ClientID != "", v.Note:
+		return
+	case v.Kind == chats.KindEvent:
+		l.lookUp()
+		return
+	case strings.HasPrefix(v.ClientID, "reply:") && l.answer != nil:
+		l.answer.stored = v // by this talk, or by another worker: then it is not coming here
+		return
+	}
+	l.takeTurn(v)
+}
+
+// takeTurn shows and speaks a turn of somebody else's.
+func (l *loop) takeTurn(v *chats.TurnView) {
+	l.show(Event{Kind: Said, Author: v.Author, Name: v.Name, Text: v.Text, Seq: v.Seq, Choices: v.Choices, Sources: v.Sources})
+	if v.Author == chats.Teammate && v.Voice == nil || v.Author == chats.Agent {
+		l.choices = v.Choices
+		l.speakTurn(v)
+	}
+}
+
+// lookUp looks up where the conversation stands.
+func (l *loop) lookUp() {
+	l.stateAt = time.Now()
+	go func() {
+		c, position, err := l.dialogue().State(l.ctx, l.x.start.CompanyID, l.x.start.ConversationID)
+		if err != nil {
+			if l.ctx.Err() == nil {
+				l.x.all.o.Log.WarnContext(l.ctx, "look up a conversation", "conversation", l.x.start.ConversationID, "error", err)
+			}
+			return
+		}
+		l.x.call(func(l *loop) { l.moved(c, position) })
+	}()
+}
+
+// moved takes a new state of the conversation.
+func (l *loop) moved(c *chats.Conversation, position int) {
+	before := l.conversation.State
+	if c.State == before && position == l.position {
+		l.conversation = c
+		return
+	}
+	l.conversation, l.position = c, position
+	e := Event{Kind: Moved, State: c.State, Position: position}
+	l.show(e)
+	if l.mate != nil {
+		l.mate.Show(e)
+	}
+	if c.State == before {
+		return
+	}
+	w := &l.x.words
+	switch c.State {
+	case chats.Queued:
+		l.queuedAt = time.Now()
+		l.dropAnswer()
+		l.sayNow(w.Queued)
+	case chats.Missed:
+		l.dropAnswer()
+		l.sayNow(w.Missed)
+	case chats.Active:
+		l.dropAnswer()
+		l.stopTalking()
+	case chats.Automated:
+		l.dropMate()
+		if c.ReplySeq > 0 {
+			l.respond()
+		} else if before != chats.Resolved {
+			l.sayNow(w.Returned)
+		}
+	case chats.Resolved, chats.WrapUp, chats.Abandoned:
+		l.dropAnswer()
+		l.finish(string(c.State))
+	default:
+	}
+}
+
+// dropMate ends the part of the teammate on the line.
+func (l *loop) dropMate() {
+	if m := l.mate; m != nil {
+		close(m.left)
+		l.leave(m)
+	}
+}
+
+// finish ends the talk once what is to be said is said.
+func (l *loop) finish(why string) {
+	if l.ending == "" {
+		l.ending, l.endBy = why, time.Now().Add(goodbyeTimeout)
+	}
+}
+
+// advance does what is due and returns how long until something is due again.
+func (l *loop) advance(now time.Time) time.Duration {
+	l.sound(now)
+	due := due{now, never}
+	if l.mouth.busy(now) {
+		due.in(max(l.mouth.wait(now), time.Millisecond))
+		if len(l.mouth.parts) > 0 && l.mouth.parts[0].taken == len(l.mouth.parts[0].pcm) {
+			due.after = max(due.after, 20*time.Millisecond) // its sound is being made, and wakes the loop
+		}
+		if len(l.mouth.parts) == 0 {
+			due.after = max(l.mouth.left(now), time.Millisecond)
+		}
+	}
+	if l.ending != "" {
+		if !l.mouth.busy(now) && l.answer == nil || now.After(l.endBy) {
+			l.show(Event{Kind: Ended, Code: l.ending})
+			l.over = true
+		}
+		due.at(l.endBy)
+		return due.after
+	}
+	l.wait(now, &due)
+	l.idle(now, &due)
+	if l.conversation.State == chats.Queued {
+		if now.Sub(l.stateAt) >= stateEvery {
+			l.lookUp()
+		}
+		if now.Sub(l.queuedAt) >= waitingEvery && l.mate == nil {
+			l.queuedAt = now
+			l.sayNow(l.x.words.Waiting)
+		}
+		due.at(l.stateAt.Add(stateEvery))
+	}
+	return due.after
+}
+
+// due is when something is due next.
+type due struct {
+	now   time.Time
+	after time.Duration
+}
+
+func (d *due) in(x time.Duration) { d.after = min(d.after, x) }
+func (d *due) at(t time.Time)     { d.in(max(t.Sub(d.now), time.Millisecond)) }
+
+// wait keeps the person from waiting in silence for what we owe.
+func (l *loop) wait(now time.Time, due *due) {
+	if l.owed.IsZero() || l.mouth.busy(now) {
+		return
+	}
+	waited := now.Sub(l.owed)
+	switch {
+	case waited >= apologyAfter:
+		l.apologize()
+		return
+	case l.filled.Before(l.owed) && waited >= fillerAfter:
+		l.filled = now
+		l.aside(l.x.words.Filler)
+	case !l.filled.Before(l.owed) && now.Sub(l.filled) >= stillEvery && apologyAfter-waited > time.Second:
+		l.filled = now
+		l.aside(l.x.words.Still)
+	}
+	due.at(l.owed.Add(apologyAfter))
+	if l.filled.Before(l.owed) {
+		due.at(l.owed.Add(fillerAfter))
+	} else {
+		due.at(l.filled.Add(stillEvery))
+	}
+}
+
+// hears reports whether what the person says is transcribed.
+func (l *loop) hears() bool { return l.person != nil && l.person.services != nil }
+
+// idle speaks to a person who says nothing.
+func (l *loop) idle(now time.Time, due *due) {
+	if l.conversation.State != chats.Automated || !l.owed.IsZero() || l.mouth.busy(now) || l.person != nil && l.person.current != nil {
+		l.idleSince = now
+		due.in(time.Second)
+		return
+	}
+	after := typedIdle
+	if l.hears() {
+		after = idleNext
+		if l.idles == 0 {
+			after = idleFirst
+		}
+	}
+	if now.Sub(l.idleSince) < after {
+		due.at(l.idleSince.Add(after))
+		return
+	}
+	l.idleSince = now
+	l.idles++
+	switch {
+	case !l.hears() || l.idles == 3:
+		l.sayNow(l.x.words.Goodbye)
+		l.finish("idle")
+	case l.idles == 1:
+		l.sayNow(l.x.words.Idle)
+	default:
+		l.sayNow(l.x.words.IdleAgain)
+	}
+}
+
+func (l *loop) active() {
+	l.idleSince, l.idles = time.Now(), 0
+}
+
+func (l *loop) silence() time.Duration {
+	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.choices) > 0 || l.confirm != "")
+}
+
+// greet says the first words, unless the conversation has begun before.
+func (l *loop) greet() {
+	l.show(Event{Kind: Moved, State: l.conversation.State})
+	l.idleSince = time.Now()
+	if l.conversation.LastSeq > 0 {
+		l.lookUp()
+		if l.conversation.State == chats.Automated && l.conversation.ReplySeq > 0 {
+			l.respond()
+		}
+		return
+	}
+	text := l.x.start.Greeting
+	if a := l.x.talk.Agent; text == "" && a != nil {
+		text = a.Greeting
+	}
+	if text = fill(text, l.x); text == "" {
+		text = l.x.words.Greets
+	}
+	l.announce(text, nil, false)
+}
+
+// fill puts values into a greeting's places; a place without one is left out.
+func fill(text string, x *Session) string {
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		name, after, closed := strings.Cut(rest, "}}")
+		if !found || !closed {
+			return strings.TrimSpace(text)
+		}
+		value := x.start.Variables[strings.TrimSpace(name)]
+		if value == "" && (strings.TrimSpace(name) == "name" || strings.TrimSpace(name) == "first_name") {
+			value = x.talk.ContactName
+		}
+		if value == "" {
+			before = strings.TrimRight(before, " ")
+		}
+		text = before + value + after
+	}
+}
+
+// agentName is who speaks.
+func (l *loop) agentName() string {
+	if l.x.talk.Agent != nil {
+		return l.x.talk.Agent.Name
+	}
+	return l.x.talk.CompanyName
+}

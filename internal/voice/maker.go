@@ -1,0 +1,136 @@
+package voice
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	makerQueue   = 512 // sentences that wait for their sound
+	silentSpeech = 3 * time.Second
+)
+
+// maker has the sound of parts made, one after the other, beside the loop.
+type maker struct {
+	x      *Session
+	ctx    context.Context //nolint:containedctx // of the talk
+	pieces chan piece
+	queue  chan making
+	stop   context.CancelFunc // gives up what is in the queue
+	until  context.Context    //nolint:containedctx // until stop
+}
+
+// making is a part that is to be made, until ctx ends.
+type making struct {
+	ctx  context.Context //nolint:containedctx // one part
+	part *part
+}
+
+// piece is the next sound of a part.
+type piece struct {
+	part *part
+	pcm  []int16
+	end  bool
+	err  error // of the end
+}
+
+func newMaker(ctx context.Context, x *Session) *maker {
+	m := &maker{x: x, ctx: ctx, pieces: make(chan piece), queue: make(chan making, makerQueue)}
+	m.until, m.stop = context.WithCancel(ctx)
+	go m.run()
+	return m
+}
+
+// make puts a part at the end of the queue. It reports false where too many wait.
+func (m *maker) make(p *part) bool {
+	select {
+	case m.queue <- making{m.until, p}:
+		return true
+	default:
+		return false
+	}
+}
+
+// clear gives up what is in the queue.
+func (m *maker) clear() {
+	m.stop()
+	m.until, m.stop = context.WithCancel(m.ctx)
+}
+
+func (m *maker) run() {
+	for {
+		select {
+		case <-m.ctx.Done():
+			return
+		case x := <-m.queue:
+			if x.ctx.Err() != nil {
+				continue
+			}
+			err := m.speak(x)
+			m.pass(x, piece{part: x.part, end: true, err: err})
+		}
+	}
+}
+
+// pass gives a piece to the loop.
+func (m *maker) pass(x making, p piece) error {
+	select {
+	case m.pieces <- p:
+		return nil
+	case <-x.ctx.Done():
+		return x.ctx.Err()
+	}
+}
+
+var errSilent = errors.New("the speaker was silent for too long")
+
+// speak makes the sound of a part. Where its speaker fails before a sound, the fallback speaks.
+func (m *maker) speak(x making) error {
+	o := &m.x.all.o
+	u := Utterance{
+		CompanyID: m.x.start.CompanyID, Voice: m.x.voice, Language: m.x.language(), Text: spoken(x.part.text), Rate: m.rate(),
+	}
+	if u.Text == "" {
+		return nil
+	}
+	begun, err := m.try(x, o.Speakers[m.x.voice.Speaker], u)
+	if err == nil || begun || x.ctx.Err() != nil || m.x.voice.Speaker == o.Fallback {
+		return err
+	}
+	o.Log.WarnContext(x.ctx, "speak with the fallback", "company", u.CompanyID, "conversation", m.x.start.ConversationID, "speaker", m.x.voice.Speaker, "error", err)
+	o.Observer.Failed("speaker")
+	voice := *m.x.voice
+	voice.Name = "" // the name is one of the other speaker's
+	u.Voice = &voice
+	_, err = m.try(x, o.Speakers[o.Fallback], u)
+	return err
+}
+
+func (m *maker) rate() int {
+	if m.x.start.Line == nil {
+		return 16000
+	}
+	return m.x.start.Line.Rate()
+}
+
+// try has a speaker speak; begun reports that sound came. One that is silent for too long has failed.
+func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
+	if s == nil {
+		return false, errors.New("there is no such speaker")
+	}
+	ctx, cancel := context.WithCancelCause(x.ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(silentSpeech, func() { cancel(errSilent) })
+	defer silent.Stop()
+	err = s.Speak(ctx, u, func(pcm []int16) error {
+		begun = true
+		silent.Stop() // while the loop does not take the piece, the speaker is not silent
+		defer silent.Reset(silentSpeech)
+		return m.pass(x, piece{part: x.part, pcm: append([]int16(nil), pcm...)})
+	})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return begun, err
+}

@@ -1,0 +1,152 @@
+package voice
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	pieceLength = 100 * time.Millisecond // of sound that is sent at once, where the line takes it ahead of time
+	aheadMost   = 10 * time.Second       // of sound that is made before it is played
+)
+
+// part is a sentence of a response, and its sound as it is made.
+type part struct {
+	response *response
+	text     string
+	pcm      []int16
+	taken    int  // samples that were sent
+	made     bool // pcm is whole
+}
+
+// mouth plays parts in order, not faster than they are heard but for the line's lead. It has no clock.
+type mouth struct {
+	rate   int
+	lead   time.Duration
+	parts  []*part
+	recent []*part // that were sent whole, the newest last; they may still be sounding
+
+	playing bool
+	started time.Time // when the sound that is playing without a gap began
+	sent    int       // samples since then
+}
+
+func newMouth(rate int, lead time.Duration) *mouth { return &mouth{rate: rate, lead: lead} }
+
+func (m *mouth) length(samples int) time.Duration {
+	return time.Duration(samples) * time.Second / time.Duration(m.rate)
+}
+
+func (m *mouth) samples(d time.Duration) int { return int(d * time.Duration(m.rate) / time.Second) }
+
+// piece is how many samples are sent at once.
+func (m *mouth) piece() int { return m.samples(min(pieceLength, max(m.lead/3, 20*time.Millisecond))) }
+
+// add puts a sentence at the end.
+func (m *mouth) add(r *response, text string) *part {
+	p := &part{response: r, text: text}
+	m.parts = append(m.parts, p)
+	return p
+}
+
+// waiting is how much sound is made and not sent.
+func (m *mouth) waiting() time.Duration {
+	n := 0
+	for _, p := range m.parts {
+		n += len(p.pcm) - p.taken
+	}
+	return m.length(n)
+}
+
+// busy reports whether something is to be said, or being heard at an instant.
+func (m *mouth) busy(now time.Time) bool { return len(m.parts) > 0 || m.sounding(now) }
+
+// sounding reports whether something is being heard.
+func (m *mouth) sounding(now time.Time) bool {
+	return m.playing && now.Before(m.started.Add(m.length(m.sent)))
+}
+
+// next returns the samples to send now, and of which response they are; none: not yet.
+func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
+	if len(m.parts) == 0 || m.wait(now) > 0 {
+		return nil, nil
+	}
+	if p = m.parts[0]; p.taken == len(p.pcm) {
+		return nil, nil
+	}
+	if !m.sounding(now) { // after a gap the count begins anew
+		m.playing, m.started, m.sent, m.recent = true, now, 0, nil
+	}
+	n := min(m.piece(), len(p.pcm)-p.taken)
+	pcm = p.pcm[p.taken : p.taken+n]
+	p.taken += n
+	m.sent += n
+	return pcm, p
+}
+
+// recentMost is how many parts may be sounding at once: each is a fraction of a second at least.
+const recentMost = 8
+
+// done takes out the parts that were sent whole and returns them.
+func (m *mouth) done() (all []*part) {
+	for len(m.parts) > 0 && m.parts[0].made && m.parts[0].taken == len(m.parts[0].pcm) {
+		m.recent = append(m.recent, m.parts[0])
+		m.recent = m.recent[max(0, len(m.recent)-recentMost):]
+		all = append(all, m.parts[0])
+		m.parts = m.parts[1:]
+	}
+	return all
+}
+
+// wait is how long it takes until more may be sent.
+func (m *mouth) wait(now time.Time) time.Duration {
+	if !m.sounding(now) {
+		return 0
+	}
+	return max(0, m.started.Add(m.length(m.sent+m.piece())).Sub(now)-m.lead)
+}
+
+// left is how long what was sent goes on sounding.
+func (m *mouth) left(now time.Time) time.Duration {
+	if !m.sounding(now) {
+		return 0
+	}
+	return m.started.Add(m.length(m.sent)).Sub(now)
+}
+
+// stop ends the sound at once and returns what was not heard: the parts from the one that was sounding on.
+func (m *mouth) stop(now time.Time) (unheard []*part) {
+	back := m.samples(m.left(now)) // samples that were sent and not heard
+	all := slices.Concat(m.recent, m.parts)
+	for i := len(all) - 1; i >= 0 && back > 0; i-- {
+		n := min(back, all[i].taken)
+		all[i].taken -= n
+		back -= n
+	}
+	for _, p := range all {
+		if !p.made || p.taken < len(p.pcm) {
+			unheard = append(unheard, p)
+		}
+	}
+	m.parts, m.recent, m.playing, m.sent = nil, nil, false, 0
+	return unheard
+}
+
+// heardOf is the part of a response's text that was heard, where unheard are the parts that were not, or not wholly.
+func heardOf(text string, unheard []*part) string {
+	for _, p := range unheard {
+		i := strings.Index(text, p.text)
+		if i < 0 {
+			continue
+		}
+		share := 0.0
+		if p.made && len(p.pcm) > 0 {
+			share = float64(p.taken) / float64(len(p.pcm))
+		} else if len(p.pcm) > 0 { // the rest is not known yet; speech has about fifteen characters a second
+			share = float64(p.taken) / float64(max(len(p.pcm), p.taken+1)) / 2
+		}
+		return strings.TrimSpace(text[:i] + firstWords(p.text, share))
+	}
+	return text
+}

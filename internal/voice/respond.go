@@ -1,0 +1,190 @@
+package voice
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"carillon/internal/agent"
+	"carillon/internal/store/chats"
+)
+
+// respond has the agent respond to what the person said last.
+func (l *loop) respond() {
+	l.dropAnswer()
+	if l.owed.IsZero() {
+		l.owed, l.filled = time.Now(), time.Time{}
+	}
+	ctx, cancel := context.WithCancel(l.ctx)
+	a := &answer{cancel: cancel}
+	l.answer = a
+	var use ToolUser
+	if l.x.start.ClientTools {
+		use = l.x.use
+	}
+	go func() {
+		defer cancel()
+		t, err := l.dialogue().Respond(ctx, l.x.start.CompanyID, l.x.start.ConversationID, use, func(x agent.Action) error {
+			l.x.call(func(l *loop) { l.take(a, x) })
+			return ctx.Err()
+		})
+		l.x.call(func(l *loop) { l.responded(a, t, err) })
+	}()
+}
+
+// dropAnswer gives up the response that is awaited: the person said more, or somebody else answers.
+func (l *loop) dropAnswer() {
+	a := l.answer
+	if a == nil {
+		return
+	}
+	l.answer = nil
+	a.dropped = true
+	a.cancel()
+	if a.response != nil {
+		l.stopTalking()
+	}
+}
+
+// responded: the agent's response is complete and stored.
+func (l *loop) responded(a *answer, t *chats.Turn, err error) {
+	if a.dropped {
+		return
+	}
+	l.answer = nil
+	r := a.response
+	switch {
+	case err != nil:
+		l.x.all.o.Observer.Failed("engine")
+		l.x.all.o.Log.WarnContext(l.ctx, "have an agent respond", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
+		if r != nil {
+			l.said(r, Event{})
+		}
+		l.excuse(l.x.words.Busy)
+		return
+	case r == nil && t == nil && a.stored != nil:
+		l.takeTurn(a.stored)
+		return
+	case r == nil && (a.handoff || t == nil):
+		l.owed = time.Time{} // the change of state says what happens
+		return
+	case r == nil: // only choices, or an answer of another node
+		r = l.newResponse()
+		l.say(r, t.Text)
+	}
+	if t != nil {
+		r.seq = t.Seq
+		l.own[t.ClientID] = true
+	}
+	l.choices = a.choices
+	l.said(r, Event{Seq: r.seq, Sources: a.sources, Choices: a.choices})
+	if l.x.start.Line == nil || r.parts == 0 {
+		l.owed = time.Time{}
+	}
+	l.active()
+}
+
+// apologize gives up waiting for the agent, or for a transcriber.
+func (l *loop) apologize() {
+	if l.answer == nil {
+		l.owed = time.Time{}
+		l.notUnderstood(context.DeadlineExceeded)
+		return
+	}
+	l.dropAnswer()
+	l.x.all.o.Observer.Failed("engine")
+	l.excuse(l.x.words.Apology)
+}
+
+// excuse says instead of a response that there is none, and offers a teammate.
+func (l *loop) excuse(text string) {
+	l.owed = time.Time{}
+	l.announce(text, []string{l.x.words.Person}, true)
+}
+
+const toolTimeout = 10 * time.Second
+
+// use has the page run a tool.
+func (x *Session) use(ctx context.Context, name, parameters string) (string, error) {
+	result := make(chan toolResult, 1)
+	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
+	defer cancel()
+	x.call(func(l *loop) {
+		l.ids++
+		id := "tool_" + strconv.FormatInt(l.ids, 10)
+		l.tools[id] = result
+		context.AfterFunc(ctx, func() { x.call(func(l *loop) { delete(l.tools, id) }) })
+		l.show(Event{Kind: ToolCall, ID: l.ids, Tool: &Tool{ID: id, Name: name, Parameters: parameters}})
+	})
+	select {
+	case r := <-result:
+		if r.failed {
+			return "", errors.New(r.text)
+		}
+		return r.text, nil
+	case <-ctx.Done():
+		return "", errors.New("the page did not answer")
+	case <-x.done:
+		return "", errors.New("the person has left")
+	}
+}
+
+// ToolResult is what the page's tool returned.
+func (x *Session) ToolResult(id, result string, failed bool) {
+	x.call(func(l *loop) {
+		if c := l.tools[id]; c != nil {
+			delete(l.tools, id)
+			c <- toolResult{result, failed}
+		}
+	})
+}
+
+// Type takes a turn that the person typed, or a choice that was tapped.
+func (x *Session) Type(clientID, text string) {
+	x.call(func(l *loop) {
+		if text == "" || l.ending != "" {
+			return
+		}
+		if l.mate == nil {
+			l.stopTalking()
+		}
+		if l.confirm != "" {
+			l.active()
+			l.confirmed(text, nil)
+			return
+		}
+		if clientID == "" {
+			clientID = l.newClientID()
+		}
+		l.own[clientID] = true
+		l.sayFor(Saying{ClientID: clientID, Kind: chats.KindText, Text: text})
+	})
+}
+
+// Remark takes something that the page says about what the person does. The agent gets it with the next thing that is said.
+func (x *Session) Remark(text string) {
+	x.call(func(l *loop) {
+		l.active()
+		in := Saying{ClientID: l.newClientID(), Kind: chats.KindEvent, Text: text}
+		l.store(func(ctx context.Context) error {
+			_, err := l.dialogue().Say(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in)
+			return err
+		})
+	})
+}
+
+// Active says that the person does something.
+func (x *Session) Active() { x.call(func(l *loop) { l.active() }) }
+
+// End ends the talk and the conversation for the person, who hangs up.
+func (x *Session) End() {
+	x.call(func(l *loop) {
+		l.dropAnswer()
+		l.stopTalking()
+		l.ending, l.endBy = "hung_up", time.Now()
+		l.store(func(ctx context.Context) error {
+			return l.dialogue().Leave(ctx, l.x.start.CompanyID, l.x.start.ConversationID)
+		})
+	})
+}

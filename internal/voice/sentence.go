@@ -1,0 +1,86 @@
+package voice
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	sentenceLeast = 12  // characters that a sentence has at least, so that "Hello." goes with what follows
+	sentenceMost  = 300 // one that is longer is cut between words
+)
+
+// sentences cuts a text that comes in pieces into what is spoken at a time.
+type sentences struct{ rest string }
+
+// add takes the next piece and returns the sentences that are complete.
+func (s *sentences) add(piece string) (all []string) {
+	s.rest += piece
+	for {
+		n := cut(s.rest)
+		if n == 0 {
+			return all
+		}
+		if text := strings.TrimSpace(s.rest[:n]); text != "" {
+			all = append(all, text)
+		}
+		s.rest = s.rest[n:]
+	}
+}
+
+// end returns what is left, "" where nothing is.
+func (s *sentences) end() string {
+	rest := strings.TrimSpace(s.rest)
+	s.rest = ""
+	return rest
+}
+
+// cut is where the first sentence of a text ends; 0: it may go on.
+func cut(text string) int {
+	n, space := 0, 0 // characters so far; after the last space
+	for i, r := range text {
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		end := i + utf8.RuneLen(r)
+		n++
+		switch {
+		case r == '\n' && n > 1, strings.ContainsRune(".!?…:;", r) && n >= sentenceLeast && end < len(text) && unicode.IsSpace(next):
+			return end
+		case unicode.IsSpace(r):
+			space = end
+		}
+		if n >= sentenceMost && space > 0 {
+			return space
+		}
+	}
+	return 0
+}
+
+var (
+	link   = regexp.MustCompile(`https?://(www\.)?([^\s/]+)\S*`)
+	marks  = regexp.MustCompile("[*_`#>|]+")
+	spaces = regexp.MustCompile(`\s+`)
+)
+
+// spoken is a text as it is spoken: of addresses their host, and no marks of formatting.
+func spoken(text string) string {
+	text = link.ReplaceAllString(text, "$2")
+	text = marks.ReplaceAllString(text, " ")
+	return strings.TrimSpace(spaces.ReplaceAllString(text, " "))
+}
+
+// firstWords is the part of a text that was heard when a share of its sound was, whole words only.
+func firstWords(text string, share float64) string {
+	switch {
+	case share >= 1:
+		return text
+	case share <= 0:
+		return ""
+	}
+	n := int(share * float64(len(text)))
+	for n > 0 && n < len(text) && text[n] != ' ' {
+		n--
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text[:n], ""))
+}

@@ -1,0 +1,185 @@
+package voice
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/realtime"
+	"carillon/internal/store/chats"
+)
+
+// Topics lets a talk follow what others add to its conversation; *realtime.Hub is one.
+type Topics interface {
+	Subscribe(companyID, name string, after int64) (*realtime.Subscription, error)
+}
+
+// Observer is called for what happens, for metrics.
+type Observer interface {
+	// Talking is called with 1 at the begin of a talk, -1 at its end.
+	Talking(change int)
+	// Took is called for each step of a turn: detect, transcribe, think, first_audio, silence (from speech into our words to their end).
+	Took(step string, d time.Duration)
+	// Failed is called when a service did: speaker, transcriber or engine.
+	Failed(what string)
+}
+
+type nobody struct{}
+
+func (nobody) Talking(int)                {}
+func (nobody) Took(string, time.Duration) {}
+func (nobody) Failed(string)              {}
+
+// Options configure Sessions; all but Observer and Most are required.
+type Options struct {
+	Dialogue     Dialogue
+	Topics       Topics
+	Speakers     map[string]Speaker     // by agent.Voice.Speaker; Fallback is one of them
+	Transcribers map[string]Transcriber // by agent.Voice.Transcriber; none has none
+	Fallback     string                 // the speaker that stands in for one that fails
+	Detector     func(rate int) Detector
+	Log          *slog.Logger
+	Observer     Observer // default: nobody
+	Most         int      // talks at once on this node; default 300
+}
+
+// Sessions are the talks of this node.
+type Sessions struct {
+	o    Options
+	mu   sync.Mutex
+	live map[talkKey]*Session
+	open int
+}
+
+type talkKey struct{ companyID, conversationID string }
+
+// NewSessions returns an empty set of talks.
+func NewSessions(o Options) *Sessions {
+	if o.Observer == nil {
+		o.Observer = nobody{}
+	}
+	if o.Most == 0 {
+		o.Most = 300
+	}
+	return &Sessions{o: o, live: map[talkKey]*Session{}}
+}
+
+// Start describes a talk that is to begin.
+type Start struct {
+	CompanyID, ConversationID string
+	Line                      Line              // nil: the person types only
+	Show                      func(Event)       // what the person's screen shows; never blocks
+	Greeting                  string            // "": the agent's own
+	Language                  string            // "": the conversation's
+	Variables                 map[string]string // of the greeting: {{name}}
+	ClientTools               bool              // the page runs client tools
+	Voice                     *agent.Voice      // replaces the agent's; nil: the agent's
+}
+
+// Open prepares a talk, which Session.Run holds. A talk that the conversation has on this node is ended: its person came back.
+// Errors: not_found, service_unavailable.
+func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
+	talk, err := s.o.Dialogue.Begin(ctx, start.CompanyID, start.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	x := newSession(s, start, talk)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open >= s.o.Most {
+		return nil, &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 10, Details: carillon.Details{
+			{Key: "reason", Value: "Too many people are talking on this node"},
+		}}
+	}
+	if before := s.live[x.key()]; before != nil {
+		before.call(func(l *loop) { l.finish("replaced") })
+	}
+	s.live[x.key()] = x
+	s.open++
+	return x, nil
+}
+
+// closed forgets a talk that is over.
+func (s *Sessions) closed(x *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[x.key()] == x {
+		delete(s.live, x.key())
+	}
+	s.open--
+}
+
+// Talking reports whether somebody talks in a conversation on this node.
+func (s *Sessions) Talking(companyID, conversationID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[talkKey{companyID, conversationID}] != nil
+}
+
+// Session is one talk. Run holds it; the other methods may be called from any goroutine.
+type Session struct {
+	all   *Sessions
+	start Start
+	talk  *Talk
+	voice *agent.Voice
+	words words
+	calls chan func(*loop)
+	done  chan struct{}
+}
+
+func newSession(all *Sessions, start Start, talk *Talk) *Session {
+	x := &Session{all: all, start: start, talk: talk, voice: start.Voice, calls: make(chan func(*loop), 64), done: make(chan struct{})}
+	if x.voice == nil && talk.Agent != nil {
+		x.voice = talk.Agent.Voice
+	}
+	if x.voice == nil {
+		x.voice = &agent.Voice{Speaker: all.o.Fallback, Transcriber: "none", Speed: 1, SilenceMS: 600}
+	}
+	x.words = wordsOf(x.language())
+	return x
+}
+
+func (x *Session) key() talkKey { return talkKey{x.start.CompanyID, x.start.ConversationID} }
+
+// language is what is spoken.
+func (x *Session) language() string {
+	switch {
+	case x.start.Language != "":
+		return x.start.Language
+	case x.talk.Conversation.Language != "":
+		return x.talk.Conversation.Language
+	case x.talk.Agent != nil:
+		return x.talk.Agent.Language
+	}
+	return "en"
+}
+
+// call has the loop run a function, unless the talk is over.
+func (x *Session) call(f func(l *loop)) {
+	select {
+	case x.calls <- f:
+	case <-x.done:
+	}
+}
+
+// Run holds the talk until it ends: the person hangs up or leaves, the agent or a teammate ends it, ctx ends. Its last event is
+// Ended, unless ctx ended or the person left.
+func (x *Session) Run(ctx context.Context) error {
+	defer x.all.closed(x)
+	defer close(x.done)
+	x.all.o.Observer.Talking(1)
+	defer x.all.o.Observer.Talking(-1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	topic, err := x.all.o.Topics.Subscribe(x.start.CompanyID, chats.Topic(x.start.ConversationID), x.talk.Conversation.LastSeq)
+	if err != nil {
+		return err
+	}
+	defer topic.Close()
+	l := newLoop(ctx, x)
+	defer l.close()
+	return l.run(topic)
+}

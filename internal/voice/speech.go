@@ -1,0 +1,341 @@
+package voice
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon/internal/agent"
+	"carillon/internal/store/chats"
+)
+
+// response is what the agent says in one go: an answer, or words of its own.
+type response struct {
+	id      int64
+	seq     int64 // of its turn; 0: not stored yet, or not at all
+	aside   bool  // it is not stored, and no answer to the person
+	text    strings.Builder
+	split   sentences
+	whole   bool // all of its text is here
+	parts   int  // that are not sent yet
+	samples int
+	asked   time.Time // when the person had said what it answers; zero: it answers nothing
+	first   time.Time // its first words
+	voice   chats.Voice
+	spoke   bool // its sound was recorded
+}
+
+// held is what was cut off, and may go on.
+type held struct {
+	response *response
+	unheard  []*part
+}
+
+// newResponse begins a response; the one before goes on until it is said.
+func (l *loop) newResponse() *response {
+	l.ids++
+	r := &response{id: l.ids}
+	l.response = r
+	return r
+}
+
+// say adds text to a response, and has complete sentences spoken.
+func (l *loop) say(r *response, text string) {
+	if r.first.IsZero() {
+		r.first = time.Now()
+		l.show(Event{Kind: Responding, ID: r.id})
+	}
+	r.text.WriteString(text)
+	l.show(Event{Kind: Piece, ID: r.id, Text: text})
+	for _, sentence := range r.split.add(text) {
+		l.speak(r, sentence)
+	}
+}
+
+// said ends a response's text.
+func (l *loop) said(r *response, e Event) {
+	r.whole = true
+	if rest := r.split.end(); rest != "" {
+		l.speak(r, rest)
+	}
+	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
+	l.show(e)
+	l.settle(r)
+}
+
+// speak has a sentence spoken.
+func (l *loop) speak(r *response, sentence string) {
+	if l.x.start.Line == nil {
+		return
+	}
+	p := l.mouth.add(r, sentence)
+	r.parts++
+	if !l.maker.make(p) {
+		l.made(piece{part: p, end: true})
+	}
+}
+
+// made takes sound.
+func (l *loop) made(p piece) {
+	p.part.pcm = append(p.part.pcm, p.pcm...)
+	if !p.end {
+		return
+	}
+	p.part.made = true
+	if p.err != nil && l.ctx.Err() == nil {
+		l.x.all.o.Observer.Failed("speaker")
+		l.x.all.o.Log.WarnContext(l.ctx, "speak", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", p.err)
+		l.show(Event{Kind: Failure, Code: "speech_unavailable", Text: "The voice is not available. Please read the answers."})
+	}
+}
+
+// sound sends what may be sent by now.
+func (l *loop) sound(now time.Time) {
+	for {
+		done := l.mouth.done()
+		for _, p := range done {
+			p.response.parts--
+			l.settle(p.response)
+		}
+		pcm, p := l.mouth.next(now)
+		if p == nil {
+			return
+		}
+		r := p.response
+		if r.samples == 0 {
+			l.begun(r, now)
+		}
+		r.samples += len(pcm)
+		l.writeLine(l.ducking(pcm))
+	}
+}
+
+// begun records the first sound of a response.
+func (l *loop) begun(r *response, now time.Time) {
+	l.show(Event{Kind: Sounding, ID: r.id})
+	r.voice.FirstAudioMS = max(now.Sub(r.first).Milliseconds(), 1)
+	l.x.all.o.Observer.Took("first_audio", now.Sub(r.first))
+	if !r.aside {
+		l.owed = time.Time{}
+	}
+}
+
+// writeLine sends sound to the person.
+func (l *loop) writeLine(pcm []int16) {
+	if err := l.x.start.Line.Write(pcm); err != nil {
+		l.over = true
+	}
+}
+
+// ducking is sound made quiet while the person speaks into it; where the line is far ahead, the page does it.
+func (l *loop) ducking(pcm []int16) []int16 {
+	if l.mouth.lead > 50*time.Millisecond || l.person == nil || l.person.current == nil || !ducks(l.person.current.spoken) {
+		return pcm
+	}
+	quieter := make([]int16, len(pcm))
+	for i, s := range pcm {
+		quieter[i] = int16(float64(s) * ducked)
+	}
+	return quieter
+}
+
+// settle records how a response was said, once all of it is sent and it is stored.
+func (l *loop) settle(r *response) {
+	if r.spoke || !r.whole || r.parts > 0 || r.seq == 0 || r.samples == 0 || l.held != nil && l.held.response == r {
+		return
+	}
+	r.spoke = true
+	v := r.voice
+	v.LengthMS = l.mouth.length(r.samples).Milliseconds()
+	seq := r.seq
+	l.store(func(ctx context.Context) error {
+		return l.dialogue().Spoke(ctx, l.x.start.CompanyID, l.x.start.ConversationID, seq, v)
+	})
+}
+
+// aside says something that is no part of the conversation.
+func (l *loop) aside(text string) {
+	before := l.response
+	r := l.newResponse()
+	r.aside = true
+	l.say(r, text)
+	l.said(r, Event{})
+	l.response = before
+}
+
+// sayNow says something of the agent's own that is not stored.
+func (l *loop) sayNow(text string) {
+	l.aside(text)
+	l.idleSince = time.Now()
+}
+
+// announce says something of the agent's own, as a turn. excuse: it stands for the response that is awaited.
+func (l *loop) announce(text string, choices []string, excuse bool) {
+	r := l.newResponse()
+	l.choices = choices
+	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Choices: choices}
+	if len(choices) > 0 {
+		in.Kind = chats.KindChoices
+	}
+	l.store(func(ctx context.Context) error {
+		t, err := l.dialogue().Announce(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in, excuse)
+		if err == nil && t != nil {
+			l.later(func(l *loop) {
+				r.seq = t.Seq
+				l.settle(r)
+			})
+		}
+		return err
+	})
+	l.say(r, text)
+	l.said(r, Event{Choices: choices})
+}
+
+// later has the loop run a function from the goroutine that stores; it does not wait where the talk is over.
+func (l *loop) later(f func(l *loop)) {
+	select {
+	case l.x.calls <- f:
+	case <-l.ctx.Done():
+	}
+}
+
+// speakTurn speaks a turn of somebody else's.
+func (l *loop) speakTurn(v *chats.TurnView) {
+	if l.mate != nil || v.Text == "" {
+		return
+	}
+	l.stopTalking()
+	r := l.newResponse()
+	r.first = time.Now()
+	for _, sentence := range append(r.split.add(v.Text), r.split.end()) {
+		if sentence != "" {
+			l.speak(r, sentence)
+		}
+	}
+	r.whole = true
+	l.owed = time.Time{}
+	l.active()
+}
+
+// cut stops our words at once; what was not heard of them is kept until it is known why.
+func (l *loop) cut(now time.Time) {
+	r := l.response
+	unheard := l.mouth.stop(now)
+	if r == nil || len(unheard) == 0 {
+		return
+	}
+	l.maker.clear()
+	if err := l.x.start.Line.Clear(); err != nil {
+		l.over = true
+	}
+	l.show(Event{Kind: Interrupted, ID: l.ids})
+	for _, p := range unheard {
+		if p.response != r && !p.response.aside {
+			r = p.response
+		}
+	}
+	l.held = &held{r, unheard}
+}
+
+// resume goes on with what was cut off.
+func (l *loop) resume() {
+	h := l.held
+	l.held = nil
+	l.ids++ // pages drop sound of responses that were interrupted
+	h.response.id = l.ids
+	back := l.mouth.samples(resumeBack)
+	for _, p := range h.unheard {
+		p.response.parts = 0
+	}
+	for _, p := range h.unheard {
+		p.response.parts++
+		if p.made {
+			p.taken = max(0, p.taken-back)
+			l.mouth.parts = append(l.mouth.parts, p)
+			continue
+		}
+		p.pcm, p.taken = nil, 0
+		l.mouth.parts = append(l.mouth.parts, p)
+		if !l.maker.make(p) {
+			p.made = true
+		}
+	}
+}
+
+// drop gives up what was cut off: the person heard no more of it.
+func (l *loop) drop() {
+	h := l.held
+	if h == nil {
+		return
+	}
+	l.held = nil
+	r := h.response
+	r.parts, r.whole = 0, true
+	if r.aside {
+		return
+	}
+	text := strings.TrimSpace(r.text.String())
+	r.voice.Cut, r.voice.Heard = true, heardOf(text, h.unheard)
+	l.show(Event{Kind: Corrected, ID: r.id, Text: r.voice.Heard, Original: text})
+	if r.samples == 0 {
+		r.samples = 1
+	}
+	l.settle(r)
+}
+
+// stopTalking stops our words for good.
+func (l *loop) stopTalking() {
+	if l.x.start.Line == nil {
+		return
+	}
+	l.cut(time.Now())
+	l.drop()
+	l.maker.clear()
+	l.mouth.stop(time.Now())
+}
+
+// toolResult is what the page's tool returned.
+type toolResult struct {
+	text   string
+	failed bool
+}
+
+// answer is the agent's response that is awaited.
+type answer struct {
+	cancel   context.CancelFunc
+	response *response
+	sources  []chats.Source
+	choices  []string
+	handoff  bool
+	dropped  bool
+	stored   *chats.TurnView // a response that was stored meanwhile
+}
+
+// take takes an action of the agent.
+func (l *loop) take(a *answer, x agent.Action) {
+	if a.dropped {
+		return
+	}
+	if x.Say != "" {
+		if a.response == nil {
+			a.response = l.newResponse()
+			a.response.asked = l.owed
+			if !l.owed.IsZero() {
+				a.response.voice.ThinkMS = max(time.Since(l.owed).Milliseconds(), 1)
+				l.x.all.o.Observer.Took("think", time.Since(l.owed))
+			}
+		}
+		l.say(a.response, x.Say)
+		if l.x.start.Line == nil {
+			l.owed = time.Time{}
+		}
+	}
+	for _, s := range x.Sources {
+		a.sources = append(a.sources, chats.Source{Title: s.Title, URL: s.URL})
+	}
+	a.choices = append(a.choices, x.Choices...)
+	a.handoff = a.handoff || x.Handoff != ""
+	if x.End {
+		l.finish("agent")
+	}
+}

@@ -1,0 +1,137 @@
+package voice
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"carillon"
+)
+
+// Teammate is somebody of the company who talks with the person aloud.
+type Teammate struct {
+	CompanyID, AccountID, Name, ConversationID string
+	Line                                       Line
+	Show                                       func(Event)
+}
+
+// mate is a teammate in a talk.
+type mate struct {
+	Teammate
+	ears *listener
+	left chan struct{} // closed when the talk has no use for the teammate any more
+}
+
+// Join has a teammate talk with the person until the teammate leaves, or the talk ends. Errors: not_found where nobody talks in
+// the conversation on this node, conflict where another teammate does.
+func (s *Sessions) Join(ctx context.Context, t Teammate) error {
+	s.mu.Lock()
+	x := s.live[talkKey{t.CompanyID, t.ConversationID}]
+	s.mu.Unlock()
+	if x == nil {
+		return carillon.Absent("Talk")
+	}
+	m := &mate{Teammate: t, left: make(chan struct{})}
+	joined := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	x.call(func(l *loop) { joined <- l.join(m) })
+	select {
+	case err := <-joined:
+		if err != nil {
+			return err
+		}
+	case <-x.done:
+		return carillon.Absent("Talk")
+	}
+	defer x.call(func(l *loop) { l.leave(m) })
+	go func() {
+		select {
+		case <-m.left:
+		case <-x.done:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	for {
+		pcm, err := t.Line.Read(ctx)
+		switch {
+		case errors.Is(err, io.EOF), ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		x.call(func(l *loop) { l.fromMate(m, pcm) })
+	}
+}
+
+// join connects a teammate, who is heard instead of the agent from now on.
+func (l *loop) join(m *mate) error {
+	if l.mate != nil && l.mate.AccountID != m.AccountID {
+		return carillon.InConflict("Another teammate is talking with the person")
+	}
+	if line := l.x.start.Line; line != nil && line.Rate() != m.Line.Rate() {
+		return carillon.InConflict("The lines have different rates")
+	}
+	if l.mate != nil { // the same one, from another page
+		close(l.mate.left)
+	}
+	l.stopTalking()
+	l.mate = m
+	l.mateGone = time.Time{}
+	m.ears = l.listener(m.Line.Rate(), nil)
+	m.ears.onBegan, m.ears.onGoes, m.ears.onOver = func(*utterance) {}, func(*utterance) {}, func(*utterance) {}
+	m.ears.onText = func(u *utterance, t Transcript, err error) {
+		if err == nil && t.Text != "" {
+			l.mateSaid(m, u, t.Text)
+		}
+	}
+	l.show(Event{Kind: Connected, Name: m.Name})
+	m.Show(Event{Kind: Moved, State: l.conversation.State})
+	return nil
+}
+
+// leave disconnects a teammate.
+func (l *loop) leave(m *mate) {
+	if l.mate != m {
+		return
+	}
+	l.mate = nil
+	m.ears.close()
+	l.show(Event{Kind: Gone, Name: m.Name})
+}
+
+// fromMate passes on what a teammate says.
+func (l *loop) fromMate(m *mate, pcm []int16) {
+	if l.mate != m {
+		return
+	}
+	if l.x.start.Line != nil {
+		l.writeLine(pcm)
+	}
+	if m.ears.services != nil {
+		m.ears.add(l.ctx, pcm, l.silence())
+	}
+}
+
+// toMate passes on what the person says.
+func (l *loop) toMate(pcm []int16) {
+	if err := l.mate.Line.Write(pcm); err != nil {
+		close(l.mate.left)
+		l.leave(l.mate)
+	}
+}
+
+// mateSaid stores a teammate's words and shows them to both.
+func (l *loop) mateSaid(m *mate, u *utterance, text string) {
+	id := l.newClientID()
+	in := Saying{ClientID: id, Kind: "text", Text: text, Voice: voiceOf(u)}
+	e := Event{Kind: Said, Author: "teammate", Name: m.Name, Text: text}
+	l.show(e)
+	m.Show(e)
+	l.store(func(ctx context.Context) error {
+		_, err := l.dialogue().Answer(ctx, m.Teammate, in)
+		return err
+	})
+}

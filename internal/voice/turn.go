@@ -1,0 +1,97 @@
+package voice
+
+import "time"
+
+// What decides whose turn it is. The functions are pure; ears applies them chunk by chunk.
+const (
+	speaking  = 0.5  // the score from which on a chunk is speech
+	quiet     = 0.35 // the score below which it is not; between them it is what the one before was
+	startsIn  = 3    // chunks of speech in a row begin an utterance
+	duckAfter = 120 * time.Millisecond
+	cutAfter  = 250 * time.Millisecond
+	// backchannelMost is how long an utterance is at most that only says "I am listening".
+	backchannelMost = 900 * time.Millisecond
+	utteranceMost   = 60 * time.Second // a longer one is taken as it is
+	shortSilence    = 350 * time.Millisecond
+)
+
+// starts reports whether so many chunks of speech in a row begin an utterance.
+func starts(inRow int) bool { return inRow >= startsIn }
+
+// ends reports whether an utterance is over: after a silence, or because it is too long.
+func ends(silence, need, length time.Duration) bool {
+	return silence >= need || length >= utteranceMost
+}
+
+// ducks reports whether the person has spoken into our words long enough for these to get quieter; cuts, for them to stop.
+func ducks(spoken time.Duration) bool { return spoken >= duckAfter }
+func cuts(spoken time.Duration) bool  { return spoken >= cutAfter }
+
+// silenceFor is the silence that ends a turn. Where a word or two is expected it is shorter.
+func silenceFor(configured time.Duration, choices bool) time.Duration {
+	if choices {
+		return min(configured, shortSilence)
+	}
+	return configured
+}
+
+// resumes reports whether an utterance that was spoken into our words does not stop them: noise, of which nothing was understood,
+// or a word that only says that the person is listening.
+func resumes(text string, spoken time.Duration, language string) bool {
+	return text == "" || spoken <= backchannelMost && backchannel(text, language)
+}
+
+// ears follow the scores of the chunks of one person.
+type ears struct {
+	chunk time.Duration // length of a chunk
+
+	inRow   int // chunks of speech up to now
+	talking bool
+	speech  bool          // the last chunk was speech
+	began   time.Duration // of the utterance, in the time of the samples
+	spoken  time.Duration // speech in the utterance
+	silence time.Duration // since the last speech of the utterance
+	at      time.Duration // end of the last chunk
+}
+
+// heard is what a chunk brought.
+type heard int
+
+// What a chunk brings.
+const (
+	nothing heard = iota
+	began         // an utterance began, startsIn chunks ago
+	goes          // it goes on
+	over          // it is over
+)
+
+// add takes the score of the next chunk. silence ends an utterance.
+func (e *ears) add(score float32, silence time.Duration) heard {
+	e.at += e.chunk
+	e.speech = score >= speaking || e.speech && score >= quiet
+	if e.speech {
+		e.inRow++
+	} else {
+		e.inRow = 0
+	}
+	if !e.talking {
+		if !starts(e.inRow) {
+			return nothing
+		}
+		e.talking, e.silence = true, 0
+		e.spoken = time.Duration(e.inRow) * e.chunk
+		e.began = e.at - e.spoken
+		return began
+	}
+	if e.speech {
+		e.spoken += e.chunk
+		e.silence = 0
+	} else {
+		e.silence += e.chunk
+	}
+	if !ends(e.silence, silence, e.at-e.began) {
+		return goes
+	}
+	e.talking = false
+	return over
+}

@@ -1,0 +1,83 @@
+package voice
+
+import (
+	"slices"
+	"strings"
+
+	"carillon/internal/knowledge"
+)
+
+// words are what is said beside responses, in one language. %s is a name or a text.
+type words struct {
+	Filler, Still, Apology, Person          string
+	Repeat, CannotHear, Confirm, Yes, No    string
+	Idle, IdleAgain, Goodbye                string
+	Queued, Waiting, Missed, Noted          string
+	Connected, Gone, Returned, Busy, Greets string
+	backchannels                            []string
+}
+
+var languages = map[string]words{ //nolint:gochecknoglobals // read only
+	"en": {
+		Filler: "One moment, please.", Still: "I am still looking.",
+		Apology: "I am sorry, this takes too long. You can ask again, or talk to a person.", Person: "Talk to a person",
+		Repeat:     "I am sorry, I did not catch that. Could you say it again, or type it?",
+		CannotHear: "I cannot understand speech here. Please type, or tap an answer.",
+		Confirm:    "Did you say: %s?", Yes: "Yes", No: "No",
+		Idle: "Are you still there?", IdleAgain: "I am here if you need anything else.", Goodbye: "Then I will say goodbye. Have a good day!",
+		Queued: "I am getting a person for you. Please stay on the line.", Waiting: "Somebody will be with you soon. Please stay on the line.",
+		Missed: "Nobody is free right now. Leave your e-mail address in the text field, and you will get an answer here.",
+		Noted:  "I have noted that. Somebody will answer you here.", Connected: "%s is on the line.", Gone: "You are talking with the agent again.",
+		Returned: "I am back. What else can I do for you?", Busy: "I am sorry, something went wrong here. Please type, or try again in a moment.",
+		Greets:       "Hello! What can I do for you?",
+		backchannels: []string{"mm", "mhm", "mm hm", "mmhm", "uh huh", "aha", "hm", "yes", "yeah", "yep", "ok", "okay", "right", "sure", "i see", "good", "all right"},
+	},
+	"es": {
+		Filler: "Un momento, por favor.", Still: "Sigo buscando.",
+		Apology: "Lo siento, esto tarda demasiado. Puede preguntar otra vez o hablar con una persona.", Person: "Hablar con una persona",
+		Repeat:     "Perdone, no le he entendido. ¿Puede repetirlo o escribirlo?",
+		CannotHear: "Aquí no entiendo la voz. Escriba, por favor, o toque una respuesta.",
+		Confirm:    "¿Ha dicho: %s?", Yes: "Sí", No: "No",
+		Idle: "¿Sigue ahí?", IdleAgain: "Aquí estoy si necesita algo más.", Goodbye: "Entonces me despido. ¡Que tenga un buen día!",
+		Queued: "Le busco a una persona. No se retire, por favor.", Waiting: "Enseguida le atienden. No se retire, por favor.",
+		Missed: "Ahora no hay nadie libre. Deje su correo en el campo de texto y le contestarán aquí.",
+		Noted:  "Queda anotado. Le contestarán aquí.", Connected: "%s está en línea.", Gone: "Vuelve a hablar con el agente.",
+		Returned: "Ya estoy aquí otra vez. ¿En qué más puedo ayudarle?", Busy: "Lo siento, algo ha fallado aquí. Escriba, o pruebe otra vez en un momento.",
+		Greets:       "¡Hola! ¿En qué puedo ayudarle?",
+		backchannels: []string{"mm", "mhm", "mm hm", "aja", "ya", "si", "vale", "claro", "bueno", "bien", "entiendo", "de acuerdo", "ok", "eso"},
+	},
+	"pt": {
+		Filler: "Um momento, por favor.", Still: "Ainda estou à procura.",
+		Apology: "Desculpe, isto está a demorar muito. Pode perguntar outra vez ou falar com uma pessoa.", Person: "Falar com uma pessoa",
+		Repeat:     "Desculpe, não percebi. Pode repetir ou escrever?",
+		CannotHear: "Aqui não entendo a voz. Escreva, por favor, ou toque numa resposta.",
+		Confirm:    "Disse: %s?", Yes: "Sim", No: "Não",
+		Idle: "Ainda está aí?", IdleAgain: "Estou aqui se precisar de mais alguma coisa.", Goodbye: "Então despeço-me. Tenha um bom dia!",
+		Queued: "Vou chamar uma pessoa. Não desligue, por favor.", Waiting: "Já vão atender. Não desligue, por favor.",
+		Missed: "Agora não há ninguém livre. Deixe o seu e-mail no campo de texto e terá a resposta aqui.",
+		Noted:  "Fica anotado. Vão responder-lhe aqui.", Connected: "%s está em linha.", Gone: "Está outra vez a falar com o agente.",
+		Returned: "Estou de volta. Em que mais posso ajudar?", Busy: "Desculpe, algo falhou aqui. Escreva, ou tente outra vez daqui a pouco.",
+		Greets:       "Olá! Em que posso ajudar?",
+		backchannels: []string{"mm", "mhm", "mm hm", "aha", "pois", "sim", "ta", "claro", "certo", "bem", "entendo", "esta bem", "ok"},
+	},
+}
+
+// wordsOf are the words of the first of the languages (BCP 47) that has any, else the English ones.
+func wordsOf(tags ...string) words {
+	for _, tag := range tags {
+		if w, ok := languages[base(tag)]; ok {
+			return w
+		}
+	}
+	return languages["en"]
+}
+
+func base(tag string) string {
+	tag, _, _ = strings.Cut(strings.ToLower(tag), "-")
+	return tag
+}
+
+// backchannel reports whether a text only says that the person is listening.
+func backchannel(text, language string) bool {
+	return slices.Contains(wordsOf(language).backchannels, strings.Join(knowledge.Words(text), " "))
+}
