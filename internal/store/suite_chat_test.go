@@ -22,6 +22,7 @@ func talking() []sentence {
 		{"a verified contact and an unverified one of the same id are two", contactsVerified},
 		{"a change appends its turns in order, or changes nothing", conversationChanged},
 		{"a repeated client id finds its turn", conversationRepeated},
+		{"how a turn was said is kept beside what it holds", turnSpoken},
 		{"another company finds no conversation, turn or contact", conversationsApart},
 		{"conversations are listed by folder, search, tag and contact, page by page", conversationsListed},
 		{"what waits too long is found by its state, in its order", conversationsWaiting},
@@ -212,6 +213,27 @@ func conversationRepeated(t *testing.T, r *rig) {
 	first, again := say("1", "Hello"), say("1", "Other")
 	if first.Repeated != nil || again.Repeated == nil || again.Repeated.Text != "Hello" || len(again.Turns) != 0 || again.Conversation.LastSeq != 1 {
 		t.Errorf("first %+v, again %+v", first, again)
+	}
+}
+
+func turnSpoken(t *testing.T, r *rig) {
+	id := r.opened(t, ours, "v").Conversation.ID
+	r.changes(t, id, func(*chats.Conversation) []chats.Turn {
+		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, Text: "Long words", At: r.now, Extra: chats.Extra{Name: "Ada"}}}
+	})
+	want := chats.Voice{LengthMS: 1200, FirstAudioMS: 40, Cut: true, Heard: "Long"}
+	for _, company := range []string{theirs, ours} {
+		c := &chats.Change{CompanyID: company, ConversationID: id, Spoken: &chats.Spoken{Seq: 1, Voice: want}}
+		if err := r.Chats().Do(t.Context(), c); carillon.IsCode(err, carillon.NotFound) != (company == theirs) {
+			t.Fatalf("%s: %v", company, err)
+		}
+		turns, err := r.Chats().Turns(t.Context(), ours, id, 0, 10)
+		if err != nil || len(turns) != 1 || turns[0].Extra.Name != "Ada" || turns[0].Text != "Long words" {
+			t.Fatalf("%+v, %v", turns, err)
+		}
+		if v := turns[0].Extra.Voice; (v != nil) != (company == ours) || v != nil && *v != want {
+			t.Errorf("%s: %+v", company, v)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *slow) Speak(ctx context.Context, u Utterance, emit func(pcm []int16) er
 	return s.fail
 }
 
-func utterance(text string) Utterance {
+func spokenText(text string) Utterance {
 	return Utterance{CompanyID: "c", Voice: (&agent.Voice{}).Settings(), Language: "en", Text: text, Rate: 8000}
 }
 
@@ -58,7 +58,7 @@ func TestWhatWasSpokenIsKept(t *testing.T) {
 		c := NewCache(next, 0)
 		for i := range 3 {
 			begin := time.Now()
-			if got, err := spoken(t.Context(), t, c, utterance("hello")); got != "hello" || err != nil {
+			if got, err := spoken(t.Context(), t, c, spokenText("hello")); got != "hello" || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}
 			if took := time.Since(begin); (took > 0) != (i == 0) {
@@ -75,7 +75,7 @@ func TestWhatWasSpokenIsKept(t *testing.T) {
 			"speaker":  func(u *Utterance) { u.Voice.Speaker = "openai" },
 			"server":   func(u *Utterance) { u.Voice.SpeakerService = &agent.Service{BaseURL: "https://x.test"} },
 		} {
-			u, before := utterance("hello"), next.calls.Load()
+			u, before := spokenText("hello"), next.calls.Load()
 			change(&u)
 			if _, err := spoken(t.Context(), t, c, u); err != nil || next.calls.Load() != before+1 {
 				t.Errorf("another %s: %v, %d calls", name, err, next.calls.Load()-before)
@@ -95,7 +95,7 @@ func TestOnePromptIsMadeForAllWhoAskForIt(t *testing.T) {
 				defer cancel()
 				<-time.After(time.Duration(i) * 70 * time.Millisecond)
 				begin := time.Now()
-				got, err := spoken(ctx, t, c, utterance("hello"))
+				got, err := spoken(ctx, t, c, spokenText("hello"))
 				if i > 0 && (got != "hello" || err != nil || time.Since(begin) > 450*time.Millisecond) {
 					t.Errorf("listener %d: %q, %v after %v", i, got, err, time.Since(begin))
 				}
@@ -120,14 +120,14 @@ func TestWhatNobodyListensToIsGivenUp(t *testing.T) {
 		c := NewCache(next, 0)
 		ctx, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
 		defer cancel()
-		if got, err := spoken(ctx, t, c, utterance("hello")); got != "he" || !errors.Is(err, context.DeadlineExceeded) {
+		if got, err := spoken(ctx, t, c, spokenText("hello")); got != "he" || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%q, %v", got, err)
 		}
-		if got, err := spoken(t.Context(), t, c, utterance("hello")); got != "hello" || err != nil || next.calls.Load() != 2 {
+		if got, err := spoken(t.Context(), t, c, spokenText("hello")); got != "hello" || err != nil || next.calls.Load() != 2 {
 			t.Errorf("%q, %v, made %d times", got, err, next.calls.Load())
 		}
 		unheard := errors.New("unheard")
-		if err := c.Speak(t.Context(), utterance("bye"), func([]int16) error { return unheard }); !errors.Is(err, unheard) {
+		if err := c.Speak(t.Context(), spokenText("bye"), func([]int16) error { return unheard }); !errors.Is(err, unheard) {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
@@ -142,7 +142,7 @@ func TestWhatFailedIsNotKept(t *testing.T) {
 		next := &slow{fail: errors.New("broken")}
 		c := NewCache(next, 0)
 		for range 2 {
-			if got, err := spoken(t.Context(), t, c, utterance("hello")); got != "hello" || !errors.Is(err, next.fail) {
+			if got, err := spoken(t.Context(), t, c, spokenText("hello")); got != "hello" || !errors.Is(err, next.fail) {
 				t.Errorf("%q, %v", got, err)
 			}
 		}
@@ -159,7 +159,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 		say := func(text string, made int32) {
 			t.Helper()
 			before := next.calls.Load()
-			if got, err := spoken(t.Context(), t, c, utterance(text)); got != text || err != nil || next.calls.Load()-before != made {
+			if got, err := spoken(t.Context(), t, c, spokenText(text)); got != text || err != nil || next.calls.Load()-before != made {
 				t.Errorf("%q: %q, %v, made %d times", text, got, err, next.calls.Load()-before)
 			}
 		}

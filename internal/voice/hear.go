@@ -168,6 +168,9 @@ func (l *loop) stored(t *chats.Turn, err error) {
 		l.aside(l.x.words.Busy)
 		return
 	}
+	if l.mate != nil {
+		return
+	}
 	switch l.conversation.State {
 	case chats.Automated, chats.Resolved, chats.Abandoned:
 		l.respond()

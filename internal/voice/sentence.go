@@ -63,8 +63,8 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// spoken is a text as it is spoken: of addresses their host, and no marks of formatting.
-func spoken(text string) string {
+// pronounced is a text as it is spoken: of addresses their host, and no marks of formatting.
+func pronounced(text string) string {
 	text = link.ReplaceAllString(text, "$2")
 	text = marks.ReplaceAllString(text, " ")
 	return strings.TrimSpace(spaces.ReplaceAllString(text, " "))

@@ -89,6 +89,7 @@ func (l *loop) join(m *mate) error {
 	}
 	l.show(Event{Kind: Connected, Name: m.Name})
 	m.Show(Event{Kind: Moved, State: l.conversation.State})
+	l.lookUp()
 	return nil
 }
 

@@ -1,0 +1,591 @@
+package voice_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/realtime"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/voice"
+)
+
+// What is said in these tests is one sample value for the whole of it: a detector hears every sample but 0 as speech, the
+// transcriber knows what a value means, the speaker speaks a tenth of a second for each word.
+const (
+	rate    = 16000
+	company = "c"
+	talkID  = "t"
+)
+
+type line struct {
+	in      chan []int16
+	mu      sync.Mutex
+	out     []int16
+	cleared int
+	at      []time.Time
+}
+
+func (l *line) Rate() int { return rate }
+func (l *line) Read(ctx context.Context) ([]int16, error) {
+	select {
+	case pcm, open := <-l.in:
+		if !open {
+			return nil, io.EOF
+		}
+		return pcm, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *line) Write(pcm []int16) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.out = append(l.out, pcm...)
+	l.at = append(l.at, time.Now())
+	return nil
+}
+func (l *line) Clear() error        { l.cleared++; return nil }
+func (l *line) Lead() time.Duration { return 300 * time.Millisecond }
+func (l *line) Digits() <-chan rune { return nil }
+
+// written is how much sound the person got.
+func (l *line) written() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(len(l.out)) * time.Second / rate
+}
+
+type detector struct{}
+
+func (detector) Chunk() int { return 512 }
+func (detector) Reset()     {}
+func (detector) Score(chunk []int16) float32 {
+	if chunk[len(chunk)/2] != 0 {
+		return 1
+	}
+	return 0
+}
+
+type speaker struct {
+	stalls bool
+	err    error
+}
+
+func (s *speaker) Speak(ctx context.Context, u voice.Utterance, emit func([]int16) error) error {
+	switch {
+	case s.stalls:
+		<-ctx.Done()
+		return ctx.Err()
+	case s.err != nil:
+		return s.err
+	}
+	for range strings.Fields(u.Text) {
+		if err := emit(make([]int16, rate/10)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type transcriber struct {
+	texts  map[int16]string
+	err    error
+	stalls bool
+}
+
+type recognizer struct {
+	*transcriber
+	value int16
+}
+
+func (t *transcriber) Listen(context.Context, voice.Hearing) (voice.Recognizer, error) {
+	return &recognizer{transcriber: t}, nil
+}
+
+func (r *recognizer) Write(pcm []int16) error {
+	for _, s := range pcm {
+		if s != 0 {
+			r.value = s
+		}
+	}
+	return nil
+}
+
+func (r *recognizer) Result(ctx context.Context) (voice.Transcript, error) {
+	if r.stalls {
+		<-ctx.Done()
+		return voice.Transcript{}, ctx.Err()
+	}
+	return voice.Transcript{Text: r.texts[r.value]}, r.err
+}
+func (r *recognizer) Close() {}
+
+// dialogue keeps one conversation in memory.
+type dialogue struct {
+	mu     sync.Mutex
+	c      chats.Conversation
+	turns  []string
+	spoken map[int64]chats.Voice
+	think  func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error
+	left   bool
+	last   string
+}
+
+func (d *dialogue) add(who, text string) *chats.Turn {
+	d.c.LastSeq++
+	d.turns = append(d.turns, who+": "+text)
+	return &chats.Turn{Seq: d.c.LastSeq, Text: text, ClientID: fmt.Sprint(who, d.c.LastSeq)}
+}
+
+func (d *dialogue) Begin(context.Context, string, string) (*voice.Talk, error) {
+	c := d.c
+	return &voice.Talk{Conversation: &c, Agent: &agent.Agent{Name: "Ada", Language: "en", Greeting: "Hello {{name}}, this is Ada.", Voice: &agent.Voice{
+		Speaker: "main", Transcriber: "test", Speed: 1, SilenceMS: 600,
+	}}, CompanyName: "Acme", ContactName: "Eva"}, nil
+}
+
+func (d *dialogue) State(context.Context, string, string) (*chats.Conversation, int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.c
+	return &c, 1, nil
+}
+
+func (d *dialogue) Say(_ context.Context, _, _ string, in voice.Saying) (*chats.Turn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = in.Text
+	return d.add("visitor", in.Text), nil
+}
+
+func (d *dialogue) Respond(ctx context.Context, _, _ string, use voice.ToolUser, emit func(agent.Action) error) (*chats.Turn, error) {
+	d.mu.Lock()
+	said := d.last
+	d.mu.Unlock()
+	var text strings.Builder
+	if err := d.think(ctx, said, use, func(a agent.Action) error { text.WriteString(a.Say); return emit(a) }); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.add("agent", text.String()), nil
+}
+
+func (d *dialogue) Announce(_ context.Context, _, _ string, in voice.Saying, _ bool) (*chats.Turn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.add("agent", in.Text), nil
+}
+
+func (d *dialogue) Answer(_ context.Context, t voice.Teammate, in voice.Saying) (*chats.Turn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.add(t.Name, in.Text), nil
+}
+
+func (d *dialogue) Spoke(_ context.Context, _, _ string, seq int64, v chats.Voice) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.spoken[seq] = v
+	return nil
+}
+
+func (d *dialogue) Leave(context.Context, string, string) error { d.left = true; return nil }
+
+type noEvents struct{}
+
+func (noEvents) Follow(context.Context, string, string) error { return nil }
+func (noEvents) EventsAfter(context.Context, string, string, int64, int) ([]store.Event, error) {
+	return nil, nil
+}
+func (noEvents) LastEvent(context.Context, string, string) (int64, error) { return 0, nil }
+
+// rig is a talk. It runs in a bubble of its own time.
+type rig struct {
+	t           *testing.T
+	line        *line
+	dialogue    *dialogue
+	speaker     *speaker
+	transcriber *transcriber
+	sessions    *voice.Sessions
+	session     *voice.Session
+	mu          sync.Mutex
+	events      []voice.Event
+	ended       chan error
+	hub         *realtime.Hub
+}
+
+func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{
+			t: t, line: &line{in: make(chan []int16)}, speaker: &speaker{}, transcriber: &transcriber{texts: map[int16]string{
+				1: "when are you open", 2: "yes", 3: "",
+			}}, ended: make(chan error, 1),
+			dialogue: &dialogue{c: chats.Conversation{ID: talkID, State: chats.Automated, Language: "en"}, spoken: map[int64]chats.Voice{}},
+		}
+		r.dialogue.think = func(_ context.Context, said string, _ voice.ToolUser, emit func(agent.Action) error) error {
+			return errors.Join(emit(agent.Action{Say: "You said " + said + " and I answer with many words. "}),
+				emit(agent.Action{Say: "We are open from nine to five every day of the week."}), emit(agent.Action{Sources: []agent.Source{{Title: "Hours"}}}))
+		}
+		r.hub = realtime.NewHub(noEvents{}, slog.New(slog.DiscardHandler), nil)
+		if change != nil {
+			change(r)
+		}
+		r.sessions = voice.NewSessions(voice.Options{
+			Dialogue: r.dialogue, Topics: r.hub, Speakers: map[string]voice.Speaker{"main": r.speaker, "spare": &speaker{}}, Fallback: "spare",
+			Transcribers: map[string]voice.Transcriber{"test": r.transcriber}, Detector: func(int) voice.Detector { return detector{} },
+			Log: slog.New(slog.DiscardHandler),
+		})
+		var err error
+		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, Show: func(e voice.Event) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.events = append(r.events, e)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { r.ended <- r.session.Run(ctx) }()
+		synctest.Wait()
+		test(r)
+		cancel()
+		<-r.ended
+		synctest.Wait()
+	})
+}
+
+// speaks has the person say something, frame by frame, and then be silent.
+func (r *rig) speaks(value int16, d, silence time.Duration) {
+	r.frames(value, d)
+	r.frames(0, silence)
+}
+
+func (r *rig) frames(value int16, d time.Duration) {
+	const frame = 32 * time.Millisecond
+	for ; d > 0; d -= frame {
+		pcm := make([]int16, 512)
+		for i := range pcm {
+			pcm[i] = value
+		}
+		select {
+		case r.line.in <- pcm:
+			time.Sleep(frame)
+		case <-time.After(frame): // the talk is over
+		}
+	}
+	synctest.Wait()
+}
+
+// wait lets time pass, in which the person is silent.
+func (r *rig) wait(d time.Duration) { r.frames(0, d) }
+
+func (r *rig) shown(kind voice.EventKind) (all []voice.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == kind {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// texts are the texts of events of a kind.
+func (r *rig) texts(kind voice.EventKind) (all []string) {
+	for _, e := range r.shown(kind) {
+		all = append(all, e.Text)
+	}
+	return all
+}
+
+func TestATalkGreetsListensAndResponds(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		if got := r.texts(voice.Responded); !slices.Equal(got, []string{"Hello Eva, this is Ada."}) {
+			t.Fatalf("greeting %q", got)
+		}
+		if r.line.written() == 0 {
+			t.Error("no sound within the first moment")
+		}
+		r.wait(2 * time.Second)
+		r.speaks(1, time.Second, 700*time.Millisecond)
+		if got := r.texts(voice.Transcribed); !slices.Equal(got, []string{"when are you open"}) {
+			t.Fatalf("transcribed %q", got)
+		}
+		r.wait(4 * time.Second)
+		last := r.shown(voice.Responded)[1]
+		if !strings.HasSuffix(last.Text, "of the week.") || len(last.Sources) != 1 || last.Seq != 3 {
+			t.Errorf("responded %+v", last)
+		}
+		want := []string{"agent: Hello Eva, this is Ada.", "visitor: when are you open", "agent: " + last.Text}
+		r.dialogue.mu.Lock()
+		defer r.dialogue.mu.Unlock()
+		if !slices.EqualFunc(r.dialogue.turns, want, func(a, b string) bool { return strings.TrimSpace(a) == b }) {
+			t.Errorf("turns %q", r.dialogue.turns)
+		}
+		if v := r.dialogue.spoken[3]; v.LengthMS < 1500 || v.FirstAudioMS == 0 || v.ThinkMS == 0 || v.Cut {
+			t.Errorf("spoken %+v", v)
+		}
+	})
+}
+
+func TestSoundIsSentInRealTimeButForTheLead(t *testing.T) {
+	talk(t, func(r *rig) {
+		r.dialogue.think = func(_ context.Context, _ string, _ voice.ToolUser, emit func(agent.Action) error) error {
+			return emit(agent.Action{Say: strings.Repeat("word ", 60)})
+		}
+	}, func(r *rig) {
+		r.wait(2 * time.Second)
+		before := r.line.written()
+		r.session.Type("a", "talk")
+		synctest.Wait()
+		begin := time.Now()
+		for range 20 {
+			r.wait(100 * time.Millisecond)
+			if ahead := r.line.written() - before - time.Since(begin); ahead > 310*time.Millisecond || ahead < 150*time.Millisecond {
+				t.Fatalf("%v ahead after %v", ahead, time.Since(begin))
+			}
+		}
+	})
+}
+
+func TestSpeakingIntoTheAgentCutsItWithinAQuarterSecond(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.wait(time.Second)
+		r.session.Type("a", "when are you open")
+		r.wait(700 * time.Millisecond)
+		r.frames(1, 290*time.Millisecond)
+		if n := len(r.shown(voice.Interrupted)); n != 1 || r.line.cleared != 1 {
+			t.Fatalf("%d interruptions, cleared %d", n, r.line.cleared)
+		}
+		r.speaks(1, time.Second, 700*time.Millisecond)
+		corrected := r.shown(voice.Corrected)
+		if len(corrected) != 1 || corrected[0].Text == "" || !strings.HasPrefix(corrected[0].Original, corrected[0].Text) || corrected[0].Text == corrected[0].Original {
+			t.Fatalf("corrected %+v", corrected)
+		}
+		r.wait(time.Second)
+		r.dialogue.mu.Lock()
+		defer r.dialogue.mu.Unlock()
+		if v := r.dialogue.spoken[3]; !v.Cut || v.Heard != corrected[0].Text {
+			t.Errorf("spoken %+v", v)
+		}
+	})
+}
+
+func TestABackchannelOrNoiseDoesNotStopTheAgent(t *testing.T) {
+	for value, what := range map[int16]string{2: "a backchannel", 3: "noise"} {
+		talk(t, nil, func(r *rig) {
+			r.wait(time.Second)
+			r.session.Type("a", "when are you open")
+			r.wait(500 * time.Millisecond)
+			before := len(r.texts(voice.Transcribed))
+			r.speaks(value, 400*time.Millisecond, 700*time.Millisecond)
+			r.wait(4 * time.Second)
+			if got := r.shown(voice.Corrected); len(got) != 0 || len(r.texts(voice.Transcribed)) != before {
+				t.Errorf("%s: corrected %+v", what, got)
+			}
+			r.dialogue.mu.Lock()
+			defer r.dialogue.mu.Unlock()
+			if v := r.dialogue.spoken[3]; v.Cut || v.LengthMS == 0 {
+				t.Errorf("%s: spoken %+v", what, v)
+			}
+		})
+	}
+}
+
+// Whatever stalls or fails, the person hears or reads something within 3 seconds, and gets a way out within 8.
+func TestNobodyWaitsInSilence(t *testing.T) {
+	stall := func(ctx context.Context, _ string, _ voice.ToolUser, _ func(agent.Action) error) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for _, c := range []struct {
+		name   string
+		change func(r *rig)
+		spoken bool // else typed
+	}{
+		{"the thinker stalls", func(r *rig) { r.dialogue.think = stall }, false},
+		{"the thinker fails", func(r *rig) {
+			r.dialogue.think = func(context.Context, string, voice.ToolUser, func(agent.Action) error) error { return errors.New("down") }
+		}, false},
+		{"the thinker closes in the middle", func(r *rig) {
+			r.dialogue.think = func(_ context.Context, _ string, _ voice.ToolUser, emit func(agent.Action) error) error {
+				return errors.Join(emit(agent.Action{Say: "I begin to"}), errors.New("closed"))
+			}
+		}, false},
+		{"the transcriber stalls", func(r *rig) { r.transcriber.stalls = true }, true},
+		{"the transcriber fails", func(r *rig) { r.transcriber.err = errors.New("down") }, true},
+		{"the speaker stalls", func(r *rig) { r.speaker.stalls = true }, false},
+		{"the speaker fails", func(r *rig) { r.speaker.err = errors.New("down") }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			talk(t, c.change, func(r *rig) {
+				r.wait(5 * time.Second)
+				before := r.line.written()
+				shown := len(r.texts(voice.Responded))
+				if c.spoken {
+					r.speaks(1, time.Second, 700*time.Millisecond)
+				} else {
+					r.session.Type("a", "when are you open")
+				}
+				quiet := time.Now()
+				sound, read := before, shown
+				for begin := time.Now(); time.Since(begin) < 8500*time.Millisecond; {
+					r.wait(100 * time.Millisecond)
+					if now, texts := r.line.written(), len(r.texts(voice.Responded)); now > sound || texts > read {
+						quiet, sound, read = time.Now(), now, texts
+					}
+					if all := r.shown(voice.Responded); len(all) > shown && (len(all[len(all)-1].Choices)+len(all[len(all)-1].Sources) > 0 || c.spoken) && r.line.written() > before {
+						break // an answer, or a way out
+					}
+					if since := time.Since(quiet); since > 3300*time.Millisecond {
+						t.Fatalf("silence for %v; shown %q", since, r.texts(voice.Responded))
+					}
+				}
+				if r.line.written() == before {
+					t.Errorf("no sound; shown %q", r.texts(voice.Responded))
+				}
+			})
+		})
+	}
+}
+
+func TestAStalledThinkerEndsInAnApologyAndAWayOut(t *testing.T) {
+	talk(t, func(r *rig) {
+		r.dialogue.think = func(ctx context.Context, _ string, _ voice.ToolUser, _ func(agent.Action) error) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	}, func(r *rig) {
+		r.wait(2 * time.Second)
+		r.session.Type("a", "when are you open")
+		r.wait(8200 * time.Millisecond)
+		all := r.shown(voice.Responded)
+		last := all[len(all)-1]
+		if !strings.Contains(last.Text, "sorry") || !slices.Equal(last.Choices, []string{"Talk to a person"}) {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestASilentPersonIsSpokenToAndThenLeft(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.wait(50 * time.Second)
+		got := r.texts(voice.Responded)
+		if len(got) != 4 || got[1] != "Are you still there?" || !strings.Contains(got[3], "goodbye") {
+			t.Errorf("%q", got)
+		}
+		if e := r.shown(voice.Ended); len(e) != 1 || e[0].Code != "idle" {
+			t.Errorf("ended %+v", e)
+		}
+	})
+}
+
+func TestThePageRunsTools(t *testing.T) {
+	talk(t, func(r *rig) {
+		r.dialogue.think = func(ctx context.Context, _ string, use voice.ToolUser, emit func(agent.Action) error) error {
+			result, err := use(ctx, "show_map", `{"x":1}`)
+			return errors.Join(emit(agent.Action{Say: fmt.Sprint("tool: ", result, " ", err)}))
+		}
+	}, func(r *rig) {
+		r.session.Type("a", "map")
+		synctest.Wait()
+		calls := r.shown(voice.ToolCall)
+		if len(calls) != 1 || calls[0].Tool.Name != "show_map" || calls[0].Tool.Parameters != `{"x":1}` {
+			t.Fatalf("%+v", calls)
+		}
+		r.session.ToolResult(calls[0].Tool.ID, "shown", false)
+		r.session.ToolResult(calls[0].Tool.ID, "again", false)
+		synctest.Wait()
+		if got := r.texts(voice.Responded); got[len(got)-1] != "tool: shown <nil>" {
+			t.Errorf("%q", got)
+		}
+		r.session.Type("b", "map")
+		r.wait(11 * time.Second)
+		if got := r.texts(voice.Responded); !strings.Contains(strings.Join(got, "|"), "sorry") { // the agent is given up before the tool is
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestATeammateTalksWithThePerson(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.wait(2 * time.Second)
+		mate := &line{in: make(chan []int16)}
+		var seen []voice.Event
+		left := make(chan error, 1)
+		join := func(account string) voice.Teammate {
+			return voice.Teammate{CompanyID: company, AccountID: account, Name: "Ben", ConversationID: talkID, Line: mate, Show: func(e voice.Event) { seen = append(seen, e) }}
+		}
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State = chats.Active
+		r.dialogue.mu.Unlock()
+		go func() { left <- r.sessions.Join(r.t.Context(), join("ben")) }()
+		synctest.Wait()
+		if err := r.sessions.Join(r.t.Context(), join("ana")); !carillon.IsCode(err, carillon.Conflict) {
+			t.Errorf("a second teammate: %v", err)
+		}
+		other := join("ben")
+		other.CompanyID = "other"
+		if err := r.sessions.Join(r.t.Context(), other); !carillon.IsCode(err, carillon.NotFound) {
+			t.Errorf("another company: %v", err)
+		}
+		before := r.line.written()
+		for range 40 {
+			pcm := make([]int16, 512)
+			pcm[256] = 2
+			mate.in <- pcm
+			time.Sleep(32 * time.Millisecond)
+		}
+		synctest.Wait()
+		if got := r.line.written() - before; got != 40*32*time.Millisecond {
+			t.Errorf("the person got %v", got)
+		}
+		r.speaks(1, time.Second, 800*time.Millisecond)
+		if mate.written() < 1700*time.Millisecond {
+			t.Errorf("the teammate got %v", mate.written())
+		}
+		for range 40 {
+			mate.in <- make([]int16, 512)
+			time.Sleep(32 * time.Millisecond)
+		}
+		r.dialogue.mu.Lock()
+		turns := strings.Join(r.dialogue.turns, "|")
+		r.dialogue.mu.Unlock()
+		if !strings.Contains(turns, "visitor: when are you open") || !strings.Contains(turns, "Ben: yes") || strings.Contains(turns, "agent: You said") {
+			t.Errorf("turns %s", turns)
+		}
+		close(mate.in)
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if len(r.shown(voice.Connected)) != 1 || len(r.shown(voice.Gone)) != 1 {
+			t.Errorf("connected %d, gone %d", len(r.shown(voice.Connected)), len(r.shown(voice.Gone)))
+		}
+	})
+}
+
+func TestHangingUpEndsTheConversation(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.session.End()
+		synctest.Wait()
+		if e := r.shown(voice.Ended); len(e) != 1 || e[0].Code != "hung_up" || !r.dialogue.left {
+			t.Errorf("ended %+v, left %v", e, r.dialogue.left)
+		}
+	})
+}
