@@ -10,20 +10,45 @@ import (
 	"carillon/internal/store/chats"
 )
 
+// listener returns ears for somebody. The transcriber is the agent's.
+func (l *hearer) listener(rate int, services Transcriber) *listener {
+	if services == nil {
+		services = l.x.all.o.Transcribers[l.x.voice.Transcriber]
+	}
+	e := newListener(rate, l.x.all.o.Detector(rate), services)
+	e.post = func(f func()) { l.x.call(func(*loop) { f() }) }
+	e.hearing = func() Hearing {
+		return Hearing{
+			CompanyID: l.x.start.CompanyID, Voice: l.x.voice, Language: l.x.language(), Rate: rate, Expect: l.choices,
+			Partial: func(text string) { l.x.call(func(l *loop) { l.show(Event{Kind: Tentative, Text: text}) }) },
+		}
+	}
+	return e
+}
+
+// canHear reports whether what the person says is transcribed.
+func (l *hearer) canHear() bool {
+	return l.person != nil && l.person.services != nil
+}
+
+func (l *hearer) silence() time.Duration {
+	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.choices) > 0 || l.confirm != "")
+}
+
 // hear takes sound of the person.
-func (l *loop) hear(pcm []int16) {
+func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
 		l.toMate(pcm)
 	}
-	if l.hears() || !l.told {
+	if l.canHear() || !l.told {
 		l.person.add(l.ctx, pcm, l.silence())
 	}
 }
 
 // began: the person begins to speak.
-func (l *loop) began(u *utterance) {
+func (l *hearer) began(u *utterance) {
 	l.idleSince = time.Now()
-	if !l.hears() {
+	if !l.canHear() {
 		l.told = true
 		l.person.current = nil
 		l.person.ears.talking = false
@@ -35,7 +60,7 @@ func (l *loop) began(u *utterance) {
 }
 
 // goes: the person goes on speaking. What we say gets quiet, then stops.
-func (l *loop) goes(u *utterance) {
+func (l *hearer) goes(u *utterance) {
 	if l.mate != nil || l.held != nil || !cuts(u.spoken) || !l.mouth.busy(time.Now()) {
 		return
 	}
@@ -44,7 +69,7 @@ func (l *loop) goes(u *utterance) {
 }
 
 // endedUtterance: the person has finished.
-func (l *loop) endedUtterance(u *utterance) {
+func (l *hearer) endedUtterance(u *utterance) {
 	if l.mate == nil && l.conversation.State == chats.Automated {
 		l.owed = u.ended
 	}
@@ -52,7 +77,7 @@ func (l *loop) endedUtterance(u *utterance) {
 }
 
 // understood takes what was transcribed of an utterance.
-func (l *loop) understood(u *utterance, t Transcript, err error) {
+func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	l.x.all.o.Observer.Took("transcribe", u.took)
 	if err != nil {
 		l.x.all.o.Observer.Failed("transcriber")
@@ -82,7 +107,7 @@ func (l *loop) understood(u *utterance, t Transcript, err error) {
 }
 
 // unheard is how much of what was cut off is known to be left.
-func (l *loop) unheard() time.Duration {
+func (l *talker) unheard() time.Duration {
 	n := 0
 	for _, p := range l.held.unheard {
 		if !p.made {
@@ -101,7 +126,7 @@ func voiceOf(u *utterance) *chats.Voice {
 }
 
 // confirmed takes the answer to whether something was understood right.
-func (l *loop) confirmed(text string, v *chats.Voice) {
+func (l *hearer) confirmed(text string, v *chats.Voice) {
 	asked := l.confirm
 	l.confirm, l.choices = "", nil
 	switch {
@@ -118,7 +143,7 @@ func (l *loop) confirmed(text string, v *chats.Voice) {
 const repeatsMost = 2
 
 // notUnderstood asks the person to say it again, and after a few times offers a teammate.
-func (l *loop) notUnderstood(err error) {
+func (l *hearer) notUnderstood(err error) {
 	l.owed = time.Time{}
 	if l.mate != nil || l.conversation.State != chats.Automated {
 		return
@@ -132,7 +157,7 @@ func (l *loop) notUnderstood(err error) {
 }
 
 // sayFor stores what the person said, and has the agent respond.
-func (l *loop) sayFor(in Saying) {
+func (l *hearer) sayFor(in Saying) {
 	l.active()
 	l.repeats, l.confirm = 0, ""
 	if in.Voice != nil {
@@ -161,7 +186,7 @@ func (l *loop) sayFor(in Saying) {
 }
 
 // stored: what the person said is stored.
-func (l *loop) stored(t *chats.Turn, err error) {
+func (l *hearer) stored(t *chats.Turn, err error) {
 	if err != nil || t == nil {
 		l.owed = time.Time{}
 		l.show(Event{Kind: Failure, Code: "not_stored", Text: l.x.words.Busy})
@@ -181,7 +206,7 @@ func (l *loop) stored(t *chats.Turn, err error) {
 }
 
 // digit takes a key that the person pressed.
-func (l *loop) digit(d rune) {
+func (l *hearer) digit(d rune) {
 	l.active()
 	if i := int(d - '1'); i >= 0 && i < len(l.choices) {
 		l.stopTalking()

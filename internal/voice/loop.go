@@ -30,7 +30,8 @@ const (
 	resumeBack     = 200 * time.Millisecond  // that is heard again
 )
 
-// loop holds one talk. All of it runs on one goroutine; what takes time runs beside it and comes back through Session.call.
+// loop holds one talk. All of it runs on one goroutine; what takes time runs on others and comes back through Session.call. Its
+// parts share it, and each has the state that it is for.
 type loop struct {
 	x            *Session
 	ctx          context.Context //nolint:containedctx // the loop is one call of Run
@@ -41,41 +42,69 @@ type loop struct {
 	frames  chan []int16    // from the line; closed when the person left
 	writes  chan func()     // what is stored, in order
 	own     map[string]bool // client ids of turns that this talk stored
-	ids     int64
-	mouth   *mouth
-	maker   *maker
-	person  *listener // nil: nothing is heard
-	mate    *mate
-	choices []string // that the person may take
-
-	response *response // that is being made or spoken; nil: none
-	held     *held     // what was cut off until it is known why
-	answer   *answer   // the agent's response that is awaited; nil: none
-	owed     time.Time // since when the person waits for a sound of ours; zero: it is not our turn
-	filled   time.Time // when the person was last asked to wait
-
-	idleSince time.Time
-	idles     int
-	repeats   int
-	confirm   string // what the person is asked to confirm
-	told      bool   // that speech is not understood
-	queuedAt  time.Time
-	stateAt   time.Time
-	mateGone  time.Time
+	stateAt time.Time       // when the conversation was looked up last
 
 	ending string // why the talk ends once everything is said; "": it does not
 	endBy  time.Time
 	over   bool
+
+	*talker
+	*hearer
+	*replier
+	*relay
+	*patience
+}
+
+// talker says what the agent says.
+type talker struct {
+	*loop
+	ids      int64
+	mouth    *mouth
+	maker    *maker
+	response *response // that is being made or spoken; nil: none
+	held     *held     // what was cut off until it is known why
+}
+
+// hearer takes what the person says.
+type hearer struct {
+	*loop
+	person  *listener // nil: nothing is heard
+	choices []string  // that the person may take
+	confirm string    // what the person is asked to confirm
+	repeats int       // how often the person was asked to say it again
+	told    bool      // that speech is not understood
+}
+
+// replier has the agent respond.
+type replier struct {
+	*loop
+	answer *answer // the agent's response that is awaited; nil: none
 	tools  map[string]chan toolResult
-	digits string
+}
+
+// relay connects a teammate with the person.
+type relay struct {
+	*loop
+	mate *mate
+}
+
+// patience keeps the person from waiting in silence, and speaks to one who is silent.
+type patience struct {
+	*loop
+	owed      time.Time // since when the person waits for a sound of ours; zero: it is not our turn
+	filled    time.Time // when the person was last asked to wait
+	idleSince time.Time
+	idles     int
+	queuedAt  time.Time // when somebody in the queue was last spoken to
 }
 
 func newLoop(ctx context.Context, x *Session) *loop {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &loop{
 		x: x, ctx: ctx, cancel: cancel, conversation: x.talk.Conversation, frames: make(chan []int16, 64), writes: make(chan func(), 256),
-		own: map[string]bool{}, tools: map[string]chan toolResult{},
+		own: map[string]bool{},
 	}
+	l.talker, l.hearer, l.replier, l.relay, l.patience = &talker{loop: l}, &hearer{loop: l}, &replier{loop: l, tools: map[string]chan toolResult{}}, &relay{loop: l}, &patience{loop: l}
 	rate, lead := 16000, 300*time.Millisecond
 	if line := x.start.Line; line != nil {
 		rate, lead = line.Rate(), line.Lead()
@@ -86,22 +115,6 @@ func newLoop(ctx context.Context, x *Session) *loop {
 	l.mouth = newMouth(rate, lead)
 	l.maker = newMaker(ctx, x)
 	return l
-}
-
-// listener returns ears for somebody. The transcriber is the agent's.
-func (l *loop) listener(rate int, services Transcriber) *listener {
-	if services == nil {
-		services = l.x.all.o.Transcribers[l.x.voice.Transcriber]
-	}
-	e := newListener(rate, l.x.all.o.Detector(rate), services)
-	e.post = func(f func()) { l.x.call(func(*loop) { f() }) }
-	e.hearing = func() Hearing {
-		return Hearing{
-			CompanyID: l.x.start.CompanyID, Voice: l.x.voice, Language: l.x.language(), Rate: rate, Expect: l.choices,
-			Partial: func(text string) { l.x.call(func(l *loop) { l.show(Event{Kind: Tentative, Text: text}) }) },
-		}
-	}
-	return e
 }
 
 func (l *loop) dialogue() Dialogue { return l.x.all.o.Dialogue }
@@ -324,14 +337,6 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	}
 }
 
-// dropMate ends the part of the teammate on the line.
-func (l *loop) dropMate() {
-	if m := l.mate; m != nil {
-		close(m.left)
-		l.leave(m)
-	}
-}
-
 // finish ends the talk once what is to be said is said.
 func (l *loop) finish(why string) {
 	if l.ending == "" {
@@ -373,82 +378,6 @@ func (l *loop) advance(now time.Time) time.Duration {
 		due.at(l.stateAt.Add(stateEvery))
 	}
 	return due.after
-}
-
-// due is when something is due next.
-type due struct {
-	now   time.Time
-	after time.Duration
-}
-
-func (d *due) in(x time.Duration) { d.after = min(d.after, x) }
-func (d *due) at(t time.Time)     { d.in(max(t.Sub(d.now), time.Millisecond)) }
-
-// wait keeps the person from waiting in silence for what we owe.
-func (l *loop) wait(now time.Time, due *due) {
-	if l.owed.IsZero() || l.mouth.busy(now) {
-		return
-	}
-	waited := now.Sub(l.owed)
-	switch {
-	case waited >= apologyAfter:
-		l.apologize()
-		return
-	case l.filled.Before(l.owed) && waited >= fillerAfter:
-		l.filled = now
-		l.aside(l.x.words.Filler)
-	case !l.filled.Before(l.owed) && now.Sub(l.filled) >= stillEvery && apologyAfter-waited > time.Second:
-		l.filled = now
-		l.aside(l.x.words.Still)
-	}
-	due.at(l.owed.Add(apologyAfter))
-	if l.filled.Before(l.owed) {
-		due.at(l.owed.Add(fillerAfter))
-	} else {
-		due.at(l.filled.Add(stillEvery))
-	}
-}
-
-// hears reports whether what the person says is transcribed.
-func (l *loop) hears() bool { return l.person != nil && l.person.services != nil }
-
-// idle speaks to a person who says nothing.
-func (l *loop) idle(now time.Time, due *due) {
-	if l.conversation.State != chats.Automated || !l.owed.IsZero() || l.mouth.busy(now) || l.person != nil && l.person.current != nil {
-		l.idleSince = now
-		due.in(time.Second)
-		return
-	}
-	after := typedIdle
-	if l.hears() {
-		after = idleNext
-		if l.idles == 0 {
-			after = idleFirst
-		}
-	}
-	if now.Sub(l.idleSince) < after {
-		due.at(l.idleSince.Add(after))
-		return
-	}
-	l.idleSince = now
-	l.idles++
-	switch {
-	case !l.hears() || l.idles == 3:
-		l.sayNow(l.x.words.Goodbye)
-		l.finish("idle")
-	case l.idles == 1:
-		l.sayNow(l.x.words.Idle)
-	default:
-		l.sayNow(l.x.words.IdleAgain)
-	}
-}
-
-func (l *loop) active() {
-	l.idleSince, l.idles = time.Now(), 0
-}
-
-func (l *loop) silence() time.Duration {
-	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.choices) > 0 || l.confirm != "")
 }
 
 // greet says the first words, unless the conversation has begun before.

@@ -11,7 +11,7 @@ const (
 	silentSpeech = 3 * time.Second
 )
 
-// maker has the sound of parts made, one after the other, beside the loop.
+// maker has the sound of parts made, one after the other, while the loop goes on.
 type maker struct {
 	x      *Session
 	ctx    context.Context //nolint:containedctx // of the talk

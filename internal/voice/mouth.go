@@ -75,7 +75,7 @@ func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	if p = m.parts[0]; p.taken == len(p.pcm) {
 		return nil, nil
 	}
-	if !m.sounding(now) { // after a gap the count begins anew
+	if !m.sounding(now) { // after a gap the count begins again
 		m.playing, m.started, m.sent, m.recent = true, now, 0, nil
 	}
 	n := min(m.piece(), len(p.pcm)-p.taken)

@@ -11,7 +11,7 @@ import (
 )
 
 // respond has the agent respond to what the person said last.
-func (l *loop) respond() {
+func (l *replier) respond() {
 	l.dropAnswer()
 	if l.owed.IsZero() {
 		l.owed, l.filled = time.Now(), time.Time{}
@@ -34,7 +34,7 @@ func (l *loop) respond() {
 }
 
 // dropAnswer gives up the response that is awaited: the person said more, or somebody else answers.
-func (l *loop) dropAnswer() {
+func (l *replier) dropAnswer() {
 	a := l.answer
 	if a == nil {
 		return
@@ -48,7 +48,7 @@ func (l *loop) dropAnswer() {
 }
 
 // responded: the agent's response is complete and stored.
-func (l *loop) responded(a *answer, t *chats.Turn, err error) {
+func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 	if a.dropped {
 		return
 	}
@@ -86,7 +86,7 @@ func (l *loop) responded(a *answer, t *chats.Turn, err error) {
 }
 
 // apologize gives up waiting for the agent, or for a transcriber.
-func (l *loop) apologize() {
+func (l *replier) apologize() {
 	if l.answer == nil {
 		l.owed = time.Time{}
 		l.notUnderstood(context.DeadlineExceeded)
@@ -98,7 +98,7 @@ func (l *loop) apologize() {
 }
 
 // excuse says instead of a response that there is none, and offers a teammate.
-func (l *loop) excuse(text string) {
+func (l *replier) excuse(text string) {
 	l.owed = time.Time{}
 	l.announce(text, []string{l.x.words.Person}, true)
 }

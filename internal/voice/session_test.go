@@ -21,7 +21,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// What is said in these tests is one sample value for the whole of it: a detector hears every sample but 0 as speech, the
+// What is said in these tests is one sample value for the whole of it: a detector takes every sample but 0 for speech, the
 // transcriber knows what a value means, the speaker speaks a tenth of a second for each word.
 const (
 	rate    = 16000
@@ -407,7 +407,7 @@ func TestABackchannelOrNoiseDoesNotStopTheAgent(t *testing.T) {
 	}
 }
 
-// Whatever stalls or fails, the person hears or reads something within 3 seconds, and gets a way out within 8.
+// Whatever stalls or fails, the person gets something to listen to or to read within 3 seconds, and gets a way out within 8.
 func TestNobodyWaitsInSilence(t *testing.T) {
 	stall := func(ctx context.Context, _ string, _ voice.ToolUser, _ func(agent.Action) error) error {
 		<-ctx.Done()
@@ -420,7 +420,9 @@ func TestNobodyWaitsInSilence(t *testing.T) {
 	}{
 		{"the thinker stalls", func(r *rig) { r.dialogue.think = stall }, false},
 		{"the thinker fails", func(r *rig) {
-			r.dialogue.think = func(context.Context, string, voice.ToolUser, func(agent.Action) error) error { return errors.New("down") }
+			r.dialogue.think = func(context.Context, string, voice.ToolUser, func(agent.Action) error) error {
+				return errors.New("down")
+			}
 		}, false},
 		{"the thinker closes in the middle", func(r *rig) {
 			r.dialogue.think = func(_ context.Context, _ string, _ voice.ToolUser, emit func(agent.Action) error) error {

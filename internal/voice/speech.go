@@ -32,7 +32,7 @@ type held struct {
 }
 
 // newResponse begins a response; the one before goes on until it is said.
-func (l *loop) newResponse() *response {
+func (l *talker) newResponse() *response {
 	l.ids++
 	r := &response{id: l.ids}
 	l.response = r
@@ -40,7 +40,7 @@ func (l *loop) newResponse() *response {
 }
 
 // say adds text to a response, and has complete sentences spoken.
-func (l *loop) say(r *response, text string) {
+func (l *talker) say(r *response, text string) {
 	if r.first.IsZero() {
 		r.first = time.Now()
 		l.show(Event{Kind: Responding, ID: r.id})
@@ -53,18 +53,18 @@ func (l *loop) say(r *response, text string) {
 }
 
 // said ends a response's text.
-func (l *loop) said(r *response, e Event) {
+func (l *talker) said(r *response, e Event) {
 	r.whole = true
 	if rest := r.split.end(); rest != "" {
 		l.speak(r, rest)
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
 	l.show(e)
-	l.settle(r)
+	l.recordSpoken(r)
 }
 
 // speak has a sentence spoken.
-func (l *loop) speak(r *response, sentence string) {
+func (l *talker) speak(r *response, sentence string) {
 	if l.x.start.Line == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (l *loop) speak(r *response, sentence string) {
 }
 
 // made takes sound.
-func (l *loop) made(p piece) {
+func (l *talker) made(p piece) {
 	p.part.pcm = append(p.part.pcm, p.pcm...)
 	if !p.end {
 		return
@@ -90,12 +90,12 @@ func (l *loop) made(p piece) {
 }
 
 // sound sends what may be sent by now.
-func (l *loop) sound(now time.Time) {
+func (l *talker) sound(now time.Time) {
 	for {
 		done := l.mouth.done()
 		for _, p := range done {
 			p.response.parts--
-			l.settle(p.response)
+			l.recordSpoken(p.response)
 		}
 		pcm, p := l.mouth.next(now)
 		if p == nil {
@@ -111,7 +111,7 @@ func (l *loop) sound(now time.Time) {
 }
 
 // begun records the first sound of a response.
-func (l *loop) begun(r *response, now time.Time) {
+func (l *talker) begun(r *response, now time.Time) {
 	l.show(Event{Kind: Sounding, ID: r.id})
 	r.voice.FirstAudioMS = max(now.Sub(r.first).Milliseconds(), 1)
 	l.x.all.o.Observer.Took("first_audio", now.Sub(r.first))
@@ -121,14 +121,14 @@ func (l *loop) begun(r *response, now time.Time) {
 }
 
 // writeLine sends sound to the person.
-func (l *loop) writeLine(pcm []int16) {
+func (l *talker) writeLine(pcm []int16) {
 	if err := l.x.start.Line.Write(pcm); err != nil {
 		l.over = true
 	}
 }
 
 // ducking is sound made quiet while the person speaks into it; where the line is far ahead, the page does it.
-func (l *loop) ducking(pcm []int16) []int16 {
+func (l *talker) ducking(pcm []int16) []int16 {
 	if l.mouth.lead > 50*time.Millisecond || l.person == nil || l.person.current == nil || !ducks(l.person.current.spoken) {
 		return pcm
 	}
@@ -139,8 +139,8 @@ func (l *loop) ducking(pcm []int16) []int16 {
 	return quieter
 }
 
-// settle records how a response was said, once all of it is sent and it is stored.
-func (l *loop) settle(r *response) {
+// recordSpoken records how a response was said, once all of it is sent and it is stored.
+func (l *talker) recordSpoken(r *response) {
 	if r.spoke || !r.whole || r.parts > 0 || r.seq == 0 || r.samples == 0 || l.held != nil && l.held.response == r {
 		return
 	}
@@ -154,7 +154,7 @@ func (l *loop) settle(r *response) {
 }
 
 // aside says something that is no part of the conversation.
-func (l *loop) aside(text string) {
+func (l *talker) aside(text string) {
 	before := l.response
 	r := l.newResponse()
 	r.aside = true
@@ -164,13 +164,13 @@ func (l *loop) aside(text string) {
 }
 
 // sayNow says something of the agent's own that is not stored.
-func (l *loop) sayNow(text string) {
+func (l *talker) sayNow(text string) {
 	l.aside(text)
 	l.idleSince = time.Now()
 }
 
 // announce says something of the agent's own, as a turn. excuse: it stands for the response that is awaited.
-func (l *loop) announce(text string, choices []string, excuse bool) {
+func (l *talker) announce(text string, choices []string, excuse bool) {
 	r := l.newResponse()
 	l.choices = choices
 	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Choices: choices}
@@ -182,7 +182,7 @@ func (l *loop) announce(text string, choices []string, excuse bool) {
 		if err == nil && t != nil {
 			l.later(func(l *loop) {
 				r.seq = t.Seq
-				l.settle(r)
+				l.recordSpoken(r)
 			})
 		}
 		return err
@@ -200,7 +200,7 @@ func (l *loop) later(f func(l *loop)) {
 }
 
 // speakTurn speaks a turn of somebody else's.
-func (l *loop) speakTurn(v *chats.TurnView) {
+func (l *talker) speakTurn(v *chats.TurnView) {
 	if l.mate != nil || v.Text == "" {
 		return
 	}
@@ -218,7 +218,7 @@ func (l *loop) speakTurn(v *chats.TurnView) {
 }
 
 // cut stops our words at once; what was not heard of them is kept until it is known why.
-func (l *loop) cut(now time.Time) {
+func (l *talker) cut(now time.Time) {
 	r := l.response
 	unheard := l.mouth.stop(now)
 	if r == nil || len(unheard) == 0 {
@@ -238,7 +238,7 @@ func (l *loop) cut(now time.Time) {
 }
 
 // resume goes on with what was cut off.
-func (l *loop) resume() {
+func (l *talker) resume() {
 	h := l.held
 	l.held = nil
 	l.ids++ // pages drop sound of responses that were interrupted
@@ -263,7 +263,7 @@ func (l *loop) resume() {
 }
 
 // drop gives up what was cut off: the person heard no more of it.
-func (l *loop) drop() {
+func (l *talker) drop() {
 	h := l.held
 	if h == nil {
 		return
@@ -280,11 +280,11 @@ func (l *loop) drop() {
 	if r.samples == 0 {
 		r.samples = 1
 	}
-	l.settle(r)
+	l.recordSpoken(r)
 }
 
 // stopTalking stops our words for good.
-func (l *loop) stopTalking() {
+func (l *talker) stopTalking() {
 	if l.x.start.Line == nil {
 		return
 	}
@@ -312,7 +312,7 @@ type answer struct {
 }
 
 // take takes an action of the agent.
-func (l *loop) take(a *answer, x agent.Action) {
+func (l *replier) take(a *answer, x agent.Action) {
 	if a.dropped {
 		return
 	}

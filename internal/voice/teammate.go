@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"carillon"
 )
@@ -67,7 +66,7 @@ func (s *Sessions) Join(ctx context.Context, t Teammate) error {
 }
 
 // join connects a teammate, who is heard instead of the agent from now on.
-func (l *loop) join(m *mate) error {
+func (l *relay) join(m *mate) error {
 	if l.mate != nil && l.mate.AccountID != m.AccountID {
 		return carillon.InConflict("Another teammate is talking with the person")
 	}
@@ -79,7 +78,6 @@ func (l *loop) join(m *mate) error {
 	}
 	l.stopTalking()
 	l.mate = m
-	l.mateGone = time.Time{}
 	m.ears = l.listener(m.Line.Rate(), nil)
 	m.ears.onBegan, m.ears.onGoes, m.ears.onOver = func(*utterance) {}, func(*utterance) {}, func(*utterance) {}
 	m.ears.onText = func(u *utterance, t Transcript, err error) {
@@ -94,7 +92,7 @@ func (l *loop) join(m *mate) error {
 }
 
 // leave disconnects a teammate.
-func (l *loop) leave(m *mate) {
+func (l *relay) leave(m *mate) {
 	if l.mate != m {
 		return
 	}
@@ -104,7 +102,7 @@ func (l *loop) leave(m *mate) {
 }
 
 // fromMate passes on what a teammate says.
-func (l *loop) fromMate(m *mate, pcm []int16) {
+func (l *relay) fromMate(m *mate, pcm []int16) {
 	if l.mate != m {
 		return
 	}
@@ -117,7 +115,7 @@ func (l *loop) fromMate(m *mate, pcm []int16) {
 }
 
 // toMate passes on what the person says.
-func (l *loop) toMate(pcm []int16) {
+func (l *relay) toMate(pcm []int16) {
 	if err := l.mate.Line.Write(pcm); err != nil {
 		close(l.mate.left)
 		l.leave(l.mate)
@@ -125,7 +123,7 @@ func (l *loop) toMate(pcm []int16) {
 }
 
 // mateSaid stores a teammate's words and shows them to both.
-func (l *loop) mateSaid(m *mate, u *utterance, text string) {
+func (l *relay) mateSaid(m *mate, u *utterance, text string) {
 	id := l.newClientID()
 	in := Saying{ClientID: id, Kind: "text", Text: text, Voice: voiceOf(u)}
 	e := Event{Kind: Said, Author: "teammate", Name: m.Name, Text: text}
@@ -135,4 +133,12 @@ func (l *loop) mateSaid(m *mate, u *utterance, text string) {
 		_, err := l.dialogue().Answer(ctx, m.Teammate, in)
 		return err
 	})
+}
+
+// dropMate ends the part of the teammate on the line.
+func (l *relay) dropMate() {
+	if m := l.mate; m != nil {
+		close(m.left)
+		l.leave(m)
+	}
 }

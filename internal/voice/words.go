@@ -7,7 +7,7 @@ import (
 	"carillon/internal/knowledge"
 )
 
-// words are what is said beside responses, in one language. %s is a name or a text.
+// words are what is said besides responses, in one language. %s is a name or a text.
 type words struct {
 	Filler, Still, Apology, Person          string
 	Repeat, CannotHear, Confirm, Yes, No    string

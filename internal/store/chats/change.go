@@ -185,7 +185,7 @@ func (x *changing) apply(c *Change) {
 	}
 }
 
-// setSpoken writes how a turn was said beside what the turn holds.
+// setSpoken writes how a turn was said into what the turn holds.
 func setSpoken(ctx context.Context, tx *db.Tx, conversationID string, s *Spoken) error {
 	t, err := db.Find(ctx, tx, "turn", func(row db.Scan) (*Turn, error) {
 		t, err := scanTurn(row)

@@ -1,0 +1,76 @@
+package voice
+
+import (
+	"time"
+
+	"carillon/internal/store/chats"
+)
+
+// wait keeps the person from waiting in silence for what we owe.
+func (l *patience) wait(now time.Time, due *due) {
+	if l.owed.IsZero() || l.mouth.busy(now) {
+		return
+	}
+	waited := now.Sub(l.owed)
+	switch {
+	case waited >= apologyAfter:
+		l.apologize()
+		return
+	case l.filled.Before(l.owed) && waited >= fillerAfter:
+		l.filled = now
+		l.aside(l.x.words.Filler)
+	case !l.filled.Before(l.owed) && now.Sub(l.filled) >= stillEvery && apologyAfter-waited > time.Second:
+		l.filled = now
+		l.aside(l.x.words.Still)
+	}
+	due.at(l.owed.Add(apologyAfter))
+	if l.filled.Before(l.owed) {
+		due.at(l.owed.Add(fillerAfter))
+	} else {
+		due.at(l.filled.Add(stillEvery))
+	}
+}
+
+// idle speaks to a person who says nothing.
+func (l *patience) idle(now time.Time, due *due) {
+	if l.conversation.State != chats.Automated || !l.owed.IsZero() || l.mouth.busy(now) || l.person != nil && l.person.current != nil {
+		l.idleSince = now
+		due.in(time.Second)
+		return
+	}
+	after := typedIdle
+	if l.canHear() {
+		after = idleNext
+		if l.idles == 0 {
+			after = idleFirst
+		}
+	}
+	if now.Sub(l.idleSince) < after {
+		due.at(l.idleSince.Add(after))
+		return
+	}
+	l.idleSince = now
+	l.idles++
+	switch {
+	case !l.canHear() || l.idles == 3:
+		l.sayNow(l.x.words.Goodbye)
+		l.finish("idle")
+	case l.idles == 1:
+		l.sayNow(l.x.words.Idle)
+	default:
+		l.sayNow(l.x.words.IdleAgain)
+	}
+}
+
+func (l *patience) active() {
+	l.idleSince, l.idles = time.Now(), 0
+}
+
+// due is when something is due next.
+type due struct {
+	now   time.Time
+	after time.Duration
+}
+
+func (d *due) in(x time.Duration) { d.after = min(d.after, x) }
+func (d *due) at(t time.Time)     { d.in(max(t.Sub(d.now), time.Millisecond)) }
