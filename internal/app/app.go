@@ -39,6 +39,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/tracing"
 	"carillon/internal/translate"
+	"carillon/internal/voice"
 	"carillon/internal/whatsapp"
 	"carillon/web"
 )
@@ -66,6 +67,7 @@ type App struct {
 	notify        *notify.Notify
 	calls         *call.Calls
 	conversations *conversation.Conversations
+	voices        *voice.Sessions
 	files         *files.Files
 	translator    *translate.Client // nil: nothing is translated
 	search        *knowledge.Search
@@ -215,6 +217,7 @@ func (a *App) wire() error {
 	a.thinker = openai.New(openai.Options{Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
 	a.conversations = newConversations(a.store, a.hub, a.thinker, a.metrics.chat, a.log)
+	a.voices = newVoices(a)
 	sessionKey, err := a.store.Derive("chat sessions")
 	if err != nil {
 		return err

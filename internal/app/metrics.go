@@ -40,6 +40,7 @@ type metrics struct {
 	writes        prometheus.Histogram
 	commit        prometheus.Histogram
 	chat          *chatMetrics
+	voice         *voiceMetrics
 }
 
 func newMetrics(a *App) *metrics {
@@ -47,6 +48,7 @@ func newMetrics(a *App) *metrics {
 	m.ofRequests()
 	m.ofMessages()
 	m.ofConversations()
+	m.ofVoices()
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{

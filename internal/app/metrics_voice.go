@@ -1,0 +1,36 @@
+package app
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// voiceMetrics are the metrics of what is said aloud.
+type voiceMetrics struct {
+	talks  prometheus.Gauge
+	steps  *prometheus.HistogramVec
+	failed *prometheus.CounterVec
+}
+
+// ofVoices adds the metrics of what is said aloud.
+func (m *metrics) ofVoices() {
+	x := &voiceMetrics{
+		talks:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node."}),
+		steps:  m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
+		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
+	}
+	m.registry.MustRegister(x.talks)
+	m.voice = x
+}
+
+// Talking implements voice.Observer.
+func (x *voiceMetrics) Talking(change int) { x.talks.Add(float64(change)) }
+
+// Took implements voice.Observer.
+func (x *voiceMetrics) Took(step string, d time.Duration) {
+	x.steps.WithLabelValues(step).Observe(d.Seconds())
+}
+
+// Failed implements voice.Observer.
+func (x *voiceMetrics) Failed(what string) { x.failed.WithLabelValues(what).Inc() }

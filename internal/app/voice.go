@@ -1,0 +1,20 @@
+package app
+
+import (
+	"carillon/internal/conversation"
+	"carillon/internal/voice"
+	"carillon/internal/voice/espeak"
+)
+
+// newVoices builds what talks with people aloud. The speaker of espeak-ng, which needs no other service, stands in for those that
+// fail.
+func newVoices(a *App) *voice.Sessions {
+	const fallback = "espeak"
+	prompts := voice.NewCache(espeak.New(), 0)
+	return voice.NewSessions(voice.Options{
+		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
+		Speakers:     map[string]voice.Speaker{fallback: prompts},
+		Transcribers: map[string]voice.Transcriber{},
+		Fallback:     fallback, Detector: voice.NewDetector,
+	})
+}
