@@ -11,7 +11,12 @@ import (
 func newVoices(a *App) *voice.Sessions {
 	const fallback = "espeak"
 	prompts := voice.NewCache(espeak.New(), 0)
+	var nodes voice.Nodes
+	if !a.store.SQLite() {
+		nodes = a.store
+	}
 	return voice.NewSessions(voice.Options{
+		Nodes:    nodes,
 		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
 		Speakers:     map[string]voice.Speaker{fallback: prompts},
 		Transcribers: map[string]voice.Transcriber{},

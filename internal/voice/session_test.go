@@ -226,6 +226,7 @@ type rig struct {
 	events      []voice.Event
 	ended       chan error
 	hub         *realtime.Hub
+	nodes       voice.Nodes
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -248,7 +249,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 		r.sessions = voice.NewSessions(voice.Options{
 			Dialogue: r.dialogue, Topics: r.hub, Speakers: map[string]voice.Speaker{"main": r.speaker, "spare": &speaker{}}, Fallback: "spare",
 			Transcribers: map[string]voice.Transcriber{"test": r.transcriber}, Detector: func(int) voice.Detector { return detector{} },
-			Log: slog.New(slog.DiscardHandler),
+			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
 		})
 		var err error
 		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, Show: func(e voice.Event) {

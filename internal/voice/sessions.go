@@ -33,7 +33,7 @@ func (nobody) Talking(int)                {}
 func (nobody) Took(string, time.Duration) {}
 func (nobody) Failed(string)              {}
 
-// Options configure Sessions; all but Observer and Most are required.
+// Options configure Sessions; all but Nodes, Observer and Most are required.
 type Options struct {
 	Dialogue     Dialogue
 	Topics       Topics
@@ -41,6 +41,7 @@ type Options struct {
 	Transcribers map[string]Transcriber // by agent.Voice.Transcriber; none has none
 	Fallback     string                 // the speaker that stands in for one that fails
 	Detector     func(rate int) Detector
+	Nodes        Nodes // nil: there is one node
 	Log          *slog.Logger
 	Observer     Observer // default: nobody
 	Most         int      // talks at once on this node; default 300
@@ -48,10 +49,11 @@ type Options struct {
 
 // Sessions are the talks of this node.
 type Sessions struct {
-	o    Options
-	mu   sync.Mutex
-	live map[talkKey]*Session
-	open int
+	o     Options
+	wires *wires
+	mu    sync.Mutex
+	live  map[talkKey]*Session
+	open  int
 }
 
 type talkKey struct{ companyID, conversationID string }
@@ -64,7 +66,7 @@ func NewSessions(o Options) *Sessions {
 	if o.Most == 0 {
 		o.Most = 300
 	}
-	return &Sessions{o: o, live: map[talkKey]*Session{}}
+	return &Sessions{o: o, wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{}}
 }
 
 // Start describes a talk that is to begin.

@@ -22,9 +22,17 @@ type mate struct {
 	left chan struct{} // closed when the talk has no use for the teammate any more
 }
 
-// Join has a teammate talk with the person until the teammate leaves, or the talk ends. Errors: not_found where nobody talks in
-// the conversation on this node, conflict where another teammate does.
+// Join has a teammate talk with the person, on whatever node that one is, until the teammate leaves or the talk ends. Errors:
+// not_found where nobody talks in the conversation, conflict where another teammate does.
 func (s *Sessions) Join(ctx context.Context, t Teammate) error {
+	if s.o.Nodes != nil && !s.Talking(t.CompanyID, t.ConversationID) {
+		return s.joinFar(ctx, t)
+	}
+	return s.join(ctx, t)
+}
+
+// join has a teammate talk with a person on this node.
+func (s *Sessions) join(ctx context.Context, t Teammate) error {
 	s.mu.Lock()
 	x := s.live[talkKey{t.CompanyID, t.ConversationID}]
 	s.mu.Unlock()
