@@ -151,7 +151,7 @@ func (c *Conn) Show(e voice.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e.Kind {
-	case voice.Responding:
+	case voice.Responding, voice.Sounding:
 		c.response.Store(e.ID)
 	case voice.Responded:
 		if c.turns = append(c.turns, shown{e.ID, e.Seq}); len(c.turns) > maxTurns {

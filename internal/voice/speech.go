@@ -243,6 +243,7 @@ func (l *talker) resume() {
 	l.held = nil
 	l.ids++ // pages drop sound of responses that were interrupted
 	h.response.id = l.ids
+	l.show(Event{Kind: Sounding, ID: l.ids})
 	back := l.mouth.samples(resumeBack)
 	for _, p := range h.unheard {
 		p.response.parts = 0
