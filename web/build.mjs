@@ -20,15 +20,15 @@ const panel = {
   html: { cspNonce: "CSP_NONCE" }, // the server puts the nonce of each response there
   build: { ...output, outDir: join(dist, "panel"), assetsDir: "assets" },
 };
-const chat = {
-  ...common, root: join(here, "src/chat"), base: "./",
+const widget = (name) => ({
+  ...common, root: join(here, "src", name), base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  build: { ...output, outDir: join(dist, "chat"), assetsDir: "chat-assets" },
-};
+  build: { ...output, outDir: join(dist, name), assetsDir: name + "-assets" },
+});
 const script = (entry, name) => ({
   ...common, root: here,
   build: {
-    ...output, target: "es2020", outDir: join(dist, "embed"),
+    ...output, outDir: join(dist, "embed"),
     lib: { entry: join(here, "src/embed", entry), formats: ["iife"], name: "carillon", fileName: () => name },
   },
 });
@@ -45,8 +45,10 @@ if (process.argv.includes("--dev")) {
   await mkdir(dist);
   await writeFile(join(dist, ".gitkeep"), "");
   await build(panel);
-  await build(chat);
-  await build(script("chat.ts", "chat.js"));
+  for (const name of ["chat", "voice"]) {
+    await build(widget(name));
+    await build(script(name + ".ts", name + ".js"));
+  }
   await compress(dist);
 }
 

@@ -131,10 +131,12 @@ func TestThePanelOpensWithLittle(t *testing.T) {
 	}
 }
 
-// What a customer's page loads because of the chat stays small (compressed bytes).
-func TestTheChatIsSmall(t *testing.T) {
+// What a customer's page loads because of a widget stays small (compressed bytes).
+func TestWidgetsAreSmall(t *testing.T) {
 	need(t, web.Embedded().Built(), "the pages are not built: run make web")
-	for pattern, most := range map[string]int64{"embed/chat.js.gz": 2 << 10, "chat/chat-assets/*.gz": 25 << 10} {
+	for pattern, most := range map[string]int64{
+		"embed/chat.js.gz": 2 << 10, "chat/chat-assets/*.gz": 25 << 10, "embed/voice.js.gz": 2 << 10, "voice/voice-assets/*.gz": 35 << 10,
+	} {
 		files, err := filepath.Glob("../../web/dist/" + pattern)
 		if err != nil || len(files) == 0 {
 			t.Errorf("no %s: %v", pattern, err)

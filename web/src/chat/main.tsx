@@ -2,16 +2,17 @@ import "../shared/tokens.css";
 import "./style.css";
 import { render } from "preact";
 import { onColour } from "../shared/colour";
+import { Host } from "../shared/host";
 import { Api } from "./api";
 import { Chat } from "./chat";
-import { Host, type WidgetData } from "./host";
+import type { Customer, WidgetData } from "./host";
 import { empty } from "./model";
 import { App } from "./parts/App";
 import { Failed } from "./parts/Failed";
 import { direction, textsFor, type Texts } from "./texts";
 
 const root = document.getElementById("root")!;
-const host = new Host();
+const host = new Host<WidgetData, Customer>();
 
 /** theme follows the system. */
 function theme(): void {
@@ -60,7 +61,7 @@ async function begin(): Promise<void> {
   try {
     const [widget, customer] = await Promise.all([host.widget(), host.customer()]);
     if (widget.preview) {
-      host.onPreview = preview;
+      host.onWidget = (shown) => { if (shown.preview) preview(shown); };
       preview(widget);
       return;
     }

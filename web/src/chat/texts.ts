@@ -1,4 +1,8 @@
 // The texts of the page. A widget's own `texts` replace them key by key.
+import { pick } from "../shared/texts";
+
+export { direction, fill } from "../shared/texts";
+
 export const en = {
   title: "Chat with us", placeholder: "Write a message…", send: "Send", attach: "Attach a file", close: "Close", menu: "More", person: "Talk to a person",
   end: "End the conversation", endAsk: "End this conversation?", endYes: "End it", cancel: "Cancel", anew: "Start a new conversation", you: "You",
@@ -48,17 +52,4 @@ const pt: Texts = {
 export const languages: Record<string, Texts> = { en, es, pt };
 
 /** textsFor are the texts of a language, English where there are none, with a widget's own over them. */
-export function textsFor(language: string, own: Record<string, string> = {}): Texts {
-  const base = languages[language.slice(0, 2).toLowerCase()] ?? en;
-  const texts = { ...base };
-  for (const key of Object.keys(texts) as (keyof Texts)[]) if (typeof own[key] === "string" && own[key]) texts[key] = own[key]!;
-  return texts;
-}
-
-export function fill(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, key: string) => (key in values ? String(values[key]) : whole));
-}
-
-export function direction(language: string): "ltr" | "rtl" {
-  return /^(ar|he|iw|fa|ur|yi|ps|sd|ug|dv|ckb)\b/i.test(language) ? "rtl" : "ltr";
-}
+export function textsFor(language: string, own?: Record<string, string>): Texts { return pick(languages, language, own); }

@@ -158,7 +158,7 @@ describe("a talk", () => {
     await vi.advanceTimersByTimeAsync(10_001);
     const results = sockets[0]!.sent.filter((m) => m.type === "client_tool_result");
     expect(results.map((m) => [m.tool_call_id, m.result, m.is_error])).toEqual([
-      ["toString", "the page has no such tool", true], ["show", '{"shown":"map"}', false], ["broken", "out of paper", true], ["slow", "the page took too long", true],
+      ["show", '{"shown":"map"}', false], ["broken", "out of paper", true], ["toString", "the page has no such tool", true], ["slow", "the page took too long", true],
     ]);
   });
 

@@ -21,6 +21,8 @@ export class Talk {
   /** How loud either side is at the moment, 0 to 1. */
   level = { input: 0, output: 0 };
   readonly toolHandlers: Record<string, Tool> = {};
+  /** What is done for a tool that has no handler. */
+  otherTool: (name: string, parameters: Record<string, unknown>) => unknown = () => { throw new Error("the page has no such tool"); };
   private readonly listeners = new Map<string, Set<(value: never) => void>>();
   private link?: Link;
   private options: TalkOptions = { mic: false };
@@ -163,8 +165,7 @@ export class Talk {
     let result: unknown;
     let failed = false;
     try {
-      const tool = Object.hasOwn(this.toolHandlers, call.tool_name) ? this.toolHandlers[call.tool_name] : undefined;
-      if (!tool) throw new Error("the page has no such tool");
+      const tool = Object.hasOwn(this.toolHandlers, call.tool_name) ? this.toolHandlers[call.tool_name]! : (p: Record<string, unknown>) => this.otherTool(call.tool_name, p);
       result = await new Promise((resolve, reject) => {
         this.after(toolTime, () => reject(new Error("the page took too long")));
         Promise.resolve(call.parameters ?? {}).then(tool).then(resolve, reject);

@@ -1,0 +1,221 @@
+// The life of the page: sessions, the talk, what is typed before there is a connection. Components show its model.
+import { Talk, type Closing } from "../shared/voice/talk";
+import { Aloud } from "./aloud";
+import { Refused, type Api, type Session } from "./api";
+import { Captions } from "./captions";
+import type { Customer, Host, Widget } from "./host";
+import { empty, reduce, unsent, type Change, type Failure, type Model } from "./model";
+import { fill, textsFor, type Texts } from "./texts";
+
+const textOnlyAfter = 3_000; // a response of which nothing has been heard is shown
+
+export class Voice {
+  model: Model = empty;
+  talk?: Talk;
+  texts: Texts;
+  private readonly listeners = new Set<() => void>();
+  private readonly tools = new Map<string, { resolve: (value: unknown) => void; reject: (e: Error) => void }>();
+  private captions = new Captions();
+  private aloud?: Aloud;
+  private played = new Map<number, number>();
+  private said = new Set<number>();
+  private chosen = 0;
+  private calls = 0;
+  private asked = 0;
+
+  constructor(private readonly api: Api, private readonly host: Host, public widget: Widget, private readonly customer: Customer, public language: string) {
+    this.texts = textsFor(language, widget.texts);
+    host.onMessage = (m) => {
+      const waiting = this.tools.get(String(m.id));
+      if (m.type !== "tool" || !waiting) return;
+      this.tools.delete(String(m.id));
+      if (m.failed) waiting.reject(new Error(String(m.failed)));
+      else waiting.resolve(m.result);
+    };
+    window.addEventListener("pagehide", () => this.talk?.hangUp());
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  change(c: Change): void {
+    const before = this.model.state;
+    this.model = reduce(this.model, c);
+    const { state, screen } = this.model;
+    if (c.do === "failed") this.host.tell("state", { state: "error" });
+    else if (state !== before) this.host.tell("state", { state: state === "reconnecting" ? "connecting" : screen === "start" ? "idle" : state });
+    this.listeners.forEach((l) => l());
+  }
+
+  /** choose has the page and the agent speak another language. */
+  async choose(language: string): Promise<void> {
+    const mine = ++this.chosen;
+    const widget = await this.api.configuration(language).catch(() => undefined);
+    if (mine !== this.chosen) return;
+    this.language = language;
+    if (widget) this.widget = widget;
+    this.texts = textsFor(language, this.widget.texts);
+    this.listeners.forEach((l) => l());
+  }
+
+  /** canListen says whether speech is of use: somebody or something understands it. */
+  get canListen(): boolean { return this.widget.hearing !== false || this.model.teammate !== undefined; }
+
+  /** begin starts a talk, in the click that asked for it. */
+  begin(speaking: boolean): void {
+    this.api.token = "";
+    this.captions = new Captions();
+    this.aloud = this.widget.speech === false ? new Aloud(this.language) : undefined;
+    this.played.clear();
+    this.said.clear();
+    // Who chose to write in silence may turn the sound on; who has no other way to be spoken to hears it.
+    this.change({ do: "begin", sound: speaking || this.widget.hearing === false, at: Date.now() });
+    const talk = (this.talk = new Talk());
+    this.follow(talk);
+    talk.connect((again) => this.address(talk, again), { mic: speaking && this.canListen, language: this.language });
+    if (!this.model.sound) talk.setSound(false);
+  }
+
+  private async address(talk: Talk, again: boolean): Promise<string> {
+    if (!again) this.api.token = "";
+    const s: Session = await this.api.session(this.customer.id, this.language);
+    if (talk === this.talk) this.change({ do: "conversation", id: s.conversation_id });
+    return s.signed_url;
+  }
+
+  private follow(talk: Talk): void {
+    const on: Talk["on"] = (name, f) => talk.on(name, (v) => { if (talk === this.talk) f(v); });
+    talk.otherTool = (name, parameters) => this.onHost(name, parameters);
+    on("state", (state) => { if (state !== "ended") this.change({ do: "state", state }); });
+    on("ready", ({ again }) => { this.said.clear(); this.played.clear(); this.change({ do: "notice" }); if (again) void this.reload(talk); else this.sendUnsent(); });
+    on("heard", (h) => this.change({ do: "heard", ...h }));
+    on("response", (r) => this.responded(talk, r));
+    on("interrupted", ({ id }) => { this.aloud?.stop(); this.change({ do: "interrupted", id }); });
+    on("corrected", (c) => this.change({ do: "corrected", ...c }));
+    on("progress", (p) => this.progressed(p.id, p.played, p.playing));
+    on("choices", (c) => this.change({ do: "choices", choices: c.choices }));
+    on("sources", (s) => this.change({ do: "sources", ...s }));
+    on("turn", (t) => this.change({ do: "turn", ...t }));
+    on("moved", (m) => this.change({ do: "moved", ...m }));
+    on("teammate", (t) => {
+      if (!t) this.change({ do: "event", text: fill(this.texts.gone, { name: this.model.teammate || this.texts.someone }) });
+      this.change({ do: "teammate", name: t ? t.name || this.texts.someone : undefined });
+      if (t) this.change({ do: "event", text: fill(this.texts.joined, { name: t.name || this.texts.someone }) });
+    });
+    on("mic", (mic) => this.change({ do: "mic", mic }));
+    on("blocked", (blocked) => this.change({ do: "blocked", blocked }));
+    on("problem", (p) => this.change({ do: "notice", text: p.message || this.texts.problem }));
+    on("closed", (c) => this.closed(c));
+  }
+
+  private closed(c: Closing): void {
+    this.aloud?.stop();
+    if (c.by === "page" || c.by === "server") { this.change({ do: "ended", left: c.by === "page", at: Date.now() }); return; }
+    this.change({ do: "failed", failure: failureOf(c.error), detail: c.error instanceof Refused ? c.error.message : undefined });
+  }
+
+  /** responded shows a response as it is spoken, or at once where nothing is heard. */
+  private responded(talk: Talk, r: { id: number; text: string; whole: boolean }): void {
+    this.change({ do: "response", ...r, at: Date.now() });
+    if (!r.whole || this.said.has(r.id)) return;
+    this.said.add(r.id);
+    const all = () => { if (talk === this.talk) this.change({ do: "shown", id: r.id, shown: r.text.length, done: true }); };
+    if (this.aloud) {
+      if (!this.model.sound || !this.aloud.say(r.text, (shown) => this.change({ do: "shown", id: r.id, shown, done: false }), all)) all();
+    } else if (!this.model.sound || talk.blocked) all();
+    else setTimeout(() => { if (!this.played.get(r.id)) all(); }, textOnlyAfter);
+  }
+
+  private progressed(id: number, ms: number, playing: boolean): void {
+    this.played.set(id, ms);
+    for (const l of this.model.lines) {
+      if (l.id === undefined || l.done || l.id > id) continue;
+      if (l.id < id || (!playing && ms > 0)) {
+        this.captions.learn(l.text, this.played.get(l.id) ?? 0);
+        this.change({ do: "shown", id: l.id, shown: l.text.length, done: true });
+      } else {
+        const shown = this.captions.spoken(l.text, ms);
+        if (shown > l.shown) this.change({ do: "shown", id: l.id, shown, done: false });
+      }
+    }
+  }
+
+  /** reload shows what the server has after the connection was lost, and sends what it has not. */
+  private async reload(talk: Talk): Promise<void> {
+    try {
+      const { turns, state } = await this.api.turns(this.model.conversation);
+      if (talk === this.talk) this.change({ do: "reload", turns, state });
+    } catch { /* what is shown stays */ }
+    if (talk === this.talk) this.sendUnsent();
+  }
+
+  private sendUnsent(): void { for (const text of unsent(this.model)) this.talk?.sendText(text); }
+
+  /** say types something, or taps a choice. */
+  say(text: string): void {
+    const said = text.trim();
+    if (!said) return;
+    this.aloud?.stop();
+    this.change({ do: "typed", text: said });
+    this.talk?.sendText(said); // without a connection it is sent when there is one
+  }
+
+  typing(): void {
+    if (Date.now() - this.asked < 3000) return;
+    this.asked = Date.now();
+    this.talk?.send({ type: "user_activity" });
+  }
+
+  /** microphone opens the microphone, mutes it, or opens it again. */
+  async microphone(): Promise<void> {
+    const talk = this.talk;
+    if (!talk) return;
+    if (talk.mic.on) { talk.mute(!talk.mic.muted); return; }
+    if (!this.model.sound) this.sound(true); // who speaks wants to hear
+    await talk.setMic(true);
+  }
+
+  /** write gives the microphone back, and goes on in writing. */
+  write(): void { void this.talk?.setMic(false); }
+
+  sound(on: boolean): void {
+    this.talk?.setSound(on);
+    if (!on) this.aloud?.stop();
+    this.change({ do: "sound", on });
+  }
+
+  hear(): void { this.talk?.hear(); }
+  hangUp(): void { this.talk?.hangUp(); }
+
+  async person(): Promise<void> {
+    try { this.change({ do: "moved", ...(await this.api.person()) }); } catch (e) { this.change({ do: "notice", text: (e as Error).message || this.texts.problem }); }
+  }
+
+  async agent(): Promise<void> {
+    try { this.change({ do: "moved", ...(await this.api.agent()) }); } catch { /* a teammate has taken it by now */ }
+  }
+
+  async rate(rating: number, comment: string): Promise<void> {
+    await this.api.rate(rating, comment);
+    this.change({ do: "rated" });
+  }
+
+  /** onHost has the page that holds this one do what the agent asks for. */
+  private onHost(name: string, parameters: Record<string, unknown>): Promise<unknown> {
+    const id = String(++this.calls);
+    return new Promise((resolve, reject) => {
+      this.tools.set(id, { resolve, reject });
+      this.host.tell("tool", { id, name, parameters });
+    });
+  }
+}
+
+/** failureOf is what a page says of an error. */
+export function failureOf(e: unknown): Failure {
+  if (!(e instanceof Refused)) return "lost";
+  if (e.status === 429 || e.code === "limit_exceeded") return "busy";
+  if (e.status === 404 || e.status === 410) return "gone";
+  return e.status >= 500 ? "unavailable" : "refused";
+}
