@@ -1,0 +1,152 @@
+// Package voicetest transcribes and speaks in tests. Its transcriber knows a bank of utterances and returns the one whose waveform is
+// that of what it got, and nothing where none is: so a test that gets a text has proved that the sound arrived, all of it and not
+// distorted. It is a voice.Transcriber, and a server with OpenAI's interface for tests of the whole program; command serve runs that
+// server for tests that are not in Go.
+package voicetest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"carillon/internal/agent"
+	"carillon/internal/audio"
+	"carillon/internal/voice"
+	"carillon/internal/voice/espeak"
+)
+
+const (
+	// Enough is how alike a waveform must be.
+	Enough = 0.9
+	// rate is that at which waveforms are compared, so that a telephone's are too.
+	rate = 8000
+	// Rate is that of the utterances that a bank makes.
+	Rate = 16000
+
+	segment  = rate / 5   // samples: each may have its own loudness, for microphones change theirs
+	drift    = rate / 200 // samples by which a segment may be off: clocks differ
+	steps    = 4          // between samples, at which waveforms are compared too
+	hopeless = 0.3        // correlation as a whole below which nothing more is compared
+)
+
+// Bank is a set of utterances. It is safe for concurrent use.
+type Bank struct {
+	mu    sync.Mutex
+	known []utterance
+}
+
+// utterance is what a bank knows.
+type utterance struct {
+	text  string
+	later [steps][]int16 // its samples at rate, taken later and later by a step
+}
+
+// Say has espeak-ng speak a text, adds it to the bank and returns its samples at Rate.
+func (b *Bank) Say(ctx context.Context, text, language string) ([]int16, error) {
+	pcm, err := Speak(ctx, text, language, Rate)
+	if err != nil {
+		return nil, err
+	}
+	return pcm, b.Add(text, pcm)
+}
+
+// Add adds an utterance whose samples are at Rate.
+func (b *Bank) Add(text string, pcm []int16) error {
+	narrow, err := audio.Resample(pcm, Rate, rate)
+	if err != nil {
+		return err
+	}
+	fine, err := audio.Resample(narrow, rate, steps*rate)
+	if err != nil {
+		return err
+	}
+	u := utterance{text: text}
+	for i, s := range fine {
+		u.later[i%steps] = append(u.later[i%steps], s)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known = append(slices.DeleteFunc(b.known, func(u utterance) bool { return u.text == text }), u)
+	return nil
+}
+
+// Recognize returns the utterance that samples are most alike, and how alike, from 0 to 1.
+func (b *Bank) Recognize(pcm []int16, from int) (text string, score float64, err error) {
+	narrow, err := audio.Resample(pcm, from, rate)
+	if err != nil {
+		return "", 0, err
+	}
+	b.mu.Lock()
+	known := slices.Clone(b.known)
+	b.mu.Unlock()
+	for _, u := range known {
+		if s := u.alike(narrow); s > score {
+			text, score = u.text, s
+		}
+	}
+	return text, score, nil
+}
+
+// Speak has espeak-ng speak a text.
+func Speak(ctx context.Context, text, language string, rate int) ([]int16, error) {
+	var all []int16
+	err := espeak.New().Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text, Rate: rate}, func(pcm []int16) error {
+		all = append(all, pcm...)
+		return nil
+	})
+	return all, err
+}
+
+// alike is how alike what was heard is: the correlation of its segments, weighed by their energy, less for sound before and after.
+func (u *utterance) alike(heard []int16) float64 {
+	known := u.later[0]
+	whole, shift := audio.Correlate(known, heard)
+	if whole < hopeless {
+		return 0
+	}
+	energy, sum := 0.0, 0.0
+	for begin := 0; begin < len(known); begin += segment {
+		part := squares(known[begin:min(begin+segment, len(known))])
+		energy += part
+		sum += part * u.best(heard, begin, shift)
+	}
+	inside := squares(heard[min(max(shift-drift, 0), len(heard)):min(max(shift+len(known)+drift, 0), len(heard))])
+	return sum / energy * math.Sqrt(inside/squares(heard))
+}
+
+// best is the correlation of the segment from begin on, near a shift.
+func (u *utterance) best(heard []int16, begin, shift int) (best float64) {
+	for _, known := range u.later {
+		part := known[begin:min(begin+segment, len(known))]
+		energy := squares(part)
+		for at := begin + shift - drift; at <= begin+shift+drift; at++ {
+			if at >= 0 && at+len(part) <= len(heard) {
+				best = max(best, ncc(part, heard[at:at+len(part)], energy))
+			}
+		}
+	}
+	return best
+}
+
+// ncc is the normalized correlation of samples; energy is that of a.
+func ncc(a, b []int16, energy float64) float64 {
+	product, other := 0.0, 0.0
+	for i, s := range a {
+		x, y := float64(s), float64(b[i])
+		product += x * y
+		other += y * y
+	}
+	if energy == 0 || other == 0 {
+		return 0
+	}
+	return product / math.Sqrt(energy*other)
+}
+
+func squares(pcm []int16) float64 {
+	sum := 0.0
+	for _, s := range pcm {
+		sum += float64(s) * float64(s)
+	}
+	return sum
+}
