@@ -4,6 +4,7 @@ import (
 	"carillon/internal/conversation"
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
+	"carillon/internal/voice/openai"
 )
 
 // newVoices builds what talks with people aloud. The speaker of espeak-ng, which needs no other service, stands in for those that
@@ -11,6 +12,7 @@ import (
 func newVoices(a *App) *voice.Sessions {
 	const fallback = "espeak"
 	prompts := voice.NewCache(espeak.New(), 0)
+	services := openai.Options{Client: a.engines}
 	var nodes voice.Nodes
 	if !a.store.SQLite() {
 		nodes = a.store
@@ -18,8 +20,8 @@ func newVoices(a *App) *voice.Sessions {
 	return voice.NewSessions(voice.Options{
 		Nodes:    nodes,
 		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
-		Speakers:     map[string]voice.Speaker{fallback: prompts},
-		Transcribers: map[string]voice.Transcriber{},
+		Speakers:     map[string]voice.Speaker{fallback: prompts, "openai": voice.NewCache(openai.NewSpeaker(services), 0)},
+		Transcribers: map[string]voice.Transcriber{"openai": openai.NewTranscriber(services)},
 		Fallback:     fallback, Detector: voice.NewDetector,
 	})
 }

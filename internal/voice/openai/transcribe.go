@@ -130,7 +130,7 @@ func (u *utterance) ask(ctx context.Context) (string, error) {
 	if len(text) > maxAnswer || json.Unmarshal(text, &answer) != nil || answer.Text == nil {
 		return "", errNoJSON
 	}
-	return voice.Words(*answer.Text), nil
+	return voice.Plain(*answer.Text), nil
 }
 
 // form is the body of a request. What was offered goes with it as the prompt, whose words a server prefers.
