@@ -51,6 +51,8 @@ export interface Model {
   mic: Mic;
   blocked: boolean;
   sound: boolean;
+  /** Whether one began by speaking. */
+  speaking: boolean;
   /** A sentence about what does not work, while it does not. */
   notice?: string;
   failure?: Failure;
@@ -63,11 +65,11 @@ export interface Model {
 }
 
 export const empty: Model = {
-  screen: "start", state: "idle", lines: [], tentative: "", choices: [], conversation: "", handoff: "bot", mic: { on: false, muted: false }, blocked: false, sound: true, began: 0, seconds: 0, rated: false,
+  screen: "start", state: "idle", lines: [], tentative: "", choices: [], conversation: "", handoff: "bot", mic: { on: false, muted: false }, blocked: false, sound: true, speaking: false, began: 0, seconds: 0, rated: false,
 };
 
 export type Change =
-  | { do: "begin"; sound: boolean; at: number }
+  | { do: "begin"; speaking: boolean; sound: boolean; at: number }
   | { do: "state"; state: TalkState }
   | { do: "conversation"; id: string }
   | { do: "reload"; turns: ServerTurn[]; state: string }
@@ -94,7 +96,7 @@ export type Change =
 
 export function reduce(m: Model, c: Change): Model {
   switch (c.do) {
-    case "begin": return { ...empty, screen: "talk", state: "connecting", sound: c.sound, began: c.at };
+    case "begin": return { ...empty, screen: "talk", state: "connecting", speaking: c.speaking, sound: c.sound, began: c.at };
     case "state": return m.state === c.state ? m : { ...m, state: c.state, tentative: c.state === "reconnecting" ? "" : m.tentative };
     case "conversation": return { ...m, conversation: c.id };
     case "reload": return reload(m, c.turns, c.state);
@@ -119,7 +121,7 @@ export function reduce(m: Model, c: Change): Model {
       return add(m, { author, name: c.name, text: c.text, seq: c.seq });
     }
     case "moved": return { ...m, handoff: c.state, position: c.position };
-    case "teammate": return { ...m, teammate: c.name, handoff: c.name === undefined ? m.handoff : "active", position: undefined };
+    case "teammate": return { ...m, teammate: c.name, handoff: c.name === undefined ? m.handoff : "active", position: undefined, choices: [] };
     case "event": return add(m, { author: "system", text: c.text });
     case "mic": return { ...m, mic: c.mic };
     case "blocked": return { ...m, blocked: c.blocked };

@@ -7,7 +7,7 @@ import { empty, reduce, unsent, type Change, type Model, type ServerTurn } from 
 import { duration, en, languages, textsFor } from "./texts";
 import { failureOf } from "./voice";
 
-const after = (...changes: Change[]): Model => changes.reduce(reduce, reduce(empty, { do: "begin", sound: true, at: 0 }));
+const after = (...changes: Change[]): Model => changes.reduce(reduce, reduce(empty, { do: "begin", speaking: true, sound: true, at: 0 }));
 const said = (m: Model) => m.lines.map((l) => `${l.author}: ${l.text}`);
 const response = (id: number, text: string, whole = true): Change => ({ do: "response", id, text, whole, at: 0 });
 const turn = (seq: number, author: string, text: string, more: Partial<ServerTurn> = {}): ServerTurn => ({ seq, author, kind: "text", text, ...more });
@@ -61,7 +61,7 @@ describe("what is said", () => {
     let m = after({ do: "conversation", id: "c" }, response(1, "Goodbye"), { do: "ended", left: true, at: 61_400 });
     expect(m).toMatchObject({ screen: "ended", conversation: "c", seconds: 61, left: true });
     expect(duration(m.seconds)).toBe("1:01");
-    m = reduce(reduce(m, { do: "again" }), { do: "begin", sound: false, at: 0 });
+    m = reduce(reduce(m, { do: "again" }), { do: "begin", speaking: true, sound: false, at: 0 });
     expect(m).toMatchObject({ screen: "talk", conversation: "", lines: [], sound: false });
   });
 });

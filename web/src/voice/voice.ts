@@ -71,10 +71,10 @@ export class Voice {
     this.played.clear();
     this.said.clear();
     // Who chose to write in silence may turn the sound on; who has no other way to be spoken to hears it.
-    this.change({ do: "begin", sound: speaking || this.widget.hearing === false, at: Date.now() });
+    this.change({ do: "begin", speaking: speaking && this.canListen, sound: speaking || this.widget.hearing === false, at: Date.now() });
     const talk = (this.talk = new Talk());
     this.follow(talk);
-    talk.connect((again) => this.address(talk, again), { mic: speaking && this.canListen, language: this.language });
+    talk.connect((again) => this.address(talk, again), { mic: speaking && this.canListen });
     if (!this.model.sound) talk.setSound(false);
   }
 
@@ -113,7 +113,8 @@ export class Voice {
   private closed(c: Closing): void {
     this.aloud?.stop();
     if (c.by === "page" || c.by === "server") { this.change({ do: "ended", left: c.by === "page", at: Date.now() }); return; }
-    this.change({ do: "failed", failure: failureOf(c.error), detail: c.error instanceof Refused ? c.error.message : undefined });
+    const refused = c.error instanceof Refused;
+    this.change({ do: "failed", failure: c.by === "refused" && !refused ? "refused" : failureOf(c.error), detail: refused ? (c.error as Refused).message : c.reason });
   }
 
   /** responded shows a response as it is spoken, or at once where nothing is heard. */

@@ -74,6 +74,7 @@ export class Link {
       if (socket !== this.socket) return;
       this.socket = undefined;
       if (e.code === 1000) this.end({ by: "server", code: e.code, reason: e.reason });
+      else if (e.code === 1008 && !this.opened) this.end({ by: "refused", code: e.code, reason: e.reason });
       else this.lose({ by: "lost", code: e.code, reason: e.reason });
     };
   }

@@ -61,12 +61,12 @@ function paint(g: CanvasRenderingContext2D, size: number, scale: number, p: Pose
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.clearRect(0, 0, size, size);
   const middle = size / 2;
-  const radius = size * (0.27 + 0.012 * p.breath + 0.035 * p.output);
+  const radius = size * (0.31 + 0.012 * p.breath + 0.035 * p.output);
   // The person's voice: rings that widen.
   for (const [n, share] of [[2, 0.1], [1, 0.18]] as const) {
     g.globalAlpha = share * (0.55 + 0.45 * p.input);
     g.fillStyle = brand;
-    blob(g, middle, radius * (1 + n * (0.14 + 0.2 * p.input)), 0.012 + 0.03 * p.input, p.turn * (n === 1 ? 0.7 : -0.5), n + 2);
+    blob(g, middle, radius * (1 + n * (0.09 + 0.14 * p.input)), 0.012 + 0.03 * p.input, p.turn * (n === 1 ? 0.7 : -0.5), n + 2);
   }
   g.globalAlpha = 1;
   const shade = g.createRadialGradient(middle - radius * 0.4, middle - radius * 0.5, radius * 0.1, middle, middle, radius * 1.25);

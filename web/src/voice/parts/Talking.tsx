@@ -13,17 +13,18 @@ export function Talking({ voice, host }: { voice: Voice; host: Host }) {
   const { model: m, texts, widget } = voice;
   const levels = useMemo(() => () => voice.talk?.level ?? { input: 0, output: 0 }, [voice]);
   const small = useSmall();
+  const full = m.lines.length > 3 || m.choices.length > 0 || m.handoff === "queued";
   const person = widget.talk_to_person !== false && (m.handoff === "bot" || m.handoff === "missed") && m.conversation !== "" && m.state !== "connecting";
   return (
     <div class="page">
       <Head host={host} texts={texts} title={m.teammate || widget.agent?.name || widget.name || texts.agent}>
-        {person && <button class="pill" onClick={() => void voice.person()}><Icon name="person" size={16} />{texts.person}</button>}
         <button class="icon" aria-pressed={!m.sound} aria-label={texts.soundOff} title={m.sound ? texts.soundOff : texts.soundOn} onClick={() => voice.sound(!m.sound)}><Icon name={m.sound ? "loud" : "quiet"} /></button>
       </Head>
       <main class="talk">
         <div class="stage">
-          <Orb state={m.state} size={small ? 84 : 132} levels={levels} />
+          <Orb state={m.state} size={small ? 72 : full ? 96 : 144} levels={levels} />
           <p class="state" role="status">{word(m, texts)}</p>
+          {person && <button class="pill" onClick={() => void voice.person()}><Icon name="person" size={16} />{texts.person}</button>}
           {m.blocked && <button class="primary" onClick={() => voice.hear()}><Icon name="loud" />{texts.hear}</button>}
         </div>
         <Status voice={voice} />
@@ -90,7 +91,7 @@ function Controls({ voice, levels }: { voice: Voice; levels: () => { input: numb
       {writes && (
         <div class="line">
           <textarea ref={box} rows={1} value={text} maxLength={4000} placeholder={m.mic.on ? texts.placeholder : texts.placeholderTyping} aria-label={m.mic.on ? texts.placeholder : texts.placeholderTyping} dir="auto" enterkeyhint="send"
-            data-first={!m.mic.on && !m.mic.problem ? true : undefined} onInput={(e) => { setText(e.currentTarget.value); voice.typing(); }}
+            data-first={m.speaking ? undefined : true} onInput={(e) => { setText(e.currentTarget.value); voice.typing(); }}
             onKeyDown={(e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); send(); } }} />
           <button class="icon send" aria-label={texts.send} title={texts.send} disabled={!text.trim()} onClick={send}><Icon name="send" filled /></button>
         </div>
@@ -98,7 +99,7 @@ function Controls({ voice, levels }: { voice: Voice; levels: () => { input: numb
       <div class="buttons">
         {voice.canListen && m.mic.on && <button class="round side" aria-label={texts.micOff} title={texts.micOff} onClick={() => voice.write()}><Icon name="keys" /></button>}
         {voice.canListen && (
-          <button class={"round mic" + (m.mic.on ? (m.mic.muted ? " muted" : " on") : "")} data-first aria-label={mic} title={mic} onClick={() => void voice.microphone()}>
+          <button class={"round mic" + (m.mic.on ? (m.mic.muted ? " muted" : " on") : "")} data-first={m.speaking ? true : undefined} aria-label={mic} title={mic} onClick={() => void voice.microphone()}>
             <Icon name={m.mic.on && !m.mic.muted ? "mic" : "micOff"} size={24} />
             {m.mic.on && !m.mic.muted && <Meter levels={levels} />}
           </button>
