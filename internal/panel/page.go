@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -95,7 +96,7 @@ const (
 	widgetMark = "CARILLON_WIDGETS"
 )
 
-func (a application) show(w http.ResponseWriter, _ *http.Request) error {
+func (a application) show(w http.ResponseWriter, r *http.Request) error {
 	built, err := a.files.Page(web.Panel)
 	if err != nil {
 		return fmt.Errorf("read the panel's page: %w", err)
@@ -109,16 +110,42 @@ func (a application) show(w http.ResponseWriter, _ *http.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
-		"connect-src 'self'; media-src 'self'; frame-src "+frames+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+assets(base, r.Host)+"; style-src 'nonce-"+nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
+		"connect-src 'self'"+socketOrigin(base)+"; media-src 'self'; frame-src "+frames+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self), payment=(), usb=()")
 	h.Set("Cache-Control", "no-store")
 	_, err = io.WriteString(w, text)
 	return err
+}
+
+var hostForm = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+// assets are the sources of the panel's own files, for worklets, which have no nonce: at the public address, and at the one that
+// the page was asked for.
+func assets(base, host string) (sources string) {
+	if u, err := url.Parse(base); err == nil && hostForm.MatchString(u.Host) {
+		sources = " " + u.Scheme + "://" + u.Host + sessionPath + "/assets/"
+		if strings.EqualFold(u.Host, host) {
+			return sources
+		}
+	}
+	if hostForm.MatchString(host) {
+		sources += " " + host + sessionPath + "/assets/"
+	}
+	return sources
+}
+
+// socketOrigin is the source of the public address's sockets, which 'self' does not cover in every browser.
+func socketOrigin(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || !hostForm.MatchString(u.Host) {
+		return ""
+	}
+	return " " + strings.Replace(u.Scheme, "http", "ws", 1) + "://" + u.Host
 }
 
 func (p page) show(w http.ResponseWriter, r *http.Request) error {

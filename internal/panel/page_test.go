@@ -70,7 +70,8 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 			t.Errorf("%s: %d %q\n%s", path, rec.Code, policy, rec.Body)
 		}
 		nonces[nonce] = true
-		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "frame-src https://widgets.test;", "base-uri 'none'", "form-action 'none'"} {
+		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "frame-src https://widgets.test;", "base-uri 'none'", "form-action 'none'",
+			"' https://panel.test/panel/assets/ example.com/panel/assets/; ", "connect-src 'self' wss://panel.test;"} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: no %s in %s", path, want, policy)
 			}
@@ -78,6 +79,13 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 		if strings.Contains(policy, "unsafe") || rec.Header().Get("X-Frame-Options") != "DENY" || rec.Header().Get("Cache-Control") != "no-store" || strings.Contains(rec.Body.String(), `"><script>`) {
 			t.Errorf("%s: %v\n%s", path, rec.Header(), rec.Body)
 		}
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/panel", nil)
+	r.Host = "evil.test; script-src *"
+	rec := httptest.NewRecorder()
+	rt.ServeHTTP(rec, r)
+	if policy := rec.Header().Get("Content-Security-Policy"); strings.Contains(policy, "evil") {
+		t.Errorf("the policy takes over a host: %s", policy)
 	}
 	if rec := get("GET", "/panel/assets/a-1234.js"); rec.Code != http.StatusOK || !strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("a hashed file: %d %v", rec.Code, rec.Header())

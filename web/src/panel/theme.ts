@@ -12,6 +12,7 @@ const dark: MantineColorsTuple = ["#f0eeea", "#d5d2cc", "#a9a59e", "#8d8983", "#
 const tones: Record<string, { main: string; on: string; soft: string; text: string }> = {
   accent: { main: "var(--accent)", on: "var(--on-accent)", soft: "var(--accent-soft)", text: "var(--accent-text)" },
   red: { main: "var(--danger)", on: "var(--on-danger)", soft: "var(--danger-soft)", text: "var(--danger)" },
+  green: { main: "var(--ok)", on: "var(--on-ok)", soft: "var(--ok-soft)", text: "var(--ok)" },
 };
 
 const variantColorResolver: VariantColorsResolver = (input) => {

@@ -3,7 +3,7 @@ import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { useTexts } from "../i18n";
-import { useCompany } from "../session";
+import { useCan, useCompany } from "../session";
 import { Note } from "../ui/parts";
 import { writing } from "../ui/keys";
 import { Nav } from "./Nav";
@@ -11,11 +11,13 @@ import { Shortcuts } from "./Shortcuts";
 import { texts } from "./texts";
 
 const Palette = lazy(() => import("./Palette"));
+const Calls = lazy(() => import("../features/talk/Calls"));
 
 /** Shell is the frame of the pages: navigation, search, shortcuts. */
 export function Shell() {
   const t = useTexts(texts);
   const company = useCompany();
+  const can = useCan();
   const [menu, { toggle, close }] = useDisclosure(false);
   const [help, { open: showHelp, close: hideHelp }] = useDisclosure(false);
   const [searching, search] = useState(0); // how often the search was asked for: it is loaded the first time
@@ -39,6 +41,7 @@ export function Shell() {
       <AppShell.Navbar aria-label={t.navigation} component="nav">
         <Nav search={() => search((n) => n + 1)} shortcuts={showHelp} />
       </AppShell.Navbar>
+      {can("conversations:answer") && <Suspense><Calls key={company.id} /></Suspense>}
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }}>
         {company.suspended && <div className="page" style={{ paddingBottom: 0 }}><Note tone="warn">{t.companySuspended}</Note></div>}
         <Outlet />

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Loader, Menu, Switch, TextInput, UnstyledButton } from "@mantine/core";
-import { IconAdjustmentsHorizontal, IconSearch, IconX } from "@tabler/icons-react";
+import { IconAdjustmentsHorizontal, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import type { Place } from "./InboxPage";
 import { absolute } from "../../format";
@@ -9,7 +9,10 @@ import { nameOf, present } from "./model";
 import type { Notices } from "./notices";
 import type { Inbox, Snapshot } from "./store";
 import { draftOf } from "./drafts";
-import { fill } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
+import { setBell, toll, useBell } from "../talk/bell";
+import { onTheLine } from "../talk/current";
+import { texts as talkTexts } from "../talk/texts";
 import type { InboxTexts } from "./texts";
 import { folders, type Folder, type Listed, type State } from "./types";
 
@@ -47,6 +50,7 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
             <Menu.Dropdown>
               <div className="inbox-settings">
                 <Switch label={t.available} checked={!away} onChange={(e) => void inbox.setAway(!e.currentTarget.checked).catch((x: Error) => toast(x.message, true))} />
+                <Ring />
                 <Switch label={t.sound} checked={notices.sound} onChange={(e) => notices.setSound(e.currentTarget.checked)} />
                 <Switch label={t.desktop} checked={notices.desktop} onChange={(e) => void notices.setDesktop(e.currentTarget.checked).then((ok) => { if (!ok) toast(t.desktopDenied, true); })} />
               </div>
@@ -83,6 +87,13 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
       <Rows inbox={inbox} state={state} t={t} language={language} place={place} go={go} />
     </section>
   );
+}
+
+/** Ring is whether calls ring aloud in this browser. */
+function Ring() {
+  const t = useTexts(talkTexts);
+  const on = useBell();
+  return <Switch label={t.ring} checked={on} onChange={(e) => { setBell(e.currentTarget.checked); if (e.currentTarget.checked) toll(); }} />;
 }
 
 function Rows({ inbox, state, t, language, place, go }: Pick<Props, "inbox" | "state" | "t" | "language" | "place" | "go">) {
@@ -147,6 +158,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
               : <>{c.last_author === "teammate" && (assignee && c.assignee !== me ? `${assignee}: ` : `${t.you}: `)}{c.last_author === "agent" && `${t.agent}: `}{c.last_text || "…"}</>}
           </span>
           <span className="inbox-row-end">
+            {c.channel === "web_voice" && <Voice c={c} />}
             <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>{c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}</span>
             {c.state === "queued" && <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>}
             {c.tags.slice(0, 2).map((x) => <span key={x} className="inbox-tag">{x}</span>)}
@@ -157,6 +169,13 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
       </button>
     </li>
   );
+}
+
+/** Voice marks a conversation that is held aloud. */
+function Voice({ c }: { c: Listed }) {
+  const t = useTexts(talkTexts);
+  const on = onTheLine(c);
+  return <span className="inbox-voice" data-on={on ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{on ? t.speaking : t.voice}</span>;
 }
 
 /** useMinute draws again every half a minute: times are relative. */

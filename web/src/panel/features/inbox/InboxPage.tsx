@@ -2,11 +2,12 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { ContactPanel } from "./ContactPanel";
 import { ConversationList } from "./ConversationList";
-import { next } from "./model";
 import { useNotices } from "./notices";
 import { Inbox, type Server, type Refusal } from "./store";
 import { Thread, type Mode } from "./Thread";
 import { fill } from "../../i18n";
+import { onTheLine, startCall } from "../talk/current";
+import { nameOf, next } from "./model";
 import { texts } from "./texts";
 import type { Folder } from "./types";
 import "./inbox.css";
@@ -17,13 +18,15 @@ export interface InboxProps {
   server: Server;
   me: string;
   mayAnswer: boolean;
+  /** Whether to show how long each step of a spoken turn took. */
+  times: boolean;
   language: "en" | "es" | "pt";
   place: Place;
   go(to: Partial<Place>, replace?: boolean): void;
   toast(message: string, problem?: boolean): void;
 }
 
-export function InboxPage({ server, me, mayAnswer, language, place, go, toast }: InboxProps) {
+export function InboxPage({ server, me, mayAnswer, times, language, place, go, toast }: InboxProps) {
   const t = texts[language];
   const inbox = useMemo(() => new Inbox(server, me, mayAnswer), [server, me, mayAnswer]);
   const state = useSyncExternalStore(inbox.subscribe, inbox.snapshot);
@@ -52,6 +55,10 @@ export function InboxPage({ server, me, mayAnswer, language, place, go, toast }:
       } else toast(refusal.message ?? t.failed, true);
     }
   };
+  const speak = () => {
+    const { conversation: c, contact } = state.thread!;
+    void startCall({ id: c.id, name: nameOf(contact.name, contact.id, t.visitor), agent: !!c.agent_id, from: c.assignee ?? "" });
+  };
   const keys = useRef<(e: KeyboardEvent) => void>(() => {});
   keys.current = (e) => {
     const on = e.target as HTMLElement;
@@ -69,6 +76,7 @@ export function InboxPage({ server, me, mayAnswer, language, place, go, toast }:
       does.r = () => composer.current?.focus("reply");
       does.n = () => composer.current?.focus("note");
       does.e = () => void act(conversation.state === "resolved" ? "reopen" : "resolve");
+      if (onTheLine(conversation)) does.v = speak;
       does.a = () => void act("take", { from: conversation.assignee ?? "" });
     }
     const f = does[e.key];
@@ -85,7 +93,7 @@ export function InboxPage({ server, me, mayAnswer, language, place, go, toast }:
   return (
     <div className="inbox" data-open={place.id ? "yes" : "no"} data-details={details && state.thread ? "yes" : "no"}>
       <ConversationList inbox={inbox} state={state} t={t} language={language} place={place} go={go} search={search} mayAnswer={mayAnswer} notices={notices} toast={toast} />
-      <Thread inbox={inbox} state={state} t={t} language={language} mayAnswer={mayAnswer} act={act} back={() => go({ id: undefined })} details={details} setDetails={setDetails} composer={composer} toast={toast} />
+      <Thread inbox={inbox} state={state} t={t} language={language} mayAnswer={mayAnswer} act={act} back={() => go({ id: undefined })} details={details} setDetails={setDetails} composer={composer} toast={toast} speak={speak} times={times} />
       {details && state.thread && (
         <ContactPanel key={state.thread.conversation.id} inbox={inbox} thread={state.thread} t={t} language={language} mayAnswer={mayAnswer} act={act} open={(id) => go({ id })} close={() => setDetails(false)} toast={toast} />
       )}

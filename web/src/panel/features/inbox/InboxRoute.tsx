@@ -11,6 +11,7 @@ import { told } from "../../ui/problem";
 import { addressOf } from "./address";
 import { InboxPage, type Place } from "./InboxPage";
 import type { Server } from "./store";
+import { texts as talkTexts } from "../talk/texts";
 import { texts } from "./texts";
 
 const server: Server = {
@@ -59,13 +60,14 @@ function Inbox() {
     });
   }, [navigate]);
   const t = texts[language];
+  const talk = talkTexts[language];
   useEffect(() => {
-    const keys: [string[], string][] = [[["J"], t.key_move], [["R"], t.key_reply], [["N"], t.key_note], [["A"], t.key_take], [["E"], t.key_resolve], [["/"], t.key_search], [["I"], t.key_details]];
+    const keys: [string[], string][] = [[["J"], t.key_move], [["R"], t.key_reply], [["N"], t.key_note], [["A"], t.key_take], [["V"], talk.key_voice], [["E"], t.key_resolve], [["/"], t.key_search], [["I"], t.key_details]];
     return listShortcuts(t.inbox, keys.map(([k, text]) => ({ keys: k[0] === "J" ? ["J", "K"] : k, text })));
-  }, [t]);
+  }, [t, talk]);
   const toast = useCallback((message: string, problem?: boolean) => {
     if (!problem) { told(message); return; }
     notifications.show({ message, color: "red", autoClose: 8_000, withBorder: true, role: "alert" });
   }, []);
-  return <InboxPage server={server} me={me.account.id} mayAnswer={mayAnswer} language={language} place={place} go={go} toast={toast} />;
+  return <InboxPage server={server} me={me.account.id} mayAnswer={mayAnswer} times={can("resources:write")} language={language} place={place} go={go} toast={toast} />;
 }

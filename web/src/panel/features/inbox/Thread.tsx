@@ -1,12 +1,15 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconPaperclip, IconRefresh, IconUserPlus } from "@tabler/icons-react";
+import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPaperclip, IconPhone, IconRefresh, IconUserPlus } from "@tabler/icons-react";
 import { Fragment, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
 import { bytes, clock, day, path } from "./format";
 import { nameOf, present } from "./model";
 import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
-import { fill } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
+import { onTheLine, useCall } from "../talk/current";
+import { Spoken, Times } from "../talk/Spoken";
+import { texts as talkTexts } from "../talk/texts";
 import type { InboxTexts } from "./texts";
 import type { Turn } from "./types";
 
@@ -14,7 +17,7 @@ export type Mode = "reply" | "note";
 
 interface Props {
   inbox: Inbox; state: Snapshot; t: InboxTexts; language: string; mayAnswer: boolean; act(what: string, body?: unknown): Promise<void>; back(): void; details: boolean;
-  setDetails(on: boolean): void; composer: RefObject<{ focus(mode: Mode): void } | null>; toast(message: string, problem?: boolean): void;
+  setDetails(on: boolean): void; speak(): void; times: boolean; composer: RefObject<{ focus(mode: Mode): void } | null>; toast(message: string, problem?: boolean): void;
 }
 
 export function Thread(p: Props) {
@@ -32,11 +35,14 @@ export function Thread(p: Props) {
   return <Open {...p} thread={state.thread} />;
 }
 
-function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details, setDetails, composer, toast }: Props & { thread: Loaded }) {
+function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details, setDetails, composer, toast, speak, times }: Props & { thread: Loaded }) {
   const c = thread.conversation;
   const name = nameOf(thread.contact.name, thread.contact.id, t.visitor);
   const mine = c.assignee === inbox.me;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
+  const call = useCall();
+  const v = useTexts(talkTexts);
+  const line = onTheLine(c);
   const others = present(state.marks, c.id, "viewing", inbox.me, Date.now());
   return (
     <section className="inbox-thread" aria-label={name}>
@@ -47,11 +53,15 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
           <p>
             <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
+            {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
             {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
           </p>
         </div>
         {mayAnswer && (
           <>
+            {line && call?.id !== c.id && (
+              <Tooltip label="V"><Button size="xs" color="green" aria-label={c.state === "queued" || mine ? v.answerVoice : v.takeOver} leftSection={<IconPhone size={15} />} className="inbox-speak" disabled={!!call} onClick={speak}><span>{c.state === "queued" || mine ? v.answerVoice : v.takeOver}</span></Button></Tooltip>
+            )}
             {c.state !== "resolved" && !(mine && c.state === "active") && (
               <Tooltip label="A"><Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>{c.assignee || c.state === "bot" ? t.takeOver : t.take}</Button></Tooltip>
             )}
@@ -78,13 +88,15 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
         <Tooltip label="I"><ActionIcon variant={details ? "light" : "subtle"} color="gray" aria-label={details ? t.hideDetails : t.details} aria-pressed={details} onClick={() => setDetails(!details)}><IconLayoutSidebarRight size={18} /></ActionIcon></Tooltip>
       </header>
       {others.length > 0 && <p className="inbox-banner" role="status">{others.length === 1 ? fill(t.viewing, { name: others[0]!.name || t.someone }) : fill(t.viewingMany, { n: others.length })}</p>}
-      <Log inbox={inbox} state={state} thread={thread} t={t} language={language} name={name} />
+      <Log inbox={inbox} state={state} thread={thread} t={t} language={language} name={name} times={times} caption={call?.id === c.id ? call.caption : ""} />
       {mayAnswer ? <Composer key={c.id} ref={composer} inbox={inbox} state={state} thread={thread} t={t} act={act} toast={toast} /> : <p className="inbox-readonly">{t.noAnswer}</p>}
     </section>
   );
 }
 
-function Log({ inbox, state, thread, t, language, name }: { inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxTexts; language: string; name: string }) {
+interface LogProps { inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxTexts; language: string; name: string; times: boolean; caption: string }
+
+function Log({ inbox, state, thread, t, language, name, times, caption }: LogProps) {
   const box = useRef<HTMLDivElement>(null);
   const bottom = useRef(true);
   const first = useRef<number | undefined>(undefined);
@@ -117,10 +129,11 @@ function Log({ inbox, state, thread, t, language, name }: { inbox: Inbox; state:
         return (
           <Fragment key={turn.seq}>
             {newDay && <p className="inbox-day">{day(turn.at, language, t)}</p>}
-            {turn.kind === "event" ? <Happened turn={turn} t={t} language={language} /> : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} />}
+            {turn.kind === "event" ? <Happened turn={turn} t={t} language={language} /> : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} times={times} />}
           </Fragment>
         );
       })}
+      {caption && <div className="inbox-turn" data-side="them" data-first="yes" data-pending="yes"><div className="inbox-bubble">{caption}…</div></div>}
       {thread.unsent.map((u) => <Pending key={u.client_id} u={u} t={t} />)}
       {thread.unsent.length === 0 && seen(thread) && <p className="inbox-seen">{t.seen}</p>}
       {writing.map((w) => <p key={w.account} className="inbox-writing" data-side={w.author === "visitor" ? "them" : "us"}>{fill(t.writing, { name: w.author === "visitor" ? name : w.name || t.agent })}</p>)}
@@ -150,14 +163,17 @@ function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: 
   );
 }
 
-function Bubble({ turn, first, t, language, me, name }: { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string }) {
+interface BubbleProps { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string; times: boolean }
+
+function Bubble({ turn, first, t, language, me, name, times }: BubbleProps) {
   const side = turn.author === "visitor" ? "them" : "us";
   const who = turn.author === "visitor" ? name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
   return (
     <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
       {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
       {turn.file ? <File file={turn.file} t={t} /> : null}
-      {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.text}</div>}
+      {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
+      {turn.voice && times && <Times voice={turn.voice} language={language} />}
       {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
       {turn.sources && turn.sources.length > 0 && (
         <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>

@@ -29,6 +29,7 @@ export function useNotices(inbox: Inbox, t: InboxTexts, me: string, language: st
       const c = u.conversation;
       const said = u.turns.find((x) => x.author === "visitor");
       const asks = u.turns.some((x) => x.event === "handoff_requested") && c.state === "queued";
+      if (asks && c.channel === "web_voice") return; // it rings
       if (!asks && !(said && c.assignee === me)) return;
       if (document.visibilityState === "visible" && document.hasFocus() && inbox.snapshot().id === c.id) return;
       if (choice.sound) chime();

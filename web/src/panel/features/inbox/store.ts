@@ -123,6 +123,7 @@ export class Inbox {
       if (u.turns.length > 0 && u.turns[0]!.seq > last + 1) void this.loadNewTurns();
       this.patch(c, u.turns);
       if (u.turns.some((t) => t.event === "introduced")) void this.reloadThread();
+      if (u.turns.some((t) => t.voice)) this.later("spoken", () => void this.reloadThread(), 2_500); // what was heard of a turn is known after it
     }
     this.onUpdate(u);
   }

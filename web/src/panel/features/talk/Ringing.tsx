@@ -1,0 +1,46 @@
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { IconBellOff, IconMessage, IconPhone } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { fill, useTexts } from "../../i18n";
+import { initials } from "../../format";
+import { writing } from "../../ui/keys";
+import { startCall } from "./current";
+import { waited, type Ring } from "./rings";
+import { texts } from "./texts";
+
+/** Ringing are the visitors who wait on the line, in a corner of every page. */
+export function Ringing({ list, show, silence }: { list: Ring[]; show: (id: string) => void; silence: (id: string) => void }) {
+  const t = useTexts(texts);
+  const [now, tick] = useState(Date.now);
+  useEffect(() => { const i = setInterval(() => tick(Date.now()), 1000); return () => clearInterval(i); }, []);
+  const answer = (r: Ring) => { show(r.id); void startCall({ id: r.id, name: r.name, agent: r.agent, from: "" }); };
+  const first = list[0];
+  useEffect(() => {
+    const keys = (e: KeyboardEvent) => {
+      if (e.key !== "v" || e.ctrlKey || e.metaKey || e.altKey || writing(e.target) || !first || document.querySelector("[role=dialog], [role=menu]")) return;
+      e.preventDefault();
+      e.stopImmediatePropagation(); // the inbox has the same key for the conversation that is open
+      answer(first);
+    };
+    window.addEventListener("keydown", keys, true);
+    return () => window.removeEventListener("keydown", keys, true);
+  }, [first?.id]);
+  return (
+    <section className="rings" aria-label={t.ringing}>
+      {list.map((r) => (
+        <div key={r.id} className="ring" data-id={r.id}>
+          <div className="ring-who">
+            <span className="ring-mark" aria-hidden="true"><i />{initials(r.name)}</span>
+            <p role="alert"><b>{fill(t.calls, { name: r.name })}</b></p>
+            <Tooltip label={t.quiet}><ActionIcon variant="subtle" color="gray" aria-label={t.quiet} onClick={() => silence(r.id)}><IconBellOff size={17} /></ActionIcon></Tooltip>
+            <small className="muted">{fill(t.asks, { time: waited(now - Date.parse(r.since)) })}</small>
+          </div>
+          <div className="ring-answers">
+            <Tooltip label="V" disabled={r !== first}><Button color="green" leftSection={<IconPhone size={16} />} onClick={() => answer(r)}>{t.answerVoice}</Button></Tooltip>
+            <Button variant="default" leftSection={<IconMessage size={16} />} onClick={() => { silence(r.id); show(r.id); }}>{t.answerText}</Button>
+          </div>
+        </div>
+      ))}
+    </section>
+  );
+}

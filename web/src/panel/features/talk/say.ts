@@ -1,0 +1,10 @@
+import { notifications } from "@mantine/notifications";
+import { currentLanguage } from "../../i18n";
+import { shared } from "../../ui/texts";
+
+export { told } from "../../ui/problem";
+
+/** problem shows what did not work, in words that are the page's own. */
+export function problem(text: string): void {
+  notifications.show({ message: text, color: "red", autoClose: 12_000, withBorder: true, role: "alert", closeButtonProps: { "aria-label": shared[currentLanguage()].close } });
+}
