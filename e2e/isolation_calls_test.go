@@ -177,6 +177,9 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/questions"] = panel(call{kind: own}, call{kind: empty, query: "agent_id=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"})
 	all["DELETE /panel/v1/questions/{id}"] = panel(call{})
 	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
+	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))
+	all["GET "+one+"/voice"] = panel(call{})
+	all["GET /try"] = []call{{kind: own}}
 	all["GET /panel/v1/inbox/teammates"] = panel(call{kind: own})
 	all["PUT /panel/v1/inbox/presence"] = withBody(`{"away":true}`, panel(call{kind: own}))
 	all["GET /panel/v1/inbox/events"] = panel()

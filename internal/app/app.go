@@ -68,6 +68,7 @@ type App struct {
 	calls         *call.Calls
 	conversations *conversation.Conversations
 	voices        *voice.Sessions
+	speakers      map[string]voice.Speaker // by agent.Voice.Speaker
 	files         *files.Files
 	translator    *translate.Client // nil: nothing is translated
 	search        *knowledge.Search
@@ -244,7 +245,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(),
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(), Talks: a.voices, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, sessionKey, root))

@@ -11,8 +11,8 @@ import (
 // fail.
 func newVoices(a *App) *voice.Sessions {
 	const fallback = "espeak"
-	prompts := voice.NewCache(espeak.New(), 0)
 	services := openai.Options{Client: a.engines}
+	a.speakers = map[string]voice.Speaker{fallback: voice.NewCache(espeak.New(), 0), "openai": voice.NewCache(openai.NewSpeaker(services), 0)}
 	var nodes voice.Nodes
 	if !a.store.SQLite() {
 		nodes = a.store
@@ -20,7 +20,7 @@ func newVoices(a *App) *voice.Sessions {
 	return voice.NewSessions(voice.Options{
 		Nodes:    nodes,
 		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
-		Speakers:     map[string]voice.Speaker{fallback: prompts, "openai": voice.NewCache(openai.NewSpeaker(services), 0)},
+		Speakers:     a.speakers,
 		Transcribers: map[string]voice.Transcriber{"openai": openai.NewTranscriber(services)},
 		Fallback:     fallback, Detector: voice.NewDetector,
 	})

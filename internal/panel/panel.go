@@ -25,6 +25,7 @@ import (
 	"carillon/internal/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/events"
+	"carillon/internal/voice"
 )
 
 // Deps are the parts the panel calls.
@@ -41,6 +42,9 @@ type Deps struct {
 	Search  *knowledge.Search
 	Thinker agent.Thinker
 	Pages   *egress.Client // reads pages that become articles
+
+	Talks    Talks                    // of visitors, on this node
+	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
 
 	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
 	// known once the program listens.
@@ -64,7 +68,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

@@ -29,6 +29,7 @@ import (
 	"carillon/internal/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/voice"
 	"carillon/internal/whatsapp"
 )
 
@@ -41,6 +42,8 @@ type world struct {
 	router *httpio.Router
 	routes []httpio.Route
 	hub    *realtime.Hub
+	talks  *talksThere
+	chats  *conversation.Conversations
 }
 
 func newWorld(t *testing.T) *world {
@@ -58,9 +61,11 @@ func newWorld(t *testing.T) *world {
 	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s, log, nil)
 	search := knowledge.NewSearch(s.Documents(), log)
+	there := &talksThere{}
+	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
 	routes := New(Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
-		Store: s, Auth: a, Events: hub, Conversations: conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log}),
+		Store: s, Auth: a, Events: hub, Conversations: conversations, Talks: there, Speakers: map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
 		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
@@ -73,7 +78,7 @@ func newWorld(t *testing.T) *world {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		}},
 	}).Routes()
-	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub}
+	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.
@@ -218,6 +223,8 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/questions":                    "owner admin developer marketer teammate viewer",
 	"DELETE /panel/v1/questions/{id}":            "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/playground": "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/speak":      "owner admin developer",
+	"GET /panel/v1/conversations/{id}/voice":     "owner admin teammate",
 	"GET /panel/v1/conversations":                "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/conversations/counts":         "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/conversations/{id}":           "owner admin developer marketer teammate viewer",

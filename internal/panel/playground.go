@@ -53,15 +53,10 @@ type playedSource struct {
 }
 
 func (x playground) play(r *http.Request, by member) (any, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent(agent.Kind().Title())
-	}
-	stored, err := x.Store.Resource(r.Context(), by.companyID, agent.Kind(), id)
+	a, err := x.agentOf(r, by)
 	if err != nil {
 		return nil, err
 	}
-	a, _ := stored.(*agent.Agent)
 	o, err := object(r, "said", "language", "agent")
 	if err != nil {
 		return nil, err
@@ -73,17 +68,12 @@ func (x playground) play(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := &agent.Request{CompanyID: by.companyID, CompanyName: company.Name, Agent: a, Language: a.Language}
+	request := &agent.Request{CompanyID: by.companyID, CompanyName: company.Name, Agent: a}
 	if request.Said, err = said(o); err != nil {
 		return nil, err
 	}
-	if language, present, err := o.String("language", "language"); err != nil {
+	if request.Language, err = languageOf(o, a.Language); err != nil {
 		return nil, err
-	} else if present && language != "" {
-		if !resource.ValidLanguage(language) {
-			return nil, carillon.Invalid("language", "Must be a language such as es or pt-BR")
-		}
-		request.Language = language
 	}
 	return x.reply(r.Context(), request)
 }
@@ -174,4 +164,18 @@ func (x playground) reply(ctx context.Context, request *agent.Request) (*played,
 	})
 	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()
 	return p, err
+}
+
+// agentOf reads the path's agent. Errors: not_found.
+func (p *Panel) agentOf(r *http.Request, by member) (*agent.Agent, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	if !carillon.ValidUUID(id) {
+		return nil, carillon.Absent(agent.Kind().Title())
+	}
+	stored, err := p.Store.Resource(r.Context(), by.companyID, agent.Kind(), id)
+	if err != nil {
+		return nil, err
+	}
+	a, _ := stored.(*agent.Agent)
+	return a, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,7 +31,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := (r.URL.Path == "/" || r.URL.Path == "/panel") && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+	page := slices.Contains([]string{"/", "/panel", "/try"}, r.URL.Path) && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
 	if page || strings.HasPrefix(r.URL.Path, "/panel/") {
 		return res, nil
 	}

@@ -1,0 +1,129 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/convai"
+	"carillon/internal/httpio"
+	"carillon/internal/voice"
+)
+
+// Talks are the talks that visitors hold on this node; *voice.Sessions is one.
+type Talks interface {
+	Talking(companyID, conversationID string) bool
+	Join(ctx context.Context, t voice.Teammate) error
+}
+
+// talks serves what teammates say aloud to visitors.
+type talks struct{ inbox }
+
+const (
+	voiceChannel = "web_voice"
+	// checkEvery is how often the caller's role is looked at again during a talk.
+	checkEvery = 20 * time.Second
+)
+
+func (x talks) routes() []httpio.Route {
+	return []httpio.Route{
+		{
+			Pattern: "GET " + prefix + "/conversations/{id}/voice", Access: "panel", Permission: string(auth.MayAnswerConversations), Stream: true,
+			Handle: x.join,
+		},
+	}
+}
+
+// join makes the request a socket on which the teammate talks with the visitor of a conversation, which is theirs from then on.
+func (x talks) join(w http.ResponseWriter, r *http.Request) error {
+	by, err := x.member(r, auth.MayAnswerConversations)
+	if err != nil {
+		return err
+	}
+	if err := x.ownSocket(r); err != nil {
+		return err
+	}
+	c, err := x.find(r, by)
+	if err != nil {
+		return err
+	}
+	if err := convai.Check(r); err != nil {
+		return err
+	}
+	if c.Channel != voiceChannel {
+		return carillon.InConflict("The conversation is not held aloud")
+	}
+	from := r.URL.Query().Get("from")
+	if _, err := x.changed(r.Context(), nil, c, x.taken(r.Context(), by, c.ID, from)); err != nil {
+		return err
+	}
+	conn, err := convai.Accept(w, r, convai.Options{})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return x.hold(r, by, c.ID, conn)
+}
+
+func (x talks) taken(ctx context.Context, by member, id, from string) error {
+	_, err := x.Conversations.Take(ctx, by.by(), id, from)
+	return err
+}
+
+// ownSocket refuses sockets of other sites, which browsers open with the panel's cookie and without asking first.
+func (x talks) ownSocket(r *http.Request) error {
+	origin := r.Header.Get("Origin")
+	if origin == "" && r.Header.Get("Authorization") != "" || origin != "" && x.ownOrigin(r, origin) {
+		return nil
+	}
+	return carillon.Denied("The request comes from another site")
+}
+
+// hold has the teammate talk until they leave, the visitor does, or their role no longer allows it.
+func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) error {
+	if _, err := conn.Initiation(r.Context()); err != nil {
+		return err
+	}
+	if !x.Talks.Talking(by.companyID, id) { // the visitor has left, or is connected to another node
+		err := carillon.Absent("Talk")
+		conn.Refuse(err)
+		return err
+	}
+	conn.Begin(id)
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	var back atomic.Bool
+	return conn.Serve(ctx, func(ctx context.Context) error {
+		go x.watch(ctx, r, leave)
+		err := x.Talks.Join(ctx, voice.Teammate{
+			CompanyID: by.companyID, AccountID: by.accountID, Name: by.name, ConversationID: id, Line: conn.Line(), Show: conn.Show,
+		})
+		if err == nil && back.Load() {
+			_, err = x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)
+		}
+		return err
+	}, convai.Client{
+		End:     leave,
+		ToAgent: func() { back.Store(true); leave() },
+	})
+}
+
+// watch ends a talk whose teammate may no longer answer.
+func (x talks) watch(ctx context.Context, r *http.Request, leave func()) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := x.member(r.WithContext(ctx), auth.MayAnswerConversations); err != nil && ctx.Err() == nil {
+				leave()
+				return
+			}
+		}
+	}
+}
