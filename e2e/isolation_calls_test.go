@@ -146,12 +146,31 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		all["POST "+v1+"/chat/"+name] = []call{{body: begin(alphaWidget, "")}}
 	}
 	all["GET "+v1+"/chat/stream"] = []call{{}}
+	const alphaVoice, betaVoice = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa5", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb5"
+	for _, path := range []string{"", "/signed-url"} {
+		all["GET "+v1+"/voice-widget"+path] = []call{
+			{query: "id_widget=" + alphaVoice}, {query: "id_widget=" + alphaWidget}, {kind: own, query: "id_widget=" + betaVoice},
+		}
+	}
+	for _, name := range []string{"search", "handoff", "handoff/end", "feedback"} {
+		all["POST "+v1+"/voice-widget/"+name] = []call{{body: `{"query":"swordfish","rating":1}`}}
+	}
+	all["GET "+v1+"/voice-widget/chat-by-conversation"] = eachQuery("conversation_id", a.ids)
+	all["POST /v1/convai/conversations/{id}/feedback"] = []call{{body: `{"rating":1}`}}
+	// Whoever has Alpha's signed address may use it; its parts open nothing.
+	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
+	at, _ := url.Parse(a.signed)
+	part := at.Query()
+	part.Del("token")
+	all["GET /v1/convai/conversation"] = []call{{query: part.Encode(), header: upgrade}, {query: part.Encode() + "&token=" + part.Get("conversation"), header: upgrade}}
 	all["POST "+v1+"/media"] = []call{{kind: own, body: "{}"}}
 	all["GET "+v1+"/files/{id}"] = []call{{}, {query: "expires=4102444800&signature=" + strings.Repeat("0", 64)}}
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})
 	all["GET /panel/v1/conversations/{id}/files/{file}"] = panel(call{})
 	all["GET /chat-assets/{file...}"] = []call{{}}
+	all["GET /voice-assets/{file...}"] = []call{{}}
 	all["GET /embed/{file}"] = []call{{}}
+	all["GET /try"] = []call{{kind: own, query: "widget=" + alphaWidget}}
 	const conversations, one = "/panel/v1/conversations", "/panel/v1/conversations/{id}"
 	all["GET "+conversations] = append(panel(call{kind: own}), eachContact(a.ids)...)
 	all["GET "+conversations+"/counts"] = panel(call{kind: own})

@@ -51,6 +51,7 @@ type belongings struct {
 	cursors map[string]string // by the list they are of
 	cloudy  string            // the notification behind the channel's stand-in
 	sent    string            // the body of a request that Alpha sent under an idempotency key
+	signed  string            // the address of a socket
 }
 
 const alphaSend = `{"contact":{"number":"34611222333"},"recipient_id":%q,"name_template":%q,"language_template":"en_US",` +
@@ -88,6 +89,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 	file := c.field(t, "id", "POST", "/functions/v1/chat/files", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"alphafile.txt\"\r\n\r\nAlphabytes\r\n--b--\r\n",
 		"Authorization", "Bearer "+token, "Content-Type", "multipart/form-data; boundary=b")
 	c.field(t, "at", "POST", "/functions/v1/chat/turns", `{"client_id":"2","file":"`+file+`"}`, "Authorization", "Bearer "+token)
+	a.signed = c.field(t, "signed_url", "GET", withKey("/functions/v1/voice-widget/signed-url?id_widget=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa5", "ck_alpha_live"), "")
 	for _, list := range []string{"notify", "suppressions"} {
 		a.cursors[list] = url.QueryEscape(c.field(t, "next_cursor", "GET", withKey("/functions/v1/"+list+"?limit=1", "ck_alpha_live"), ""))
 	}

@@ -400,6 +400,7 @@ func (a *App) finishRequests(ctx context.Context) <-chan error {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("finish requests: %w", err), a.server.Close())
 		}
+		a.router.AwaitStreams(ctx)
 		ended <- err
 	}()
 	t := time.NewTimer(a.cfg.ShutdownTimeout - a.drainTime())

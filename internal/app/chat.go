@@ -83,6 +83,7 @@ func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route
 		Auth: a.auth, Resources: a.store, Companies: a.store, Conversations: a.conversations, Chats: a.store.Chats(), Limits: a.limits, Files: a.files,
 		Events: a.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: func() (string, string) { return a.ready.BaseURL, a.ready.WidgetURL },
+		Voices:    a.voices, Signed: a.store.Addresses(), Search: a.search, Engines: a.engines, Speaks: speaks,
 	}
 	if a.translator != nil {
 		d.Translator = a.translator

@@ -36,7 +36,11 @@ const maxKey = 256
 func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization string) (*Principal, error) {
 	if !key.Present {
 		if token, ok := bearer(authorization); ok {
-			return a.companyPrincipal(ctx, token)
+			c, err := a.keys.parse(ctx, token, companyType, companyAudience)
+			if err != nil {
+				return nil, err
+			}
+			return a.PrincipalByID(ctx, c.KeyID) // a token is invalid once its key is
 		}
 	}
 	if key.Key == "" {
@@ -46,6 +50,15 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 		return nil, refused("access key", reasonInvalid)
 	}
 	k, err := a.store.AccessKey(ctx, key.Key)
+	if err != nil {
+		return nil, err
+	}
+	return a.principal(ctx, k)
+}
+
+// PrincipalByID resolves the holder of an access key by the key's id, for what was made with it. Errors: those of Principal.
+func (a *Auth) PrincipalByID(ctx context.Context, keyID string) (*Principal, error) {
+	k, err := a.store.AccessKeyByID(ctx, keyID)
 	if err != nil {
 		return nil, err
 	}

@@ -146,16 +146,3 @@ func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 		Subject: p.Company.ID, Audience: companyAudience, companyClaims: &companyClaims{KeyID: p.KeyID},
 	}, now, expires)
 }
-
-// companyPrincipal resolves a company token by the present state of its key: a token is invalid once its key is.
-func (a *Auth) companyPrincipal(ctx context.Context, token string) (*Principal, error) {
-	c, err := a.keys.parse(ctx, token, companyType, companyAudience)
-	if err != nil {
-		return nil, err
-	}
-	k, err := a.store.AccessKeyByID(ctx, c.KeyID)
-	if err != nil {
-		return nil, err
-	}
-	return a.principal(ctx, k)
-}

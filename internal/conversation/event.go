@@ -19,6 +19,8 @@ const (
 	Abandoned  = "abandoned"  // the contact left the queue
 	Introduced = "introduced" // the contact left a name or an e-mail address
 	Rated      = "rated"      // Extra.Rating; the text is the comment
+	CalledOff  = "called_off" // the contact does not want a teammate any more
+	Scored     = "scored"     // the contact likes or dislikes the turn Extra.Of, as the text says
 )
 
 func event(what, text string, now time.Time) chats.Turn {

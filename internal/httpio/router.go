@@ -56,6 +56,7 @@ type Router struct {
 	kinds   map[string]Route    // by pattern
 	bodies  budget
 	closing chan struct{} // closed when streams must end
+	streams sync.WaitGroup
 	close   func()
 	log     *slog.Logger
 	observe Observer
@@ -95,6 +96,10 @@ func (rt *Router) add(route Route) {
 		if route.CORS.enabled() && r.Method != http.MethodOptions {
 			route.CORS.write(w.Header(), r)
 		}
+		if route.Stream {
+			rt.streams.Add(1)
+			defer rt.streams.Done()
+		}
 		if route.Stream && r.Method == http.MethodHead { // GET patterns match it, and it has no body to stream
 			w.WriteHeader(http.StatusOK)
 			return
@@ -110,6 +115,17 @@ func (rt *Router) add(route Route) {
 
 // CloseStreams ends every stream, so that clients move to another node: before the server waits for requests to end.
 func (rt *Router) CloseStreams() { rt.close() }
+
+// AwaitStreams waits until streams have ended, also those on connections that the server does not know any more: sockets. It is
+// called when no more requests come.
+func (rt *Router) AwaitStreams(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { defer close(done); rt.streams.Wait() }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
 
 // Routes is the route map, for tests that walk it.
 func (rt *Router) Routes() []Route { return rt.routes }

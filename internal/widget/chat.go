@@ -179,7 +179,7 @@ func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversati
 func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *chats.Contact) (any, error) {
 	token, expires, err := d.token(session{
 		Conversation: c.ID, Contact: contact.ID, Company: c.CompanyID, Widget: f.ID, Origin: r.Header.Get("Origin"),
-	}, time.Now())
+	}, sessionAudience, sessionAge, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -343,6 +343,11 @@ func (d chat) rate(r *http.Request, s *session, _ *found) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.rated(r, s, body)
+}
+
+// rated records the rating in the body of a request.
+func (d chat) rated(r *http.Request, s *session, body *jsonbody.Object) (any, error) {
 	rating, err := whole(body, "rating", 5)
 	if err != nil {
 		return nil, err

@@ -6,16 +6,20 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"carillon"
+	"carillon/internal/agent"
 	"carillon/internal/auth"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
 	"carillon/internal/httpio"
+	"carillon/internal/knowledge"
 	"carillon/internal/limit"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
+	"carillon/internal/store/addresses"
 	"carillon/internal/store/chats"
 	"carillon/web"
 )
@@ -35,6 +39,11 @@ type Translator interface {
 	Translate(ctx context.Context, text, from, to string) string
 }
 
+// Search finds what an agent knows.
+type Search interface {
+	Find(ctx context.Context, q knowledge.Query) ([]knowledge.Hit, error)
+}
+
 // Deps are the parts that the routes call.
 type Deps struct {
 	Auth          *auth.Auth
@@ -48,6 +57,15 @@ type Deps struct {
 	Pages         *web.Files
 	Translator    Translator // nil: nothing is translated
 	SessionKey    []byte     // signs the tokens of sessions
+
+	// Of voice widgets.
+	Voices  Voices
+	Signed  *addresses.Store
+	Search  Search
+	Engines Client // asks the servers of agents
+	// Speaks reports whether an agent speaks, and whether it understands speech; nil: no agent answers.
+	Speaks func(a *agent.Agent) (speech, hearing bool)
+
 	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
 	// known once the program listens.
 	Addresses func() (base, widget string)
@@ -59,7 +77,7 @@ const prefix = "/functions/v1"
 
 // Routes returns the routes of the widgets.
 func Routes(d Deps) []httpio.Route {
-	return append(wrapper{d}.routes(), chat{d}.routes()...)
+	return slices.Concat(wrapper{d}.routes(), chat{d}.routes(), spoken{d}.routes())
 }
 
 // found is a widget with what it belongs to.

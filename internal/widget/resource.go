@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/convai"
 	"carillon/internal/resource"
 )
 
@@ -30,6 +31,12 @@ type Widget struct {
 	Hours *carillon.CallingHours `json:"hours,omitempty"`
 	// IdentitySecret signs who a visitor is, by HS256; its UTF-8 bytes are the key. Empty: visitors are not identified.
 	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
+
+	// Of voice widgets.
+	TextInput  *bool    `json:"text_input,omitempty"` // visitors may type too; nil: they may
+	Transcript *bool    `json:"transcript,omitempty"` // the page shows what is said; nil: it does
+	Terms      string   `json:"terms,omitempty"`      // what visitors agree to before they speak
+	Overrides  []string `json:"overrides,omitzero"`   // what the page may change; nil: language and text_only
 }
 
 // Appearance is how a widget looks on the page.
@@ -44,6 +51,7 @@ const (
 	maxOrigins        = 100
 	minIdentitySecret = 24 // bytes
 	maxIdentitySecret = 256
+	maxTerms          = 2000 // characters
 )
 
 var (
@@ -90,6 +98,10 @@ func (w *Widget) Validate() error {
 	c.That(len(w.AllowedOrigins) <= maxOrigins, "allowed_origins", "Must hold at most 100 origins")
 	for i, o := range w.AllowedOrigins {
 		c.That(validOrigin(o), resource.Index("allowed_origins", i), "Must hold origins such as https://www.example.com")
+	}
+	c.That(utf8.RuneCountInString(w.Terms) <= maxTerms, "terms", "Must have at most 2,000 characters")
+	if w.Overrides != nil { // an empty list allows nothing
+		c.Words("overrides", &w.Overrides, convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice, convai.OverrideTextOnly)
 	}
 	n := len(w.IdentitySecret)
 	c.That(n == 0 || minIdentitySecret <= n && n <= maxIdentitySecret, "identity_secret", "Must have 24 to 256 bytes")

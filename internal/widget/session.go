@@ -17,7 +17,7 @@ const (
 	maxToken        = 4096 // bytes
 )
 
-// session is what the token of a chat's page says: one contact, one conversation, from one origin.
+// session is what the token of a widget's page says: one contact, one conversation, from one origin.
 type session struct {
 	Conversation string `json:"conversation"`
 	Contact      string `json:"contact"`
@@ -27,32 +27,44 @@ type session struct {
 	jwt.RegisteredClaims
 }
 
-func (d Deps) token(s session, now time.Time) (token string, expires time.Time, err error) {
-	expires = now.Add(sessionAge).Truncate(time.Second).UTC()
+func (d Deps) token(s session, audience string, age time.Duration, now time.Time) (token string, expires time.Time, err error) {
+	expires = now.Add(age).Truncate(time.Second).UTC()
 	s.RegisteredClaims = jwt.RegisteredClaims{
-		Audience: jwt.ClaimStrings{sessionAudience}, ExpiresAt: jwt.NewNumericDate(expires), IssuedAt: jwt.NewNumericDate(now),
+		Audience: jwt.ClaimStrings{audience}, ExpiresAt: jwt.NewNumericDate(expires), IssuedAt: jwt.NewNumericDate(now),
 	}
 	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, s).SignedString(d.SessionKey)
 	return token, expires, err
 }
 
-// session returns the session of a request whose widget and company are still there. Errors: unauthorized, forbidden.
-func (d Deps) session(r *http.Request) (*session, *found, error) {
+// claims reads the token of a request, which must be of an audience. Errors: unauthorized.
+func (d Deps) claims(r *http.Request, audience string) (*session, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
-		return nil, nil, carillon.NoAccess("The session token is missing", "missing")
+		return nil, carillon.NoAccess("The session token is missing", "missing")
 	}
 	var s session
 	if len(token) > maxToken {
-		return nil, nil, carillon.NoAccess("The session token is invalid", "invalid")
+		return nil, carillon.NoAccess("The session token is invalid", "invalid")
 	}
 	_, err := jwt.ParseWithClaims(token, &s, func(*jwt.Token) (any, error) { return d.SessionKey, nil },
-		jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience(sessionAudience), jwt.WithExpirationRequired())
+		jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience(audience), jwt.WithExpirationRequired())
 	switch {
 	case errors.Is(err, jwt.ErrTokenExpired):
-		return nil, nil, carillon.NoAccess("The session token is expired", "expired")
+		return nil, carillon.NoAccess("The session token is expired", "expired")
 	case err != nil:
-		return nil, nil, carillon.NoAccess("The session token is invalid", "invalid")
+		return nil, carillon.NoAccess("The session token is invalid", "invalid")
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && s.Origin != "" && origin != s.Origin {
+		return &s, carillon.Denied("The session was begun on a page of another origin")
+	}
+	return &s, nil
+}
+
+// session returns the session of a chat's request whose widget and company are still there. Errors: unauthorized, forbidden.
+func (d Deps) session(r *http.Request) (*session, *found, error) {
+	s, err := d.claims(r, sessionAudience)
+	if err != nil {
+		return nil, nil, err
 	}
 	f, err := d.find(r.Context(), "chat", s.Widget)
 	switch {
@@ -61,10 +73,7 @@ func (d Deps) session(r *http.Request) (*session, *found, error) {
 	case f == nil || f.company.ID != s.Company:
 		return nil, nil, carillon.NoAccess("The widget is gone", "revoked")
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && s.Origin != "" && origin != s.Origin {
-		return nil, nil, carillon.Denied("The session was begun on a page of another origin")
-	}
-	return &s, f, d.mayUse(r, f)
+	return s, f, d.mayUse(r, f)
 }
 
 // mayUse checks the company and the origin of a request.

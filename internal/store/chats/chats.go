@@ -125,6 +125,7 @@ type Extra struct {
 	Sources []Source `json:"sources,omitempty"` // what the agent's answer rests on
 	Event   string   `json:"event,omitempty"`   // of kind event: what happened
 	Rating  int      `json:"rating,omitempty"`  // of the event rated
+	Of      int64    `json:"of,omitempty"`      // of the event scored: the turn
 	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
 }
 

@@ -1,0 +1,45 @@
+package conversation
+
+import (
+	"context"
+	"time"
+
+	"carillon"
+	"carillon/internal/store/chats"
+)
+
+// CallOff takes the contact's wish for a teammate back, or the conversation from the teammate who has it: the agent responds again.
+// Errors: conflict where there is no such wish, or no agent.
+func (s *Conversations) CallOff(ctx context.Context, companyID, id string) (*chats.Conversation, error) {
+	now := s.now()
+	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		switch {
+		case c.State != chats.Queued && c.State != chats.Active && c.State != chats.Missed:
+			return nil, carillon.InConflict("No teammate was asked for")
+		case c.AgentID == "":
+			return nil, carillon.InConflict("No agent answers in this conversation")
+		}
+		c.SetState(chats.Automated, now)
+		c.Assignee, c.ReplySeq, c.ReplyAt = "", 0, time.Time{}
+		return []chats.Turn{event(CalledOff, "", now)}, nil
+	})
+	return c.Conversation, err
+}
+
+// Score records whether the contact likes a turn of the company: like, dislike, or "" where that is taken back. What is no such turn
+// is left out.
+func (s *Conversations) Score(ctx context.Context, companyID, id string, seq int64, score string) error {
+	now := s.now()
+	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil {
+			return nil, err
+		}
+		if seq < 1 || seq > c.LastSeq {
+			return nil, nil
+		}
+		t := event(Scored, score, now)
+		t.Extra.Of = seq
+		return []chats.Turn{t}, nil
+	})
+	return err
+}

@@ -1,0 +1,84 @@
+package widget
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+)
+
+// Client sends requests to addresses that companies give; *egress.Client is one.
+type Client interface {
+	Do(r *http.Request) (*http.Response, error)
+}
+
+const (
+	elevenLabs = "https://api.elevenlabs.io" // where an agent names no other address
+	// elsewhereIn is how long ElevenLabs has to give out an address.
+	elsewhereIn = 8 * time.Second
+)
+
+// elsewhere hands out an address at ElevenLabs, whose agent then talks with the visitor: only the company's key is used here, and
+// what is said is not seen. Errors: service_unavailable.
+func (d Deps) elsewhere(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
+	if a.ElevenLabs == nil {
+		return nil, upstream(fmt.Errorf("agent %s has no agent at ElevenLabs", a.ID))
+	}
+	address, err := d.ask(ctx, a.ElevenLabs)
+	if err != nil {
+		return nil, upstream(err)
+	}
+	now := time.Now()
+	return d.handOut(address, now.Add(addressAge).Truncate(time.Second).UTC(), s, now)
+}
+
+func (d Deps) ask(ctx context.Context, e *agent.ElevenLabs) (address string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, elsewhereIn)
+	defer cancel()
+	q := url.Values{"agent_id": {e.AgentID}, "include_conversation_id": {"true"}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil)
+	if err != nil {
+		return "", fmt.Errorf("ask ElevenLabs for an address: %w", err)
+	}
+	r.Header.Set("xi-api-key", e.APIKey)
+	r.Header.Set("Accept", "application/json")
+	resp, err := d.Engines.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("ask ElevenLabs for an address: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("ask ElevenLabs for an address: status %d", resp.StatusCode)
+	}
+	var body struct {
+		SignedURL string `json:"signed_url"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+		return "", fmt.Errorf("read the address from ElevenLabs: %w", err)
+	}
+	if u, err := url.Parse(body.SignedURL); err != nil || u.Scheme != "wss" && u.Scheme != "ws" || u.Host == "" {
+		return "", fmt.Errorf("read the address from ElevenLabs: no address of a socket")
+	}
+	return body.SignedURL, nil
+}
+
+func upstream(err error) error {
+	return &carillon.Error{Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5, Details: carillon.Details{
+		{Key: "service", Value: "elevenlabs"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
+	}}
+}
+
+// socketsOf are the sources that a page connects to beyond our own, for a policy: those of the service that the agent is at.
+func socketsOf(a *agent.Agent) string {
+	if a == nil || a.Engine != "elevenlabs" || a.ElevenLabs == nil {
+		return ""
+	}
+	origin := originOf(cmp.Or(a.ElevenLabs.BaseURL, elevenLabs))
+	return " " + origin + " " + socketOf(origin)
+}

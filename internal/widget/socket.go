@@ -1,0 +1,122 @@
+package widget
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/convai"
+	"carillon/internal/httpio"
+	"carillon/internal/voice"
+)
+
+// socket holds a talk on a WebSocket, from the page of a signed address.
+func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
+	if err := convai.Check(r); err != nil {
+		return err
+	}
+	x, err := d.redeem(r)
+	if err != nil {
+		return err
+	}
+	httpio.SetCompany(r.Context(), x.address.CompanyID)
+	conn, err := convai.Accept(w, r, convai.Options{Log: httpio.Logger(r.Context(), d.Log), Allowed: x.widget.overrides()})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return d.hold(r.Context(), conn, x)
+}
+
+// hold holds the talk of a socket until it ends.
+func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error {
+	i, err := conn.Initiation(ctx)
+	if err != nil {
+		return err
+	}
+	conn.Begin(x.address.ConversationID)
+	start := voice.Start{
+		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Line: conn.Line(), Show: conn.Show,
+		Greeting: i.FirstMessage, Language: i.Language, Variables: i.Variables, ClientTools: true,
+	}
+	if i.TextOnly {
+		start.Line = nil
+	}
+	if start.Voice, err = d.voiceOf(ctx, x, i); err != nil {
+		conn.Refuse(err)
+		return err
+	}
+	s, err := d.Voices.Open(ctx, start)
+	if err != nil {
+		conn.Refuse(err)
+		return err
+	}
+	err = conn.Serve(ctx, s.Run, convai.Client{
+		Type: s.Type, Remark: s.Remark, Active: s.Active, ToolResult: s.ToolResult, End: s.End,
+		Score: func(turn int64, score string) { d.score(ctx, x, turn, score) },
+	})
+	var e *carillon.Error
+	if err != nil && !errors.As(err, &e) && !errors.Is(err, context.Canceled) {
+		httpio.Logger(ctx, d.Log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
+	}
+	return err
+}
+
+// voiceOf is the agent's voice with what the client overrides; nil: it overrides nothing.
+func (d spoken) voiceOf(ctx context.Context, x *admitted, i *convai.Initiation) (*agent.Voice, error) {
+	if i.Voice == "" && i.Speed == 0 {
+		return nil, nil
+	}
+	a, err := d.agentOf(ctx, x.widget)
+	if err != nil || a == nil || a.Voice == nil {
+		return nil, err
+	}
+	v := *a.Voice
+	if i.Voice != "" {
+		v.Name = i.Voice
+	}
+	if i.Speed != 0 {
+		v.Speed = i.Speed
+	}
+	return &v, nil
+}
+
+// score records that the visitor likes or dislikes a response.
+func (d spoken) score(ctx context.Context, x *admitted, turn int64, score string) {
+	if err := d.Conversations.Score(ctx, x.address.CompanyID, x.address.ConversationID, turn, score); err != nil {
+		httpio.Logger(ctx, d.Log).WarnContext(ctx, "record how a response was found", "error", err)
+	}
+}
+
+// overall records how a visitor found a conversation, in the form that ElevenLabs' clients send it. They send no credential, and the
+// id alone is none: the conversation's token is demanded all the same.
+func (d spoken) overall(r *http.Request, t *talk) (any, error) {
+	if !strings.EqualFold(r.PathValue("id"), t.Conversation) {
+		return nil, carillon.Denied("The session token is for another conversation")
+	}
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	feedback, present, err := body.String("feedback", "feedback")
+	if err != nil {
+		return nil, err
+	}
+	rating := 0
+	switch {
+	case !present:
+		return d.rated(r, t, body)
+	case feedback == "like":
+		rating = best
+	case feedback == "dislike":
+		rating = worst
+	default:
+		return nil, carillon.Invalid("feedback", "Must be like or dislike")
+	}
+	return nil, d.Conversations.Rate(r.Context(), t.Company, t.Conversation, rating, "")
+}
+
+const worst, best = 1, 5

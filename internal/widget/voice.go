@@ -1,0 +1,206 @@
+package widget
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/conversation"
+	"carillon/internal/httpio"
+	"carillon/internal/store/chats"
+	"carillon/internal/voice"
+)
+
+// Voices holds talks; *voice.Sessions is one.
+type Voices interface {
+	Open(ctx context.Context, s voice.Start) (*voice.Session, error)
+}
+
+// spoken serves the routes of voice widgets: those that take an access key, and those that take a conversation's token.
+type spoken struct{ Deps }
+
+const (
+	voiceChannel = "web_voice"
+	voicePath    = prefix + "/voice-widget"
+)
+
+func (d spoken) routes() []httpio.Route {
+	const key = "key:" + string(auth.WidgetUse)
+	anyone := httpio.CORS{AnyOrigin: true}
+	talk := func(pattern string, handle func(r *http.Request, t *talk) (any, error)) httpio.Route {
+		return httpio.Route{
+			Pattern: pattern, Access: "voice", CORS: anyone, MaxBody: chatBody,
+			Handle: httpio.Value(func(r *http.Request) (any, error) {
+				t, err := d.talk(r)
+				if err != nil {
+					return nil, err
+				}
+				if _, err := d.Limits.Allow(r.Context(), "chat/"+t.Contact, t.widget.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+					return nil, err
+				}
+				return handle(r, t)
+			}),
+		}
+	}
+	return []httpio.Route{
+		{Pattern: "GET " + voicePath, Access: key, CORS: anyone, Handle: httpio.Value(d.configuration)},
+		{Pattern: "GET " + voicePath + "/signed-url", Access: key, CORS: anyone, Handle: httpio.Value(d.signedURL)},
+		talk("POST "+voicePath+"/search", d.search), talk("POST "+voicePath+"/handoff", d.handoff), talk("POST "+voicePath+"/handoff/end", d.endHandoff),
+		talk("GET "+voicePath+"/chat-by-conversation", d.turns), talk("POST "+voicePath+"/feedback", d.rate),
+		talk("POST /v1/convai/conversations/{id}/feedback", d.overall),
+		{Pattern: "GET " + socketPath, Access: "voice", Stream: true, Handle: d.socket},
+	}
+}
+
+// configuration is what the embed script and the page show.
+func (d spoken) configuration(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	if err := checkID(q.Get("id_widget")); err != nil {
+		return nil, err
+	}
+	f, _, err := d.keyed(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.voiceData(r.Context(), f, q.Get("language"))
+}
+
+func checkID(id string) error {
+	switch {
+	case id == "":
+		return carillon.Missing("id_widget")
+	case !carillon.ValidUUID(id):
+		return carillon.BadFormat("id_widget", carillon.Shorten(id), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
+	}
+	return nil
+}
+
+func lacksScope() error {
+	return carillon.Denied("The access key lacks the scope " + string(auth.WidgetUse))
+}
+
+// keyed is the voice widget of a request with an access key, which may use it.
+func (d spoken) keyed(r *http.Request) (*found, *auth.Principal, error) {
+	q := r.URL.Query()
+	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
+	if err != nil {
+		return nil, nil, err
+	}
+	httpio.SetCompany(r.Context(), p.Company.ID)
+	switch {
+	case p.Company.Suspended:
+		return nil, nil, carillon.Denied("The company is suspended")
+	case !p.Allows(auth.WidgetUse):
+		return nil, nil, lacksScope()
+	}
+	if err := checkID(q.Get("id_widget")); err != nil {
+		return nil, nil, err
+	}
+	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return nil, nil, err
+	}
+	f, err := d.find(r.Context(), "voice", strings.ToLower(q.Get("id_widget")))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case f == nil:
+		return nil, nil, d.absent(r, p)
+	case f.company.ID != p.Company.ID:
+		return nil, nil, carillon.Denied("The widget belongs to another company")
+	}
+	return f, p, d.mayUse(r, f)
+}
+
+// absent is the error where there is no voice widget of an id: another company's chat widget is another company's too.
+func (d spoken) absent(r *http.Request, p *auth.Principal) error {
+	f, err := d.find(r.Context(), "chat", strings.ToLower(r.URL.Query().Get("id_widget")))
+	switch {
+	case err != nil:
+		return err
+	case f != nil && f.company.ID != p.Company.ID:
+		return carillon.Denied("The widget belongs to another company")
+	}
+	return carillon.Absent("Voice widget")
+}
+
+// signedURL gives out the address of a socket: for the conversation whose token comes with the request, else for the visitor's.
+func (d spoken) signedURL(r *http.Request) (any, error) {
+	f, p, err := d.keyed(r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.conversation(r, f)
+	if err != nil {
+		return nil, err
+	}
+	s := signing{conversation: c, keyID: p.KeyID, origin: r.Header.Get("Origin")}
+	a, err := d.agentOf(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil && a.Engine == "elevenlabs" {
+		return d.elsewhere(r.Context(), a, s)
+	}
+	return d.sign(r.Context(), s)
+}
+
+// conversation is the one that a signed address is for.
+func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, error) {
+	if r.URL.Query().Has("access_key") && r.Header.Get("Authorization") != "" {
+		t, err := d.talk(r)
+		switch {
+		case err != nil:
+			return nil, err
+		case t.Widget != f.ID:
+			return nil, carillon.Denied("The conversation is another widget's")
+		case over(t.conversation):
+			return nil, carillon.InConflict("The conversation has ended")
+		}
+		return t.conversation, nil
+	}
+	start, visitor, err := d.visit(r, f)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Limits.Allow(r.Context(), "visitor/"+f.company.ID+"/"+visitor, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return nil, err
+	}
+	c, _, err := d.Conversations.Open(r.Context(), start)
+	return c, err
+}
+
+// visit is what a visitor begins a conversation with.
+func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visitor string, err error) {
+	q := r.URL.Query()
+	visitor = strings.ToLower(q.Get("customer_id"))
+	switch {
+	case visitor == "":
+		visitor = carillon.NewID(time.Now())
+	case !carillon.ValidUUID(visitor):
+		return start, "", carillon.BadFormat("customer_id", carillon.Shorten(visitor), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
+	}
+	lang := canonical(q.Get("language"), f.Language)
+	start = conversation.Start{
+		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true,
+		Contact: chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang},
+	}
+	token := q.Get("identity")
+	if token == "" {
+		return start, visitor, nil
+	}
+	who, err := f.identify(token)
+	if err != nil {
+		return start, "", err
+	}
+	start.Contact.VisitorID, start.Contact.Verified = who.Subject, true
+	start.Contact.Name, start.Contact.Email = clip(who.Name, maxNameLength), clip(who.Email, maxEmailLength)
+	return start, visitor, nil
+}
+
+// over reports whether a conversation is closed for its contact.
+func over(c *chats.Conversation) bool {
+	return c.State == chats.Resolved || c.State == chats.WrapUp || c.State == chats.Abandoned
+}
