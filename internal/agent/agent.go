@@ -3,9 +3,7 @@
 package agent
 
 import (
-	"encoding/json"
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
 	"carillon/internal/resource"
@@ -29,50 +27,6 @@ type Agent struct {
 	Voice      *Voice      `json:"voice,omitempty"` // how it speaks and understands; nil: the defaults
 	// ClientTools are what the page of a voice widget does for the agent.
 	ClientTools []ClientTool `json:"client_tools,omitempty"`
-
-	noKey string // stands for OpenAI.APIKey where OpenAI is nil
-}
-
-// OpenAI is a server with OpenAI's interface, and what is asked of it.
-type OpenAI struct {
-	BaseURL     string   `json:"base_url"` // what /chat/completions follows
-	Model       string   `json:"model"`
-	APIKey      string   `json:"api_key,omitempty" secret:"true"` // empty: the server wants none
-	Temperature *float64 `json:"temperature,omitempty"`           // nil: the server's default
-}
-
-// ElevenLabs is an agent of an ElevenLabs account.
-type ElevenLabs struct {
-	BaseURL string `json:"base_url,omitempty"` // default https://api.elevenlabs.io
-	AgentID string `json:"agent_id"`
-	APIKey  string `json:"api_key,omitempty" secret:"true"`
-}
-
-// Voice is how an agent speaks and what understands speech.
-type Voice struct {
-	Speaker            string   `json:"speaker"`                       // espeak or openai
-	Transcriber        string   `json:"transcriber"`                   // none, pocketsphinx, openai or vosk
-	Name               string   `json:"name,omitempty"`                // of the speaker's voice; "": the language's
-	Speed              float64  `json:"speed"`                         // 1 is normal: 160 words a minute
-	SilenceMS          int      `json:"silence_ms"`                    // that ends a person's turn
-	SpeakerService     *Service `json:"speaker_service,omitempty"`     // of speaker openai
-	TranscriberService *Service `json:"transcriber_service,omitempty"` // of transcriber openai or vosk
-}
-
-// Service is a server that speaks or transcribes.
-type Service struct {
-	BaseURL string `json:"base_url"` // of vosk a ws or wss address
-	Model   string `json:"model,omitempty"`
-	APIKey  string `json:"api_key,omitempty" secret:"true"`
-}
-
-// ClientTool is something that the page of a widget does for the agent.
-type ClientTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON schema of an object
-	// Phrases have the built-in engine use the tool: a message that contains one of them.
-	Phrases []string `json:"phrases,omitempty"`
 }
 
 // Result is something that a call is to find out.
@@ -87,7 +41,6 @@ const (
 	maxChoices   = 100
 	maxKnowledge = 100
 	maxPersona   = 4000 // characters
-	maxKey       = 1000 // bytes
 )
 
 var resultName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -100,20 +53,25 @@ func Kind() resource.Kind {
 // Key implements resource.Resource.
 func (a *Agent) Key() (id, name *string) { return &a.ID, &a.Name }
 
-// Secret implements resource.Secretive: the key of its engine's server.
-func (a *Agent) Secret() *string {
-	if a.OpenAI == nil {
-		return &a.noKey
+// Secrets implements resource.Secretive: keys of servers, each for that one server. The first one's name is empty, since agents had
+// no other at first.
+func (a *Agent) Secrets() []resource.Secret {
+	var all []resource.Secret
+	if o := a.OpenAI; o != nil {
+		all = append(all, resource.Secret{Value: &o.APIKey, Use: o.BaseURL})
 	}
-	return &a.OpenAI.APIKey
-}
-
-// SecretUse implements resource.Bound: a key is for one server.
-func (a *Agent) SecretUse() string {
-	if a.OpenAI == nil {
-		return ""
+	if e := a.ElevenLabs; e != nil {
+		all = append(all, resource.Secret{Name: "elevenlabs.api_key", Value: &e.APIKey, Use: e.BaseURL})
 	}
-	return a.OpenAI.BaseURL
+	if v := a.Voice; v != nil {
+		if s := v.SpeakerService; s != nil {
+			all = append(all, resource.Secret{Name: "voice.speaker_service.api_key", Value: &s.APIKey, Use: s.BaseURL})
+		}
+		if s := v.TranscriberService; s != nil {
+			all = append(all, resource.Secret{Name: "voice.transcriber_service.api_key", Value: &s.APIKey, Use: s.BaseURL})
+		}
+	}
+	return all
 }
 
 // References are the knowledge that the agent searches.
@@ -143,6 +101,13 @@ func (a *Agent) Validate() error {
 	if a.OpenAI != nil {
 		a.OpenAI.validate(&c)
 	}
+	if a.ElevenLabs != nil {
+		a.ElevenLabs.validate(&c)
+	}
+	if a.Voice != nil {
+		a.Voice.validate(&c)
+	}
+	validateTools(&c, a.ClientTools)
 	a.Result = resource.List(a.Result)
 	c.That(len(a.Result) <= maxResults, "result", "Must have at most 50 entries")
 	names := map[string]bool{}
@@ -153,22 +118,6 @@ func (a *Agent) Validate() error {
 		names[r.Name] = true
 	}
 	return c.Err()
-}
-
-func (o *OpenAI) validate(c *resource.Check) {
-	const at = "openai"
-	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	c.Required(at+".base_url", o.BaseURL)
-	if o.BaseURL != "" {
-		c.Address(at+".base_url", o.BaseURL)
-		c.That(!strings.ContainsAny(o.BaseURL, "?#"), at+".base_url", "Must have no query and no fragment")
-	}
-	c.Name(at+".model", o.Model)
-	c.That(len(o.APIKey) <= maxKey && !strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }),
-		at+".api_key", "Must be at most 1,000 printable characters without spaces")
-	if t := o.Temperature; t != nil {
-		c.That(*t >= 0 && *t <= 2, at+".temperature", "Must be from 0 to 2")
-	}
 }
 
 func (r *Result) validate(c *resource.Check, at string) {

@@ -52,8 +52,8 @@ func makeSecret() string {
 // Key implements resource.Resource.
 func (w *Webhook) Key() (id, name *string) { return &w.ID, &w.URL }
 
-// Secret implements resource.Secretive.
-func (w *Webhook) Secret() *string { return &w.SigningSecret }
+// Secrets implements resource.Secretive.
+func (w *Webhook) Secrets() []resource.Secret { return []resource.Secret{{Value: &w.SigningSecret}} }
 
 // Validate implements resource.Resource.
 func (w *Webhook) Validate() error {

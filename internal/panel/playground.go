@@ -93,9 +93,7 @@ func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
 	}
 	a, _ := x.(*agent.Agent)
 	a.ID = stored.ID
-	if *a.Secret() == "" && a.SecretUse() == stored.SecretUse() {
-		*a.Secret() = *stored.Secret()
-	}
+	resource.KeepSecrets(a, stored)
 	return a, nil
 }
 

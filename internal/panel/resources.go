@@ -100,8 +100,8 @@ func (s resources) id(r *http.Request) (string, error) {
 
 // show is a resource in a response. It has a warning where this version does not use it yet.
 func (s resources) show(x resource.Resource, made bool) json.RawMessage {
-	if holder, ok := x.(resource.Secretive); ok && !made {
-		*holder.Secret() = ""
+	if !made {
+		resource.HideSecrets(x)
 	}
 	text, err := json.Marshal(x)
 	if err != nil {

@@ -47,17 +47,6 @@ type Reference struct {
 	To    *string // empty: no reference
 }
 
-// Secretive is a resource with a secret, which is sealed and never read back by the API. An empty one keeps what is stored.
-type Secretive interface {
-	Secret() *string
-}
-
-// Bound is a Secretive whose secret is good for one use, such as one server. Where another use is stored than the resource has now,
-// the stored secret is not kept: whoever may change the use must not get the secret by it.
-type Bound interface {
-	SecretUse() string
-}
-
 // Searchable is a resource whose texts are searched. Storing the resource stores its passages in the same transaction.
 type Searchable interface {
 	// Passages are its texts in order, each with the terms that find it.

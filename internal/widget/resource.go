@@ -67,8 +67,8 @@ func Kind() resource.Kind {
 // Key implements resource.Resource.
 func (w *Widget) Key() (id, name *string) { return &w.ID, &w.Name }
 
-// Secret implements resource.Secretive.
-func (w *Widget) Secret() *string { return &w.IdentitySecret }
+// Secrets implements resource.Secretive.
+func (w *Widget) Secrets() []resource.Secret { return []resource.Secret{{Value: &w.IdentitySecret}} }
 
 // References is the agent that talks in the widget.
 func (w *Widget) References() []resource.Reference {

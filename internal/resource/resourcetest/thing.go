@@ -86,16 +86,13 @@ func (x *Thing) Validate() error {
 	return c.Err()
 }
 
-// Secret implements resource.Secretive: a widget's is its identity secret.
-func (x *Thing) Secret() *string {
+// Secrets implements resource.Secretive: a widget's is its identity secret. The greeting stands in for what a secret is used for.
+func (x *Thing) Secrets() []resource.Secret {
 	if x.kind == "widget" {
-		return &x.IdentitySecret
+		return []resource.Secret{{Value: &x.IdentitySecret, Use: x.Greeting}}
 	}
-	return &x.SecretText
+	return []resource.Secret{{Value: &x.SecretText, Use: x.Greeting}}
 }
-
-// SecretUse implements resource.Bound: the greeting stands in for what a secret is used for.
-func (x *Thing) SecretUse() string { return x.Greeting }
 
 // References are an agent's knowledge and a widget's agent.
 func (x *Thing) References() []resource.Reference {

@@ -113,22 +113,20 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 		companyID, k.Name, after, limit)
 }
 
-// readResource makes a resource from its row and opens its secret.
+// readResource makes a resource from its row and opens its secrets.
 func (s *Store) readResource(companyID string, k resource.Kind, id string, row resourceRow) (resource.Resource, error) {
 	x := k.New()
 	if err := json.Unmarshal([]byte(row.doc), x); err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
 	}
-	holder, ok := x.(resource.Secretive)
-	if !ok || row.secret == "" {
+	if row.secret == "" {
 		return x, nil
 	}
 	plain, err := s.seal.Open(sealedResource(companyID, k.Name, id), row.secret)
 	if err != nil {
 		return nil, fmt.Errorf("open %s %s: %w", k.Name, id, err)
 	}
-	*holder.Secret() = string(plain)
-	return x, nil
+	return x, resource.UnpackSecrets(x, string(plain))
 }
 
 // resourceRow is a stored resource; found is false when it is missing. Putting a resource makes it active.

@@ -35,14 +35,12 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	if err != nil {
 		return configure.Unchanged, false, err
 	}
-	var secret string
-	if holder, ok := x.(resource.Secretive); ok {
-		stored, err := keepable(x, have, k)
-		if err != nil {
-			return configure.Unchanged, false, err
-		}
-		made = fillSecret(holder.Secret(), stored, k)
-		secret = *holder.Secret()
+	if made, err = fillSecrets(x, have, k); err != nil {
+		return configure.Unchanged, false, err
+	}
+	secret, err := resource.PackSecrets(x)
+	if err != nil {
+		return configure.Unchanged, false, fmt.Errorf("write %s: %w", k.Name, err)
 	}
 	doc, err := document(x)
 	if err != nil {
@@ -116,41 +114,32 @@ func (t *Tx) resolve(ctx context.Context, companyID string, x resource.Resource)
 	return c.Err()
 }
 
-// keepable is the stored secret, "" where it is not for the use that the resource has now.
-func keepable(x resource.Resource, have resourceRow, k resource.Kind) (string, error) {
-	now, ok := x.(resource.Bound)
-	if !ok || have.secret == "" {
-		return have.secret, nil
+// fillSecrets keeps the stored secrets where none are given, else makes the one that the kind has made, and reports whether it did.
+func fillSecrets(x resource.Resource, have resourceRow, k resource.Kind) (made bool, err error) {
+	if have.secret != "" {
+		before := k.New()
+		if err := json.Unmarshal([]byte(have.doc), before); err != nil {
+			return false, fmt.Errorf("read %s: %w", k.Name, err)
+		}
+		if err := resource.UnpackSecrets(before, have.secret); err != nil {
+			return false, err
+		}
+		resource.KeepSecrets(x, before)
 	}
-	before := k.New()
-	if err := json.Unmarshal([]byte(have.doc), before); err != nil {
-		return "", fmt.Errorf("read %s: %w", k.Name, err)
+	if k.NewSecret == nil {
+		return false, nil
 	}
-	if b, ok := before.(resource.Bound); !ok || b.SecretUse() != now.SecretUse() {
-		return "", nil
+	for _, s := range resource.SecretsOf(x) {
+		if *s.Value == "" {
+			*s.Value, made = k.NewSecret(), true
+		}
 	}
-	return have.secret, nil
+	return made, nil
 }
 
-// fillSecret keeps the stored secret where none is given, else makes one, and reports whether it did.
-func fillSecret(secret *string, stored string, k resource.Kind) (made bool) {
-	if *secret == "" {
-		*secret = stored
-	}
-	if *secret == "" && k.NewSecret != nil {
-		*secret = k.NewSecret()
-		return true
-	}
-	return false
-}
-
-// document is the resource in JSON, without its secret.
+// document is the resource in JSON, without its secrets.
 func document(x resource.Resource) (string, error) {
-	if holder, ok := x.(resource.Secretive); ok {
-		secret := *holder.Secret()
-		*holder.Secret() = ""
-		defer func() { *holder.Secret() = secret }()
-	}
+	defer resource.HideSecrets(x)()
 	text, err := json.Marshal(x)
 	return string(text), err
 }
