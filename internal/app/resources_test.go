@@ -65,6 +65,12 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: hot}}]`:     "a.yaml:3:84: temperature must be a number, not a text",
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: .inf}}]`:    "a.yaml:3:84: temperature must be a number such as 0.2",
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, api_key: "hunter2 x"}}]`: "a.yaml:3:80: api_key must be at most 1,000 printable characters without spaces",
+		`agents: [{name: a, voice: {silence_ms: 0.5}}]`:                                             "a.yaml:3:44: silence_ms must be a whole number, not a number",
+		`agents: [{name: a, voice: {speed: 3}}]`:                                                    "a.yaml:3:39: speed must be from 0.5 to 2",
+		`agents: [{name: a, voice: {speaker: openai}}]`:                                             "a.yaml:3:31: speaker_service must stand where the speaker is openai",
+		`agents: [{name: a, client_tools: [{name: t, description: d, parameters: text}]}]`:          "a.yaml:3:77: parameters must be a mapping, not a text",
+		`agents: [{name: a, client_tools: [{name: t, description: d, parameters: {a: 0x1}}]}]`:      "a.yaml:3:81: a must be a plain decimal number",
+		`agents: [{name: a, client_tools: [{name: t, description: d, parameters: {a: 1}}]}]`:        "a.yaml:3:77: parameters must be the JSON schema of an object",
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, key: x}}]`:               `a.yaml:3:71: unknown field "key"`,
 		`knowledge: [{articles: [{text: a, language: no language}]}]`:                               "a.yaml:3:49: language must be a language such as es or pt-BR",
 		`agents: [{name: a, id: b}]`:                                                                "a.yaml:3:28: id must be a UUID",
@@ -155,6 +161,44 @@ func TestEveryFieldOfAnAgentsServerIsRead(t *testing.T) {
 			`"openai":{"base_url":"https://ai.test","model":"m","temperature":1}}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryFieldOfAnAgentsVoiceIsRead(t *testing.T) {
+	t.Setenv("SPEECH_KEY", "sk-from-the-environment")
+	const text = `companies:
+  - name: Acme
+    agents:
+      - name: a
+        engine: elevenlabs
+        elevenlabs: {agent_id: agent_1, api_key: {env: SPEECH_KEY}}
+        voice:
+          speaker: openai
+          transcriber: vosk
+          name: alloy
+          speed: 1.2
+          silence_ms: 500
+          speaker_service: {base_url: "https://ai.test/v1/", model: m, api_key: {env: SPEECH_KEY}}
+          transcriber_service: {base_url: "wss://vosk.test/"}
+        client_tools:
+          - name: show_page
+            description: Shows a page
+            phrases: [show me]
+            parameters: {type: object, properties: {page: {type: string, enum: [a, "b"]}, n: {minimum: 1.5, nullable: true, default: null}}}
+`
+	p, err := config.ParseProvision("a.yaml", []byte(text), app.ProvisionOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _ := json.Marshal(p.Companies[0].Resources[0].Resource)
+	want := `{"name":"a","language":"en","engine":"elevenlabs","greeting":"","knowledge":[],"tools":[],"record":false,"result":[],` +
+		`"elevenlabs":{"base_url":"https://api.elevenlabs.io","agent_id":"agent_1","api_key":"sk-from-the-environment"},` +
+		`"voice":{"speaker":"openai","transcriber":"vosk","name":"alloy","speed":1.2,"silence_ms":500,` +
+		`"speaker_service":{"base_url":"https://ai.test/v1","model":"m","api_key":"sk-from-the-environment"},"transcriber_service":{"base_url":"wss://vosk.test"}},` +
+		`"client_tools":[{"name":"show_page","description":"Shows a page","parameters":{"properties":{"n":{"default":null,"minimum":1.5,"nullable":true},` +
+		`"page":{"enum":["a","b"],"type":"string"}},"type":"object"},"phrases":["show me"]}]}`
+	if diff := cmp.Diff(want, string(doc)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -13,11 +13,8 @@ import (
 	"carillon/internal/resource"
 )
 
-// builtProviders are the providers that this version sends messages or places calls with; builtEngines run agents.
-var (
-	builtProviders = []string{"whatsapp", "sandbox"} //nolint:gochecknoglobals // read only
-	builtEngines   = []string{"builtin", "openai"}   //nolint:gochecknoglobals // read only
-)
+// builtProviders are the providers that this version sends messages or places calls with.
+var builtProviders = []string{"whatsapp", "sandbox"} //nolint:gochecknoglobals // read only
 
 // warnUnbuilt logs what a set-up asks for and this version cannot do yet (docs/reference/set-up.md), a line each.
 func warnUnbuilt(ctx context.Context, log *slog.Logger, p *config.Provision) {
@@ -48,14 +45,24 @@ func unbuilt(p *config.Provision) (found config.Problems) {
 func unbuiltResource(x resource.Resource) string {
 	switch r := x.(type) {
 	case *agent.Agent:
-		if !slices.Contains(builtEngines, r.Engine) {
-			return "the engine " + r.Engine + " of the agent " + r.Name + " is not built yet"
-		}
-		if r.Engine == openai.Engine && r.OpenAI == nil {
-			return "the agent " + r.Name + " of engine openai names no server: the engine builtin responds"
-		}
+		return unbuiltAgent(r)
 	case *hook.Webhook:
 		return "the webhook at " + hostOf(r.URL) + " gets no events yet"
+	}
+	return ""
+}
+
+// unbuiltAgent returns what an agent is asked to be and is not.
+func unbuiltAgent(a *agent.Agent) string {
+	switch {
+	case a.Engine == openai.Engine && a.OpenAI == nil:
+		return "the agent " + a.Name + " of engine openai names no server: the engine builtin responds"
+	case a.Engine == "elevenlabs" && a.ElevenLabs == nil:
+		return "the agent " + a.Name + " of engine elevenlabs names no agent there: the engine builtin responds"
+	case a.Engine == "elevenlabs":
+		return "the agent " + a.Name + " of engine elevenlabs talks in voice widgets alone: in chats the engine builtin responds"
+	case a.Voice != nil && a.Voice.Transcriber == agent.DefaultTranscriber:
+		return "the agent " + a.Name + " understands no speech, for its transcriber is none: visitors of voice widgets type, and it answers aloud"
 	}
 	return ""
 }

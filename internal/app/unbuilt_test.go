@@ -22,7 +22,16 @@ func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
 		},
 		`agents: [{name: Ann}, {name: Bob, engine: openai}]`:                                        {"a.yaml:3:27: the agent Bob of engine openai names no server: the engine builtin responds"},
 		`agents: [{name: Bob, engine: openai, openai: {base_url: "https://ai.test/v1", model: m}}]`: nil,
-		`agents: [{name: Bob, engine: elevenlabs}]`:                                                 {"a.yaml:3:14: the engine elevenlabs of the agent Bob is not built yet"},
+		`agents: [{name: Bob, engine: elevenlabs}]`: {
+			"a.yaml:3:14: the agent Bob of engine elevenlabs names no agent there: the engine builtin responds",
+		},
+		`agents: [{name: Bob, engine: elevenlabs, elevenlabs: {agent_id: agent_1}}]`: {
+			"a.yaml:3:14: the agent Bob of engine elevenlabs talks in voice widgets alone: in chats the engine builtin responds",
+		},
+		`agents: [{name: Bob, voice: {}}]`: {
+			"a.yaml:3:14: the agent Bob understands no speech, for its transcriber is none: visitors of voice widgets type, and it answers aloud",
+		},
+		`agents: [{name: Bob, voice: {transcriber: vosk, transcriber_service: {base_url: "wss://vosk.test"}}}]`: nil,
 		`webhooks: [{url: "https://acme.test/T0/hunter2?key=hunter2"}]`: {
 			"a.yaml:3:16: the webhook at acme.test gets no events yet",
 		},

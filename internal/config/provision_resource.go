@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -90,6 +91,9 @@ func (c *company) resource(f *form, kind resource.Kind) {
 	c.Resources = append(c.Resources, x)
 }
 
+// maxNumber bounds whole numbers of resources, each of which has limits of its own.
+const maxNumber = 1_000_000
+
 // object reads a mapping into a struct by its JSON tags.
 func (x *Resource) object(f *form, to reflect.Value, path string) {
 	for i := range to.NumField() {
@@ -120,12 +124,18 @@ func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 	case reflect.Bool:
 		b, _ := f.flag(from.name)
 		to.SetBool(b)
+	case reflect.Int:
+		to.SetInt(int64(f.number(from.name, 0, maxNumber)))
 	case reflect.Float64:
 		to.SetFloat(decimal(f, from.name))
 	case reflect.Pointer: // absent is not the same as the zero value
 		to.Set(reflect.New(to.Type().Elem()))
 		x.value(f, from, to.Elem(), path)
 	case reflect.Slice:
+		if to.Type() == reflect.TypeFor[json.RawMessage]() {
+			to.SetBytes(jsonOf(f, from))
+			return
+		}
 		items := f.items(from.name)
 		to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
 		for i, item := range items {
