@@ -105,6 +105,12 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// Sockets returns a client for requests that become sockets, such as WebSockets. It reaches the same addresses and follows no
+// redirect; once it is open, a socket has neither the time-out nor the bound of bytes of an exchange.
+func (c *Client) Sockets() *http.Client {
+	return &http.Client{Transport: c.gate, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
 // Close closes the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
