@@ -5,6 +5,7 @@ import (
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
 	"carillon/internal/voice/openai"
+	"carillon/internal/voice/vosk"
 )
 
 // newVoices builds what talks with people aloud. The speaker of espeak-ng, which needs no other service, stands in for those that
@@ -21,7 +22,9 @@ func newVoices(a *App) *voice.Sessions {
 		Nodes:    nodes,
 		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
 		Speakers:     a.speakers,
-		Transcribers: map[string]voice.Transcriber{"openai": openai.NewTranscriber(services)},
+		Transcribers: map[string]voice.Transcriber{
+			"openai": openai.NewTranscriber(services), "vosk": vosk.New(vosk.Options{Client: a.engines.Sockets()}),
+		},
 		Fallback:     fallback, Detector: voice.NewDetector,
 	})
 }
