@@ -11,6 +11,8 @@ type CORS struct {
 	AnyOrigin bool
 	// Allow reports whether a page of the origin may call the route; it must be fast, and must not read the body.
 	Allow func(r *http.Request, origin string) bool
+	// Methods are those that preflights name; nil: the path's own.
+	Methods []string
 }
 
 const (
@@ -34,6 +36,9 @@ func (c CORS) write(h http.Header, r *http.Request) {
 
 // preflight responds to a browser's question before the request: without a credential, for it sends none.
 func preflight(c CORS, methods []string) Handler {
+	if c.Methods != nil {
+		methods = c.Methods
+	}
 	allowed := strings.Join(append(slices.Clone(methods), http.MethodOptions), ", ")
 	return func(w http.ResponseWriter, r *http.Request) error {
 		h := w.Header()

@@ -29,7 +29,7 @@ const (
 
 func (d spoken) routes() []httpio.Route {
 	const key = "key:" + string(auth.WidgetUse)
-	anyone := httpio.CORS{AnyOrigin: true}
+	anyone := httpio.CORS{AnyOrigin: true, Methods: []string{http.MethodGet, http.MethodPost}}
 	talk := func(pattern string, handle func(r *http.Request, t *talk) (any, error)) httpio.Route {
 		return httpio.Route{
 			Pattern: pattern, Access: "voice", CORS: anyone, MaxBody: chatBody,
