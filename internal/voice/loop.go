@@ -20,6 +20,7 @@ const (
 	apologyAfter   = 8 * time.Second
 	idleFirst      = 6 * time.Second
 	idleNext       = 12 * time.Second
+	brokenOff      = time.Minute      // since something was said
 	typedIdle      = 10 * time.Minute // of somebody who types
 	waitingEvery   = 25 * time.Second // that somebody in the queue is spoken to
 	stateEvery     = 5 * time.Second  // that a place in the queue is looked up
@@ -380,11 +381,12 @@ func (l *loop) advance(now time.Time) time.Duration {
 	return due.after
 }
 
-// greet says the first words, unless the conversation has begun before.
+// greet says the first words, unless the person comes back to a conversation that was broken off a moment ago.
 func (l *loop) greet() {
 	l.show(Event{Kind: Moved, State: l.conversation.State})
 	l.idleSince = time.Now()
-	if l.conversation.LastSeq > 0 {
+	c := l.conversation
+	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || time.Since(c.LastAt) < brokenOff) {
 		l.lookUp()
 		if l.conversation.State == chats.Automated && l.conversation.ReplySeq > 0 {
 			l.respond()

@@ -583,6 +583,21 @@ func TestATeammateTalksWithThePerson(t *testing.T) {
 	})
 }
 
+func TestWhoeverComesBackIsGreetedOnlyAfterAWhile(t *testing.T) {
+	for _, c := range []struct {
+		ago  time.Duration
+		want int
+	}{{10 * time.Second, 0}, {time.Hour, 1}} {
+		talk(t, func(r *rig) {
+			r.dialogue.c.LastSeq, r.dialogue.c.LastAt = 4, time.Now().Add(-c.ago)
+		}, func(r *rig) {
+			if got := r.texts(voice.Responded); len(got) != c.want {
+				t.Errorf("after %v: %q", c.ago, got)
+			}
+		})
+	}
+}
+
 func TestHangingUpEndsTheConversation(t *testing.T) {
 	talk(t, nil, func(r *rig) {
 		r.session.End()
