@@ -5,6 +5,7 @@ import (
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
 	"carillon/internal/voice/openai"
+	"carillon/internal/voice/sphinx"
 	"carillon/internal/voice/vosk"
 )
 
@@ -14,6 +15,12 @@ func newVoices(a *App) *voice.Sessions {
 	const fallback = "espeak"
 	services := openai.Options{Client: a.engines}
 	a.speakers = map[string]voice.Speaker{fallback: voice.NewCache(espeak.New(), 0), "openai": voice.NewCache(openai.NewSpeaker(services), 0)}
+	transcribers := map[string]voice.Transcriber{
+		"openai": openai.NewTranscriber(services), "vosk": vosk.New(vosk.Options{Client: a.engines.Sockets()}),
+	}
+	if x := sphinx.New(); x.Available() == nil {
+		transcribers["pocketsphinx"] = x
+	}
 	var nodes voice.Nodes
 	if !a.store.SQLite() {
 		nodes = a.store
@@ -22,9 +29,7 @@ func newVoices(a *App) *voice.Sessions {
 		Nodes:    nodes,
 		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
 		Speakers:     a.speakers,
-		Transcribers: map[string]voice.Transcriber{
-			"openai": openai.NewTranscriber(services), "vosk": vosk.New(vosk.Options{Client: a.engines.Sockets()}),
-		},
+		Transcribers: transcribers,
 		Fallback:     fallback, Detector: voice.NewDetector,
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"carillon/internal/voice"
 )
 
 // catalogue knows which voices espeak-ng has. They are read once, when they are first asked for.
@@ -79,7 +81,7 @@ func (c *catalogue) read(ctx context.Context) (map[string]bool, error) {
 
 // list has the program list its voices.
 func (s *Speaker) list(ctx context.Context) (string, error) {
-	out, err := s.command(ctx, "--voices").Output()
+	out, err := voice.Program(ctx, s.program, "--voices").Output()
 	if err != nil {
 		return "", started(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -89,7 +88,7 @@ func (s *Speaker) Speak(ctx context.Context, u voice.Utterance, emit func(pcm []
 func (s *Speaker) run(ctx context.Context, text string, args []string, rate int, emit func(pcm []int16) error) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := s.command(running, args...)
+	cmd := voice.Program(running, s.program, args...)
 	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -112,19 +111,6 @@ func (s *Speaker) run(ctx context.Context, text string, args []string, rate int,
 		return fmt.Errorf("run espeak-ng: %w", ended)
 	}
 	return nil
-}
-
-// command is the program with nothing of this one's environment but what it needs.
-func (s *Speaker) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, s.program, args...) //nolint:gosec // the program is fixed, the arguments are checked
-	cmd.WaitDelay = time.Second
-	cmd.Env = []string{"LC_ALL=C.UTF-8", "HOME=/nonexistent"}
-	for _, name := range []string{"PATH", "ESPEAK_DATA_PATH", "LD_LIBRARY_PATH"} {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
-	return cmd
 }
 
 func started(err error) error {

@@ -1,0 +1,22 @@
+package voice
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// Program is a program that speaks or understands speech. Of this one's environment it gets nothing but where programs are; it ends
+// with ctx.
+func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // callers name the program, and check the arguments
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{"LC_ALL=C.UTF-8", "HOME=/nonexistent"}
+	for _, name := range []string{"PATH", "ESPEAK_DATA_PATH", "LD_LIBRARY_PATH"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return cmd
+}
