@@ -151,7 +151,7 @@ func (c *Conn) Show(e voice.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e.Kind {
-	case voice.Responding, voice.Sounding:
+	case voice.Sounding:
 		c.response.Store(e.ID)
 	case voice.Responded:
 		if c.turns = append(c.turns, shown{e.ID, e.Seq}); len(c.turns) > maxTurns {
@@ -159,6 +159,7 @@ func (c *Conn) Show(e voice.Event) {
 		}
 	case voice.Interrupted:
 		c.out.clear()
+		c.response.Store(max(c.response.Load(), e.ID+1)) // clients drop sound up to the response that was cut off: a teammate's is of none
 	case voice.Ended:
 		c.ended = e.Code
 	default:

@@ -261,7 +261,8 @@ func TestSoundGoesBothWays(t *testing.T) {
 		if line.Rate() != 16000 || line.Lead() != 300*time.Millisecond || line.Digits() != nil {
 			t.Error("the line is", line.Rate(), line.Lead())
 		}
-		c.Show(voice.Event{Kind: voice.Responding, ID: 5})
+		c.Show(voice.Event{Kind: voice.Interrupted, ID: 3})
+		c.Show(voice.Event{Kind: voice.Sounding, ID: 5})
 		for {
 			pcm, err := line.Read(ctx)
 			if errors.Is(err, io.EOF) {
@@ -276,7 +277,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 		}
 	})
 	p := x.begin()
-	p.next() // the response begins
+	p.next() // the interruption
 	sound := make([]byte, 8192)
 	for i := range sound {
 		sound[i] = byte(i * 7)

@@ -92,7 +92,7 @@ func (l *line) Read(ctx context.Context) ([]int16, error) {
 	}
 }
 
-// Write implements voice.Line: the samples are of the response that Show was last called with.
+// Write implements voice.Line: the samples are of the response that was last said to sound.
 func (l *line) Write(pcm []int16) error {
 	if l.c.gone() {
 		return errLeft

@@ -1,0 +1,448 @@
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"carillon/internal/app"
+	"carillon/internal/audio"
+	"carillon/internal/store/storetest"
+	"carillon/internal/voice/voicetest"
+)
+
+const (
+	talkCompany = "77777777-7777-4777-8777-777777777701"
+	talkWidget  = "77777777-7777-4777-8777-777777777703"
+	talkKey     = "ck_talk_widget"
+	greeting    = "Welcome to the harbour, what would you like to know?"
+	question    = "What are your opening hours?"
+	barge       = "Stop, please. How can I pay?"
+)
+
+const talkProvision = `companies:
+  - id: 77777777-7777-4777-8777-777777777701
+    name: Harbour
+    limits: {widget_calls_per_minute: 0}
+    keys: [{key: ck_talk_widget, label: page, scopes: ["widget:use"]}]
+    knowledge:
+      - id: faq
+        articles:
+          - {title: Opening hours, text: "Our opening hours are from nine in the morning to eight in the evening, every day of the week, from the first of March to the last day of October.", url: "https://harbour.test/hours"}
+          - {title: Paying, text: "You can pay by card or in cash.", url: "https://harbour.test/pay"}
+    agents:
+      - id: 77777777-7777-4777-8777-777777777702
+        name: Ann
+        language: en
+        greeting: "Welcome to the harbour, what would you like to know?"
+        knowledge: [faq]
+        tools: [search, handoff, hang_up]
+        voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "SERVICE/v1", model: test-voice, api_key: sk-voice-test}}
+        client_tools:
+          - {name: show_map, description: Shows the map of the harbour, phrases: [show me the map]}
+    widgets:
+      - {id: 77777777-7777-4777-8777-777777777703, kind: voice, name: Voice, agent: Ann, language: en, welcome: "Talk to us."}
+`
+
+// talking is a program with a voice widget, whose agent understands the utterances of a bank.
+type talking struct {
+	t       *testing.T
+	bank    *voicetest.Bank
+	service string // the transcriber's address
+}
+
+func newTalking(t *testing.T) *talking {
+	t.Helper()
+	if _, err := exec.LookPath("espeak-ng"); err != nil {
+		t.Skip("espeak-ng is not installed")
+	}
+	x := &talking{t: t, bank: &voicetest.Bank{}}
+	server := httptest.NewServer(voicetest.NewServer(x.bank))
+	t.Cleanup(server.Close)
+	x.service = server.URL
+	return x
+}
+
+func (x *talking) flags() map[string][]string {
+	return map[string][]string{"media-allow-private": {"127.0.0.1/32"}}
+}
+
+func (x *talking) provision() string {
+	x.t.Helper()
+	name := filepath.Join(x.t.TempDir(), "talk.yaml")
+	if err := os.WriteFile(name, []byte(strings.Replace(talkProvision, "SERVICE", x.service, 1)), 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+	return name
+}
+
+// say is a sentence as a visitor says it.
+func (x *talking) say(text string) []int16 {
+	x.t.Helper()
+	pcm, err := x.bank.Say(x.t.Context(), text, "en")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return pcm
+}
+
+// signed is the response of signed-url.
+type signed struct {
+	URL            string `json:"signed_url"`
+	ConversationID string `json:"conversation_id"`
+	Token          string `json:"conversation_token"`
+}
+
+func get(t *testing.T, address, token string, into any) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.StatusCode, string(text), err)
+	}
+}
+
+// sign asks for an address; with a token for the conversation that it is of.
+func sign(t *testing.T, base, token string) signed {
+	t.Helper()
+	var s signed
+	get(t, base+"/functions/v1/voice-widget/signed-url?access_key="+talkKey+"&id_widget="+talkWidget, token, &s)
+	return s
+}
+
+// caller is a person in a browser: what they say goes out in real time, what comes in is kept.
+type caller struct {
+	t      *testing.T
+	ws     *websocket.Conn
+	speech chan []int16
+
+	mu     sync.Mutex
+	got    []map[string]any
+	at     []time.Time
+	sound  map[int][]int16 // by response
+	last   time.Time       // when sound came last
+	ahead  time.Duration   // the most sound that was there before its time
+	played time.Time
+	closed websocket.StatusCode
+	change chan struct{}
+}
+
+// talk opens a socket and begins the conversation. Silence goes out from the start.
+func talk(t *testing.T, address string) *caller {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), address+"&source=js_sdk&version=1.25.0", &websocket.DialOptions{Subprotocols: []string{"convai"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.SetReadLimit(1 << 20)
+	c := &caller{t: t, ws: ws, speech: make(chan []int16, 4), sound: map[int][]int16{}, change: make(chan struct{}, 1)}
+	c.send(`{"type":"conversation_initiation_client_data","dynamic_variables":{"name":"Ana"},"source_info":{"source":"js_sdk","version":"1.25.0"}}`)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var all sync.WaitGroup
+	all.Go(c.read)
+	all.Go(func() { c.microphone(ctx) })
+	t.Cleanup(func() { stop(); _ = ws.CloseNow(); all.Wait() })
+	c.wait("conversation_initiation_metadata", nil)
+	return c
+}
+
+func (c *caller) send(text string) {
+	c.t.Helper()
+	if err := c.ws.Write(c.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// microphone sends 32 ms at a time, 31 times a second.
+func (c *caller) microphone(ctx context.Context) {
+	const piece = 512
+	tick := time.NewTicker(32 * time.Millisecond)
+	defer tick.Stop()
+	var left []int16
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if len(left) == 0 {
+			select {
+			case left = <-c.speech:
+			default:
+			}
+		}
+		out := make([]int16, piece)
+		n := copy(out, left)
+		left = left[n:]
+		if c.ws.Write(ctx, websocket.MessageText, []byte(`{"user_audio_chunk":"`+base64.StdEncoding.EncodeToString(audio.Bytes(out))+`"}`)) != nil {
+			return
+		}
+	}
+}
+
+func (c *caller) read() {
+	for {
+		_, text, err := c.ws.Read(context.Background())
+		c.mu.Lock()
+		if err != nil {
+			c.closed = websocket.CloseStatus(err)
+			c.mu.Unlock()
+			c.changed()
+			return
+		}
+		var m map[string]any
+		_ = json.Unmarshal(text, &m)
+		now := time.Now()
+		switch m["type"] {
+		case "ping":
+			_ = c.ws.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"type":"pong","event_id":%v}`, m["ping_event"].(map[string]any)["event_id"]))
+		case "audio":
+			c.hear(m["audio_event"].(map[string]any), now)
+		}
+		c.got, c.at = append(c.got, m), append(c.at, now)
+		c.mu.Unlock()
+		c.changed()
+	}
+}
+
+func (c *caller) hear(e map[string]any, now time.Time) {
+	raw, _ := base64.StdEncoding.DecodeString(e["audio_base_64"].(string))
+	pcm := audio.Samples(raw)
+	id := int(e["event_id"].(float64))
+	c.sound[id] = append(c.sound[id], pcm...)
+	if c.played.Before(now) {
+		c.played = now
+	}
+	c.played = c.played.Add(audio.Duration(len(pcm), 16000))
+	c.ahead, c.last = max(c.ahead, c.played.Sub(now)), now
+}
+
+func (c *caller) changed() {
+	select {
+	case c.change <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits for the next message of a type that fits, and forgets those before it.
+func (c *caller) wait(kind string, fits func(m map[string]any) bool) (m map[string]any, at time.Time) {
+	c.t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		c.mu.Lock()
+		for i, m := range c.got {
+			if m["type"] == kind && (fits == nil || fits(m)) {
+				at = c.at[i]
+				c.got, c.at = c.got[i+1:], c.at[i+1:]
+				c.mu.Unlock()
+				return m, at
+			}
+		}
+		closed, kinds := c.closed, fmt.Sprint(c.got)
+		c.mu.Unlock()
+		if closed != 0 {
+			c.t.Fatalf("wait for %s: closed with %d", kind, closed)
+		}
+		select {
+		case <-c.change:
+		case <-late:
+			c.t.Fatalf("no %s came: %.2000s", kind, kinds)
+		}
+	}
+}
+
+// heard is the sound of a response, once no more of it has come for a while.
+func (c *caller) heard(id int) []int16 {
+	c.t.Helper()
+	for late := time.Now().Add(20 * time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+		c.mu.Lock()
+		pcm, last := c.sound[id], c.last
+		c.mu.Unlock()
+		if len(pcm) > 0 && time.Since(last) > 500*time.Millisecond {
+			return pcm
+		}
+	}
+	c.t.Fatal("no sound of the response came")
+	return nil
+}
+
+func (c *caller) end() websocket.StatusCode {
+	c.t.Helper()
+	for late := time.Now().Add(20 * time.Second); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+		c.mu.Lock()
+		closed := c.closed
+		c.mu.Unlock()
+		if closed != 0 {
+			return closed
+		}
+	}
+	c.t.Fatal("the connection goes on")
+	return 0
+}
+
+// member is a value in a message, by the names on the way to it.
+func member(m map[string]any, names ...string) any {
+	var v any = m
+	for _, name := range names {
+		v = v.(map[string]any)[name]
+	}
+	return v
+}
+
+func saying(text string) func(m map[string]any) bool {
+	return func(m map[string]any) bool { return strings.Contains(fmt.Sprint(m), text) }
+}
+
+func TestAPersonTalksWithTheAgent(t *testing.T) {
+	t.Parallel()
+	x := newTalking(t)
+	p := startWith(t, "sqlite", x.provision(), app.Options{}, x.flags())
+	ask, interrupt := x.say(question), x.say(barge)
+	s := sign(t, p.url, "")
+	c := talk(t, s.URL)
+
+	m, _ := c.wait("agent_response", nil)
+	if member(m, "agent_response_event", "agent_response") != greeting {
+		t.Error(m)
+	}
+	id := int(member(m, "agent_response_event", "event_id").(float64))
+	prompt, err := voicetest.Speak(t.Context(), greeting, "en", 16000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ncc, _ := audio.Correlate(prompt, c.heard(id)); ncc < 0.95 {
+		t.Errorf("the greeting is heard with a correlation of %.3f", ncc)
+	}
+	if c.ahead > 500*time.Millisecond {
+		t.Errorf("sound was there %v before its time", c.ahead)
+	}
+
+	c.speech <- ask
+	if m, _ = c.wait("user_transcript", nil); member(m, "user_transcription_event", "user_transcript") != question {
+		t.Error(m)
+	}
+	m, _ = c.wait("agent_response", saying("nine in the morning"))
+	cut := int(member(m, "agent_response_event", "event_id").(float64))
+	c.wait("rich_content", saying("https://harbour.test/hours"))
+	c.wait("audio", func(m map[string]any) bool { return int(member(m, "audio_event", "event_id").(float64)) == cut })
+
+	time.Sleep(700 * time.Millisecond)
+	began := time.Now()
+	c.speech <- interrupt
+	m, at := c.wait("interruption", nil)
+	if took := at.Sub(began); took > 900*time.Millisecond {
+		t.Errorf("it went on for %v while the person spoke", took)
+	}
+	c.wait("agent_response_correction", saying("corrected_agent_response"))
+	if m, _ = c.wait("user_transcript", nil); member(m, "user_transcription_event", "user_transcript") != barge {
+		t.Error(m)
+	}
+	c.wait("agent_response", saying("card or in cash"))
+
+	c.send(`{"type":"user_message","text":"Please show me the map","client_id":"t1"}`)
+	m, _ = c.wait("client_tool_call", nil)
+	if member(m, "client_tool_call", "tool_name") != "show_map" {
+		t.Error(m)
+	}
+	c.send(fmt.Sprintf(`{"type":"client_tool_result","tool_call_id":%q,"result":"The map is open.","is_error":false}`, member(m, "client_tool_call", "tool_call_id")))
+	c.wait("agent_response", nil)
+
+	c.send(`{"type":"hang_up"}`)
+	if status := c.end(); status != websocket.StatusNormalClosure {
+		t.Error("closed with", status)
+	}
+	var said struct {
+		State string
+		Turns []struct {
+			Author, Text string
+			Voice        map[string]any
+		}
+	}
+	get(t, p.url+"/functions/v1/voice-widget/chat-by-conversation?conversation_id="+s.ConversationID, s.Token, &said)
+	var order []string
+	for _, turn := range said.Turns {
+		if turn.Author == "visitor" {
+			order = append(order, turn.Text)
+		}
+		if turn.Text == question && turn.Voice["length_ms"] == nil {
+			t.Error("the turn has no length:", turn)
+		}
+	}
+	if got := strings.Join(order, "|"); got != question+"|"+barge+"|Please show me the map" || said.State != "resolved" {
+		t.Error(said.State, got)
+	}
+}
+
+func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
+	t.Parallel()
+	x := newTalking(t)
+	database, flags, provision := storetest.Postgres(t), x.flags(), x.provision()
+	flags["database-url"], flags["master-key-file"] = []string{database}, []string{masterKey(t)}
+	first := startWith(t, "sqlite", provision, app.Options{}, flags) // the flags name PostgreSQL
+	second := startWith(t, "sqlite", provision, app.Options{}, flags)
+
+	s := sign(t, first.url, "")
+	other := strings.Replace(s.URL, strings.TrimPrefix(first.url, "http"), strings.TrimPrefix(second.url, "http"), 1)
+	c := talk(t, other) // signed on one node, opened on the other
+	c.wait("agent_response", saying("Welcome"))
+	if _, resp, err := websocket.Dial(t.Context(), s.URL, nil); err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Error("the address is good on the other node too:", err)
+	}
+	c.send(`{"type":"user_message","text":"What are your opening hours?","client_id":"t1"}`)
+	c.wait("agent_response", saying("nine in the morning"))
+	stopped := make(chan error, 1)
+	go func() { stopped <- second.app.Stop(context.WithoutCancel(t.Context())) }()
+	if status := c.end(); status != websocket.StatusServiceRestart {
+		t.Error("closed with", status)
+	}
+	again := sign(t, first.url, s.Token)
+	if again.ConversationID != s.ConversationID {
+		t.Error("another conversation")
+	}
+	c = talk(t, again.URL)
+	c.send(`{"type":"user_message","text":"How can I pay?","client_id":"t2"}`)
+	c.wait("agent_response", saying("card or in cash"))
+	var said struct {
+		Turns []struct{ Author, Text string }
+	}
+	get(t, first.url+"/functions/v1/voice-widget/chat-by-conversation?conversation_id="+s.ConversationID, again.Token, &said)
+	var order []string
+	for _, turn := range said.Turns {
+		if turn.Author == "visitor" {
+			order = append(order, turn.Text)
+		}
+	}
+	if got := strings.Join(order, "|"); got != "What are your opening hours?|How can I pay?" {
+		t.Error(got)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
