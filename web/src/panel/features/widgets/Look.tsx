@@ -9,8 +9,8 @@ import { texts } from "./texts";
 import { voiceTexts } from "./voiceTexts";
 
 const corners = ["bottom-right", "bottom-left", "top-right", "top-left"] as const;
-/** animations are those that the button knows; the configuration takes any word. */
-const animations = ["pulse", "wave", "bounce"] as const;
+/** animations are those that the button has; the configuration takes any word, which stands for the same. */
+const animations = ["pulse"] as const;
 const swatches = ["#2f5bd7", "#0b5c8e", "#0b6e4f", "#7a3fb0", "#b3261e", "#a34b00", "#1d1c1a"];
 
 const valid = (colour?: string): colour is string => /^#[0-9a-f]{6}$/i.test(colour ?? "");
@@ -25,8 +25,8 @@ export function Look({ draft }: { draft: Draft<Widget> }) {
   const look = (change: Partial<Widget["appearance"]>) => set({ appearance: { ...w.appearance, ...change } });
   return (
     <div className="form">
-      <TextInput label={t.name} description={t.nameHelp} maxLength={255} value={w.name} onChange={(e) => set({ name: e.currentTarget.value })} error={error("name")} />
-      <TextInput label={t.heading} description={voice ? v.headingHelp : t.headingHelp} value={w.appearance.title ?? ""} onChange={(e) => look({ title: e.currentTarget.value || undefined })} error={error("appearance.title")} />
+      <TextInput label={t.name} description={voice ? v.nameHelp : t.nameHelp} maxLength={255} value={w.name} onChange={(e) => set({ name: e.currentTarget.value })} error={error("name")} />
+      {!voice && <TextInput label={t.heading} description={t.headingHelp} value={w.appearance.title ?? ""} onChange={(e) => look({ title: e.currentTarget.value || undefined })} error={error("appearance.title")} />}
       <div>
         <TextInput label={t.colour} description={voice ? v.colourHelp : t.colourHelp} value={w.appearance.primary_color ?? ""} maxLength={7} spellCheck={false} placeholder="#2f5bd7"
           leftSection={<input type="color" className="colour-well" aria-label={t.pick} value={valid(w.appearance.primary_color) ? w.appearance.primary_color : "#2f5bd7"} onChange={(e) => look({ primary_color: e.currentTarget.value })} />}

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Select, TextInput, Textarea, Tooltip } from 
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { textsFor } from "../../../chat/texts";
+import { textsFor as spokenTexts } from "../../../voice/texts";
 import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { Widget } from "../../types";
@@ -12,7 +13,13 @@ import { texts } from "./texts";
 import { voiceTexts } from "./voiceTexts";
 
 /** own are the texts of the page that a company is likely to word in its own way. */
-const own = ["placeholder", "person", "queued", "away", "thanks", "missed", "rate", "rated", "offline"] as const;
+const own = {
+  chat: ["placeholder", "person", "queued", "away", "thanks", "missed", "rate", "rated", "offline"],
+  voice: ["title", "talk", "type", "terms", "agree", "deaf", "placeholder", "person", "queued", "missed", "ended", "rate", "rated"],
+} as const;
+
+/** usualOf are the texts of a widget's page that has none of its own. */
+function usualOf(kind: Widget["kind"], language: string): Record<string, string> { return kind === "voice" ? spokenTexts(language) : textsFor(language); }
 
 /** Words is what the widget says, language by language. */
 export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: string; show: (language: string) => void }) {
@@ -26,7 +33,7 @@ export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: str
   const all = [w.language, ...others.filter((o) => o !== w.language)];
   const chosen = all.includes(shown) ? shown : w.language;
   const words = w.texts?.[chosen] ?? {};
-  const usual = textsFor(chosen);
+  const usual = usualOf(w.kind, chosen);
   const setWord = (key: string, value: string) => {
     const { [key]: _, ...rest } = words;
     const next = value ? { ...rest, [key]: value } : rest;
@@ -64,17 +71,18 @@ export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: str
           </Group>
         </div>
       </div>
-      {w.kind === "chat" && <div>
+      <div>
         <Group justify="space-between" align="flex-end" mb={8}>
           <div><div className="field-label">{t.wording}</div><div className="small muted">{t.wordingHelp}</div></div>
           <Select aria-label={t.wordsIn} size="xs" w={150} allowDeselect={false} value={chosen} onChange={(l) => l && show(l)} data={all.map((l) => ({ value: l, label: languageName(l, language) }))} />
         </Group>
         <div className="stack" style={{ gap: 8 }}>
-          {own.map((key) => (
+          {w.kind === "voice" && <TextInput label={v.buttonName} placeholder={w.name} maxLength={500} value={words.button ?? ""} onChange={(e) => setWord("button", e.currentTarget.value)} error={error(`texts.${chosen}.button`)} />}
+          {own[w.kind].map((key) => (
             <TextInput key={key} aria-label={usual[key]} placeholder={usual[key]} maxLength={500} value={words[key] ?? ""} onChange={(e) => setWord(key, e.currentTarget.value)} error={error(`texts.${chosen}.${key}`)} />
           ))}
         </div>
-      </div>}
+      </div>
     </div>
   );
 }
