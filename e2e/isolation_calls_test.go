@@ -197,6 +197,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["DELETE /panel/v1/questions/{id}"] = panel(call{})
 	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))
+	all["POST /panel/v1/agents/{id}/talk"] = withBody(`{}`, panel(call{}))
 	all["GET "+one+"/voice"] = panel(call{})
 	all["GET /try"] = []call{{kind: own}}
 	all["GET /panel/v1/inbox/teammates"] = panel(call{kind: own})

@@ -242,13 +242,14 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: func() string { return a.ready.BaseURL },
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
+	widgets := widgetDeps(a, sessionKey)
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(), Talks: a.voices, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(), Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
-	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, sessionKey, root))
+	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root))
 }
 
 func authOptions(cfg config.Config, processors int, log *slog.Logger) auth.Options {

@@ -77,8 +77,8 @@ func recordQuestion(ctx context.Context, s *questions.Store, c *chats.Conversati
 	})
 }
 
-// widgetRoutes are the routes of the widgets; root is the page at the installation's address.
-func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route {
+// widgetDeps are the parts that the widgets use.
+func widgetDeps(a *App, sessionKey []byte) widget.Deps {
 	d := widget.Deps{
 		Auth: a.auth, Resources: a.store, Companies: a.store, Conversations: a.conversations, Chats: a.store.Chats(), Limits: a.limits, Files: a.files,
 		Events: a.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
@@ -88,6 +88,11 @@ func widgetRoutes(a *App, sessionKey []byte, root httpio.Handler) []httpio.Route
 	if a.translator != nil {
 		d.Translator = a.translator
 	}
+	return d
+}
+
+// widgetRoutes are the routes of the widgets; root is the page at the installation's address.
+func widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpio.Route {
 	all := append(widget.Routes(d), a.files.Routes()...)
 	for i := range all {
 		all[i].Handle = api.Gated(a.store, all[i].Handle)

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"context"
+
 	"carillon/internal/conversation"
+	"carillon/internal/panel"
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
 	"carillon/internal/voice/openai"
 	"carillon/internal/voice/sphinx"
 	"carillon/internal/voice/vosk"
+	"carillon/internal/widget"
 )
 
 // newVoices builds what talks with people aloud. The speaker of espeak-ng, which needs no other service, stands in for those that
@@ -32,4 +36,16 @@ func newVoices(a *App) *voice.Sessions {
 		Transcribers: transcribers,
 		Fallback:     fallback, Detector: voice.NewDetector,
 	})
+}
+
+// trials opens talks of teammates with agents for the panel.
+type trials struct{ widget.Deps }
+
+// TalkTo implements panel.Trials.
+func (t trials) TalkTo(ctx context.Context, by panel.Trial, agentID, language string) (address any, conversationID string, err error) {
+	x, err := t.Deps.TalkTo(ctx, widget.Teammate{CompanyID: by.CompanyID, AccountID: by.AccountID, Name: by.Name, Origin: by.Origin}, agentID, language)
+	if err != nil {
+		return nil, "", err
+	}
+	return x, x.ConversationID, nil
 }

@@ -44,6 +44,7 @@ type Deps struct {
 	Pages   *egress.Client // reads pages that become articles
 
 	Talks    Talks                    // of visitors, on this node
+	Trials   Trials                   // of agents, aloud
 	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
 
 	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
@@ -68,7 +69,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

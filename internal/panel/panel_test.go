@@ -65,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
 	routes := New(Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
-		Store: s, Auth: a, Events: hub, Conversations: conversations, Talks: there, Speakers: map[string]voice.Speaker{"espeak": there},
+		Store: s, Auth: a, Events: hub, Conversations: conversations, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
 		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
@@ -223,6 +223,7 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/questions":                    "owner admin developer marketer teammate viewer",
 	"DELETE /panel/v1/questions/{id}":            "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/playground": "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/talk":       "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/speak":      "owner admin developer",
 	"GET /panel/v1/conversations/{id}/voice":     "owner admin teammate",
 	"GET /panel/v1/conversations":                "owner admin developer marketer teammate viewer",

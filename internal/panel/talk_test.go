@@ -29,6 +29,13 @@ type talksThere struct {
 	there  map[string]bool // conversations
 	joined []voice.Teammate
 	spoken []voice.Utterance
+	trials []Trial
+	opened string // the conversation of a trial
+}
+
+func (x *talksThere) TalkTo(_ context.Context, by Trial, agentID, language string) (address any, conversationID string, err error) {
+	x.trials = append(x.trials, by)
+	return map[string]any{"signed_url": "wss://panel.test/" + agentID + "/" + language}, x.opened, nil
 }
 
 func (x *talksThere) Talking(companyID, id string) bool {
@@ -276,6 +283,27 @@ func TestAnAgentIsHeardAsTheFormHasIt(t *testing.T) {
 	w.want("POST", path, admin, `{"text":"fails"}`, 503, "service_unavailable", "")
 	w.want("POST", path, admin, `{"text":"x","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"openai","transcriber":"none","speaker_service":{"base_url":"https://speech.example/v1","model":"m"}}}}`, 503, "service_unavailable", "")
 	w.want("POST", "/panel/v1/agents/"+agent.Kind().Name+"/speak", admin, `{"text":"x"}`, 404, "not_found", "")
+}
+
+func TestATeammateTriesAnAgentAloud(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	acme := w.company("acme")
+	w.company("other")
+	admin := w.as("admin@acme.test")
+	w.talks.opened = w.visit(acme.ID, voiceChannel)
+	made := w.want("POST", "/panel/v1/agents", admin, `{"name":"Reception","language":"es","engine":"builtin"}`, 201, "", "")["id"].(string)
+	got := w.want("POST", "/panel/v1/agents/"+made+"/talk", admin, `{"language":"pt"}`, 200, "", "")
+	if got["signed_url"] != "wss://panel.test/"+made+"/pt" || w.talks.trials[0].AccountID != w.id("admin@acme.test") || w.talks.trials[0].CompanyID != acme.ID {
+		t.Errorf("%v for %+v", got, w.talks.trials)
+	}
+	if c := w.conversation(acme.ID, w.talks.opened); len(c.Tags) != 1 || c.Tags[0] != testTag {
+		t.Errorf("tagged %v", c.Tags)
+	}
+	w.want("POST", "/panel/v1/agents/"+made+"/talk", admin, `{"language":"not a language"}`, 400, "validation_failed", "language")
+	w.want("POST", "/panel/v1/agents/"+made+"/talk", w.as("owner@other.test"), `{}`, 404, "not_found", "")
+	elsewhere := w.want("POST", "/panel/v1/agents", admin, `{"name":"Eleven","language":"es","engine":"elevenlabs","elevenlabs":{"agent_id":"a","api_key":"k"}}`, 201, "", "")["id"].(string)
+	w.want("POST", "/panel/v1/agents/"+elsewhere+"/talk", admin, `{}`, 409, "conflict", "")
 }
 
 func (w *world) conversation(companyID, id string) *chats.Conversation {

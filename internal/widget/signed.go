@@ -180,11 +180,12 @@ type Teammate struct {
 	Origin                     string // of the panel
 }
 
-// TalkTo gives out the address of a socket on which a teammate talks with an agent, without a widget. Errors: not_found.
+// TalkTo gives out the address of a socket on which a teammate talks with an agent, without a widget. With each agent it is another
+// conversation. Errors: not_found.
 func (d Deps) TalkTo(ctx context.Context, by Teammate, agentID, language string) (*Signed, error) {
 	c, _, err := d.Conversations.Open(ctx, conversation.Start{
 		Channel: voiceChannel, AgentID: agentID, Language: language, Anew: true,
-		Contact: chats.Contact{CompanyID: by.CompanyID, VisitorID: by.AccountID, Verified: true, Name: by.Name, Language: language},
+		Contact: chats.Contact{CompanyID: by.CompanyID, VisitorID: by.AccountID + "/" + agentID, Verified: true, Name: by.Name, Language: language},
 	})
 	if err != nil {
 		return nil, err

@@ -45,6 +45,12 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error 
 	if i.TextOnly {
 		start.Line = nil
 	}
+	if start.Greeting == "" {
+		if start.Greeting, err = d.greeting(ctx, x, canonical(i.Language, x.conversation.Language)); err != nil {
+			conn.Refuse(err)
+			return err
+		}
+	}
 	if start.Voice, err = d.voiceOf(ctx, x, i); err != nil {
 		conn.Refuse(err)
 		return err
@@ -63,6 +69,15 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error 
 		httpio.Logger(ctx, d.Log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
 	}
 	return err
+}
+
+// greeting is the widget's welcome where the agent has no greeting in the language; "": the agent's own.
+func (d spoken) greeting(ctx context.Context, x *admitted, lang string) (string, error) {
+	a, err := d.agentOf(ctx, x.widget)
+	if err != nil || a != nil && a.Greeting != "" && sameLanguage(a.Language, lang) {
+		return "", err
+	}
+	return d.welcome(ctx, x.widget.Widget, lang), nil
 }
 
 // voiceOf is the agent's voice with what the client overrides; nil: it overrides nothing.

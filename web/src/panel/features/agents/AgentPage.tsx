@@ -52,7 +52,7 @@ function Editor({ stored }: { stored: Agent }) {
           <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><AgentForm draft={draft} /></fieldset>
           <SaveBar draft={draft} />
         </div>
-        {can && <Playground agent={draft.value} />}
+        {can && <Playground agent={draft.value} stored={stored} changed={draft.dirty} />}
       </div>
     </Page>
   );

@@ -5,6 +5,7 @@ import { sound } from "../../api";
 import { useTexts } from "../../i18n";
 import type { Agent } from "../../types";
 import { failed } from "../../ui/problem";
+import { problem } from "../talk/say";
 import { voiceTexts } from "./voiceTexts";
 
 /** Listen plays a sentence in the voice that the form has, stored or not. */
@@ -21,7 +22,7 @@ export function Listen({ agent }: { agent: Agent }) {
   };
   useEffect(() => stop, []);
   const play = async () => {
-    if (!window.AudioContext) { failed(new Error(t.silent)); return; }
+    if (!window.AudioContext) { problem(t.silent); return; }
     const own = { context: new AudioContext(), stop: new AbortController() }; // made in the click, or a browser keeps it silent
     playing.current = own;
     setState("asking");

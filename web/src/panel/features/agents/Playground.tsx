@@ -1,20 +1,36 @@
-import { ActionIcon, Button, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Loader, SegmentedControl, TextInput } from "@mantine/core";
 import { IconRefresh, IconSend2 } from "@tabler/icons-react";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
 import { post } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { Agent, Played } from "../../types";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { texts } from "./texts";
+import { voiceTexts } from "./voiceTexts";
 import "./playground.css";
 
 type Said = { contact: true; text: string } | { contact: false; text: string; played: Played };
 
 const most = 50; // turns that the server takes
 
-/** Playground talks with the agent as the form has it. */
-export function Playground({ agent }: { agent: Agent }) {
+const TalkTest = lazy(() => import("./TalkTest"));
+
+/** Playground is where an agent is tried: in writing as the form has it, or aloud. */
+export function Playground({ agent, stored, changed }: { agent: Agent; stored: Agent; changed: boolean }) {
+  const t = useTexts(texts);
+  const v = useTexts(voiceTexts);
+  const [mode, setMode] = useState("type");
+  return (
+    <section className="card playground" aria-label={t.try}>
+      <header><h2>{t.try}</h2><SegmentedControl size="xs" aria-label={v.how} value={mode} onChange={setMode} data={[{ value: "type", label: v.type }, { value: "talk", label: v.talk }]} /></header>
+      {mode === "type" ? <Written agent={agent} /> : <Suspense fallback={<Loader size="sm" m="auto" />}><TalkTest agent={stored} changed={changed} /></Suspense>}
+    </section>
+  );
+}
+
+/** Written talks with the agent as the form has it. */
+function Written({ agent }: { agent: Agent }) {
   const t = useTexts(texts);
   const [said, setSaid] = useState<Said[]>([]);
   const [text, setText] = useState("");
@@ -40,9 +56,11 @@ export function Playground({ agent }: { agent: Agent }) {
   };
   const submit = (e: FormEvent) => { e.preventDefault(); if (text.trim() && !busy) void ask(text.trim()); };
   return (
-    <section className="card playground" aria-label={t.try}>
-      <header><h2>{t.try}</h2>{said.length > 0 && <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconRefresh size={14} />} onClick={() => setSaid([])}>{t.restart}</Button>}</header>
-      <p className="small muted">{t.tryHelp}</p>
+    <>
+      <div className="try-head">
+        <p className="small muted">{t.tryHelp}</p>
+        {said.length > 0 && <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconRefresh size={14} />} onClick={() => setSaid([])}>{t.restart}</Button>}
+      </div>
       <div className="log" ref={log} role="log" aria-label={t.try} tabIndex={0}>
         {said.length === 0 && <p className="muted start">{t.tryEmpty}</p>}
         {said.map((x, i) => (x.contact ? <div key={i} className="said me"><span className="hidden">{t.you}: </span>{x.text}</div> : <Answer key={i} played={x.played} choose={i === said.length - 1 && !busy ? (c) => void ask(c) : undefined} />))}
@@ -52,7 +70,7 @@ export function Playground({ agent }: { agent: Agent }) {
         <TextInput aria-label={t.ask} placeholder={t.ask} value={text} maxLength={4000} onChange={(e) => setText(e.currentTarget.value)}
           rightSection={<ActionIcon type="submit" variant="subtle" aria-label={t.send} disabled={!text.trim() || busy}><IconSend2 size={17} /></ActionIcon>} />
       </form>
-    </section>
+    </>
   );
 }
 

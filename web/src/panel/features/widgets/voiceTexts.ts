@@ -3,7 +3,7 @@ import { dictionary } from "../../i18n";
 /** Texts of voice widgets alone. */
 export const voiceTexts = dictionary({
   chatHelp: "Visitors write; an agent or a teammate answers.", voiceHelp: "Visitors talk aloud with an agent, in the browser, or write to it.",
-  welcomeHelp: "Spoken when the conversation begins, and shown before it", nameHelp: "Visitors hear it where a screen reader reads the button out, unless Words has another", colourHelp: "Of the button, and of what moves while somebody talks",
+  welcomeHelp: "Shown before the conversation; spoken first where the agent has no greeting in that language", nameHelp: "Visitors hear it where a screen reader reads the button out, unless Words has another", colourHelp: "Of the button, and of what moves while somebody talks",
   animation: "Animation of the button", animationHelp: "Visitors who asked their system for less motion do not see it.", none: "None", pulse: "Pulse",
   agentNeeded: "Without an agent nobody answers a visitor who talks.", elsewhere: "This agent talks through ElevenLabs: what it says and hears goes there, and teammates cannot take over.", deaf: "This agent does not understand speech: visitors type or tap, and it answers aloud.", change: "Change the agent’s voice",
   textInput: "Let visitors write too", textInputHelp: "Beside talking; and for those without a microphone, who otherwise cannot say anything.", transcript: "Show what is said", transcriptHelp: "Captions of both sides. People who do not hear well need them.",
@@ -14,7 +14,7 @@ export const voiceTexts = dictionary({
   copyPolicy: "Copy the policy", previewTitle: "How the voice widget looks", screen: "What it shows", before: "Before", during: "Talking", after: "After", buttonName: "What the button is called", try: "Try it on an empty page", tryHelp: "Opens a page of its own with this tag.", tryKey: "Make a key first: the page needs one.",
 }, {
   chatHelp: "Los visitantes escriben; responde un agente o una persona.", voiceHelp: "Los visitantes hablan en voz alta con un agente, en el navegador, o le escriben.",
-  welcomeHelp: "Se dice al empezar la conversación, y se muestra antes", nameHelp: "Los visitantes la oyen si un lector de pantalla lee el botón, salvo que en Textos haya otro", colourHelp: "Del botón y de lo que se mueve mientras alguien habla",
+  welcomeHelp: "Se muestra antes de la conversación; se dice al empezar si el agente no tiene saludo en ese idioma", nameHelp: "Los visitantes la oyen si un lector de pantalla lee el botón, salvo que en Textos haya otro", colourHelp: "Del botón y de lo que se mueve mientras alguien habla",
   animation: "Animación del botón", animationHelp: "Quien ha pedido menos movimiento a su sistema no la ve.", none: "Ninguna", pulse: "Pulso",
   agentNeeded: "Sin un agente nadie responde a un visitante que habla.", elsewhere: "Este agente habla a través de ElevenLabs: lo que dice y oye pasa por allí, y nadie del equipo puede tomar el relevo.", deaf: "Este agente no entiende el habla: los visitantes escriben o tocan, y él responde en voz alta.", change: "Cambiar la voz del agente",
   textInput: "Permitir también escribir", textInputHelp: "Además de hablar; y para quien no tiene micrófono, que si no, no puede decir nada.", transcript: "Mostrar lo que se dice", transcriptHelp: "Subtítulos de ambos lados. Los necesitan quienes no oyen bien.",
@@ -25,7 +25,7 @@ export const voiceTexts = dictionary({
   copyPolicy: "Copiar la política", previewTitle: "Cómo se ve el widget de voz", screen: "Lo que muestra", before: "Antes", during: "Hablando", after: "Después", buttonName: "Cómo se llama el botón", try: "Probarlo en una página vacía", tryHelp: "Abre una página propia con esta etiqueta.", tryKey: "Cree antes una clave: la página la necesita.",
 }, {
   chatHelp: "Os visitantes escrevem; responde um agente ou uma pessoa.", voiceHelp: "Os visitantes falam em voz alta com um agente, no navegador, ou escrevem-lhe.",
-  welcomeHelp: "Dita ao começar a conversa, e mostrada antes", nameHelp: "Os visitantes ouvem-no se um leitor de ecrã lê o botão, salvo se em Textos houver outro", colourHelp: "Do botão e do que se move enquanto alguém fala",
+  welcomeHelp: "Mostradas antes da conversa; ditas ao começar se o agente não tem saudação nesse idioma", nameHelp: "Os visitantes ouvem-no se um leitor de ecrã lê o botão, salvo se em Textos houver outro", colourHelp: "Do botão e do que se move enquanto alguém fala",
   animation: "Animação do botão", animationHelp: "Quem pediu menos movimento ao sistema não a vê.", none: "Nenhuma", pulse: "Pulsação",
   agentNeeded: "Sem um agente ninguém responde a um visitante que fala.", elsewhere: "Este agente fala através da ElevenLabs: o que diz e ouve passa por lá, e ninguém da equipa pode assumir.", deaf: "Este agente não entende a fala: os visitantes escrevem ou tocam, e ele responde em voz alta.", change: "Mudar a voz do agente",
   textInput: "Permitir também escrever", textInputHelp: "Além de falar; e para quem não tem microfone, que de outro modo não pode dizer nada.", transcript: "Mostrar o que se diz", transcriptHelp: "Legendas dos dois lados. Quem não ouve bem precisa delas.",
