@@ -9,10 +9,11 @@ import type { Agent, Aloud, TalkAddress, Turn } from "../../types";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { problem as tell } from "../talk/say";
+import { Spoken } from "../talk/Spoken";
 import { usual } from "./VoiceForm";
 import { voiceTexts } from "./voiceTexts";
 
-interface Line { key: string; me: boolean; text: string; cut?: boolean; choices?: string[]; voice?: Aloud }
+interface Line { key: string; me: boolean; text: string; heard?: string; choices?: string[]; voice?: Aloud }
 
 /** TalkTest talks aloud with the agent as it is stored. */
 export default function TalkTest({ agent, changed }: { agent: Agent; changed: boolean }) {
@@ -46,7 +47,7 @@ export default function TalkTest({ agent, changed }: { agent: Agent; changed: bo
       if (h.final && h.text) { put({ key: "me" + ++said, me: true, text: h.text }); void times(id, setLines); }
     });
     own.on("response", (r) => { put({ key: "agent" + r.id, me: false, text: r.text }); if (r.whole) setTimeout(() => void times(id, setLines), 2500); });
-    own.on("corrected", (c) => put({ key: "agent" + c.id, me: false, text: c.text, cut: true }));
+    own.on("corrected", (c) => setLines((all) => all.map((l) => (l.key === "agent" + c.id ? { ...l, heard: c.text } : l))));
     own.on("choices", (c) => setLines((all) => all.map((l) => (l.key === "agent" + c.id ? { ...l, choices: c.choices } : l))));
     own.on("problem", (p) => { if (p.message) tell(p.message); });
     own.on("closed", (c: Closing) => {
@@ -75,7 +76,7 @@ export default function TalkTest({ agent, changed }: { agent: Agent; changed: bo
       <div className="log" ref={log} role="log" aria-label={t.captions} tabIndex={0}>
         {lines.map((l, i) => (
           <div key={l.key} className={l.me ? "said me" : "answer"}>
-            {l.me ? <><span className="hidden">{t.you}: </span>{l.text}</> : <div className="said">{l.text}{l.cut && <span className="small muted"> · {t.cut}</span>}</div>}
+            {l.me ? <><span className="hidden">{t.you}: </span>{l.text}</> : <div className="said">{l.heard === undefined ? l.text : <Spoken text={l.text} voice={{ cut: true, heard: l.heard }} />}</div>}
             {!l.me && i === lines.length - 1 && l.choices && <div className="tags">{l.choices.map((c) => <Button key={c} variant="default" size="compact-sm" disabled={!going} onClick={() => say(c)}>{c}</Button>)}</div>}
             {l.voice && <Latency voice={l.voice} language={language} />}
           </div>
