@@ -306,7 +306,7 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	s := x.address("id_widget=" + voiceID + "&customer_id=" + visitorID + "&language=es&page=" + url.QueryEscape("https://acme.test/a?secret=1"))
 	ws, _, _ := x.open(s.URL, "")
 	write(t, ws, `{"type":"conversation_initiation_client_data","conversation_config_override":{"conversation":{"text_only":true}}}`)
-	if m := read(t, ws, "agent_response"); m["agent_response_event"].(map[string]any)["agent_response"] != "Hello there." {
+	if m := read(t, ws, "agent_response"); m["agent_response_event"].(map[string]any)["agent_response"] != "Hola." {
 		t.Error(m)
 	}
 	write(t, ws, `{"type":"user_message","text":"When are you open?","client_id":"c1"}`)
@@ -333,7 +333,7 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	for !strings.Contains(body, `"event":"scored"`) && time.Now().Before(deadline) {
 		_, body = x.send("GET", voicePath+"/chat-by-conversation?conversation_id="+s.ConversationID, token, "")
 	}
-	for _, part := range []string{`"state":"bot"`, `"text":"Hello there."`, `"text":"When are you open?"`, `"client_id":"c1"`, `"event":"scored"`, `"text":"like"`} {
+	for _, part := range []string{`"state":"bot"`, `"text":"Hola."`, `"text":"When are you open?"`, `"client_id":"c1"`, `"event":"scored"`, `"text":"like"`} {
 		if !strings.Contains(body, part) {
 			t.Errorf("no %s in %s", part, body)
 		}
