@@ -39,6 +39,7 @@ no-pages:
 
 run: build ## start the demo: SQLite under ./data, the sandbox channel, with keys and example requests printed
 	@mkdir -p $(DATA)
+	@bash .ci/speech
 	$(BIN) serve --demo --addr $(ADDR) --data $(DATA) --ready-file $(DATA)/ready.json
 
 test: need-go deps ## run everything: Go, both databases, contract, a short fault round

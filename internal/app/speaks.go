@@ -6,6 +6,7 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/voice/espeak"
+	"carillon/internal/voice/sphinx"
 )
 
 // espeaks reports whether espeak-ng is installed.
@@ -22,5 +23,16 @@ func speaks(a *agent.Agent) (speech, hearing bool) {
 	if a == nil || a.Voice == nil {
 		return speech, false
 	}
-	return speech || a.Voice.Speaker == "openai", a.Voice.Transcriber != "" && a.Voice.Transcriber != "none"
+	return speech || a.Voice.Speaker == "openai", understands(a)
+}
+
+// understands reports whether something transcribes for an agent.
+func understands(a *agent.Agent) bool {
+	switch a.Voice.Transcriber {
+	case "", agent.DefaultTranscriber:
+		return false
+	case "pocketsphinx":
+		return sphinx.New().Available() == nil
+	}
+	return true
 }

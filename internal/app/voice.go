@@ -25,6 +25,9 @@ func newVoices(a *App) *voice.Sessions {
 	if x := sphinx.New(); x.Available() == nil {
 		transcribers["pocketsphinx"] = x
 	}
+	if !espeaks() {
+		a.log.Warn("run without espeak-ng: agents are silent in voice widgets, unless they have a speech server")
+	}
 	var nodes voice.Nodes
 	if !a.store.SQLite() {
 		nodes = a.store
