@@ -12,7 +12,7 @@ import (
 func Samples(b []byte) []int16 {
 	pcm := make([]int16, len(b)/2)
 	for i := range pcm {
-		pcm[i] = int16(binary.LittleEndian.Uint16(b[2*i:])) //nolint:gosec // the same bits
+		pcm[i] = int16(binary.LittleEndian.Uint16(b[2*i:]))
 	}
 	return pcm
 }
@@ -23,7 +23,7 @@ func Bytes(pcm []int16) []byte { return AppendBytes(make([]byte, 0, 2*len(pcm)),
 // AppendBytes appends little-endian samples to b.
 func AppendBytes(b []byte, pcm []int16) []byte {
 	for _, s := range pcm {
-		b = binary.LittleEndian.AppendUint16(b, uint16(s)) //nolint:gosec // the same bits
+		b = binary.LittleEndian.AppendUint16(b, uint16(s))
 	}
 	return b
 }

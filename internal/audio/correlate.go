@@ -14,7 +14,7 @@ func Correlate(a, b []int16) (ncc float64, shift int) {
 	if energy == 0 {
 		return 0, 0
 	}
-	n := 1 << bits.Len(uint(len(a)+len(b))) //nolint:gosec // not negative
+	n := 1 << bits.Len(uint(len(a)+len(b)))
 	// Both are real, so one transform of a+ib has both spectra.
 	x := make([]complex128, n)
 	for i, s := range a {

@@ -123,9 +123,9 @@ func (w *WAVReader) Read(pcm []int16) (int, error) {
 	for i := range n {
 		sum := 0
 		for c := range w.channels {
-			sum += int(int16(binary.LittleEndian.Uint16(b[(i*w.channels+c)*2:]))) //nolint:gosec // the same bits
+			sum += int(int16(binary.LittleEndian.Uint16(b[(i*w.channels+c)*2:])))
 		}
-		pcm[i] = int16(sum / w.channels) //nolint:gosec // a mean of 16-bit samples
+		pcm[i] = int16(sum / w.channels)
 	}
 	return n, nil
 }
@@ -141,7 +141,7 @@ func ReadWAV(r io.Reader, limit int) (pcm []int16, rate int, err error) {
 		n, err := w.Read(piece)
 		pcm = append(pcm, piece[:n]...)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return pcm, w.Rate, nil
 		case err != nil:
 			return nil, 0, err
@@ -153,7 +153,7 @@ func ReadWAV(r io.Reader, limit int) (pcm []int16, rate int, err error) {
 
 // WAV is a file of samples.
 func WAV(pcm []int16, rate int) []byte {
-	size := uint32(2 * len(pcm)) //nolint:gosec // far below 4 GiB
+	size := uint32(2 * len(pcm))
 	b := make([]byte, 0, 44+len(pcm)*2)
 	b = append(b, "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, 36+size)
@@ -161,8 +161,8 @@ func WAV(pcm []int16, rate int) []byte {
 	b = binary.LittleEndian.AppendUint32(b, 16)
 	b = binary.LittleEndian.AppendUint16(b, formatPCM)
 	b = binary.LittleEndian.AppendUint16(b, 1)
-	b = binary.LittleEndian.AppendUint32(b, uint32(rate))   //nolint:gosec // positive
-	b = binary.LittleEndian.AppendUint32(b, uint32(2*rate)) //nolint:gosec // positive
+	b = binary.LittleEndian.AppendUint32(b, uint32(rate))
+	b = binary.LittleEndian.AppendUint32(b, uint32(2*rate))
 	b = binary.LittleEndian.AppendUint16(b, 2)
 	b = binary.LittleEndian.AppendUint16(b, 16)
 	b = append(b, "data"...)

@@ -120,7 +120,7 @@ func started(err error) error {
 	return fmt.Errorf("start espeak-ng: %w", err)
 }
 
-// pass emits a WAV stream at another rate.
+// pass emits a WAV stream at another rate, without most of the silence at its end: who speaks into it interrupts nobody.
 func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
 	wav, err := audio.NewWAVReader(r)
 	if err != nil {
@@ -130,27 +130,56 @@ func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
 	if err != nil {
 		return err
 	}
+	end := tail{most: audio.Count(pause, wav.Rate)}
 	piece := make([]int16, wav.Rate/10)
 	for {
 		n, err := wav.Read(piece)
-		if n > 0 {
-			if pcm := resampler.Write(piece[:n]); len(pcm) > 0 {
-				if err := emit(pcm); err != nil {
-					return err
-				}
+		pcm := resampler.Write(end.add(piece[:n]))
+		if errors.Is(err, io.EOF) {
+			pcm = append(append(pcm, resampler.Write(end.rest())...), resampler.Flush()...)
+		}
+		if len(pcm) > 0 {
+			if err := emit(pcm); err != nil {
+				return err
 			}
 		}
 		switch {
-		case err == io.EOF:
-			if pcm := resampler.Flush(); len(pcm) > 0 {
-				return emit(pcm)
-			}
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read from espeak-ng: %w", err)
 		}
 	}
 }
+
+const (
+	pause = 120 * time.Millisecond // at the end of an utterance, between sentences; espeak-ng's own is 350 ms
+	quiet = 16                     // of 32,768, below which samples are silence
+)
+
+// tail holds silence back until it is known whether anything follows.
+type tail struct {
+	silence []int16
+	most    int
+}
+
+// add returns what is not at the end.
+func (t *tail) add(pcm []int16) []int16 {
+	last := len(pcm)
+	for last > 0 && pcm[last-1] > -quiet && pcm[last-1] < quiet {
+		last--
+	}
+	if last == 0 {
+		t.silence = append(t.silence, pcm...)
+		return nil
+	}
+	ready := append(t.silence, pcm[:last]...)
+	t.silence = append([]int16(nil), pcm[last:]...)
+	return ready
+}
+
+// rest is the silence at the end, as much of it as is kept.
+func (t *tail) rest() []int16 { return t.silence[:min(len(t.silence), t.most)] }
 
 // watched ends the program when a read of its output takes too long.
 type watched struct {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +143,7 @@ func fake(t *testing.T, script string) *Speaker {
 	t.Helper()
 	s := New()
 	s.program = filepath.Join(t.TempDir(), program)
-	if err := os.WriteFile(s.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(s.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.voices.list = func(context.Context) (string, error) { return " 2 en-us --/M English gmw/en\n", nil }
@@ -196,5 +197,34 @@ func TestAListenerThatFailsEndsIt(t *testing.T) {
 	err := New().Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500), Rate: 8000}, func([]int16) error { return unheard })
 	if !errors.Is(err, unheard) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestLittleSilenceIsLeftAtTheEnd(t *testing.T) {
+	installed(t)
+	for _, text := range []string{"Yes.", "What can I do for you? Please say it.", strings.Repeat("A long sentence, with a pause; and another. ", 5)} {
+		pcm, err := say(t, New(), voice.Utterance{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(pcm)
+		for last > 0 && pcm[last-1] > -50 && pcm[last-1] < 50 {
+			last--
+		}
+		if d := audio.Duration(len(pcm)-last, 16000); d < 50*time.Millisecond || d > 200*time.Millisecond {
+			t.Errorf("%.20q ends with %v of silence", text, d)
+		}
+	}
+}
+
+func TestSilenceInBetweenStays(t *testing.T) {
+	x := tail{most: 2}
+	var got []int16
+	for _, piece := range [][]int16{{0, 0}, {0, 100, 0}, {}, {0, 0, 0, 0}, {0, -100}, {0}, {0, 3, 0}} {
+		got = append(got, x.add(piece)...)
+	}
+	got = append(got, x.rest()...)
+	if want := []int16{0, 0, 0, 100, 0, 0, 0, 0, 0, 0, -100, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
