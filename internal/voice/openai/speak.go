@@ -151,7 +151,7 @@ func resample(read func(pcm []int16) (int, error), from, to int, emit func(pcm [
 			return errTooMuch
 		}
 		pcm := r.Write(piece[:n])
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			pcm = append(pcm, r.Flush()...)
 		}
 		if len(pcm) > 0 {
@@ -160,7 +160,7 @@ func resample(read func(pcm []int16) (int, error), from, to int, emit func(pcm [
 			}
 		}
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read the sound: %w", err)

@@ -28,7 +28,7 @@ func sounds(t testing.TB, rate int) []int16 {
 	return pcm
 }
 
-var sections = []struct { //nolint:gochecknoglobals // read only
+var sections = []struct {
 	name       string
 	begin, end int
 	speech     bool

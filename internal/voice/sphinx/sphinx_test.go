@@ -66,7 +66,7 @@ func fake(t *testing.T, script string) *Transcriber {
 	x := New()
 	dir := t.TempDir()
 	x.program, x.dictionary = filepath.Join(dir, program), filepath.Join(dir, "dictionary")
-	if err := os.WriteFile(x.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(x.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(x.dictionary, []byte("a AH\nhours AW\nopening OW\nperson P\ntalk T\nto T\ntwo T\n"), 0o600); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -205,7 +206,7 @@ func readForm(r *http.Request) (f form, err error) {
 	}
 	for parts := multipart.NewReader(r.Body, parameters["boundary"]); ; {
 		part, err := parts.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

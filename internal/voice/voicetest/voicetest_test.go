@@ -31,7 +31,7 @@ func installed(t *testing.T) {
 	}
 }
 
-var sentences = []string{ //nolint:gochecknoglobals // read only
+var sentences = []string{
 	"When do you open?", "When do you close?", "What are your opening hours?", "I want to talk to a person.", "Yes.", "No.", "Yes, please.", "Stop.",
 	"What does it cost?", "Where are you?", "Can I return my shoes?", "Good morning.", "Thank you, goodbye.", "The first one.", "The second one.", "One two three.",
 }
@@ -224,7 +224,7 @@ func (q request) send(t *testing.T, url string) (int, string) {
 		q.kind = w.FormDataContentType()
 	}
 	r.Header.Set("Content-Type", q.kind)
-	resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // a test's
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestTheServerMakesUtterancesForMicrophones(t *testing.T) {
 	s := NewServer(nil)
 	server := httptest.NewServer(s)
 	defer server.Close()
-	resp, err := http.Post(server.URL+"/bank?before_ms=500&after_ms=1000", "application/json", strings.NewReader(`{"text":"¿A qué hora abren?","language":"es-419"}`)) //nolint:noctx,forbidigo // a test's
+	resp, err := http.Post(server.URL+"/bank?before_ms=500&after_ms=1000", "application/json", strings.NewReader(`{"text":"¿A qué hora abren?","language":"es-419"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -284,7 +285,7 @@ func (u *utterance) add(a answer, answers int) (partial string, last bool) {
 	}
 	texts := u.texts
 	if a.Partial != nil {
-		texts = append(texts[:len(texts):len(texts)], *a.Partial)
+		texts = append(slices.Clip(texts), *a.Partial)
 	}
 	partial = voice.Plain(strings.Join(texts, " "))
 	if partial == u.partial {

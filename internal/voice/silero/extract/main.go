@@ -84,7 +84,7 @@ func unpack(from string) (map[string][]byte, error) {
 	for r := tar.NewReader(unzipped); ; {
 		h, err := r.Next()
 		switch {
-		case err == io.EOF && files[modelFile] != nil && files[licenseFile] != nil:
+		case errors.Is(err, io.EOF) && files[modelFile] != nil && files[licenseFile] != nil:
 			return files, nil
 		case err != nil:
 			return nil, err

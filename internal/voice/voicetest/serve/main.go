@@ -14,6 +14,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,8 +23,6 @@ import (
 	"os"
 	"os/signal"
 	"time"
-
-	"context"
 
 	"carillon/internal/voice/voicetest"
 )
