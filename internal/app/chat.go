@@ -99,7 +99,9 @@ func widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpio.Route {
 	}
 	all = append(append(all, widget.Pages(d, root)...), widget.TryRoute(d))
 	if a.cfg.Demo {
-		all = append(all, widget.DemoRoute(d, func() widget.Demo { return widget.Demo{Widget: a.ready.ChatWidgetID, Key: a.ready.AccessKey} }))
+		all = append(all, widget.DemoRoute(d, func() widget.Demo {
+			return widget.Demo{Widget: a.ready.ChatWidgetID, Voice: a.ready.VoiceWidgetID, Key: a.ready.AccessKey}
+		}))
 	}
 	return all
 }

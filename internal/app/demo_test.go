@@ -48,6 +48,7 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 		_ = resp.Body.Close()
 		for _, part := range []string{
 			`<html lang="` + want.lang + `">`, want.title, `src="` + a.BaseURL() + `/embed/chat.js" widget="` + ready.ChatWidgetID + `" customer="` + ready.AccessKey + `"`,
+			`src="` + a.BaseURL() + `/embed/voice.js" widget="` + ready.VoiceWidgetID + `" customer="` + ready.AccessKey + `"`,
 		} {
 			if !strings.Contains(string(body), part) {
 				t.Errorf("%s: no %s in\n%s", query, part, body)

@@ -22,6 +22,7 @@ var demoPage = template.Must(template.New("demo").Parse(demoHTML))
 // Demo is what the demo's page embeds: the demo's chat widget and the access key for it.
 type Demo struct {
 	Widget string
+	Voice  string // the voice widget
 	Key    string
 }
 
@@ -41,7 +42,7 @@ func (d Deps) demo(w http.ResponseWriter, r *http.Request, demo Demo) error {
 	text := demoTextFor(r)
 	var b bytes.Buffer
 	if err := demoPage.Execute(&b, map[string]any{
-		"Lang": text.Code, "Langs": demoTexts(), "Text": text, "Nonce": nonce, "Pages": pages, "Widget": demo.Widget, "Key": demo.Key,
+		"Lang": text.Code, "Langs": demoTexts(), "Text": text, "Nonce": nonce, "Pages": pages, "Widget": demo.Widget, "Voice": demo.Voice, "Key": demo.Key,
 	}); err != nil {
 		return fmt.Errorf("write the demo's page: %w", err)
 	}
@@ -74,6 +75,7 @@ func demoTextFor(r *http.Request) demoText {
 type demoText struct {
 	Code, Name, Language    string
 	Title, Lead, Ask, Tours string
+	Talk, Aloud             string
 	All                     []demoTour
 	Questions, Try, Note    string
 	Asks                    []string
@@ -89,7 +91,9 @@ func demoTexts() []demoText {
 	return []demoText{
 		{
 			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything", Tours: "Our tours",
-			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most people who live here.",
+			Talk:  "Talk to us",
+			Aloud: "The button on the other side talks: it says its answers aloud, shows what is said, and lets you type where you cannot speak. A teammate can take over by voice.",
+			Lead:  "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most people who live here.",
 			All: demoTours([3][3]string{
 				{"Harbour round trip", "Two hours past the docks, the bridges and the old lighthouse.", "2 hours"},
 				{"Sunset cruise", "A glass of wine, the last light, and home with the lamps on.", "3 hours"},
@@ -101,7 +105,9 @@ func demoTexts() []demoText {
 		},
 		{
 			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera", Tours: "Nuestras excursiones",
-			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que muchos de sus vecinos.",
+			Talk:  "Hable con nosotros",
+			Aloud: "El botón del otro lado habla: dice sus respuestas en voz alta, muestra lo que se dice y deja escribir a quien no puede hablar. Un miembro del equipo puede seguir de viva voz.",
+			Lead:  "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que muchos de sus vecinos.",
 			All: demoTours([3][3]string{
 				{"Vuelta al puerto", "Dos horas por los muelles, los puentes y el viejo faro.", "2 horas"},
 				{"Paseo al atardecer", "Una copa de vino, la última luz y la vuelta con los faroles encendidos.", "3 horas"},
@@ -113,7 +119,9 @@ func demoTexts() []demoText {
 		},
 		{
 			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade vê-se melhor da água", Ask: "Pergunte o que quiser", Tours: "Os nossos passeios",
-			Lead: "Barcos pequenos, mestres locais e uma partida a cada hora. Duas horas depois conhece o porto melhor do que muitos que cá vivem.",
+			Talk:  "Fale connosco",
+			Aloud: "O botão do outro lado fala: diz as respostas em voz alta, mostra o que se diz e deixa escrever quem não pode falar. Um membro da equipa pode continuar de viva voz.",
+			Lead:  "Barcos pequenos, mestres locais e uma partida a cada hora. Duas horas depois conhece o porto melhor do que muitos que cá vivem.",
 			All: demoTours([3][3]string{
 				{"Volta ao porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "2 horas"},
 				{"Passeio ao pôr do sol", "Um copo de vinho, a última luz e o regresso com as lanternas acesas.", "3 horas"},
