@@ -5,6 +5,7 @@
 package voicetest
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -24,10 +25,10 @@ const (
 	// Rate is that of the utterances that a bank makes.
 	Rate = 16000
 
-	segment  = rate / 5   // samples: each may have its own loudness, for microphones change theirs
-	drift    = rate / 200 // samples by which a segment may be off: clocks differ
-	steps    = 4          // between samples, at which waveforms are compared too
-	hopeless = 0.3        // correlation as a whole below which nothing more is compared
+	segment = rate / 5   // samples: each may have its own loudness, for microphones change theirs
+	drift   = rate / 200 // samples by which a segment may be off: clocks differ
+	steps   = 4          // between samples, at which waveforms are compared too
+	closest = 3          // candidates that are looked at
 )
 
 // Bank is a set of utterances. It is safe for concurrent use.
@@ -81,12 +82,26 @@ func (b *Bank) Recognize(pcm []int16, from int) (text string, score float64, err
 	b.mu.Lock()
 	known := slices.Clone(b.known)
 	b.mu.Unlock()
-	for _, u := range known {
-		if s := u.alike(narrow); s > score {
-			text, score = u.text, s
+	// Those that are most alike as a whole are compared by their segments.
+	candidates := make([]candidate, len(known))
+	for i := range known {
+		candidates[i].utterance = &known[i]
+		candidates[i].whole, candidates[i].shift = audio.Correlate(known[i].later[0], narrow)
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.whole, a.whole) })
+	for _, c := range candidates[:min(len(candidates), closest)] {
+		if s := c.alike(narrow, c.shift); s > score {
+			text, score = c.text, s
 		}
 	}
 	return text, score, nil
+}
+
+// candidate is an utterance that may have been heard, and where.
+type candidate struct {
+	*utterance
+	whole float64
+	shift int
 }
 
 // Speak has espeak-ng speak a text.
@@ -135,12 +150,8 @@ func lowPass(hz, x float64) float64 {
 }
 
 // alike is how alike what was heard is: the correlation of its segments, weighed by their energy, less for sound before and after.
-func (u *utterance) alike(heard []int16) float64 {
+func (u *utterance) alike(heard []int16, shift int) float64 {
 	known := u.later[0]
-	whole, shift := audio.Correlate(known, heard)
-	if whole < hopeless {
-		return 0
-	}
 	energy, sum := 0.0, 0.0
 	for begin := 0; begin < len(known); begin += segment {
 		part := squares(known[begin:min(begin+segment, len(known))])
@@ -148,7 +159,11 @@ func (u *utterance) alike(heard []int16) float64 {
 		sum += part * u.best(heard, begin, shift)
 	}
 	inside := squares(heard[min(max(shift-drift, 0), len(heard)):min(max(shift+len(known)+drift, 0), len(heard))])
-	return sum / energy * math.Sqrt(inside/squares(heard))
+	total := squares(heard)
+	if energy == 0 || total == 0 {
+		return 0
+	}
+	return sum / energy * math.Sqrt(inside/total)
 }
 
 // best is the correlation of the segment from begin on, near a shift.

@@ -55,7 +55,7 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	silence := func(n int) []int16 { return make([]int16, n) }
 	closest := 0.0
-	for _, text := range sentences {
+	for i, text := range sentences {
 		pcm := said[text]
 		noise := 0.1 * audio.RMS(pcm)
 		for name, heard := range map[string][]int16{
@@ -66,6 +66,9 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 			"with noise":         shaped(slices.Concat(silence(3000), pcm), func(int) float64 { return 1 }, func() float64 { return random.NormFloat64() * noise }),
 			"by telephone":       telephone(t, pcm),
 		} {
+			if i%4 > 0 && name != "as it is" { // a few of them in every way
+				continue
+			}
 			if got, score, err := b.Recognize(heard, Rate); got != text || score < Enough || err != nil {
 				t.Errorf("%q %s: %q by %.3f, %v", text, name, got, score, err)
 			}
