@@ -198,7 +198,7 @@ func TestSpeechIsTranscribed(t *testing.T) {
 		if got, err := r.transcribe(t, h, make([]int16, rate)); err != nil || got.Text != "" {
 			t.Errorf("silence: %+v, %v", got, err)
 		}
-		if got, err := r.transcribe(t, h, nil); err != nil || got.Text != "" {
+		if got, err := r.transcribe(t, h, make([]int16, 100)); err != nil || got.Text != "" {
 			t.Errorf("nothing: %+v, %v", got, err)
 		}
 	}

@@ -97,7 +97,7 @@ func (u *utterance) ask(ctx context.Context) (string, error) {
 	u.mu.Lock()
 	pcm := u.pcm
 	u.mu.Unlock()
-	if len(pcm) == 0 {
+	if len(pcm) < u.h.Rate/10 { // servers refuse what is shorter
 		return "", nil
 	}
 	rate := u.h.Rate
