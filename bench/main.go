@@ -33,6 +33,7 @@ type bench struct {
 	table     table
 	datasets  map[string]*dataset
 	processes []*process
+	ears      string // the address of what transcribes; empty: nothing does
 	seq       int // numbers folders, files and databases
 }
 
@@ -46,6 +47,7 @@ func groups() []group {
 	return []group{
 		{"accept", (*bench).measureAccept},
 		{"chat", onEngines((*bench).measureChat)},
+		{"talk", onEngines((*bench).measureTalks)},
 		{"committer", (*bench).measureCommitter},
 		{"drain", (*bench).measureDrain},
 		{"idle", onEngines((*bench).measureIdle)},
