@@ -3,6 +3,7 @@ package panel
 import (
 	"context"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,9 +14,8 @@ import (
 	"carillon/internal/voice"
 )
 
-// Talks are the talks that visitors hold on this node; *voice.Sessions is one.
+// Talks are the talks that visitors hold; *voice.Sessions is one.
 type Talks interface {
-	Talking(companyID, conversationID string) bool
 	Join(ctx context.Context, t voice.Teammate) error
 }
 
@@ -87,19 +87,15 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 	if _, err := conn.Initiation(r.Context()); err != nil {
 		return err
 	}
-	if !x.Talks.Talking(by.companyID, id) { // the visitor has left, or is connected to another node
-		err := carillon.Absent("Talk")
-		conn.Refuse(err)
-		return err
-	}
-	conn.Begin(id)
+	begin := sync.OnceFunc(func() { conn.Begin(id) }) // once the visitor is there; else the first message is the error
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
 	var back atomic.Bool
 	return conn.Serve(ctx, func(ctx context.Context) error {
 		go x.watch(ctx, r, leave)
 		err := x.Talks.Join(ctx, voice.Teammate{
-			CompanyID: by.companyID, AccountID: by.accountID, Name: by.name, ConversationID: id, Line: conn.Line(), Show: conn.Show,
+			CompanyID: by.companyID, AccountID: by.accountID, Name: by.name, ConversationID: id, Line: conn.Line(),
+			Show: func(e voice.Event) { begin(); conn.Show(e) },
 		})
 		if err == nil && back.Load() {
 			_, err = x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)

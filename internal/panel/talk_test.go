@@ -38,16 +38,14 @@ func (x *talksThere) TalkTo(_ context.Context, by Trial, agentID, language strin
 	return map[string]any{"signed_url": "wss://panel.test/" + agentID + "/" + language}, x.opened, nil
 }
 
-func (x *talksThere) Talking(companyID, id string) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.there[companyID+"/"+id]
-}
-
 func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
 	x.mu.Lock()
 	x.joined = append(x.joined, t)
+	there := x.there[t.CompanyID+"/"+t.ConversationID]
 	x.mu.Unlock()
+	if !there {
+		return carillon.Absent("Talk")
+	}
 	t.Show(voice.Event{Kind: voice.Transcribed, Text: "Good morning"})
 	for {
 		pcm, err := t.Line.Read(ctx)
@@ -242,7 +240,17 @@ func TestATeammateLearnsThatTheVisitorHasLeft(t *testing.T) {
 	w.talks.there = nil
 	ws, _, _ := dial(t, srv.URL, id, "Authorization", w.as("teammate@acme.test"))
 	say(t, ws, initiation)
-	m, _ := next(t, ws, "error")["error_event"].(map[string]any)
+	_, text, err := ws.Read(t.Context())
+	if err != nil || !strings.Contains(string(text), `"type":"error"`) {
+		t.Fatalf("the first message is %s, %v", text, err)
+	}
+	var got struct {
+		Event map[string]any `json:"error_event"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	m := got.Event
 	if m["reason"] != "not_found" {
 		t.Errorf("the error is %v", m)
 	}

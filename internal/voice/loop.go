@@ -299,6 +299,9 @@ func (l *loop) lookUp() {
 // moved takes a new state of the conversation.
 func (l *loop) moved(c *chats.Conversation, position int) {
 	before := l.conversation.State
+	if l.mate != nil && c.Assignee != "" && c.Assignee != l.mate.AccountID { // another teammate has taken it
+		l.dropMate()
+	}
 	if c.State == before && position == l.position {
 		l.conversation = c
 		return
@@ -316,6 +319,7 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	switch c.State {
 	case chats.Queued:
 		l.queuedAt = time.Now()
+		l.dropMate()
 		l.dropAnswer()
 		l.sayNow(w.Queued)
 	case chats.Missed:

@@ -583,6 +583,34 @@ func TestATeammateTalksWithThePerson(t *testing.T) {
 	})
 }
 
+func TestATeammateLeavesTheLineToWhoTookTheConversation(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.wait(2 * time.Second)
+		join := func(account string) error {
+			return r.sessions.Join(r.t.Context(), voice.Teammate{
+				CompanyID: company, AccountID: account, Name: account, ConversationID: talkID, Line: &line{in: make(chan []int16)}, Show: func(voice.Event) {},
+			})
+		}
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State, r.dialogue.c.Assignee = chats.Active, "ana"
+		r.dialogue.mu.Unlock()
+		if err := join("ben"); err != nil { // the talk looks up whose the conversation is
+			t.Error(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- join("ana") }()
+		synctest.Wait()
+		select {
+		case err := <-done:
+			t.Errorf("who has the conversation left the line: %v", err)
+		default:
+		}
+		if got := r.shown(voice.Connected); len(got) != 2 || got[1].Name != "ana" {
+			t.Errorf("connected %+v", got)
+		}
+	})
+}
+
 func TestWhoeverComesBackIsGreetedOnlyAfterAWhile(t *testing.T) {
 	for _, c := range []struct {
 		ago  time.Duration

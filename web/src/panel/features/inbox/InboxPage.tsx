@@ -92,6 +92,7 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
 
   return (
     <div className="inbox" data-open={place.id ? "yes" : "no"} data-details={details && state.thread ? "yes" : "no"}>
+      {place.id && <h1 className="hidden inbox-heading">{t.inbox}</h1>}
       <ConversationList inbox={inbox} state={state} t={t} language={language} place={place} go={go} search={search} mayAnswer={mayAnswer} notices={notices} toast={toast} />
       <Thread inbox={inbox} state={state} t={t} language={language} mayAnswer={mayAnswer} act={act} back={() => go({ id: undefined })} details={details} setDetails={setDetails} composer={composer} toast={toast} speak={speak} times={times} />
       {details && state.thread && (

@@ -60,7 +60,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
         {mayAnswer && (
           <>
             {line && call?.id !== c.id && (
-              <Tooltip label="V"><Button size="xs" color="green" aria-label={c.state === "queued" || mine ? v.answerVoice : v.takeOver} leftSection={<IconPhone size={15} />} className="inbox-speak" disabled={!!call} onClick={speak}><span>{c.state === "queued" || mine ? v.answerVoice : v.takeOver}</span></Button></Tooltip>
+              <Tooltip label="V"><Button size="xs" color="green" aria-label={c.state === "queued" || mine ? v.answerVoice : v.takeOver} leftSection={<IconPhone size={15} />} className="inbox-speak" disabled={!!call} onClick={speak}><span className="inbox-word">{c.state === "queued" || mine ? v.answerVoice : v.takeOver}</span></Button></Tooltip>
             )}
             {c.state !== "resolved" && !(mine && c.state === "active") && (
               <Tooltip label="A"><Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>{c.assignee || c.state === "bot" ? t.takeOver : t.take}</Button></Tooltip>

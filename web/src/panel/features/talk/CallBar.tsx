@@ -12,9 +12,16 @@ export function CallBar({ call, show }: { call: Call; show: () => void }) {
   const t = useTexts(texts);
   const { mic } = call;
   const problem = mic.problem && t[({ refused: "refused", missing: "missing", busy: "busyMic", unsupported: "unsupported" } as const)[mic.problem]];
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => { // the pages make room for it
+    const root = document.documentElement;
+    const size = new ResizeObserver(() => root.style.setProperty("--call-bar", bar.current!.offsetHeight + "px"));
+    size.observe(bar.current!);
+    return () => { size.disconnect(); root.style.removeProperty("--call-bar"); };
+  }, []);
   const silent = mic.muted ? t.unmute : t.mute;
   return (
-    <section className="call" aria-label={fill(t.withYou, { name: call.name })} data-phase={call.phase}>
+    <section ref={bar} className="call" aria-label={fill(t.withYou, { name: call.name })} data-phase={call.phase}>
       <div className="call-line">
         <button type="button" className="call-who" onClick={show} title={t.open}><b>{call.name}</b><Time call={call} /></button>
         <Level label={t.them} read={() => call.level.output} />
@@ -27,7 +34,7 @@ export function CallBar({ call, show }: { call: Call; show: () => void }) {
         <span className="call-gap" />
         {call.blocked && <Button size="sm" variant="default" leftSection={<IconVolume size={16} />} onClick={hear}>{t.hear}</Button>}
         {call.agent && (
-          <Tooltip label={t.toAgent}><Button size="sm" variant="default" className="call-agent" aria-label={t.toAgent} leftSection={<IconRobot size={16} />} onClick={() => void toAgent()}><span>{t.toAgent}</span></Button></Tooltip>
+          <Tooltip label={t.toAgent}><Button size="sm" variant="default" className="call-agent" aria-label={t.toAgent} leftSection={<IconRobot size={16} />} onClick={() => void toAgent()}><span className="call-word">{t.toAgent}</span></Button></Tooltip>
         )}
         <Button size="sm" color="red" leftSection={<IconPhoneOff size={16} />} onClick={hangUp}>{t.hangUp}</Button>
       </div>

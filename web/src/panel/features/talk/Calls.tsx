@@ -10,7 +10,7 @@ import "./talk.css";
 export default function Calls() {
   const call = useCall();
   const navigate = useNavigate();
-  const show = (id: string) => void navigate({ to: "/inbox", search: (now: Record<string, unknown>) => ({ ...now, c: id }) });
+  const show = (id: string, mine = false) => void navigate({ to: "/inbox", search: (now: Record<string, unknown>) => ({ ...now, c: id, ...(mine && { folder: "mine", closed: undefined, q: undefined }) }) });
   const { list, silence } = useRings(show);
   useEffect(() => {
     document.documentElement.dataset.call = call ? "yes" : "no";

@@ -1,19 +1,18 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
-import { IconBellOff, IconMessage, IconPhone } from "@tabler/icons-react";
+import { IconBellOff, IconMessage, IconPhone, IconPhoneIncoming } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { fill, useTexts } from "../../i18n";
-import { initials } from "../../format";
 import { writing } from "../../ui/keys";
 import { startCall } from "./current";
 import { waited, type Ring } from "./rings";
 import { texts } from "./texts";
 
 /** Ringing are the visitors who wait on the line, in a corner of every page. */
-export function Ringing({ list, show, silence }: { list: Ring[]; show: (id: string) => void; silence: (id: string) => void }) {
+export function Ringing({ list, show, silence }: { list: Ring[]; show: (id: string, mine?: boolean) => void; silence: (id: string) => void }) {
   const t = useTexts(texts);
   const [now, tick] = useState(Date.now);
   useEffect(() => { const i = setInterval(() => tick(Date.now()), 1000); return () => clearInterval(i); }, []);
-  const answer = (r: Ring) => { show(r.id); void startCall({ id: r.id, name: r.name, agent: r.agent, from: "" }); };
+  const answer = (r: Ring) => { show(r.id, true); void startCall({ id: r.id, name: r.name, agent: r.agent, from: "" }); };
   const first = list[0];
   useEffect(() => {
     const keys = (e: KeyboardEvent) => {
@@ -30,7 +29,7 @@ export function Ringing({ list, show, silence }: { list: Ring[]; show: (id: stri
       {list.map((r) => (
         <div key={r.id} className="ring" data-id={r.id}>
           <div className="ring-who">
-            <span className="ring-mark" aria-hidden="true"><i />{initials(r.name)}</span>
+            <span className="ring-mark" aria-hidden="true"><i /><IconPhoneIncoming size={22} stroke={1.8} /></span>
             <p role="alert"><b>{fill(t.calls, { name: r.name })}</b></p>
             <Tooltip label={t.quiet}><ActionIcon variant="subtle" color="gray" aria-label={t.quiet} onClick={() => silence(r.id)}><IconBellOff size={17} /></ActionIcon></Tooltip>
             <small className="muted">{fill(t.asks, { time: waited(now - Date.parse(r.since)) })}</small>
