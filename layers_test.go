@@ -49,6 +49,7 @@ var layers = map[string]float64{
 	"internal/agent/openai": 3.5,
 	"internal/voice":        3.7,
 	"internal/voice/silero": 4,
+	"internal/voice/spoken": 4,
 	"internal/voice/espeak": 3.5,
 	"internal/voice/openai": 3.5,
 	"internal/voice/vosk":   3.5,

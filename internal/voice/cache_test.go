@@ -39,7 +39,7 @@ func spokenText(text string) Utterance {
 	return Utterance{CompanyID: "c", Voice: (&agent.Voice{}).Settings(), Language: "en", Text: text, Rate: 8000}
 }
 
-func spoken(ctx context.Context, t *testing.T, s Speaker, u Utterance) (string, error) {
+func soundOf(ctx context.Context, t *testing.T, s Speaker, u Utterance) (string, error) {
 	t.Helper()
 	var text strings.Builder
 	err := s.Speak(ctx, u, func(pcm []int16) error {
@@ -58,7 +58,7 @@ func TestWhatWasSpokenIsKept(t *testing.T) {
 		c := NewCache(next, 0)
 		for i := range 3 {
 			begin := time.Now()
-			if got, err := spoken(t.Context(), t, c, spokenText("hello")); got != "hello" || err != nil {
+			if got, err := soundOf(t.Context(), t, c, spokenText("hello")); got != "hello" || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}
 			if took := time.Since(begin); (took > 0) != (i == 0) {
@@ -77,7 +77,7 @@ func TestWhatWasSpokenIsKept(t *testing.T) {
 		} {
 			u, before := spokenText("hello"), next.calls.Load()
 			change(&u)
-			if _, err := spoken(t.Context(), t, c, u); err != nil || next.calls.Load() != before+1 {
+			if _, err := soundOf(t.Context(), t, c, u); err != nil || next.calls.Load() != before+1 {
 				t.Errorf("another %s: %v, %d calls", name, err, next.calls.Load()-before)
 			}
 		}
@@ -95,7 +95,7 @@ func TestOnePromptIsMadeForAllWhoAskForIt(t *testing.T) {
 				defer cancel()
 				<-time.After(time.Duration(i) * 70 * time.Millisecond)
 				begin := time.Now()
-				got, err := spoken(ctx, t, c, spokenText("hello"))
+				got, err := soundOf(ctx, t, c, spokenText("hello"))
 				if i > 0 && (got != "hello" || err != nil || time.Since(begin) > 450*time.Millisecond) {
 					t.Errorf("listener %d: %q, %v after %v", i, got, err, time.Since(begin))
 				}
@@ -120,10 +120,10 @@ func TestWhatNobodyListensToIsGivenUp(t *testing.T) {
 		c := NewCache(next, 0)
 		ctx, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
 		defer cancel()
-		if got, err := spoken(ctx, t, c, spokenText("hello")); got != "he" || !errors.Is(err, context.DeadlineExceeded) {
+		if got, err := soundOf(ctx, t, c, spokenText("hello")); got != "he" || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%q, %v", got, err)
 		}
-		if got, err := spoken(t.Context(), t, c, spokenText("hello")); got != "hello" || err != nil || next.calls.Load() != 2 {
+		if got, err := soundOf(t.Context(), t, c, spokenText("hello")); got != "hello" || err != nil || next.calls.Load() != 2 {
 			t.Errorf("%q, %v, made %d times", got, err, next.calls.Load())
 		}
 		unheard := errors.New("unheard")
@@ -142,7 +142,7 @@ func TestWhatFailedIsNotKept(t *testing.T) {
 		next := &slow{fail: errors.New("broken")}
 		c := NewCache(next, 0)
 		for range 2 {
-			if got, err := spoken(t.Context(), t, c, spokenText("hello")); got != "hello" || !errors.Is(err, next.fail) {
+			if got, err := soundOf(t.Context(), t, c, spokenText("hello")); got != "hello" || !errors.Is(err, next.fail) {
 				t.Errorf("%q, %v", got, err)
 			}
 		}
@@ -159,7 +159,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 		say := func(text string, made int32) {
 			t.Helper()
 			before := next.calls.Load()
-			if got, err := spoken(t.Context(), t, c, spokenText(text)); got != text || err != nil || next.calls.Load()-before != made {
+			if got, err := soundOf(t.Context(), t, c, spokenText(text)); got != text || err != nil || next.calls.Load()-before != made {
 				t.Errorf("%q: %q, %v, made %d times", text, got, err, next.calls.Load()-before)
 			}
 		}

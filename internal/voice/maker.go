@@ -89,7 +89,7 @@ var errSilent = errors.New("the speaker was silent for too long")
 func (m *maker) speak(x making) error {
 	o := &m.x.all.o
 	u := Utterance{
-		CompanyID: m.x.start.CompanyID, Voice: m.x.voice, Language: m.x.language(), Text: pronounced(x.part.text), Rate: m.rate(),
+		CompanyID: m.x.start.CompanyID, Voice: m.x.voice, Language: m.x.language(), Text: pronounced(x.part.text, m.x.language()), Rate: m.rate(),
 	}
 	if u.Text == "" {
 		return nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"carillon/internal/voice/spoken"
 )
 
 const (
@@ -63,9 +65,9 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// pronounced is a text as it is spoken: of addresses their host, and no marks of formatting.
-func pronounced(text string) string {
-	text = link.ReplaceAllString(text, "$2")
+// pronounced is a text as it is spoken: of addresses their host, no marks of formatting, and numbers by the rules of the language.
+func pronounced(text, language string) string {
+	text = spoken.Text(link.ReplaceAllString(text, "$2"), language)
 	text = marks.ReplaceAllString(text, " ")
 	return strings.TrimSpace(spaces.ReplaceAllString(text, " "))
 }

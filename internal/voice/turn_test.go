@@ -109,7 +109,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.pieces, got, c.want)
 		}
 	}
-	if got := pronounced("See **this**: https://www.acme.test/a/b?c=d and `that`"); got != "See this : acme.test and that" {
+	if got := pronounced("See **this**: https://www.acme.test/a/b?c=d and `that`", "de"); got != "See this : acme.test and that" {
 		t.Errorf("%q", got)
 	}
 }

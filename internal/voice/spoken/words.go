@@ -1,0 +1,52 @@
+package spoken
+
+// words are those of one language.
+type words struct {
+	at, dot, dash, underscore, plus string
+	percent                         string
+	and                             string // between an hour and its minutes; empty: nothing
+	months                          [12]string
+	cents                           string // between an amount and its cents
+	of                              string // between a scale such as million and a currency
+	currencies                      map[string]currency
+}
+
+// currency has the names of one and of several.
+type currency struct{ one, many, cent, cents string }
+
+var languages = map[string]words{ //nolint:gochecknoglobals // read only
+	"en": {
+		at: "at", dot: "dot", dash: "dash", underscore: "underscore", plus: "plus", percent: "percent", cents: "and",
+		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+		currencies: map[string]currency{
+			"USD": {"dollar", "dollars", "cent", "cents"}, "EUR": {"euro", "euros", "cent", "cents"}, "GBP": {"pound", "pounds", "penny", "pence"},
+			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "soles", "centimo", "centimos"},
+		},
+	},
+	"es": {
+		at: "arroba", dot: "punto", dash: "guion", underscore: "guion bajo", plus: "más", percent: "por ciento", and: "y", cents: "con", of: "de",
+		months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+		currencies: map[string]currency{
+			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "céntimo", "céntimos"}, "GBP": {"libra", "libras", "penique", "peniques"},
+			"BRL": {"real", "reales", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "soles", "céntimo", "céntimos"},
+		},
+	},
+	"pt": {
+		at: "arroba", dot: "ponto", dash: "hífen", underscore: "sublinhado", plus: "mais", percent: "por cento", and: "e", cents: "e", of: "de",
+		months: [12]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"},
+		currencies: map[string]currency{
+			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "cêntimo", "cêntimos"}, "GBP": {"libra", "libras", "péni", "pence"},
+			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "sóis", "cêntimo", "cêntimos"},
+		},
+	},
+}
+
+// pesos are the languages in whose countries $ is a peso.
+var pesos = map[string]bool{ //nolint:gochecknoglobals // read only
+	"es-mx": true, "es-co": true, "es-ar": true, "es-cl": true, "es-uy": true, "es-do": true, "es-cu": true,
+}
+
+// codes are the currencies of symbols and of codes that share a name.
+var codes = map[string]string{ //nolint:gochecknoglobals // read only
+	"US$": "USD", "R$": "BRL", "S/": "PEN", "€": "EUR", "£": "GBP", "MXN": "peso", "COP": "peso", "ARS": "peso", "CLP": "peso",
+}
