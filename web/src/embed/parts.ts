@@ -16,14 +16,18 @@ export function visitorOf(store: string): { id: string; created_at: string } {
   return kept;
 }
 
-/** dress gives the button its style by a made sheet, which a site's policy for styles does not concern, and places it for good. */
+/**
+ * dress gives the button its style by a made sheet, which a site's policy for styles does not concern, and places it for good: beside
+ * the body, whose content single-page navigation may replace. A frame that is moved begins anew.
+ */
 export function dress(host: HTMLElement, root: ShadowRoot, css: string): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   root.adoptedStyleSheets = [sheet];
-  const place = () => { if (!host.isConnected) document.body.append(host); };
+  const page = document.documentElement;
+  const place = () => { if (!host.isConnected) page.append(host); };
   place();
-  new MutationObserver(place).observe(document.body, { childList: true }); // single-page navigation may replace the body's content
+  new MutationObserver(place).observe(page, { childList: true });
 }
 
 /** styleOf is what button and frame have in common, at `offset` pixels from their side. */
