@@ -2,9 +2,11 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 
 	"carillon/internal/app"
 	"carillon/internal/config"
+	"carillon/internal/voice/voicetest"
 	"carillon/web"
 )
 
@@ -40,12 +43,14 @@ func TestPagesInABrowser(t *testing.T) {
 	need(t, chromium != "", "the pages are tried in Chromium, which is not installed (or name it in CHROMIUM)")
 	need(t, web.Embedded().Built(), "the pages are not built: run make web")
 
-	ready, _ := start(t, map[string][]string{"demo": {"true"}})
+	services := httptest.NewServer(voicetest.NewServer(nil)) // which transcribe for agents
+	t.Cleanup(services.Close)
+	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}})
 	empty, printed := start(t, nil)
 	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
 	ctx, cancel := context.WithTimeout(t.Context(), 11*time.Minute)
 	defer cancel()
-	files, err := filepath.Glob("../../web/e2e/*.test.mjs")
+	files, err := filepath.Glob("../../web/e2e/" + cmp.Or(os.Getenv("PAGES"), "*") + ".test.mjs") // PAGES=voice runs one of them
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests in web/e2e: %v", err)
 	}
@@ -54,7 +59,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	c := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=spec", "--test-concurrency=1"}, files...)...)
 	c.Dir = "../../web"
-	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
+	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CARILLON_VOICE="+services.URL, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -27,8 +27,11 @@ export interface Line {
   /** Of the agent's response. */
   id?: number;
   sources?: Source[];
-  /** It was cut off here. */
+  /** It was cut off after what is shown. It may go on, until it is known what was heard of it. */
   cut?: boolean;
+  held?: boolean;
+  /** Where the sound of this id begins in the text. */
+  from?: number;
   /** It was typed here, and the server has not been seen to have it. */
   typed?: boolean;
   seq?: number;
@@ -78,6 +81,7 @@ export type Change =
   | { do: "response"; id: number; text: string; whole: boolean; at: number }
   | { do: "shown"; id: number; shown: number; done: boolean }
   | { do: "interrupted"; id: number }
+  | { do: "resumed"; id: number }
   | { do: "corrected"; id: number; text: string }
   | { do: "choices"; choices: string[] }
   | { do: "sources"; id: number; sources: Source[] }
@@ -109,8 +113,12 @@ export function reduce(m: Model, c: Change): Model {
       return lines(m, (l) => (l.id === c.id && !l.cut ? { ...l, text: c.text } : l));
     }
     case "shown": return lines(m, (l) => (l.id === c.id && !l.done ? { ...l, shown: c.done ? l.text.length : Math.max(l.shown, c.shown), done: c.done } : l));
-    case "interrupted": return lines(m, (l) => (l.id !== undefined && l.id <= c.id && !l.done ? { ...l, cut: true, done: true, text: l.text.slice(0, l.shown).trimEnd() } : l));
-    case "corrected": return lines(m, (l) => (l.id === c.id ? { ...l, cut: true, done: true, text: c.text, shown: c.text.length } : l));
+    case "interrupted": return lines(m, (l) => (l.id !== undefined && l.id <= c.id && !l.done ? { ...l, cut: true, held: true, done: true } : l));
+    case "resumed": {
+      const last = m.lines.findLast((l) => l.held);
+      return lines(m, (l) => (l === last ? { ...l, id: c.id, cut: false, held: false, done: false, from: l.shown } : l));
+    }
+    case "corrected": return lines(m, (l) => (l.id === c.id ? { ...l, cut: true, held: false, done: true, text: c.text, shown: c.text.length } : l));
     case "choices": return { ...m, choices: c.choices };
     case "sources": return lines(m, (l) => (l.id === c.id ? { ...l, sources: c.sources } : l));
     case "turn": {

@@ -24,10 +24,16 @@ describe("what is said", () => {
 
   it("ends where it was cut off, and then says what was heard of it", () => {
     let m = after(response(1, "Good day to you"), { do: "shown", id: 1, shown: 8, done: false }, { do: "interrupted", id: 1 });
-    expect(m.lines).toMatchObject([{ text: "Good day", cut: true, done: true }]);
+    expect(m.lines).toMatchObject([{ shown: 8, cut: true, done: true }]);
     m = reduce(m, { do: "corrected", id: 1, text: "Good day to" });
     m = reduce(m, response(1, "Good day to you")); // too late
     expect(said(m)).toEqual(["agent: Good day to"]);
+  });
+
+  it("goes on where it was cut off when that was only noise", () => {
+    const m = after(response(1, "Good day to you"), { do: "shown", id: 1, shown: 8, done: false }, { do: "interrupted", id: 1 }, { do: "resumed", id: 2 }, { do: "shown", id: 2, shown: 11, done: false });
+    expect(m.lines).toMatchObject([{ id: 2, text: "Good day to you", shown: 11, cut: false, done: false, from: 8 }]);
+    expect(said(reduce(m, { do: "corrected", id: 2, text: "Good day to" }))).toEqual(["agent: Good day to"]);
   });
 
   it("leaves nothing half shown when the next response begins", () => {

@@ -112,7 +112,8 @@ export class Voice {
 
   private closed(c: Closing): void {
     this.aloud?.stop();
-    if (c.by === "page" || c.by === "server") { this.change({ do: "ended", left: c.by === "page", at: Date.now() }); return; }
+    const over = c.error instanceof Refused && c.error.status === 409; // it ended while the connection was lost
+    if (c.by === "page" || c.by === "server" || over) { this.change({ do: "ended", left: c.by === "page", at: Date.now() }); return; }
     const refused = c.error instanceof Refused;
     this.change({ do: "failed", failure: c.by === "refused" && !refused ? "refused" : failureOf(c.error), detail: refused ? (c.error as Refused).message : c.reason });
   }
@@ -130,14 +131,16 @@ export class Voice {
   }
 
   private progressed(id: number, ms: number, playing: boolean): void {
+    if (playing && ms > 0 && !this.played.has(id) && !this.model.lines.some((l) => l.id === id)) this.change({ do: "resumed", id }); // the speech that stopped it was none
     this.played.set(id, ms);
     for (const l of this.model.lines) {
       if (l.id === undefined || l.done || l.id > id) continue;
       if (l.id < id || (!playing && ms > 0)) {
-        this.captions.learn(l.text, this.played.get(l.id) ?? 0);
+        this.captions.learn(l.text.slice(l.from ?? 0), this.played.get(l.id) ?? 0);
         this.change({ do: "shown", id: l.id, shown: l.text.length, done: true });
       } else {
-        const shown = this.captions.spoken(l.text, ms);
+        const from = l.from ?? 0;
+        const shown = from + this.captions.spoken(l.text.slice(from), ms);
         if (shown > l.shown) this.change({ do: "shown", id: l.id, shown, done: false });
       }
     }

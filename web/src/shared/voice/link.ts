@@ -12,6 +12,7 @@ export type Connect = (address: string, protocol: string) => WebSocket;
 
 const pauses = [300, 1000, 2000, 4000, 8000, 8000, 8000, 8000];
 const silentFor = 30_000; // without a sign of life of a server that pings
+const lost = 4000; // the code of a connection that is given up while the talk goes on
 const fullAt = 256 << 10; // bytes that wait to be sent
 
 export class Link {
@@ -34,6 +35,7 @@ export class Link {
 
   start(): void {
     addEventListener("online", this.online);
+    addEventListener("offline", this.offline);
     this.watch = setInterval(() => {
       if (this.pings && this.socket && Date.now() - this.alive > silentFor) this.lose({ by: "lost" });
     }, 5000);
@@ -83,7 +85,8 @@ export class Link {
   private lose(closing: Closing): void {
     const socket = this.socket;
     this.socket = undefined;
-    socket?.close();
+    socket?.close(lost); // 1000 and no code would hang up
+    if (navigator.onLine === false) this.tries = Math.min(this.tries, 3); // what the network's absence refuses does not count
     const pause = pauses[this.tries++];
     if (pause === undefined || typeof this.address === "string") { this.end(closing); return; }
     this.onLost();
@@ -95,6 +98,8 @@ export class Link {
     clearTimeout(this.timer);
     void this.dial();
   };
+
+  private readonly offline = () => { if (this.socket) this.lose({ by: "lost" }); };
 
   get connected(): boolean { return this.socket?.readyState === 1; }
   /** full says that the network does not take what is sent. */
@@ -116,6 +121,7 @@ export class Link {
     clearTimeout(this.timer);
     clearInterval(this.watch);
     removeEventListener("online", this.online);
+    removeEventListener("offline", this.offline);
     this.onEnd(closing);
   }
 }

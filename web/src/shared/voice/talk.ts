@@ -9,7 +9,7 @@ export type { Closing, Mic, TalkEvents, TalkOptions, TalkState, Tool } from "./e
 export type { Address, Final } from "./link";
 
 const toolTime = 10_000;
-const duckAfter = 120; // milliseconds of speech
+const duckAfter = 90; // milliseconds from the first score of speech, which comes up to 96 later than that
 const breath = 300; // a pause in speech that is no end of it
 
 export class Talk {

@@ -28,7 +28,7 @@ function Said({ line: l, first, texts }: { line: Line; first: boolean; texts: Te
     <div class={"row " + (mine ? "me" : "them") + (first ? " first" : "")}>
       {first && mine && <span class="hidden">{texts.you}: </span>}
       {first && l.name && !mine && <span class="name" dir="auto">{l.name}</span>}
-      {(l.text || !l.cut) && <p class="bubble" dir="auto" aria-hidden={l.done ? undefined : "true"}>{l.done ? l.text : <>{l.text.slice(0, l.shown)}<span class="rest">{l.text.slice(l.shown)}</span></>}{l.cut && <> <span class="cut">— {texts.cut}</span></>}</p>}
+      {(l.shown > 0 || !l.cut) && <p class="bubble" dir="auto" aria-hidden={l.done ? undefined : "true"}>{l.cut ? l.text.slice(0, l.shown).trimEnd() : l.done ? l.text : <>{l.text.slice(0, l.shown)}<span class="rest">{l.text.slice(l.shown)}</span></>}{l.cut && <> <span class="cut">— {texts.cut}</span></>}</p>}
       {l.sources && l.sources.length > 0 && (
         <p class="sources"><span>{texts.sources}:</span>
           {l.sources.map((s) => (s.url && /^https?:/.test(s.url) ? <a key={s.title} href={s.url} target="_blank" rel="noopener noreferrer nofollow" dir="auto">{s.title}</a> : <b key={s.title} dir="auto">{s.title}</b>))}
