@@ -34,7 +34,7 @@ type bench struct {
 	datasets  map[string]*dataset
 	processes []*process
 	ears      string // the address of what transcribes; empty: nothing does
-	seq       int // numbers folders, files and databases
+	seq       int    // numbers folders, files and databases
 }
 
 // group is some rows that are measured together.
