@@ -47,10 +47,10 @@ func newPings() pings { return pings{seen: time.Now()} }
 
 // ping asks the client regularly whether it is there, and ends the connection of one that is not.
 func (c *Conn) ping() {
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(c.o.times.ping)
 	defer tick.Stop()
 	for {
-		m, alive := c.pings.next()
+		m, alive := c.pings.next(c.o.times.pong)
 		if !alive {
 			c.shut(websocket.StatusPolicyViolation, "No pong came in time")
 			return
@@ -65,11 +65,11 @@ func (c *Conn) ping() {
 }
 
 // next is the next ping; the client is not alive where none was answered for long.
-func (p *pings) next() (m message, alive bool) {
+func (p *pings) next(within time.Duration) (m message, alive bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if now.Sub(p.seen) > pongIn {
+	if now.Sub(p.seen) > within {
 		return m, false
 	}
 	p.last++
