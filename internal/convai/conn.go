@@ -202,6 +202,9 @@ func (c *Conn) Refuse(err error) {
 		code, kind, text, reason = codePolicy, r.kind, r.text, ""
 	} else if errors.As(err, &e) {
 		text, reason = e.Message, e.Code.String()
+		if why, ok := e.Details.Find("reason").(string); ok && (e.Code == carillon.Forbidden || e.Code == carillon.Conflict) {
+			text = why // the message is the same for all of them
+		}
 		if e.Code.Status() < http.StatusInternalServerError {
 			code = codePolicy
 		}

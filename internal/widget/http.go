@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/agent"
@@ -63,6 +64,8 @@ type Deps struct {
 	Signed  *addresses.Store
 	Search  Search
 	Engines Client // asks the servers of agents
+	// CheckEvery is how often it is checked that a talk may go on; default 20 s.
+	CheckEvery time.Duration
 	// Speaks reports whether an agent speaks, and whether it understands speech; nil: no agent answers.
 	Speaks func(a *agent.Agent) (speech, hearing bool)
 

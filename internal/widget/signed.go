@@ -153,14 +153,8 @@ func (d Deps) talkedIn(ctx context.Context, c *chats.Conversation) (*found, erro
 
 // mayOpen checks what an address is bound to: the access key, the company, the page's origin.
 func (d Deps) mayOpen(r *http.Request, x *admitted) error {
-	if x.address.KeyID != "" {
-		p, err := d.Auth.PrincipalByID(r.Context(), x.address.KeyID)
-		switch {
-		case err != nil:
-			return err
-		case !p.Allows(auth.WidgetUse):
-			return lacksScope()
-		}
+	if err := d.stillGood(r.Context(), x.address.KeyID, x.widget); err != nil {
+		return err
 	}
 	if err := d.mayUse(r, x.widget); err != nil {
 		return err
@@ -172,6 +166,21 @@ func (d Deps) mayOpen(r *http.Request, x *admitted) error {
 		return carillon.Denied("The signed address was given to a page of another origin")
 	}
 	return nil
+}
+
+// stillGood checks the company and the access key that a talk was begun with; "": with none.
+func (d Deps) stillGood(ctx context.Context, keyID string, f *found) error {
+	if f.company.Suspended {
+		return carillon.Denied("The company is suspended")
+	}
+	if keyID == "" {
+		return nil
+	}
+	p, err := d.Auth.PrincipalByID(ctx, keyID)
+	if err == nil && !p.Allows(auth.WidgetUse) {
+		err = lacksScope()
+	}
+	return err
 }
 
 // Teammate is a member of a company who tries an agent.

@@ -1,10 +1,12 @@
 package widget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/agent"
@@ -12,6 +14,9 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/voice"
 )
+
+// checkTalks is how often it is checked that a talk may go on.
+const checkTalks = 20 * time.Second
 
 // socket holds a talk on a WebSocket, from the page of a signed address.
 func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
@@ -60,6 +65,9 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error 
 		conn.Refuse(err)
 		return err
 	}
+	held, stop := context.WithCancel(ctx)
+	defer stop()
+	go d.watch(held, conn, x)
 	err = conn.Serve(ctx, s.Run, convai.Client{
 		Type: s.Type, Remark: s.Remark, Active: s.Active, ToolResult: s.ToolResult, End: s.End,
 		Score: func(turn int64, score string) { d.score(ctx, x, turn, score) },
@@ -69,6 +77,28 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error 
 		httpio.Logger(ctx, d.Log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
 	}
 	return err
+}
+
+// watch ends a talk whose company, widget or access key may no longer be used.
+func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
+	tick := time.NewTicker(cmp.Or(d.CheckEvery, checkTalks))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		f, err := d.talkedIn(ctx, x.conversation)
+		if err == nil {
+			err = d.stillGood(ctx, x.address.KeyID, f)
+		}
+		var e *carillon.Error
+		if errors.As(err, &e) && e.Code.Status() < http.StatusInternalServerError {
+			conn.Refuse(err)
+			return
+		}
+	}
 }
 
 // greeting is the widget's welcome where the agent has no greeting in the language; "": the agent's own.
@@ -86,17 +116,17 @@ func (d spoken) voiceOf(ctx context.Context, x *admitted, i *convai.Initiation) 
 		return nil, nil
 	}
 	a, err := d.agentOf(ctx, x.widget)
-	if err != nil || a == nil || a.Voice == nil {
+	if err != nil || a == nil {
 		return nil, err
 	}
-	v := *a.Voice
+	v := a.Voice.Settings()
 	if i.Voice != "" {
 		v.Name = i.Voice
 	}
 	if i.Speed != 0 {
 		v.Speed = i.Speed
 	}
-	return &v, nil
+	return v, nil
 }
 
 // score records that the visitor likes or dislikes a response.

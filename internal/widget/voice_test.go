@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -20,9 +21,11 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/conversation"
+	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/store"
 	"carillon/internal/voice"
+	"carillon/web"
 )
 
 const (
@@ -226,7 +229,7 @@ func TestASignedAddressIsGoodForOneUseByThePageThatGotIt(t *testing.T) {
 	gone := x.address("id_widget=" + voiceID)
 	x.apply(strings.Replace(setUp, "name: Acme", "name: Acme\n    status: suspended", 1))
 	refused("of a company that was suspended meanwhile", gone.URL, "", 403, "suspended")
-	x.apply(setUp)
+	x.apply(strings.Replace(setUp, "name: Acme", "name: Acme\n    status: active", 1))
 	x.apply(strings.Replace(setUp, "    widgets:\n", "    keys: [{key: ck_test_widget, label: widget, scopes: [\"widget:use\"], revoked: true}]\n    widgets:\n", 1))
 	refused("with a key that was revoked meanwhile", gone.URL, "", 401, `"reason":"revoked"`)
 }
@@ -525,5 +528,82 @@ func TestWhatAPageMayOverride(t *testing.T) {
 		if got := strings.Contains(string(text), "conversation_initiation_metadata"); err != nil || got != want {
 			t.Errorf("%s: %s, %v", id, text, err)
 		}
+	}
+}
+
+func TestATalkEndsWhenItsCompanyIsSuspendedOrItsKeyRevoked(t *testing.T) {
+	for name, change := range map[string]string{
+		"suspended": strings.Replace(setUp, "name: Acme", "name: Acme\n    status: suspended", 1),
+		"revoked":   strings.Replace(setUp, "    widgets:\n", "    keys: [{key: ck_test_widget, label: widget, scopes: [\"widget:use\"], revoked: true}]\n    widgets:\n", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newVoiceSite(t, "")
+			x.CheckEvery = 20 * time.Millisecond
+			x.serve()
+			ws, _, body := x.open(x.address("id_widget="+voiceID).URL, "")
+			if ws == nil {
+				t.Fatal(body)
+			}
+			write(t, ws, begin)
+			read(t, ws, "conversation_initiation_metadata")
+			time.Sleep(100 * time.Millisecond)
+			x.apply(change)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			for {
+				_, _, err := ws.Read(ctx)
+				if err == nil {
+					continue
+				}
+				if e := (websocket.CloseError{}); !errors.As(err, &e) || e.Code != websocket.StatusPolicyViolation || !strings.Contains(e.Reason, name) {
+					t.Error(err)
+				}
+				return
+			}
+		})
+	}
+}
+
+func TestThePageOfAVoiceWidgetIsServedWithAStrictPolicy(t *testing.T) {
+	x := newVoiceSite(t, "https://api.eu.example")
+	x.Pages = web.In(fstest.MapFS{"voice/index.html": {Data: []byte("the page")}, "voice/voice-assets/a.js": {Data: []byte("1")}})
+	router := httpio.NewRouter(x.Log, nil, Pages(x.Deps, func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := io.WriteString(w, "the root")
+		return err
+	})...)
+	server := httptest.NewServer(router)
+	t.Cleanup(server.Close)
+	get := func(path string) (*http.Response, string) {
+		t.Helper()
+		resp, err := http.Get(server.URL + path) //nolint:noctx // a test
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		text, _ := io.ReadAll(resp.Body)
+		return resp, string(text)
+	}
+	socket := strings.Replace(x.url, "http", "ws", 1)
+	const common = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; connect-src 'self' "
+	for id, policy := range map[string]string{
+		voiceID:  common + x.url + " " + socket + "; base-uri 'none'; form-action 'none'",
+		shopID:   common + x.url + " " + socket + "; base-uri 'none'; form-action 'none'; frame-ancestors " + x.url + " https://shop.example",
+		remoteID: common + x.url + " " + socket + " https://api.eu.example wss://api.eu.example; base-uri 'none'; form-action 'none'",
+	} {
+		resp, body := get("/?vw_id=" + id)
+		if got := resp.Header.Get("Content-Security-Policy"); resp.StatusCode != 200 || body != "the page" || got != policy || resp.Header.Get("Permissions-Policy") != "microphone=(self)" {
+			t.Errorf("%s: %s %q\n%s\n%s", id, resp.Status, body, got, policy)
+		}
+	}
+	for _, id := range []string{widgetID, visitorID, "x", ""} {
+		if resp, _ := get("/?vw_id=" + id); resp.StatusCode != 404 {
+			t.Error(id, resp.Status)
+		}
+	}
+	if resp, body := get("/voice-assets/a.js"); resp.StatusCode != 200 || body != "1" {
+		t.Error(resp.Status, body)
+	}
+	if _, body := get("/"); body != "the root" {
+		t.Error(body)
 	}
 }
