@@ -36,6 +36,11 @@ func Text(text, language string) string {
 	return text
 }
 
+const (
+	amounts = `(\d[\d.,' \x{a0}]*\d|\d)`
+	scales  = `(?:\s(million|billion|thousand|mil|millón|millones|milhão|milhões)\b)?`
+)
+
 // The first group of some patterns is what must stand before them, and the last what must stand after them: both stay.
 var (
 	email       = regexp.MustCompile(`()\b([A-Za-z0-9][A-Za-z0-9._+-]*)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})()`)
@@ -43,8 +48,6 @@ var (
 	isoDate     = regexp.MustCompile(`(^|[^\w.,/-])(\d{4})-(\d\d)-(\d\d)($|[^\w/-])`)
 	slashDate   = regexp.MustCompile(`(^|[^\w.,/-])(\d{1,2})/(\d{1,2})/(\d{4})($|[^\w/-])`)
 	clock       = regexp.MustCompile(`(^|[^\w.,:/-])([01]?\d|2[0-3]):([0-5]\d)(\s?[aApP]\.?[mM]\b|$|[^\w:])`)
-	amounts     = `(\d[\d.,' \x{a0}]*\d|\d)`
-	scales      = `(?:\s(million|billion|thousand|mil|millón|millones|milhão|milhões)\b)?`
 	moneyBefore = regexp.MustCompile(`(^|[^\w])(US\$|R\$|S/|\$|€|£|USD|EUR|GBP|BRL|MXN|COP|ARS|CLP|PEN)\s?` + amounts + scales + `()`)
 	moneyAfter  = regexp.MustCompile(`(^|[^\w.,])` + amounts + scales + `\s?(US\$|R\$|\$|€|£|USD|EUR|GBP|BRL|MXN|COP|ARS|CLP|PEN)($|[^\w])`)
 	percent     = regexp.MustCompile(`(^|[^\w.,])(\d+(?:[.,]\d+)?)\s?%($|[^\w])`)

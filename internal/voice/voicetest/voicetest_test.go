@@ -2,6 +2,7 @@ package voicetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"carillon/internal/agent"
@@ -36,16 +38,31 @@ var sentences = []string{
 	"What does it cost?", "Where are you?", "Can I return my shoes?", "Good morning.", "Thank you, goodbye.", "The first one.", "The second one.", "One two three.",
 }
 
+// spoken are the sentences as espeak-ng says them.
+var spoken = sync.OnceValues(func() (map[string][]int16, error) {
+	said := map[string][]int16{}
+	for _, s := range sentences {
+		pcm, err := Speak(context.Background(), s, "en", Rate)
+		if err != nil {
+			return nil, err
+		}
+		said[s] = pcm
+	}
+	return said, nil
+})
+
 func filled(t *testing.T) (*Bank, map[string][]int16) {
 	t.Helper()
 	installed(t)
-	b, said := &Bank{}, map[string][]int16{}
+	said, err := spoken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Bank{}
 	for _, s := range sentences {
-		pcm, err := b.Say(t.Context(), s, "en")
-		if err != nil {
+		if err := b.Add(s, said[s]); err != nil {
 			t.Fatal(err)
 		}
-		said[s] = pcm
 	}
 	return b, said
 }
@@ -55,7 +72,11 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	silence := func(n int) []int16 { return make([]int16, n) }
 	closest := 0.0
-	for i, text := range sentences {
+	tried := sentences
+	if testing.Short() { // under the race detector it takes a minute
+		tried = sentences[:2]
+	}
+	for i, text := range tried {
 		pcm := said[text]
 		noise := 0.1 * audio.RMS(pcm)
 		for name, heard := range map[string][]int16{
