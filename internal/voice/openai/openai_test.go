@@ -253,6 +253,12 @@ func TestTranscriptsThatFailAreReported(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
+	for text, want := range map[string]string{"[BLANK_AUDIO]": "", " (soft music) Yes. ♪": "Yes.", "¿Qué [ruido] hora?": "¿Qué hora?"} {
+		got, err := r.transcribe(t, voice.Hearing{Voice: responding("application/json", `{"text":"`+text+`"}`), Rate: 16000}, make([]int16, 16000))
+		if err != nil || got.Text != want {
+			t.Errorf("%q is %q, %v", text, got.Text, err)
+		}
+	}
 	got, err := r.transcribe(t, voice.Hearing{Voice: responding("application/json; charset=utf-8", `{"text":" Hi \n\u0000 `+strings.Repeat("é", 3000)+`"}`), Rate: 16000}, make([]int16, 16000))
 	if n := len([]rune(got.Text)); err != nil || n != 2000 || !strings.HasPrefix(got.Text, "Hi ") {
 		t.Errorf("a long transcript has %d characters, %v", n, err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/textproto"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -130,8 +131,11 @@ func (u *utterance) ask(ctx context.Context) (string, error) {
 	if len(text) > maxAnswer || json.Unmarshal(text, &answer) != nil || answer.Text == nil {
 		return "", errNoJSON
 	}
-	return voice.Plain(*answer.Text), nil
+	return voice.Plain(annotation.ReplaceAllString(*answer.Text, " ")), nil
 }
+
+// annotation is what some servers write of sounds that are no words: [BLANK_AUDIO], (music), ♪.
+var annotation = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|♪`)
 
 // form is the body of a request. What was offered goes with it as the prompt, whose words a server prefers.
 func (u *utterance) form(wav []byte) (kind string, body io.Reader, err error) {
