@@ -3,6 +3,7 @@ import { fill, useTexts } from "../../i18n";
 import { number } from "../../format";
 import type { Aloud } from "../../types";
 import { texts } from "./texts";
+import "./spoken.css";
 
 /** Spoken is the text of a turn that was said aloud. Of one that the visitor spoke into, what was not heard is struck out. */
 export function Spoken({ text, voice: v }: { text: string; voice: Aloud }) {
@@ -10,9 +11,9 @@ export function Spoken({ text, voice: v }: { text: string; voice: Aloud }) {
   const heard = v.cut ? heardOf(text, v.heard ?? "") : text;
   return (
     <>
-      <IconVolume className="inbox-aloud" size={15} role="img" aria-label={t.aloud} />
-      {heard}{v.cut && heard.length < text.length && <s className="inbox-unheard">{text.slice(heard.length)}</s>}
-      {v.cut && <span className="inbox-cut">{heard ? t.cut : t.cutAll}</span>}
+      <IconVolume className="spoken-aloud" size={15} role="img" aria-label={t.aloud} />
+      {heard}{v.cut && heard.length < text.length && <s className="spoken-unheard">{text.slice(heard.length)}</s>}
+      {v.cut && <span className="spoken-cut">{heard ? t.cut : t.cutAll}</span>}
     </>
   );
 }
@@ -32,7 +33,7 @@ export function Times({ voice: v, language }: { voice: Aloud; language: string }
   if (known.length === 0) return null;
   const sum = (v.detect_ms ?? 0) + (v.transcribe_ms ?? 0) + (v.think_ms ?? 0) + (v.first_audio_ms ?? 0);
   return (
-    <details className="inbox-times">
+    <details className="spoken-times">
       <summary title={t.times}>{ms(sum || v.length_ms || 0)}</summary>
       <dl>{known.map(([name, n]) => <div key={name} style={{ display: "contents" }}><dt>{name}</dt><dd>{ms(n)}</dd></div>)}</dl>
     </details>
