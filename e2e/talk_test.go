@@ -356,7 +356,7 @@ func TestAPersonTalksWithTheAgent(t *testing.T) {
 	time.Sleep(700 * time.Millisecond)
 	began := time.Now()
 	c.speech <- interrupt
-	m, at := c.wait("interruption", nil)
+	_, at := c.wait("interruption", nil)
 	if took := at.Sub(began); took > 900*time.Millisecond {
 		t.Errorf("it went on for %v while the person spoke", took)
 	}

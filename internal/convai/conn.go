@@ -119,7 +119,7 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	}
 	c.line = newLine(c)
 	c.finish = sync.OnceFunc(func() { close(c.done) })
-	go c.write()
+	go c.write() //nolint:contextcheck,gosec // it outlives the request's context, which ends with the handler
 	go c.watch()
 	return c, nil
 }
@@ -197,10 +197,9 @@ func (c *Conn) turnOf(response int64) (turn int64, ok bool) {
 // internal ones.
 func (c *Conn) Refuse(err error) {
 	code, kind, text, reason := codeInternal, typeUnknown, "Something went wrong", carillon.InternalError.String()
-	var e *carillon.Error
 	if r := refusedBy(err); r != nil {
 		code, kind, text, reason = codePolicy, r.kind, r.text, ""
-	} else if errors.As(err, &e) {
+	} else if e, ok := errors.AsType[*carillon.Error](err); ok {
 		text, reason = e.Message, e.Code.String()
 		if why, ok := e.Details.Find("reason").(string); ok && (e.Code == carillon.Forbidden || e.Code == carillon.Conflict) {
 			text = why // the message is the same for all of them

@@ -309,7 +309,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 func quiet(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
 	for {
 		if _, err := c.Line().Read(ctx); err != nil {
-			return nil
+			return nil //nolint:nilerr // the line has ended
 		}
 	}
 }
@@ -415,7 +415,7 @@ func TestWhatIsRefused(t *testing.T) {
 	})
 	t.Run("no socket", func(t *testing.T) {
 		x := serve(t, quiet)
-		resp, err := http.Get(x.server.URL + "/socket") //nolint:noctx // a test
+		resp, err := http.Get(x.server.URL + "/socket")
 		if err != nil {
 			t.Fatal(err)
 		}

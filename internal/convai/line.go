@@ -138,7 +138,7 @@ var errLeft = errors.New("the client has left")
 func audio(pcm []int16, response int64) []byte {
 	raw := make([]byte, 0, 2*chunk)
 	for _, s := range pcm {
-		raw = binary.LittleEndian.AppendUint16(raw, uint16(s)) //nolint:gosec // the bits
+		raw = binary.LittleEndian.AppendUint16(raw, uint16(s))
 	}
 	b := make([]byte, 0, base64.StdEncoding.EncodedLen(len(raw))+80)
 	b = append(b, `{"type":"audio","audio_event":{"audio_base_64":"`...)
@@ -156,7 +156,7 @@ func samples(encoded string) ([]int16, bool) {
 	}
 	pcm := make([]int16, len(raw)/2)
 	for i := range pcm {
-		pcm[i] = int16(binary.LittleEndian.Uint16(raw[2*i:])) //nolint:gosec // the bits
+		pcm[i] = int16(binary.LittleEndian.Uint16(raw[2*i:]))
 	}
 	return pcm, true
 }

@@ -119,7 +119,7 @@ func (d spoken) handoff(r *http.Request, t *talk) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := chat{d.Deps}.stateOf(r.Context(), c)
+	x, err := chat(d).stateOf(r.Context(), c)
 	return voiceState{x.State, x.Position}, err
 }
 
@@ -160,7 +160,7 @@ func (d spoken) turns(r *http.Request, t *talk) (any, error) {
 	}
 	x := turnsView{t.Conversation, t.conversation.State, []chats.TurnView{}}
 	for i := range turns {
-		if view, shown := (chat{d.Deps}).view(&turns[i]); shown {
+		if view, shown := chat(d).view(&turns[i]); shown {
 			x.Turns = append(x.Turns, view)
 		}
 	}
@@ -177,5 +177,5 @@ func (d spoken) rate(r *http.Request, t *talk) (any, error) {
 }
 
 func (d spoken) rated(r *http.Request, t *talk, body *jsonbody.Object) (any, error) {
-	return chat{d.Deps}.rated(r, t.session, body)
+	return chat(d).rated(r, t.session, body)
 }
