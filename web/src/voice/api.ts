@@ -1,5 +1,5 @@
 // The routes of the voice widget.
-import type { Widget } from "./host";
+import type { Customer, Widget } from "./host";
 import type { ServerTurn } from "./model";
 
 /** Refused is an answer of Carillon that is no success. */
@@ -41,8 +41,8 @@ export class Api {
   configuration(language: string): Promise<Widget> { return this.send("GET", "", { ...this.credentials, language }); }
 
   /** session is a new signed address: of a new conversation, or of the same while there is a token. */
-  async session(customer: string, language: string): Promise<Session> {
-    const s = await this.send<Session>("GET", "/signed-url", { ...this.credentials, customer_id: customer, language });
+  async session({ id, identity, page }: Customer, language: string): Promise<Session> {
+    const s = await this.send<Session>("GET", "/signed-url", { ...this.credentials, customer_id: id, language, ...(identity && { identity }), ...(page && { page }) });
     this.token = s.conversation_token || this.token;
     return s;
   }

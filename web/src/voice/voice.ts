@@ -26,6 +26,7 @@ export class Voice {
   constructor(private readonly api: Api, private readonly host: Host, public widget: Widget, private readonly customer: Customer, public language: string) {
     this.texts = textsFor(language, widget.texts);
     host.onMessage = (m) => {
+      if (m.type === "set_user") customer.identity = String(m.identity ?? ""); // of the next conversation
       const waiting = this.tools.get(String(m.id));
       if (m.type !== "tool" || !waiting) return;
       this.tools.delete(String(m.id));
@@ -80,7 +81,7 @@ export class Voice {
 
   private async address(talk: Talk, again: boolean): Promise<string> {
     if (!again) this.api.token = "";
-    const s: Session = await this.api.session(this.customer.id, this.language);
+    const s: Session = await this.api.session(this.customer, this.language);
     if (talk === this.talk) this.change({ do: "conversation", id: s.conversation_id });
     return s.signed_url;
   }
