@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"carillon/internal/agent"
@@ -16,7 +17,7 @@ var espeaks = sync.OnceValue(func() bool { return espeak.New().Available(context
 
 // speaks reports whether an agent speaks on this installation, and whether it understands speech; nil: no agent responds.
 func speaks(a *agent.Agent) (speech, hearing bool) {
-	if a != nil && a.Engine == "elevenlabs" {
+	if a != nil && a.Engine == "elevenlabs" && a.ElevenLabs != nil {
 		return true, true
 	}
 	speech = espeaks()
@@ -32,7 +33,7 @@ func understands(a *agent.Agent) bool {
 	case "", agent.DefaultTranscriber:
 		return false
 	case "pocketsphinx":
-		return sphinx.New().Available() == nil
+		return sphinx.New().Available() == nil && strings.HasPrefix(strings.ToLower(a.Language), "en") // it knows no other language
 	}
 	return true
 }

@@ -24,12 +24,14 @@ const (
 	elsewhereIn = 8 * time.Second
 )
 
+// elsewhere reports whether an agent is one at ElevenLabs.
+func elsewhere(a *agent.Agent) bool {
+	return a != nil && a.Engine == "elevenlabs" && a.ElevenLabs != nil
+}
+
 // elsewhere hands out an address at ElevenLabs, whose agent then talks with the visitor: only the company's key is used here, and
 // what is said is not seen. Errors: service_unavailable.
 func (d Deps) elsewhere(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
-	if a.ElevenLabs == nil {
-		return nil, upstream(fmt.Errorf("agent %s has no agent at ElevenLabs", a.ID))
-	}
 	address, err := d.ask(ctx, a.ElevenLabs)
 	if err != nil {
 		return nil, upstream(err)
@@ -76,7 +78,7 @@ func upstream(err error) error {
 
 // socketsOf are the sources that a page connects to beyond our own, for a policy: those of the service that the agent is at.
 func socketsOf(a *agent.Agent) string {
-	if a == nil || a.Engine != "elevenlabs" || a.ElevenLabs == nil {
+	if !elsewhere(a) {
 		return ""
 	}
 	origin := originOf(cmp.Or(a.ElevenLabs.BaseURL, elevenLabs))

@@ -141,7 +141,7 @@ func (d spoken) signedURL(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a != nil && a.Engine == "elevenlabs" {
+	if elsewhere(a) {
 		return d.elsewhere(r.Context(), a, s)
 	}
 	return d.sign(r.Context(), s)
