@@ -173,11 +173,11 @@ function Bubble({ turn, first, t, language, me, name, times }: BubbleProps) {
       {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
       {turn.file ? <File file={turn.file} t={t} /> : null}
       {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
-      {turn.voice && times && <Times voice={turn.voice} language={language} />}
       {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
       {turn.sources && turn.sources.length > 0 && (
         <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>
       )}
+      {turn.voice && times && <Times voice={turn.voice} language={language} />}
     </div>
   );
 }

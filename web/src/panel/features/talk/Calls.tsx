@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { useNavigate } from "@tanstack/react-router";
-import { useCall } from "./current";
+import { hangUp } from "./call";
+import { currentCall, useCall } from "./current";
 import { CallBar } from "./CallBar";
 import { Ringing } from "./Ringing";
 import { useRings } from "./useRings";
@@ -12,6 +13,7 @@ export default function Calls() {
   const navigate = useNavigate();
   const show = (id: string, mine = false) => void navigate({ to: "/inbox", search: (now: Record<string, unknown>) => ({ ...now, c: id, ...(mine && { folder: "mine", closed: undefined, q: undefined }) }) });
   const { list, silence } = useRings(show);
+  useEffect(() => () => { if (currentCall()) hangUp(); }, []); // another company, or signed out
   useEffect(() => {
     document.documentElement.dataset.call = call ? "yes" : "no";
     return () => { delete document.documentElement.dataset.call; };
