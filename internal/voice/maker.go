@@ -68,6 +68,9 @@ func (m *maker) run() {
 				continue
 			}
 			err := m.speak(x)
+			if x.ctx.Err() != nil {
+				continue // it was cleared: that is no failure of the speaker
+			}
 			m.pass(x, piece{part: x.part, end: true, err: err})
 		}
 	}
