@@ -417,6 +417,13 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	}
 	c.send(`{"type":"user_message","text":"What are your opening hours?","client_id":"t1"}`)
 	c.wait("agent_response", saying("nine in the morning"))
+	for _, node := range []*program{first, second} { // a page whose network changed, before it was noticed that the old connection is gone
+		before := c
+		c = talk(t, sign(t, node.url, s.Token).URL)
+		if status := before.end(); status != websocket.StatusNormalClosure {
+			t.Error("the talk on the other node was closed with", status)
+		}
+	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- second.app.Stop(context.WithoutCancel(t.Context())) }()
 	if status := c.end(); status != websocket.StatusServiceRestart {

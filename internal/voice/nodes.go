@@ -38,6 +38,7 @@ const (
 	parcelEvent   = "event"
 	parcelBeat    = "beat"
 	parcelLeft    = "left"
+	parcelOpened  = "opened" // a person talks on the node From now
 )
 
 const refusedConflict = "conflict"
@@ -47,7 +48,7 @@ const refusedConflict = "conflict"
 type parcel struct {
 	What           string     `json:"w"`
 	To             string     `json:"t"`           // an end of a wire; of join: the end that is to be made
-	From           string     `json:"f,omitempty"` // of join: the end to respond to
+	From           string     `json:"f,omitempty"` // of join: the end to respond to; of opened: the node
 	CompanyID      string     `json:"c,omitempty"` // of join, as what follows
 	ConversationID string     `json:"k,omitempty"`
 	AccountID      string     `json:"a,omitempty"`
@@ -273,7 +274,24 @@ func (s *Sessions) received(ctx context.Context, payload string) {
 		e.take(&p)
 	case p.What == parcelJoin && s.Talking(p.CompanyID, p.ConversationID):
 		go s.connect(ctx, &p)
+	case p.What == parcelOpened && p.From != s.id:
+		s.mu.Lock()
+		s.replace(talkKey{p.CompanyID, p.ConversationID})
+		s.mu.Unlock()
 	default:
+	}
+}
+
+// opened lets the other nodes end the talk that a conversation has there.
+func (s *Sessions) opened(ctx context.Context, key talkKey) {
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	text, err := json.Marshal(parcel{What: parcelOpened, From: s.id, CompanyID: key.companyID, ConversationID: key.conversationID})
+	if err == nil {
+		err = s.o.Nodes.Notify(ctx, nodesChannel, string(text))
+	}
+	if err != nil {
+		s.o.Log.WarnContext(ctx, "end the talk on other nodes", "error", err)
 	}
 }
 

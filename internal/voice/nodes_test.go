@@ -126,3 +126,32 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 		time.Sleep(time.Second)
 	})
 }
+
+func TestAPersonWhoComesBackOnAnotherNodeEndsTheTalkOnThisOne(t *testing.T) {
+	b := &bus{}
+	talk(t, func(r *rig) { r.nodes = b }, func(r *rig) {
+		ctx, stop := context.WithCancel(r.t.Context())
+		other := voice.NewSessions(voice.Options{
+			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b, Log: slog.New(slog.DiscardHandler),
+		})
+		var runs sync.WaitGroup
+		runs.Go(func() { _ = r.sessions.Run(ctx) })
+		runs.Go(func() { _ = other.Run(ctx) })
+		r.wait(2 * time.Second)
+		if len(r.shown(voice.Ended)) != 0 {
+			t.Error("it ended before")
+		}
+		if _, err := other.Open(ctx, voice.Start{CompanyID: company, ConversationID: talkID, Show: func(voice.Event) {}}); err != nil {
+			t.Error(err)
+		}
+		r.wait(5 * time.Second)
+		if ended := r.shown(voice.Ended); len(ended) != 1 || ended[0].Code != "replaced" {
+			t.Errorf("ended with %+v", ended)
+		}
+		if r.dialogue.left {
+			t.Error("the conversation ended too")
+		}
+		stop()
+		runs.Wait()
+	})
+}

@@ -51,6 +51,7 @@ type Options struct {
 type Sessions struct {
 	o     Options
 	wires *wires
+	id    string // of this node, among those that talk with persons
 	mu    sync.Mutex
 	live  map[talkKey]*Session
 	open  int
@@ -66,7 +67,7 @@ func NewSessions(o Options) *Sessions {
 	if o.Most == 0 {
 		o.Most = 300
 	}
-	return &Sessions{o: o, wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{}}
+	return &Sessions{o: o, id: carillon.NewID(time.Now()), wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{}}
 }
 
 // Start describes a talk that is to begin.
@@ -81,7 +82,8 @@ type Start struct {
 	Voice                     *agent.Voice      // replaces the agent's; nil: the agent's
 }
 
-// Open prepares a talk, which Session.Run holds. A talk that the conversation has on this node is ended: its person came back.
+// Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back, before
+// it was noticed that they are gone.
 // Errors: not_found, service_unavailable.
 func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	talk, err := s.o.Dialogue.Begin(ctx, start.CompanyID, start.ConversationID)
@@ -96,12 +98,20 @@ func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 			{Key: "reason", Value: "Too many people are talking on this node"},
 		}}
 	}
-	if before := s.live[x.key()]; before != nil {
-		before.call(func(l *loop) { l.finish("replaced") })
-	}
+	s.replace(x.key())
 	s.live[x.key()] = x
 	s.open++
+	if s.o.Nodes != nil {
+		go s.opened(context.WithoutCancel(ctx), x.key())
+	}
 	return x, nil
+}
+
+// replace ends the talk that a conversation has on this node. It is called with mu held.
+func (s *Sessions) replace(key talkKey) {
+	if before := s.live[key]; before != nil {
+		before.call(func(l *loop) { l.finish("replaced") })
+	}
 }
 
 // closed forgets a talk that is over.
