@@ -146,15 +146,20 @@ func (s *server) hearing(rate int) voice.Hearing {
 	}
 }
 
-func newTranscriber(t *testing.T) *Transcriber {
-	client := egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Timeout: 2 * time.Second})
+func newTranscriber(t *testing.T, whole time.Duration) *Transcriber {
+	client := egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Timeout: time.Minute})
 	t.Cleanup(client.Close)
-	return New(Options{Client: client.Sockets(), Dial: 2 * time.Second, Whole: 300 * time.Millisecond})
+	return New(Options{Client: client.Sockets(), Dial: time.Minute, Whole: whole})
 }
 
 func transcribe(t *testing.T, h voice.Hearing, pcm []int16) (voice.Transcript, error) {
 	t.Helper()
-	u, err := newTranscriber(t).Listen(t.Context(), h)
+	return transcribeWithin(t, time.Minute, h, pcm)
+}
+
+func transcribeWithin(t *testing.T, whole time.Duration, h voice.Hearing, pcm []int16) (voice.Transcript, error) {
+	t.Helper()
+	u, err := newTranscriber(t, whole).Listen(t.Context(), h)
 	if err != nil {
 		return voice.Transcript{}, err
 	}
@@ -247,13 +252,17 @@ func TestWhatFailsIsReported(t *testing.T) {
 		h := s.hearing(16000)
 		c.spoil(s, &h)
 		if h.Rate == 1 {
-			_, err := newTranscriber(t).Listen(t.Context(), h)
+			_, err := newTranscriber(t, time.Minute).Listen(t.Context(), h)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
-		_, err := transcribe(t, h, second)
+		whole := time.Minute
+		if c.want == errSilent.Error() {
+			whole = 300 * time.Millisecond
+		}
+		_, err := transcribeWithin(t, whole, h, second)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "ws:") || strings.Contains(err.Error(), "sk-") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
@@ -275,7 +284,7 @@ func TestOfALongUtteranceTheBeginningIsTaken(t *testing.T) {
 func TestWhatIsGivenUpEndsTheConnection(t *testing.T) {
 	s := newServer(t)
 	s.stallAt = 1
-	u, err := newTranscriber(t).Listen(t.Context(), s.hearing(16000))
+	u, err := newTranscriber(t, time.Minute).Listen(t.Context(), s.hearing(16000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +295,7 @@ func TestWhatIsGivenUpEndsTheConnection(t *testing.T) {
 	}
 	u.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	u, err = newTranscriber(t).Listen(ctx, s.hearing(16000))
+	u, err = newTranscriber(t, time.Minute).Listen(ctx, s.hearing(16000))
 	if err != nil {
 		t.Fatal(err)
 	}
