@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Line } from "../model";
 import type { Texts } from "../texts";
 import type { Voice } from "../voice";
@@ -9,7 +9,12 @@ export function Log({ voice, all = false }: { voice: Voice; all?: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
   const last = m.lines[m.lines.length - 1];
-  useLayoutEffect(() => { if (!away && box.current) box.current.scrollTop = all ? 0 : box.current.scrollHeight; }, [m.lines.length, last?.text, m.tentative, m.choices.length, m.handoff, away, m.notice]);
+  useLayoutEffect(() => { if (!away && box.current) box.current.scrollTop = all ? 0 : box.current.scrollHeight; }, [m.lines.length, last?.text, last?.sources, m.tentative, m.choices.length, m.handoff, away, m.notice, m.mic.problem]);
+  useEffect(() => { // the orb shrinks, the keyboard of a telephone comes up
+    const follow = new ResizeObserver(() => { if (!away && !all && box.current) box.current.scrollTop = box.current.scrollHeight; });
+    follow.observe(box.current!);
+    return () => follow.disconnect();
+  }, [away, all]);
   const scrolled = () => { const b = box.current!; setAway(b.scrollHeight - b.scrollTop - b.clientHeight > 60); };
   // Without a transcript there are captions still: of the last that the agent says.
   const lines = widget.transcript === false && !all ? m.lines.filter((l, i) => i >= m.lines.length - 1 || l.author === "system").slice(-2) : m.lines;

@@ -13,7 +13,7 @@ export function Talking({ voice, host }: { voice: Voice; host: Host }) {
   const { model: m, texts, widget } = voice;
   const levels = useMemo(() => () => voice.talk?.level ?? { input: 0, output: 0 }, [voice]);
   const small = useSmall();
-  const full = m.lines.length > 3 || m.choices.length > 0 || m.handoff === "queued";
+  const full = m.lines.length > 3 || m.choices.length > 0 || m.handoff === "queued" || !!m.mic.problem || m.lines.some((l) => l.text.length > 140);
   const person = widget.talk_to_person !== false && (m.handoff === "bot" || m.handoff === "missed") && m.conversation !== "" && m.state !== "connecting";
   return (
     <div class="page">
