@@ -143,6 +143,21 @@ describe("a visitor who wants to talk with a person", () => {
     for (const p of [ana, ben, away]) p.context().check();
   });
 
+  it("is answered in writing", async (t) => {
+    const p = await teammate(t, "Olga");
+    const v = await visitor(t);
+    await ask(v);
+    await ring(p, v).getByRole("button", { name: "Answer by text" }).click();
+    await ring(p, v).waitFor({ state: "detached" });
+    await until(async () => (await stateOf(v)).state === "active", "Olga has it");
+    await p.getByRole("textbox", { name: "Reply" }).fill("I am in a meeting, but I can write.");
+    await p.getByRole("textbox", { name: "Reply" }).press("Enter");
+    await v.frame.getByText("I am in a meeting, but I can write.").waitFor();
+    assert.equal(await p.evaluate(() => globalThis.voiceSeen.asked), 0, "the microphone is not asked for");
+    await p.getByRole("button", { name: "Answer by voice" }).waitFor(); // still possible
+    p.context().check();
+  });
+
   it("is heard by a teammate without a microphone, who writes", async (t) => {
     const p = await teammate(t, "Nina", { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme: "dark" }, { refuse: "NotAllowedError" });
     const v = await visitor(t);

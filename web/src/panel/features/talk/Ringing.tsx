@@ -1,10 +1,13 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { IconBellOff, IconMessage, IconPhone, IconPhoneIncoming } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
+import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { writing } from "../../ui/keys";
+import { failed } from "../../ui/problem";
 import { startCall } from "./current";
 import { waited, type Ring } from "./rings";
+import { problem } from "./say";
 import { texts } from "./texts";
 
 /** Ringing are the visitors who wait on the line, in a corner of every page. */
@@ -13,6 +16,16 @@ export function Ringing({ list, show, silence }: { list: Ring[]; show: (id: stri
   const [now, tick] = useState(Date.now);
   useEffect(() => { const i = setInterval(() => tick(Date.now()), 1000); return () => clearInterval(i); }, []);
   const answer = (r: Ring) => { show(r.id, true); void startCall({ id: r.id, name: r.name, agent: r.agent, from: "" }); };
+  const write = async (r: Ring) => {
+    silence(r.id);
+    show(r.id, true);
+    try {
+      await post(`/conversations/${r.id}/take`, { from: "" });
+    } catch (e) {
+      if (e instanceof Problem && e.status === 409) problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
+      else failed(e);
+    }
+  };
   const first = list[0];
   useEffect(() => {
     const keys = (e: KeyboardEvent) => {
@@ -36,7 +49,7 @@ export function Ringing({ list, show, silence }: { list: Ring[]; show: (id: stri
           </div>
           <div className="ring-answers">
             <Tooltip label="V" disabled={r !== first}><Button color="green" leftSection={<IconPhone size={16} />} onClick={() => answer(r)}>{t.answerVoice}</Button></Tooltip>
-            <Button variant="default" leftSection={<IconMessage size={16} />} onClick={() => { silence(r.id); show(r.id); }}>{t.answerText}</Button>
+            <Button variant="default" leftSection={<IconMessage size={16} />} onClick={() => void write(r)}>{t.answerText}</Button>
           </div>
         </div>
       ))}
