@@ -2,6 +2,7 @@ package convai
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -83,13 +84,23 @@ type Conn struct {
 // shown is a response that the client got, and its turn.
 type shown struct{ response, turn int64 }
 
-// Check reports whether a request asks for a socket. Errors: validation_failed.
+// keyLength is how many bytes the key of a handshake has (RFC 6455, section 4.1).
+const keyLength = 16
+
+// Check reports whether a request asks for a socket, so that Accept will not refuse it. Errors: validation_failed.
 func Check(r *http.Request) error {
 	if !carriesToken(r.Header, "Connection", "upgrade") || !carriesToken(r.Header, "Upgrade", "websocket") {
 		return carillon.Invalid("Upgrade", "This route takes WebSocket connections only")
 	}
 	if r.Header.Get("Sec-Websocket-Version") != "13" {
 		return carillon.Invalid("Sec-WebSocket-Version", "Must be 13")
+	}
+	keys := r.Header.Values("Sec-Websocket-Key")
+	if len(keys) != 1 {
+		return carillon.Missing("Sec-WebSocket-Key")
+	}
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != keyLength {
+		return carillon.Invalid("Sec-WebSocket-Key", "Must be 16 bytes in base64")
 	}
 	return nil
 }

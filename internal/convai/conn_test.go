@@ -413,6 +413,31 @@ func TestWhatIsRefused(t *testing.T) {
 			t.Error("closed with", code)
 		}
 	})
+	t.Run("half a handshake", func(t *testing.T) {
+		x := serve(t, quiet)
+		for _, h := range []map[string]string{
+			{"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAA"}, {"Sec-WebSocket-Version": "13"}, {"Sec-WebSocket-Version": "8", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="},
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.server.URL+"/socket", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Connection", "keep-alive, Upgrade")
+			r.Header.Set("Upgrade", "websocket")
+			for name, value := range h {
+				r.Header.Set(name, value)
+			}
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), `"field":"Sec-WebSocket-`) {
+				t.Error(h, resp.Status, string(text))
+			}
+		}
+	})
 	t.Run("no socket", func(t *testing.T) {
 		x := serve(t, quiet)
 		resp, err := http.Get(x.server.URL + "/socket")
