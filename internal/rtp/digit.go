@@ -1,0 +1,60 @@
+package rtp
+
+import (
+	"strings"
+	"time"
+)
+
+// Digits by RFC 4733, section 2: a packet names the key and for how long it has been pressed; the last one has its end bit set.
+const (
+	keys         = "0123456789*#ABCD"
+	digitTime    = 100 * time.Millisecond
+	digitPause   = 80 * time.Millisecond
+	digitVolume  = 10
+	endBit       = 0x80
+	endRepeats   = 3 // the end is sent so often, for it may be lost
+	digitsMost   = 64
+	payloadBytes = 4
+)
+
+// press is a key while it is sent.
+type press struct {
+	key   byte
+	begun uint32 // timestamp
+	ticks int
+}
+
+// payload is the packet of a tick since the key was pressed. last: it is the last one.
+func (p *press) payload() (b [payloadBytes]byte, last bool) {
+	down := int(digitTime / frameTime)
+	length := min(p.ticks+1, down) * frameSamples
+	b = [payloadBytes]byte{p.key, digitVolume, byte(length >> 8), byte(length)}
+	if p.ticks+1 >= down {
+		b[1] |= endBit
+	}
+	return b, p.ticks+1 >= down+endRepeats-1
+}
+
+// keyOf is the event of a digit.
+func keyOf(digit rune) (key byte, ok bool) {
+	i := strings.IndexRune(keys, digit)
+	return byte(max(i, 0)), i >= 0
+}
+
+// pressed follows the digits that come: each is reported once, however many of its packets come.
+type pressed struct {
+	known bool
+	begun uint32
+}
+
+// take returns the digit that a packet begins; 0: none.
+func (p *pressed) take(timestamp uint32, payload []byte) rune {
+	if len(payload) < payloadBytes || int(payload[0]) >= len(keys) || p.known && p.begun == timestamp {
+		return 0
+	}
+	if p.known && int32(timestamp-p.begun) < 0 { // of an earlier one, late
+		return 0
+	}
+	p.known, p.begun = true, timestamp
+	return rune(keys[payload[0]])
+}

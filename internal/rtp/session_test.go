@@ -1,0 +1,234 @@
+package rtp
+
+import (
+	"context"
+	"crypto/rand"
+	"math"
+	mathrand "math/rand/v2"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/audio"
+)
+
+// pair are two sessions that talk with each other over loopback.
+func pair(t *testing.T, law audio.Law, encrypted bool, wrap func(net.PacketConn) net.PacketConn) (a, b *Session) {
+	t.Helper()
+	listen := func() net.PacketConn {
+		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	one, other := listen(), listen()
+	to := func(c net.PacketConn) netip.AddrPort { return c.LocalAddr().(*net.UDPAddr).AddrPort() }
+	oa, ob := Options{Conn: wrap(one), Remote: to(other), Law: law, Digits: 101}, Options{Conn: other, Remote: to(one), Law: law, Digits: 101}
+	if encrypted {
+		k1, k2 := make([]byte, 30), make([]byte, 30)
+		_, _ = rand.Read(k1)
+		_, _ = rand.Read(k2)
+		oa.Keys, ob.Keys = &Keys{k1, k2}, &Keys{k2, k1}
+	}
+	a, err := New(oa)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = New(ob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = a.Close(), b.Close() })
+	return a, b
+}
+
+// speech is sound that resembles speech: a pitch that moves, in syllables.
+func speech(d time.Duration) []int16 {
+	pcm := make([]int16, int(d*Rate/time.Second))
+	phase := 0.0
+	for i := range pcm {
+		at := float64(i) / Rate
+		phase += (140 + 60*math.Sin(at*2.1)) / Rate
+		level := math.Max(0, math.Sin(at*2*math.Pi*3.5))
+		pcm[i] = int16(9000 * level * (math.Sin(2*math.Pi*phase) + 0.5*math.Sin(6*math.Pi*phase+1)))
+	}
+	return pcm
+}
+
+func record(s *Session, d time.Duration) (all []int16) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	for {
+		pcm, err := s.Read(ctx)
+		if err != nil {
+			return all
+		}
+		all = append(all, pcm...)
+	}
+}
+
+// lossy drops and exchanges packets.
+type lossy struct {
+	net.PacketConn
+	mu   sync.Mutex
+	held []byte
+	to   net.Addr
+	rand *mathrand.Rand
+}
+
+func (l *lossy) WriteTo(b []byte, to net.Addr) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch r := l.rand.Float64(); {
+	case r < 0.05:
+		return len(b), nil
+	case r < 0.15 && l.held == nil:
+		l.held, l.to = append([]byte(nil), b...), to
+		return len(b), nil
+	}
+	n, err := l.PacketConn.WriteTo(b, to)
+	if l.held != nil {
+		_, _ = l.PacketConn.WriteTo(l.held, l.to)
+		l.held = nil
+	}
+	return n, err
+}
+
+func TestSoundArrives(t *testing.T) {
+	plain := func(c net.PacketConn) net.PacketConn { return c }
+	for _, c := range []struct {
+		name      string
+		law       audio.Law
+		encrypted bool
+		wrap      func(net.PacketConn) net.PacketConn
+		least     float64
+	}{
+		{"mu law", audio.Mu, false, plain, 0.99},
+		{"a law, encrypted", audio.A, true, plain, 0.99},
+		{"five of a hundred lost, others exchanged", audio.Mu, false, func(c net.PacketConn) net.PacketConn {
+			return &lossy{PacketConn: c, rand: mathrand.New(mathrand.NewPCG(1, 2))}
+		}, 0.9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, b := pair(t, c.law, c.encrypted, c.wrap)
+			want := speech(2 * time.Second)
+			if err := a.Write(want); err != nil {
+				t.Fatal(err)
+			}
+			got := record(b, 2500*time.Millisecond)
+			if ncc, _ := audio.Correlate(got, want); ncc < c.least {
+				lost, packets := b.Lost()
+				t.Errorf("it correlates by %.3f; %d of %d lost", ncc, lost, packets)
+			}
+		})
+	}
+}
+
+func TestDigitsArriveOnceEach(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t, audio.Mu, true, func(c net.PacketConn) net.PacketConn {
+		return &lossy{PacketConn: c, rand: mathrand.New(mathrand.NewPCG(3, 4))}
+	})
+	a.SendDigits("42#*0x1")
+	got := ""
+	for end := time.After(3 * time.Second); len(got) < 6; {
+		select {
+		case d := <-b.Digits():
+			got += string(d)
+		case <-end:
+			t.Fatalf("got %q", got)
+		}
+	}
+	time.Sleep(300 * time.Millisecond)
+	if len(b.Digits()) > 0 || got != "42#*01" {
+		t.Errorf("got %q and %d more", got, len(b.Digits()))
+	}
+}
+
+func TestNobodyElsePutsAWordIn(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t, audio.Mu, false, func(c net.PacketConn) net.PacketConn { return c })
+	_ = a.Write(speech(time.Second))
+	record(b, 300*time.Millisecond)
+	before := *b.remote.Load()
+	stranger, err := net.Dial("udp4", b.o.Conn.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	packet := make([]byte, 172)
+	packet[0] = 0x80
+	_, packets := b.Lost()
+	for range 5 {
+		_, _ = stranger.Write(packet)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if *b.remote.Load() != before {
+		t.Error("a stranger got the call")
+	}
+	if _, now := b.Lost(); now > packets+4 {
+		t.Errorf("%d packets more", now-packets)
+	}
+}
+
+func TestJitter(t *testing.T) {
+	frame := func(v int16) []int16 { return []int16{v * 8} }
+	for _, c := range []struct {
+		name string
+		seqs []uint16 // 0: a tick passes
+		want []int16  // of each tick; -1: none
+	}{
+		{"waits for three", []uint16{1, 0, 2, 0, 3, 0, 0, 0}, []int16{-1, -1, 8, 16, 24}},
+		{"puts in order", []uint16{2, 1, 3, 0, 0, 0}, []int16{8, 16, 24}},
+		{"hides what is lost", []uint16{1, 2, 4, 5, 0, 0, 0, 0, 0}, []int16{8, 16, 8, 32, 40}},
+		{"drops what is late", []uint16{1, 2, 4, 5, 6, 0, 0, 0, 3, 0, 0, 0}, []int16{8, 16, 8, 32, 40, 48}},
+		{"wraps", []uint16{65534, 65535, 65533, 0, 0, 0}, []int16{-24, -16, -8}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := newJitter()
+			var got []int16
+			for _, seq := range c.seqs {
+				if seq > 0 {
+					j.add(seq, frame(int16(seq)))
+					continue
+				}
+				v := int16(-1)
+				if pcm := j.take(); pcm != nil {
+					v = pcm[0]
+				}
+				got = append(got, v)
+			}
+			if len(got) != len(c.want) {
+				t.Fatalf("%v", got)
+			}
+			for i := range got {
+				if got[i] != c.want[i] {
+					t.Errorf("%v, want %v", got, c.want)
+					break
+				}
+			}
+		})
+	}
+}
+
+func FuzzPacket(f *testing.F) {
+	f.Add([]byte{0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3})
+	f.Add([]byte{0x80, 101, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x80, 0, 160})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := &Session{o: Options{Digits: 101}, jitter: newJitter(), digits: make(chan rune, 1)}
+		from := netip.MustParseAddrPort("127.0.0.1:1")
+		s.remote.Store(&from)
+		s.take(b, from)
+		s.take(b, from)
+		for range 4 {
+			s.jitter.take()
+		}
+		if len(s.jitter.frames) > mostFrames {
+			t.Error("unbounded")
+		}
+	})
+}
