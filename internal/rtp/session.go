@@ -381,3 +381,16 @@ func (s *Session) accept(from netip.AddrPort) bool {
 	s.remote.Store(&from)
 	return true
 }
+
+// Pressed reports digits that came by another way than the sound.
+func (s *Session) Pressed(digits string) {
+	for _, d := range digits {
+		if _, ok := keyOf(d); !ok {
+			continue
+		}
+		select {
+		case s.digits <- d:
+		default:
+		}
+	}
+}

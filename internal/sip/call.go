@@ -1,0 +1,428 @@
+package sip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+
+	"carillon/internal/rtp"
+)
+
+// By is who ended a call.
+type By string
+
+// Who ends calls.
+const (
+	Us     By = "us"
+	Them   By = "them"
+	System By = "system" // the program, or the network
+)
+
+// Cause is why a call ended.
+type Cause struct {
+	By   By
+	Text string
+}
+
+const contentSDP = "application/sdp"
+
+// Call is a call that was answered. Its sound is a voice.Line.
+type Call struct {
+	*rtp.Session
+	e      *Engine
+	dialog *dialog
+	own    *description
+	far    *description
+	keys   *rtp.Keys
+
+	mu       sync.Mutex
+	cause    *Cause
+	held     bool
+	done     chan struct{}
+	changing sync.Mutex // one re-INVITE at a time
+	timer    sessionTimer
+	acked    chan struct{} // of a call to us: closed with its ACK
+	ack      sync.Once
+}
+
+func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call {
+	c := &Call{Session: s, e: e, dialog: d, own: own, far: far, done: make(chan struct{}), acked: make(chan struct{})}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls[d.id()] = c
+	return c
+}
+
+// Done is closed when the call has ended.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
+// Cause is why the call ended; it is there once it did.
+func (c *Call) Cause() Cause {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == nil {
+		return Cause{}
+	}
+	return *c.cause
+}
+
+// Held reports whether the far side holds the call.
+func (c *Call) Held() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
+}
+
+// Encrypted reports whether the sound is.
+func (c *Call) Encrypted() bool { return c.far.secure }
+
+// HangUp ends the call. It returns once the far side knows, or does not respond.
+func (c *Call) HangUp(ctx context.Context) {
+	if c.over(Cause{By: Us, Text: "BYE"}) {
+		if err := c.dialog.bye(ctx, ""); err != nil {
+			c.e.o.Log.DebugContext(ctx, "hang up", "error", err)
+		}
+	}
+}
+
+// over ends the call here; it reports false where it was over.
+func (c *Call) over(why Cause) bool {
+	c.mu.Lock()
+	if c.cause != nil {
+		c.mu.Unlock()
+		return false
+	}
+	c.cause = &why
+	c.mu.Unlock()
+	c.timer.stop()
+	c.e.mu.Lock()
+	delete(c.e.calls, c.dialog.id())
+	c.e.mu.Unlock()
+	_ = c.Session.Close()
+	close(c.done)
+	return true
+}
+
+// find is the call that a request of the far side belongs to; nil: none.
+func (e *Engine) find(r *sip.Request) *Call {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.calls[idOf(r)]
+}
+
+func respond(tx sip.ServerTransaction, r *sip.Request, code int, reason string) {
+	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil)) // the far side repeats what it gets no response to
+}
+
+const (
+	gone     = "Call/Transaction Does Not Exist"
+	okReason = "OK"
+)
+
+// ended takes a BYE.
+func (e *Engine) ended(r *sip.Request, tx sip.ServerTransaction) {
+	c := e.find(r)
+	if c == nil {
+		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+		return
+	}
+	respond(tx, r, sip.StatusOK, okReason)
+	text := "BYE"
+	if h := r.GetHeader("Reason"); h != nil {
+		text = "BYE, " + short(h.Value())
+	}
+	c.over(Cause{By: Them, Text: text})
+}
+
+const shortest = 120
+
+// short is a text of the far side that goes into records.
+func short(s string) string {
+	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s), "")
+	if len(s) > shortest {
+		s = strings.ToValidUTF8(s[:shortest], "")
+	}
+	return s
+}
+
+// late takes a CANCEL for what is over or never was; sipgo gives others to their INVITE.
+func (e *Engine) late(r *sip.Request, tx sip.ServerTransaction) {
+	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+}
+
+// asked takes an OPTIONS.
+func (e *Engine) asked(r *sip.Request, tx sip.ServerTransaction) {
+	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, nil)
+	res.AppendHeader(sip.NewHeader("Allow", allowed))
+	res.AppendHeader(sip.NewHeader("Accept", contentSDP))
+	_ = tx.Respond(res)
+}
+
+const allowed = "INVITE, ACK, CANCEL, BYE, UPDATE, INFO, OPTIONS"
+
+// informed takes an INFO: digits of telephones that send no RFC 4733.
+func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
+	c := e.find(r)
+	if c == nil {
+		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+		return
+	}
+	respond(tx, r, sip.StatusOK, okReason)
+	if h := r.ContentType(); h == nil || !strings.HasPrefix(strings.ToLower(h.Value()), "application/dtmf-relay") {
+		return
+	}
+	for line := range strings.Lines(string(r.Body())) {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(name), "signal") {
+			c.Session.Pressed(strings.TrimSpace(value))
+		}
+	}
+}
+
+// updated takes an UPDATE: a session timer's refresh, or a change of the sound.
+func (e *Engine) updated(r *sip.Request, tx sip.ServerTransaction) {
+	e.change(r, tx)
+}
+
+// change responds to a re-INVITE or an UPDATE.
+func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
+	c := e.find(r)
+	if c == nil {
+		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+		return
+	}
+	if !c.changing.TryLock() {
+		respond(tx, r, sip.StatusRequestPending, "Request Pending")
+		return
+	}
+	defer c.changing.Unlock()
+	var body []byte
+	if len(r.Body()) > 0 {
+		far, err := parse(string(r.Body()))
+		if err != nil {
+			respond(tx, r, sip.StatusNotAcceptableHere, "Not Acceptable Here")
+			return
+		}
+		if far.secure != c.far.secure {
+			respond(tx, r, sip.StatusNotAcceptableHere, "Not Acceptable Here")
+			return
+		}
+		answer := far.answer(c.own)
+		c.own = answer
+		c.heed(far)
+		body = []byte(answer.String())
+	} else if r.Method == sip.INVITE { // the far side wants an offer, and answers it in its ACK
+		body = []byte(c.own.String())
+	}
+	if contact := r.Contact(); contact != nil {
+		c.dialog.target = *contact.Address.Clone()
+	}
+	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, body)
+	if len(body) > 0 {
+		res.AppendHeader(sip.NewHeader("Content-Type", contentSDP))
+	}
+	res.AppendHeader(c.dialog.contact.Clone())
+	res.AppendHeader(sip.NewHeader("Allow", allowed))
+	c.timer.respondTo(r, res)
+	_ = tx.Respond(res)
+}
+
+// heed takes what the far side says about its sound from now on.
+func (c *Call) heed(far *description) {
+	c.mu.Lock()
+	c.far, c.held = far, far.held()
+	c.mu.Unlock()
+	c.Session.Hold(far.held())
+	if !far.address.IsUnspecified() {
+		c.Session.Redirect(far.remote())
+	}
+}
+
+// refresh keeps the session alive: the far side ends a call whose session is not refreshed.
+func (c *Call) refresh(ctx context.Context) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	r := c.dialog.request(sip.INVITE, []byte(c.own.String()), contentSDP)
+	c.timer.request(r)
+	res, err := c.reinvite(ctx, r)
+	if err != nil {
+		return err
+	}
+	if far, err := parse(string(res.Body())); err == nil {
+		c.heed(far)
+	}
+	c.timer.agree(res)
+	return nil
+}
+
+// reinvite sends an INVITE within the call and acknowledges its 200.
+func (c *Call) reinvite(ctx context.Context, r *sip.Request) (*sip.Response, error) {
+	tx, err := c.e.client.TransactionRequest(ctx, r, sipgo.ClientRequestBuild)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		select {
+		case res := <-tx.Responses():
+			switch {
+			case res.IsProvisional():
+				continue
+			case !res.IsSuccess():
+				return nil, &Refused{Code: res.StatusCode, Reason: short(res.Reason)}
+			}
+			seq := r.CSeq().SeqNo
+			tx.OnRetransmission(func(*sip.Response) { _ = c.dialog.acknowledge(seq) })
+			return res, c.dialog.acknowledge(seq)
+		case <-tx.Done():
+			return nil, errors.Join(errNoResponse, tx.Err())
+		case <-ctx.Done():
+			tx.Terminate()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Refused is a final response other than 2xx.
+type Refused struct {
+	Code   int
+	Reason string
+}
+
+// Error implements error.
+func (r *Refused) Error() string { return strconv.Itoa(r.Code) + " " + r.Reason }
+
+// sessionTimer is that of RFC 4028: a call whose side has gone ends, instead of lasting for ever.
+type sessionTimer struct {
+	mu       sync.Mutex
+	call     *Call
+	expires  int // seconds; 0: no timer
+	ours     bool
+	least    int
+	timer    *time.Timer
+	finished bool
+}
+
+const (
+	sessionExpires = 1800
+	sessionLeast   = 90
+	headerExpires  = "Session-Expires"
+	headerLeast    = "Min-SE"
+)
+
+// request asks for a timer.
+func (t *sessionTimer) request(r *sip.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	expires, refresher := sessionExpires, ""
+	if t.expires > 0 {
+		expires, refresher = t.expires, ";refresher=uac"
+	}
+	r.AppendHeader(sip.NewHeader("Supported", "timer"))
+	r.AppendHeader(sip.NewHeader(headerExpires, strconv.Itoa(max(expires, t.least))+refresher))
+	r.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(max(sessionLeast, t.least))))
+}
+
+// expiresOf reads a Session-Expires; 0: there is none.
+func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, refresher string) {
+	h := m.GetHeader(headerExpires)
+	if h == nil {
+		if h = m.GetHeader("x"); h == nil {
+			return 0, ""
+		}
+	}
+	value, parameters, _ := strings.Cut(h.Value(), ";")
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || n <= 0 || n > 1<<20 {
+		return 0, ""
+	}
+	for _, p := range strings.Split(parameters, ";") {
+		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); strings.EqualFold(name, "refresher") {
+			refresher = strings.ToLower(value)
+		}
+	}
+	return n, refresher
+}
+
+// agree takes what the far side's 200 to our request says.
+func (t *sessionTimer) agree(res *sip.Response) {
+	n, refresher := expiresOf(res)
+	t.start(n, refresher != "uas")
+}
+
+// respondTo takes what a request of the far side says, and answers it.
+func (t *sessionTimer) respondTo(r *sip.Request, res *sip.Response) {
+	n, refresher := expiresOf(r)
+	if n == 0 {
+		return
+	}
+	supported := false
+	for _, h := range r.GetHeaders("Supported") {
+		supported = supported || strings.Contains(strings.ToLower(h.Value()), "timer")
+	}
+	if refresher == "" || !supported {
+		refresher = "uas"
+	}
+	t.start(n, refresher == "uas")
+	res.AppendHeader(sip.NewHeader(headerExpires, fmt.Sprintf("%d;refresher=%s", n, refresher)))
+	if supported {
+		res.AppendHeader(sip.NewHeader("Require", "timer"))
+	}
+}
+
+// start begins to count. Who refreshes does so at half the time; the other side gives up a little before its end.
+func (t *sessionTimer) start(expires int, ours bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	if t.expires, t.ours = expires, ours; expires == 0 || t.finished || t.call == nil {
+		return
+	}
+	second := t.call.e.o.Second
+	if ours {
+		t.timer = time.AfterFunc(time.Duration(expires)*second/2, t.refresh)
+		return
+	}
+	t.timer = time.AfterFunc(time.Duration(expires-min(32, expires/3))*second, func() { t.giveUp("the session was not refreshed") })
+}
+
+func (t *sessionTimer) refresh() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(t.expires)*t.call.e.o.Second/3)
+	defer cancel()
+	err := t.call.refresh(ctx)
+	var refused *Refused
+	switch {
+	case err == nil:
+	case errors.As(err, &refused) && refused.Code == sip.StatusRequestPending: // both sides at once
+		time.AfterFunc(2*t.call.e.o.Second, t.refresh)
+	default:
+		t.giveUp("the session could not be refreshed: " + short(err.Error()))
+	}
+}
+
+func (t *sessionTimer) giveUp(why string) {
+	if t.call.over(Cause{By: System, Text: why}) {
+		_ = t.call.dialog.bye(context.Background(), "")
+	}
+}
+
+func (t *sessionTimer) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.finished = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}

@@ -1,0 +1,464 @@
+package sip
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+	"github.com/icholy/digest"
+
+	"carillon/internal/rtp"
+)
+
+// Trunk is who calls are placed with.
+type Trunk struct {
+	Host      string // host, or host:port
+	Transport string // udp, tcp or tls
+	Domain    string // of the addresses of both sides; "": the host
+	Username  string // "": calls need no password
+	Password  string
+	Encrypt   bool // the sound, by SRTP
+}
+
+// Dial is a call that is to be placed.
+type Dial struct {
+	Trunk  Trunk
+	To     string // number, or user
+	From   string // number that the far side sees
+	Name   string // beside it
+	CallID string // "": one is made
+	Ring   time.Duration
+	// What happens on the way; each may be nil, and is called on the goroutine of Dial.
+	OnRinging func(code int, reason string)
+	OnEarly   func(s *rtp.Session) // sound comes before the answer: an announcement, say
+	OnFrame   func(in, out []int16)
+	OnLadder  func(step string) // each message, in a line, for a test call
+}
+
+// Reasons for which Dial fails, beside Refused.
+var (
+	// ErrUnreachable means that nothing came from the far side: it may not exist, or is not reached.
+	ErrUnreachable = errors.New("the telephone company does not respond")
+	// ErrUnanswered means that nobody answered in time.
+	ErrUnanswered = errors.New("nobody answered")
+	// ErrSound means that both sides have no sound in common.
+	ErrSound = errors.New("both sides have no kind of sound in common")
+)
+
+const (
+	// unreachableAfter is how long the first response may take.
+	unreachableAfter = 8 * time.Second
+	// answerAfter is how long a far side may say nothing but 100.
+	defaultRing    = 45 * time.Second
+	maxRedirects   = 3
+	maxPasswords   = 2
+	cancelTimeout  = 6 * time.Second
+	maxRingTimeout = 5 * time.Minute
+)
+
+// Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
+// dialog of each INVITE is left: one that is answered while it is canceled is ended.
+func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
+	x, err := e.newDialing(d)
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.run(ctx)
+	if c == nil {
+		x.close()
+	}
+	return c, err
+}
+
+// dialing is a call that is being placed.
+type dialing struct {
+	e       *Engine
+	d       Dial
+	dialog  *dialog
+	own     *description
+	session *rtp.Session // nil until sound may come
+	conn    net.PacketConn
+	timer   sessionTimer
+
+	tx        sip.ClientTransaction
+	invite    *sip.Request
+	responded bool // something came
+	redirects int
+	passwords int
+	longer    bool
+	answered  string // the tag of the far side that answered
+}
+
+func (e *Engine) newDialing(d Dial) (*dialing, error) {
+	if d.Ring <= 0 {
+		d.Ring = defaultRing
+	}
+	d.Ring = min(d.Ring, maxRingTimeout)
+	host := e.hostFor(d.Trunk.Host)
+	conn, err := e.ports.open(host)
+	if err != nil {
+		return nil, err
+	}
+	x := &dialing{e: e, d: d, conn: conn}
+	port := conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+	x.own = offer(host, port, d.Trunk.Encrypt)
+	if d.CallID == "" {
+		x.d.CallID = rand.Text()
+	}
+	target, domain, err := d.Trunk.target(d.To)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	transport := strings.ToUpper(d.Trunk.Transport)
+	own := e.address.Port()
+	if transport == "TLS" {
+		own = e.tls.Port()
+	}
+	from := &sip.FromHeader{DisplayName: d.Name, Address: sip.Uri{Scheme: "sip", User: d.From, Host: domain}, Params: sip.NewParams()}
+	from.Params.Add("tag", rand.Text())
+	contact := sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: d.From, Host: host.String(), Port: int(own), UriParams: sip.NewParams()}}
+	if transport != "UDP" {
+		contact.Address.UriParams.Add("transport", strings.ToLower(transport))
+	}
+	x.dialog = &dialog{
+		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: d.To, Host: domain}, Params: sip.NewParams()},
+		target: target, contact: contact, transport: transport, seq: 1,
+	}
+	return x, nil
+}
+
+// target is the address of a number, and the domain of both sides.
+func (t *Trunk) target(to string) (target sip.Uri, domain string, err error) {
+	host, port := t.Host, 0
+	if h, p, err := net.SplitHostPort(t.Host); err == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil {
+			return target, "", fmt.Errorf("the port of the trunk %q: %w", t.Host, err)
+		}
+		host, port = h, int(n)
+	}
+	target = sip.Uri{Scheme: "sip", User: to, Host: host, Port: port, UriParams: sip.NewParams()}
+	if tr := strings.ToLower(t.Transport); tr != "udp" {
+		target.UriParams.Add("transport", tr)
+	}
+	if domain = t.Domain; domain == "" {
+		domain = host
+	}
+	return target, domain, nil
+}
+
+func (x *dialing) close() {
+	if x.session != nil {
+		_ = x.session.Close()
+		return
+	}
+	_ = x.conn.Close()
+}
+
+func (x *dialing) ladder(format string, args ...any) {
+	if x.d.OnLadder != nil {
+		x.d.OnLadder(fmt.Sprintf(format, args...))
+	}
+}
+
+// send sends the INVITE, with what it has by now.
+func (x *dialing) send(ctx context.Context) (err error) {
+	if x.tx != nil {
+		x.tx.Terminate()
+		x.dialog.seq++
+	}
+	auth := x.invite
+	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
+	r.AppendHeader(sip.NewHeader("Allow", allowed))
+	x.timer.request(r)
+	if auth != nil {
+		for _, name := range []string{"Authorization", "Proxy-Authorization"} {
+			if h := auth.GetHeader(name); h != nil {
+				r.AppendHeader(sip.NewHeader(name, h.Value()))
+			}
+		}
+	}
+	x.invite = r
+	x.ladder("▶ INVITE %s over %s", r.Recipient.Addr(), x.dialog.transport)
+	x.tx, err = x.e.client.TransactionRequest(context.WithoutCancel(ctx), r, sipgo.ClientRequestBuild)
+	if err != nil {
+		return errors.Join(ErrUnreachable, err)
+	}
+	return nil
+}
+
+// run waits for the answer.
+func (x *dialing) run(ctx context.Context) (*Call, error) {
+	if err := x.send(ctx); err != nil {
+		return nil, err
+	}
+	quiet := time.NewTimer(unreachableAfter)
+	defer quiet.Stop()
+	ring := time.NewTimer(x.d.Ring)
+	defer ring.Stop()
+	for {
+		select {
+		case res := <-x.tx.Responses():
+			quiet.Stop()
+			x.responded = true
+			c, again, err := x.take(ctx, res)
+			if c != nil || err != nil {
+				return c, err
+			}
+			if again {
+				quiet.Reset(unreachableAfter)
+			}
+		case <-x.tx.Done():
+			if !x.responded {
+				return nil, errors.Join(ErrUnreachable, x.tx.Err())
+			}
+			return nil, errors.Join(ErrUnanswered, x.tx.Err())
+		case <-quiet.C:
+			x.tx.Terminate()
+			return nil, ErrUnreachable
+		case <-ring.C:
+			return nil, errors.Join(ErrUnanswered, x.cancel(ctx))
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), x.cancel(ctx))
+		}
+	}
+}
+
+// take takes a response. again: the INVITE was sent again.
+func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
+	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
+	switch code := res.StatusCode; {
+	case code == 100:
+		return nil, false, nil
+	case code < 200:
+		x.early(res)
+		return nil, false, nil
+	case code < 300:
+		c, err = x.answer(ctx, res)
+		return c, false, err
+	case code < 400 && x.redirects < maxRedirects && res.Contact() != nil:
+		x.redirects++
+		x.dialog.target = *res.Contact().Address.Clone()
+		return nil, true, x.send(ctx)
+	case (code == 401 || code == 407) && x.d.Trunk.Password != "" && x.passwords < maxPasswords:
+		x.passwords++
+		if err := x.authorize(res); err != nil {
+			return nil, false, errors.Join(&Refused{code, short(res.Reason)}, err)
+		}
+		return nil, true, x.send(ctx)
+	case code == 422 && !x.longer:
+		x.longer = true
+		if h := res.GetHeader(headerLeast); h != nil {
+			x.timer.least, _ = strconv.Atoi(strings.TrimSpace(h.Value()))
+		}
+		return nil, true, x.send(ctx)
+	default:
+		return nil, false, &Refused{code, short(res.Reason)}
+	}
+}
+
+// early takes a provisional response: it rings, and sound may come.
+func (x *dialing) early(res *sip.Response) {
+	if x.d.OnRinging != nil {
+		x.d.OnRinging(res.StatusCode, short(res.Reason))
+	}
+	if len(res.Body()) == 0 || x.session != nil {
+		return
+	}
+	far, err := parse(string(res.Body()))
+	if err != nil {
+		return // the answer may be better
+	}
+	if x.sound(far) == nil && x.d.OnEarly != nil {
+		x.d.OnEarly(x.session)
+	}
+}
+
+// sound starts the session with what the far side says.
+func (x *dialing) sound(far *description) error {
+	if far.secure != x.own.secure {
+		return ErrSound
+	}
+	o := rtp.Options{Conn: x.conn, Remote: far.remote(), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame}
+	if far.secure {
+		o.Keys = &rtp.Keys{Local: x.own.keys[0].key, Remote: far.keys[0].key}
+	}
+	s, err := rtp.New(o)
+	if err != nil {
+		return err
+	}
+	x.session = s
+	return nil
+}
+
+// answer takes a 200: the call is there.
+func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
+	d := x.settle(res)
+	seq := x.dialog.seq
+	x.answered = tagOf(d.remote.Params)
+	x.tx.OnRetransmission(func(again *sip.Response) { x.repeated(d, again, seq) })
+	if err := d.acknowledge(seq); err != nil {
+		return nil, errors.Join(ErrUnreachable, err)
+	}
+	x.ladder("▶ ACK")
+	far, err := parse(string(res.Body()))
+	if err == nil && x.session == nil {
+		err = x.sound(far)
+	}
+	if err != nil {
+		_ = d.bye(ctx, `SIP;cause=488;text="Not Acceptable Here"`)
+		return nil, errors.Join(ErrSound, err)
+	}
+	c := x.e.newCall(d, x.session, x.own, far)
+	c.heed(far)
+	c.timer.call, c.timer.least = c, x.timer.least
+	c.timer.agree(res)
+	return c, nil
+}
+
+// settle is the dialog that a 200 makes.
+func (x *dialing) settle(res *sip.Response) *dialog {
+	d := &dialog{
+		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
+		transport: x.dialog.transport, seq: x.dialog.seq, routes: routesOf(res, true), destination: res.Source(),
+	}
+	if to := res.To(); to != nil {
+		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
+	}
+	if contact := res.Contact(); contact != nil {
+		d.target = *contact.Address.Clone()
+	}
+	return d
+}
+
+// repeated takes a 200 that comes again: the ACK was lost. One with another tag is of another telephone that was rung: it is ended.
+func (x *dialing) repeated(d *dialog, res *sip.Response, seq uint32) {
+	if !res.IsSuccess() {
+		return
+	}
+	if to := res.To(); to == nil || tagOf(to.Params) == x.answered {
+		_ = d.acknowledge(seq)
+		return
+	}
+	other := x.settle(res)
+	_ = other.acknowledge(seq)
+	go func() { _ = other.bye(context.Background(), "") }()
+}
+
+// cancel gives the call up: a telephone that rings stops. One that is answered in that moment is hung up.
+func (x *dialing) cancel(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer stop()
+	defer x.tx.Terminate()
+	sent := false
+	for {
+		if x.responded && !sent {
+			sent = true
+			x.ladder("▶ CANCEL")
+			go x.sendCancel(ctx)
+		}
+		select {
+		case res := <-x.tx.Responses():
+			x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
+			x.responded = true
+			switch {
+			case res.IsProvisional():
+			case res.IsSuccess(): // both crossed
+				d := x.settle(res)
+				err := d.acknowledge(x.dialog.seq)
+				x.ladder("▶ ACK, BYE")
+				return errors.Join(err, d.bye(ctx, ""))
+			default:
+				return nil
+			}
+		case <-x.tx.Done():
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (x *dialing) sendCancel(ctx context.Context) {
+	r := sip.NewRequest(sip.CANCEL, *x.invite.Recipient.Clone())
+	maxForwards := sip.MaxForwardsHeader(70)
+	r.AppendHeader(sip.HeaderClone(x.invite.Via())) // by which it is found
+	sip.CopyHeaders("Route", x.invite, r)
+	r.AppendHeader(&maxForwards)
+	for _, h := range []sip.Header{x.invite.From(), x.invite.To(), x.invite.CallID()} {
+		r.AppendHeader(sip.HeaderClone(h))
+	}
+	r.AppendHeader(&sip.CSeqHeader{SeqNo: x.invite.CSeq().SeqNo, MethodName: sip.CANCEL})
+	r.SetBody(nil)
+	r.SetTransport(x.invite.Transport())
+	r.SetDestination(x.invite.Destination())
+	r.Laddr = x.invite.Laddr
+	tx, err := x.e.client.TransactionRequest(ctx, r, func(*sipgo.Client, *sip.Request) error { return nil })
+	if err != nil {
+		return
+	}
+	defer tx.Terminate()
+	select {
+	case <-tx.Responses():
+	case <-tx.Done():
+	case <-ctx.Done():
+	}
+}
+
+// authorize adds the password to the INVITE, as a 401 or 407 wants it.
+func (x *dialing) authorize(res *sip.Response) error {
+	challenge, header := "WWW-Authenticate", "Authorization"
+	if res.StatusCode == 407 {
+		challenge, header = "Proxy-Authenticate", "Proxy-Authorization"
+	}
+	h := res.GetHeader(challenge)
+	if h == nil {
+		return errors.New("the telephone company wants a password and does not say how")
+	}
+	chal, err := digest.ParseChallenge(h.Value())
+	if err != nil {
+		return fmt.Errorf("read how the telephone company wants the password: %w", err)
+	}
+	chal.Algorithm = strings.ToUpper(chal.Algorithm)
+	cred, err := digest.Digest(chal, digest.Options{
+		Method: sip.INVITE.String(), URI: x.invite.Recipient.Addr(), Username: x.d.Trunk.Username, Password: x.d.Trunk.Password, Count: x.passwords,
+	})
+	if err != nil {
+		return fmt.Errorf("compute the response to the password: %w", err)
+	}
+	x.invite.RemoveHeader(header)
+	x.invite.AppendHeader(sip.NewHeader(header, cred.String()))
+	return nil
+}
+
+// Check asks a trunk whether it is there (OPTIONS), and returns its response.
+func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, err error) {
+	target, domain, err := t.target("")
+	if err != nil {
+		return 0, "", err
+	}
+	host := e.hostFor(t.Host)
+	from := &sip.FromHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: domain}, Params: sip.NewParams()}
+	from.Params.Add("tag", rand.Text())
+	d := &dialog{
+		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
+		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
+		transport: strings.ToUpper(t.Transport),
+	}
+	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
+	if err != nil {
+		return 0, "", errors.Join(ErrUnreachable, err)
+	}
+	return res.StatusCode, short(res.Reason), nil
+}
+
+var _ = netip.Addr{}

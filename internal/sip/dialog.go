@@ -1,0 +1,149 @@
+package sip
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+)
+
+// dialog is what both sides know of a call (RFC 3261, section 12).
+type dialog struct {
+	e           *Engine
+	callID      string
+	local       *sip.FromHeader // with our tag
+	remote      *sip.ToHeader   // with the far side's tag
+	target      sip.Uri         // where requests go
+	routes      []string        // Route headers, in order
+	contact     sip.ContactHeader
+	transport   string
+	destination string // where the far side's packets come from; "": what the target says
+
+	mu  sync.Mutex
+	seq uint32
+}
+
+// id names a dialog as both of its sides' requests do.
+func id(callID, localTag, remoteTag string) string {
+	return callID + "\x00" + localTag + "\x00" + remoteTag
+}
+
+func (d *dialog) id() string {
+	return id(d.callID, tagOf(d.local.Params), tagOf(d.remote.Params))
+}
+
+func tagOf(p sip.HeaderParams) string {
+	tag, _ := p.Get("tag")
+	return tag
+}
+
+// idOf is the dialog that a request of the far side belongs to.
+func idOf(r *sip.Request) string {
+	from, to, call := r.From(), r.To(), r.CallID()
+	if from == nil || to == nil || call == nil {
+		return ""
+	}
+	return id(call.Value(), tagOf(to.Params), tagOf(from.Params))
+}
+
+// request is a request within the dialog.
+func (d *dialog) request(method sip.RequestMethod, body []byte, contentType string) *sip.Request {
+	d.mu.Lock()
+	if method != sip.ACK {
+		d.seq++
+	}
+	seq := d.seq
+	d.mu.Unlock()
+	return d.numbered(method, seq, body, contentType)
+}
+
+// numbered is a request of a number.
+func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, contentType string) *sip.Request {
+	r := sip.NewRequest(method, *d.target.Clone())
+	maxForwards := sip.MaxForwardsHeader(70)
+	callID := sip.CallIDHeader(d.callID)
+	r.AppendHeader(sip.HeaderClone(d.local))
+	r.AppendHeader(sip.HeaderClone(d.remote))
+	r.AppendHeader(&callID)
+	r.AppendHeader(&sip.CSeqHeader{SeqNo: seq, MethodName: method})
+	r.AppendHeader(&maxForwards)
+	r.AppendHeader(d.contact.Clone())
+	r.AppendHeader(sip.NewHeader("User-Agent", agentName))
+	for _, route := range d.routes {
+		r.AppendHeader(sip.NewHeader("Route", route))
+	}
+	if len(body) > 0 {
+		r.AppendHeader(sip.NewHeader("Content-Type", contentType))
+	}
+	r.SetBody(body)
+	r.SetTransport(d.transport)
+	if d.destination != "" && len(d.routes) == 0 {
+		r.SetDestination(d.destination)
+	}
+	return r
+}
+
+var errNoResponse = errors.New("the far side does not respond")
+
+// ask sends a request within the dialog and returns its final response.
+func (d *dialog) ask(ctx context.Context, r *sip.Request) (*sip.Response, error) {
+	tx, err := d.e.client.TransactionRequest(ctx, r, sipgo.ClientRequestBuild)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Terminate()
+	for {
+		select {
+		case res := <-tx.Responses():
+			if !res.IsProvisional() {
+				return res, nil
+			}
+		case <-tx.Done():
+			return nil, errors.Join(errNoResponse, tx.Err())
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// acknowledge sends the ACK of a 200 to an INVITE.
+func (d *dialog) acknowledge(seq uint32) error {
+	return d.e.client.WriteRequest(d.numbered(sip.ACK, seq, nil, ""), sipgo.ClientRequestBuild)
+}
+
+const byeTimeout = 5 * time.Second
+
+// bye ends the dialog.
+func (d *dialog) bye(ctx context.Context, reason string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), byeTimeout)
+	defer cancel()
+	r := d.request(sip.BYE, nil, "")
+	if reason != "" {
+		r.AppendHeader(sip.NewHeader("Reason", reason))
+	}
+	_, err := d.ask(ctx, r)
+	return err
+}
+
+// routesOf are the Route headers that Record-Route headers give: in their order for who was called, reversed for who called.
+func routesOf(m interface {
+	GetHeaders(name string) []sip.Header
+}, reversed bool) (all []string) {
+	for _, h := range m.GetHeaders("Record-Route") {
+		for _, one := range strings.Split(h.Value(), ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				all = append(all, one)
+			}
+		}
+	}
+	if reversed {
+		for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
+			all[i], all[j] = all[j], all[i]
+		}
+	}
+	return all
+}

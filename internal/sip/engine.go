@@ -1,0 +1,228 @@
+// Package sip places and takes telephone calls over SIP (RFC 3261): with a trunk of a telephone company, or with the sandbox's phone.
+// The transactions are sipgo's; dialogs, the loop of an INVITE, session timers and the sound are ours.
+//
+//	Dial ── INVITE ─▶ 100, 18x (rings, early sound) ─▶ 200 ─▶ ACK ─▶ Call ─▶ BYE, from either side
+//	           └ 401, 407: again with a password; 3xx: elsewhere; 422: a longer session; ctx ends: CANCEL
+package sip
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+)
+
+const agentName = "Carillon"
+
+// Options describe an Engine; Address and Log are required.
+type Options struct {
+	Address  string      // host:port for SIP over UDP and TCP; port 0 takes a free one
+	TLS      string      // host:port for SIP over TLS; "": none
+	TLSFiles *tls.Config // certificates of ours, and whom we trust
+	External netip.Addr  // that the far side reaches us by; zero: the address that the way to it begins at
+	Ports    [2]uint16   // of the sound, the lowest and the highest; zero: any
+	Log      *slog.Logger
+
+	OnCall func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
+	// Second is how long a second of a session timer lasts; default a second. Tests have it shorter.
+	Second time.Duration
+}
+
+// Engine is the SIP user agent of this node. Close ends it.
+type Engine struct {
+	o       Options
+	ua      *sipgo.UserAgent
+	client  *sipgo.Client
+	server  *sipgo.Server
+	address netip.AddrPort // of UDP and TCP
+	tls     netip.AddrPort
+	ports   ports
+	closers []io.Closer
+
+	mu    sync.Mutex
+	calls map[string]*Call // by dialog
+	early map[string]*Incoming
+}
+
+// New listens and starts an engine.
+func New(ctx context.Context, o Options) (*Engine, error) {
+	if o.Second == 0 {
+		o.Second = time.Second
+	}
+	e := &Engine{o: o, calls: map[string]*Call{}, early: map[string]*Incoming{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]}}
+	if err := e.open(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *Engine) open(ctx context.Context) error {
+	quiet := slog.New(quieter{e.o.Log.Handler()})
+	quietly()
+	var err error
+	if e.ua, err = sipgo.NewUA(sipgo.WithUserAgent(agentName), sipgo.WithUserAgenTLSConfig(e.o.TLSFiles)); err != nil {
+		return fmt.Errorf("start the SIP user agent: %w", err)
+	}
+	e.closers = append(e.closers, e.ua)
+	if e.server, err = sipgo.NewServer(e.ua, sipgo.WithServerLogger(quiet)); err != nil {
+		return fmt.Errorf("start the SIP user agent: %w", err)
+	}
+	e.server.OnInvite(e.invited)
+	e.server.OnAck(e.acknowledged)
+	e.server.OnBye(e.ended)
+	e.server.OnCancel(e.late)
+	e.server.OnUpdate(e.updated)
+	e.server.OnInfo(e.informed)
+	e.server.OnOptions(e.asked)
+	if err := e.listen(ctx); err != nil {
+		return err
+	}
+	e.client, err = sipgo.NewClient(e.ua, sipgo.WithClientLogger(quiet), sipgo.WithClientHostname(e.address.Addr().String()))
+	if err != nil {
+		return fmt.Errorf("start the SIP user agent: %w", err)
+	}
+	e.closers = append(e.closers, e.client)
+	return nil
+}
+
+// listen takes UDP and TCP on one port, and TLS on its own.
+func (e *Engine) listen(ctx context.Context) error {
+	var lc net.ListenConfig
+	var udp net.PacketConn
+	var tcp net.Listener
+	var err error
+	for range 10 { // a free port of UDP may be taken for TCP
+		if udp, err = lc.ListenPacket(ctx, "udp", e.o.Address); err != nil {
+			return fmt.Errorf("listen for calls: %w", err)
+		}
+		if tcp, err = lc.Listen(ctx, "tcp", udp.LocalAddr().String()); err == nil {
+			break
+		}
+		_ = udp.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("listen for calls: %w", err)
+	}
+	e.address = unmapped(udp.LocalAddr().(*net.UDPAddr).AddrPort())
+	e.closers = append(e.closers, udp, tcp)
+	go func() { _ = e.server.ServeUDP(udp) }()
+	go func() { _ = e.server.ServeTCP(tcp) }()
+	if e.o.TLS == "" {
+		return nil
+	}
+	secure, err := tls.Listen("tcp", e.o.TLS, e.o.TLSFiles)
+	if err != nil {
+		return fmt.Errorf("listen for encrypted calls: %w", err)
+	}
+	e.tls = unmapped(secure.Addr().(*net.TCPAddr).AddrPort())
+	e.closers = append(e.closers, secure)
+	go func() { _ = e.server.ServeTLS(secure) }()
+	return nil
+}
+
+func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
+// Address is where the engine takes calls over UDP and TCP.
+func (e *Engine) Address() netip.AddrPort { return e.address }
+
+// SecureAddress is where it takes calls over TLS.
+func (e *Engine) SecureAddress() netip.AddrPort { return e.tls }
+
+// Close ends every call without a word, and the engine. Calls are hung up before.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	all := make([]*Call, 0, len(e.calls))
+	for _, c := range e.calls {
+		all = append(all, c)
+	}
+	e.mu.Unlock()
+	for _, c := range all {
+		c.over(Cause{By: System, Text: "the program stops"})
+	}
+	var errs []error
+	for i := len(e.closers) - 1; i >= 0; i-- {
+		if err := e.closers[i].Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// quietly has sipgo keep to itself what it logs without being given a logger.
+var quietly = sync.OnceFunc(func() { sip.SetDefaultLogger(slog.New(slog.DiscardHandler)) }) //nolint:gochecknoglobals // once
+
+// quieter drops what sipgo logs of single packets and transactions, but for what is wrong.
+type quieter struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (q quieter) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// WithAttrs implements slog.Handler.
+func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quieter{q.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
+
+// hostFor is the address that the far side reaches us by.
+func (e *Engine) hostFor(far string) netip.Addr {
+	if e.o.External.IsValid() {
+		return e.o.External
+	}
+	if !e.address.Addr().IsUnspecified() {
+		return e.address.Addr()
+	}
+	host := far
+	if h, _, err := net.SplitHostPort(far); err == nil {
+		host = h
+	}
+	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) // sends nothing: it finds the way
+	if err != nil {
+		return netip.IPv4Unspecified()
+	}
+	defer func() { _ = c.Close() }()
+	return unmapped(c.LocalAddr().(*net.UDPAddr).AddrPort()).Addr()
+}
+
+// ports are where sound is received.
+type ports struct {
+	lowest, highest uint16
+	mu              sync.Mutex
+	next            uint16
+}
+
+var errPorts = errors.New("no port for sound is free")
+
+// open takes a free even port.
+func (p *ports) open(ip netip.Addr) (net.PacketConn, error) {
+	if ip.Is4() {
+		ip = netip.IPv4Unspecified()
+	}
+	if p.lowest == 0 {
+		return net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, 0)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range (p.highest-p.lowest)/2 + 1 {
+		if p.next < p.lowest || p.next > p.highest {
+			p.next = p.lowest + p.lowest%2
+		}
+		port := p.next
+		p.next += 2
+		if c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, port))); err == nil {
+			return c, nil
+		}
+	}
+	return nil, errPorts
+}
