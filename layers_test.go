@@ -45,6 +45,8 @@ var layers = map[string]float64{
 
 	"internal/whatsapp":     4,
 	"internal/sip":          4,
+	"internal/rtp":          4.5,
+	"internal/telephone":    2.5,
 	"internal/agent":        4,
 	"internal/agent/openai": 3.5,
 	"internal/voice":        3.7,

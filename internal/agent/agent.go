@@ -18,7 +18,8 @@ type Agent struct {
 	Greeting  string   `json:"greeting"`
 	Knowledge []string `json:"knowledge"` // ids of knowledge
 	Tools     []string `json:"tools"`
-	Record    bool     `json:"record"` // calls and voice conversations, announced first
+	Record    bool     `json:"record"`              // calls and voice conversations, announced first
+	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; "": the call is hung up
 	Result    []Result `json:"result"`
 	Persona   string   `json:"persona,omitempty"` // who it is and how it talks, for engines that read it
 	OpenAI    *OpenAI  `json:"openai,omitempty"`  // of engine openai
@@ -34,6 +35,8 @@ type Result struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type"` // text, number, boolean or choice
 	Choices []string `json:"choices,omitempty"`
+	// Question has the built-in engine ask for it; other engines decide themselves how they find it out.
+	Question string `json:"question,omitempty"`
 }
 
 const (
@@ -91,6 +94,7 @@ func (a *Agent) Validate() error {
 	c.Language("language", &a.Language)
 	c.Choice("engine", &a.Engine, "builtin", "openai", "elevenlabs")
 	c.Text("greeting", a.Greeting)
+	c.Text("voicemail", a.Voicemail)
 	a.Knowledge = resource.List(a.Knowledge)
 	c.That(len(a.Knowledge) <= maxKnowledge, "knowledge", "Must have at most 100 entries")
 	for i, name := range a.Knowledge {
@@ -128,5 +132,6 @@ func (r *Result) validate(c *resource.Check, at string) {
 		c.Name(resource.Index(at+".choices", i), choice)
 	}
 	c.That((r.Type == "choice") == (len(r.Choices) > 0), at+".choices", "Must stand where the type is choice, and only there")
+	c.Text(at+".question", r.Question)
 	c.That(len(r.Choices) <= maxChoices, at+".choices", "Must have at most 100 entries")
 }

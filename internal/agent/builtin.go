@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"carillon/internal/knowledge"
@@ -22,6 +23,9 @@ const askedForPerson = "asked for a person"
 func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error) error {
 	texts := textsOf(r.Language, r.Agent.Language)
 	words := knowledge.Words(r.Message())
+	if done, err := fillIn(r, texts, emit); done || err != nil {
+		return err
+	}
 	switch kind := talkOf(words); {
 	case kind == wantsPerson, kind == agrees && proposed(r):
 		return emit(Action{Handoff: askedForPerson})
@@ -32,7 +36,7 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	case kind == thanks:
 		return emit(Action{Say: texts.thanks})
 	case kind == leaves:
-		return emit(Action{Say: texts.goodbye})
+		return emit(Action{Say: texts.goodbye, End: r.Aloud && slices.Contains(r.Agent.Tools, "hang_up")})
 	}
 	if tool := toolFor(r, words); tool != nil {
 		return useTool(ctx, r, tool, texts, emit)
@@ -45,6 +49,9 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 		}
 	}
 	if len(found) == 0 || !found[0].Answers() {
+		if done, err := askAgain(r, func(q string) error { return emit(Action{Say: texts.again + " " + q}) }, emit); done || err != nil {
+			return err
+		}
 		return emit(Action{Say: texts.unknown, Choices: []string{texts.person}, Unanswered: true})
 	}
 	best := &found[0]
@@ -53,7 +60,11 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 			return err
 		}
 	}
-	return emit(Action{Sources: []Source{{Title: best.Title, URL: best.URL}}})
+	if err := emit(Action{Sources: []Source{{Title: best.Title, URL: best.URL}}}); err != nil {
+		return err
+	}
+	_, err := askAgain(r, func(q string) error { return emit(Action{Say: " " + q}) }, emit)
+	return err
 }
 
 // toolFor is the client tool one of whose phrases a message contains; nil: there is none.

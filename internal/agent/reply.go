@@ -15,6 +15,7 @@ type Request struct {
 	Language       string // BCP 47; of the conversation
 	ContactName    string
 	Said           []Said // oldest first; the last is what the contact said
+	Aloud          bool   // the contact listens, on the telephone or in a page
 	// UseTool has the contact's page run one of the agent's client tools and returns the result. Its error is for the agent to read.
 	// nil: there is no page that runs tools.
 	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
@@ -55,6 +56,7 @@ type Action struct {
 	Choices []string // offered below the answer
 	Handoff string   // a teammate is to take over, for this reason
 	End     bool     // the conversation is over
+	Set     []Value  // what was found out
 	// Unanswered means that the knowledge holds no answer: the question is listed for the administrator.
 	Unanswered bool
 	// Failure is why the agent's engine did not respond itself. It is for the administrator.

@@ -8,7 +8,7 @@ import (
 )
 
 // texts are what the built-in thinker says in one language.
-type texts struct{ greeting, thanks, goodbye, declined, unknown, person, done, failed string }
+type texts struct{ greeting, thanks, goodbye, declined, unknown, person, done, failed, yes, no, filled, again string }
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	"en": {
@@ -20,6 +20,10 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		person:   "Talk to a person",
 		done:     "Done.",
 		failed:   "That did not work.",
+		yes:      "Yes",
+		no:       "No",
+		filled:   "Thank you, I have noted that. Is there anything else?",
+		again:    "I did not understand that.",
 	},
 	"es": {
 		greeting: "¡Hola! ¿Qué le gustaría saber?",
@@ -30,6 +34,10 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		person:   "Hablar con una persona",
 		done:     "Hecho.",
 		failed:   "No ha funcionado.",
+		yes:      "Sí",
+		no:       "No",
+		filled:   "Gracias, queda anotado. ¿Hay algo más?",
+		again:    "No lo he entendido.",
 	},
 	"pt": {
 		greeting: "Olá! O que gostaria de saber?",
@@ -40,6 +48,10 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		person:   "Falar com uma pessoa",
 		done:     "Feito.",
 		failed:   "Não funcionou.",
+		yes:      "Sim",
+		no:       "Não",
+		filled:   "Obrigado, fica anotado. Há mais alguma coisa?",
+		again:    "Não percebi.",
 	},
 }
 

@@ -153,8 +153,14 @@ func ReadWAV(r io.Reader, limit int) (pcm []int16, rate int, err error) {
 
 // WAV is a file of samples.
 func WAV(pcm []int16, rate int) []byte {
-	size := uint32(2 * len(pcm))
-	b := make([]byte, 0, 44+len(pcm)*2)
+	return AppendBytes(WAVHeader(2*len(pcm), rate), pcm)
+}
+
+// WAVHeader is the beginning of a WAV file with so many bytes of mono 16-bit samples.
+func WAVHeader(bytes, rate int) []byte {
+	const length = 44
+	size := uint32(bytes) //nolint:gosec // far below 4 GiB
+	b := make([]byte, 0, length+bytes)
 	b = append(b, "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, 36+size)
 	b = append(b, "WAVEfmt "...)
@@ -166,8 +172,7 @@ func WAV(pcm []int16, rate int) []byte {
 	b = binary.LittleEndian.AppendUint16(b, 2)
 	b = binary.LittleEndian.AppendUint16(b, 16)
 	b = append(b, "data"...)
-	b = binary.LittleEndian.AppendUint32(b, size)
-	return AppendBytes(b, pcm)
+	return binary.LittleEndian.AppendUint32(b, size)
 }
 
 func (w *WAVReader) full(b []byte) error {

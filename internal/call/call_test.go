@@ -57,7 +57,7 @@ func (p *phone) Place(ctx context.Context, _ *carillon.Sender, c *dial.Call, pro
 			return e
 		}
 	}
-	progress.Answered(time.Now())
+	progress.Answered(time.Now(), "")
 	if p.talk != nil {
 		<-p.talk
 	}

@@ -58,6 +58,7 @@ type attempt struct {
 	out      dial.Call
 	ringing  time.Time
 	answered time.Time
+	talk     calls.Talk
 	faults   int       // of the line, since the last attempt that reached the network
 	since    time.Time // when the first of them began
 }
@@ -240,10 +241,29 @@ func (p *progress) Ringing(at time.Time) {
 }
 
 // Answered implements dial.Progress.
-func (p *progress) Answered(at time.Time) {
+func (p *progress) Answered(at time.Time, conversationID string) {
 	p.a.answered = at
+	p.a.talk.ConversationID = conversationID
 	p.a.Settled()
 	p.write(carillon.StateInProgress, at)
+	p.writeTalk()
+}
+
+// Recorded implements dial.Progress.
+func (p *progress) Recorded(fileID string) {
+	p.a.talk.Recording = fileID
+	p.writeTalk()
+}
+
+func (p *progress) writeTalk() {
+	if p.a.talk == (calls.Talk{}) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), progressWait)
+	defer cancel()
+	if err := p.c.calls.SetTalk(ctx, p.a.key, p.a.Attempt, p.a.talk); err != nil {
+		p.c.o.Log.WarnContext(ctx, "record the talk of a call", "call", p.a.out.ID, "error", err)
+	}
 }
 
 func (p *progress) write(state carillon.State, at time.Time) {

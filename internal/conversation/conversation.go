@@ -125,6 +125,7 @@ type Start struct {
 	Language string
 	Page     string
 	Anew     bool // the contact wants a new conversation; the one before must be resolved
+	Always   bool // a new one whatever there is
 }
 
 // Open returns the contact's conversation, the one before where it goes on.
@@ -136,7 +137,7 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 		state = chats.Missed
 	}
 	o := &chats.Open{
-		Contact: in.Contact, Anew: in.Anew, Keep: keepResolved, Now: now,
+		Contact: in.Contact, Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
 		Conversation: chats.Conversation{
 			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: state, Language: in.Language, Page: in.Page,
 		},

@@ -18,6 +18,7 @@ const (
 	Left       = "left"       // the contact ended it
 	Abandoned  = "abandoned"  // the contact left the queue
 	Introduced = "introduced" // the contact left a name or an e-mail address
+	Noted      = "noted"      // the agent found something out: Extra.Set
 	Rated      = "rated"      // Extra.Rating; the text is the comment
 	CalledOff  = "called_off" // the contact does not want a teammate any more
 	Scored     = "scored"     // the contact likes or dislikes the turn Extra.Of, as the text says

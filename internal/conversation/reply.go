@@ -153,7 +153,7 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	if err != nil {
 		return nil, false, err
 	}
-	request.UseTool = use
+	request.UseTool, request.Aloud = use, emit != nil
 	s.screens.Typing(c.CompanyID, c.ID, chats.Agent, request.Agent.Name, "")
 	var said answer
 	checked := time.Now()
@@ -202,6 +202,11 @@ func (s *replies) storeReply(
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
 		turns := said.turns(r.Agent.Name, c.ReplySeq, now)
+		if len(said.set) > 0 {
+			noted := event(Noted, "", now)
+			noted.Extra.Set = said.set
+			turns = append(turns, noted)
+		}
 		switch {
 		case said.handoff != "":
 			turns = append(turns, ask(have, said.handoff, there, now)...)
@@ -287,6 +292,7 @@ type answer struct {
 	handoff    string
 	end        bool
 	unanswered bool
+	set        []chats.Value
 }
 
 var errTooLong = errors.New("the agent's answer is too long")
@@ -300,6 +306,9 @@ func (a *answer) add(x agent.Action) error {
 		a.sources = append(a.sources, chats.Source{Title: source.Title, URL: source.URL})
 	}
 	a.choices = append(a.choices, x.Choices...)
+	for _, v := range x.Set {
+		a.set = append(a.set, chats.Value{Name: v.Name, Text: v.Text})
+	}
 	if x.Handoff != "" {
 		a.handoff = x.Handoff
 	}

@@ -115,7 +115,7 @@ func (p *Phone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, 
 		if !reached(answered) {
 			return over(hungUp)
 		}
-		progress.Answered(time.Now())
+		progress.Answered(time.Now(), "")
 		hungUp = dial.Ending{State: carillon.StateCompleted, EndedBy: "system", AnsweredBy: s.ending.AnsweredBy}
 	}
 	if !reached(ended) {

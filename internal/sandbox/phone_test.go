@@ -25,8 +25,9 @@ func (d *diary) add(what string, at time.Time) {
 	d.what = append(d.what, fmt.Sprintf("%s@%v", what, at.Sub(d.dialed)))
 }
 
-func (d *diary) Ringing(at time.Time)  { d.add("ringing", at) }
-func (d *diary) Answered(at time.Time) { d.add("answered", at) }
+func (d *diary) Recorded(string)                 {}
+func (d *diary) Ringing(at time.Time)            { d.add("ringing", at) }
+func (d *diary) Answered(at time.Time, _ string) { d.add("answered", at) }
 
 // place places a call, and returns what happened in a line.
 func place(ctx context.Context, ringTimeout time.Duration, number string, attempt int) (string, dial.Ending) {

@@ -220,7 +220,7 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 		}
 		answer := far.answer(c.own)
 		c.own = answer
-		c.heed(far)
+		c.follow(far)
 		body = []byte(answer.String())
 	} else if r.Method == sip.INVITE { // the far side wants an offer, and answers it in its ACK
 		body = []byte(c.own.String())
@@ -238,8 +238,8 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	_ = tx.Respond(res)
 }
 
-// heed takes what the far side says about its sound from now on.
-func (c *Call) heed(far *description) {
+// follow takes what the far side says about its sound from now on.
+func (c *Call) follow(far *description) {
 	c.mu.Lock()
 	c.far, c.held = far, far.held()
 	c.mu.Unlock()
@@ -260,7 +260,7 @@ func (c *Call) refresh(ctx context.Context) error {
 		return err
 	}
 	if far, err := parse(string(res.Body())); err == nil {
-		c.heed(far)
+		c.follow(far)
 	}
 	c.timer.agree(res)
 	return nil

@@ -33,7 +33,7 @@ type Dial struct {
 	Trunk  Trunk
 	To     string // number, or user
 	From   string // number that the far side sees
-	Name   string // beside it
+	Name   string // that the far side sees too
 	CallID string // "": one is made
 	Ring   time.Duration
 	// What happens on the way; each may be nil, and is called on the goroutine of Dial.
@@ -43,7 +43,7 @@ type Dial struct {
 	OnLadder  func(step string) // each message, in a line, for a test call
 }
 
-// Reasons for which Dial fails, beside Refused.
+// Reasons for which Dial fails, besides Refused.
 var (
 	// ErrUnreachable means that nothing came from the far side: it may not exist, or is not reached.
 	ErrUnreachable = errors.New("the telephone company does not respond")
@@ -109,7 +109,7 @@ func (e *Engine) newDialing(d Dial) (*dialing, error) {
 	}
 	x := &dialing{e: e, d: d, conn: conn}
 	port := conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
-	x.own = offer(host, port, d.Trunk.Encrypt)
+	x.own = propose(host, port, d.Trunk.Encrypt)
 	if d.CallID == "" {
 		x.d.CallID = rand.Text()
 	}
@@ -302,7 +302,7 @@ func (x *dialing) sound(far *description) error {
 
 // answer takes a 200: the call is there.
 func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
-	d := x.settle(res)
+	d := x.established(res)
 	seq := x.dialog.seq
 	x.answered = tagOf(d.remote.Params)
 	x.tx.OnRetransmission(func(again *sip.Response) { x.repeated(d, again, seq) })
@@ -319,14 +319,14 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 		return nil, errors.Join(ErrSound, err)
 	}
 	c := x.e.newCall(d, x.session, x.own, far)
-	c.heed(far)
+	c.follow(far)
 	c.timer.call, c.timer.least = c, x.timer.least
 	c.timer.agree(res)
 	return c, nil
 }
 
-// settle is the dialog that a 200 makes.
-func (x *dialing) settle(res *sip.Response) *dialog {
+// established is the dialog that a 200 makes.
+func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
 		transport: x.dialog.transport, seq: x.dialog.seq, routes: routesOf(res, true), destination: res.Source(),
@@ -349,7 +349,7 @@ func (x *dialing) repeated(d *dialog, res *sip.Response, seq uint32) {
 		_ = d.acknowledge(seq)
 		return
 	}
-	other := x.settle(res)
+	other := x.established(res)
 	_ = other.acknowledge(seq)
 	go func() { _ = other.bye(context.Background(), "") }()
 }
@@ -373,7 +373,7 @@ func (x *dialing) cancel(ctx context.Context) error {
 			switch {
 			case res.IsProvisional():
 			case res.IsSuccess(): // both crossed
-				d := x.settle(res)
+				d := x.established(res)
 				err := d.acknowledge(x.dialog.seq)
 				x.ladder("▶ ACK, BYE")
 				return errors.Join(err, d.bye(ctx, ""))

@@ -117,7 +117,7 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		in.Refuse(sip.StatusNotAcceptableHere, "Not Acceptable Here")
 		return nil, ErrSound
 	}
-	own := in.far.answer(offer(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
+	own := in.far.answer(propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
 	o := rtp.Options{Conn: conn, Remote: in.far.remote(), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame}
 	if in.far.secure {
 		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: in.far.keys[0].key}
@@ -136,7 +136,7 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 	c := e.newCall(d, s, own, in.far)
 	c.timer.call = c
 	c.timer.respondTo(in.request, res)
-	c.heed(in.far)
+	c.follow(in.far)
 	answered := false
 	in.final.Do(func() { answered = in.tx.Respond(res) == nil })
 	if !answered {

@@ -56,8 +56,8 @@ var (
 	errBadSound = errors.New("the description of the sound cannot be read")
 )
 
-// offer is what we offer.
-func offer(address netip.Addr, port uint16, secure bool) *description {
+// propose is what we propose.
+func propose(address netip.Addr, port uint16, secure bool) *description {
 	id := uint64(time.Now().Unix())
 	d := &description{
 		session: id, version: id, address: address, port: port, secure: secure, payloads: []int{payloadMu, payloadA}, digits: digitsOwn, direction: sendReceive,

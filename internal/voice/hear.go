@@ -159,6 +159,13 @@ func (l *hearer) notUnderstood(err error) {
 // sayFor stores what the person said, and has the agent respond.
 func (l *hearer) sayFor(in Saying) {
 	l.active()
+	if l.x.start.Stop != nil && l.mate == nil && stops(in.Text) {
+		if in.Voice != nil {
+			l.show(Event{Kind: Transcribed, Text: in.Text})
+		}
+		l.stop(in)
+		return
+	}
 	l.repeats, l.confirm = 0, ""
 	if in.Voice != nil {
 		l.show(Event{Kind: Transcribed, Text: in.Text})
@@ -205,11 +212,40 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 	}
 }
 
-// digit takes a key that the person pressed.
+const stopKey = '9'
+
+// digit takes a key that the person pressed: a choice, or the wish not to be called.
 func (l *hearer) digit(d rune) {
+	if l.ending != "" {
+		return
+	}
 	l.active()
-	if i := int(d - '1'); i >= 0 && i < len(l.choices) {
+	i := int(d - '1')
+	switch {
+	case d >= '1' && i < len(l.choices):
 		l.stopTalking()
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindChoice, Text: l.choices[i]})
+	case d == stopKey && l.x.start.Stop != nil:
+		l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d)})
 	}
+}
+
+// stop ends a talk whose person wants to be called no more.
+func (l *hearer) stop(in Saying) {
+	l.dropAnswer()
+	l.stopTalking()
+	l.owed = time.Time{}
+	l.store(func(ctx context.Context) error {
+		_, err := l.dialogue().Say(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in)
+		stopped := l.x.start.Stop(ctx)
+		l.later(func(l *loop) {
+			text := l.x.words.Stopped
+			if stopped != nil {
+				text = l.x.words.NotStopped
+			}
+			l.announce(text, nil, true)
+			l.finish("stopped")
+		})
+		return errors.Join(err, stopped)
+	})
 }

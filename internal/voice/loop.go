@@ -401,28 +401,40 @@ func (l *loop) greet() {
 	if a := l.x.talk.Agent; text == "" && a != nil {
 		text = a.Greeting
 	}
-	if text = fill(text, l.x); text == "" {
+	if text = fillGreeting(text, l.x); text == "" {
 		text = l.x.words.Greets
 	}
-	l.announce(text, nil, false)
+	l.announce(strings.TrimSpace(l.x.start.Opening+" "+text), l.x.start.Choices, false)
 }
 
-// fill puts values into a greeting's places; a place without one is left out.
-func fill(text string, x *Session) string {
+// fillGreeting puts values into a greeting's places.
+func fillGreeting(text string, x *Session) string {
+	values := map[string]string{"name": x.talk.ContactName, "first_name": x.talk.ContactName}
+	for name, value := range x.start.Variables {
+		if value != "" {
+			values[name] = value
+		}
+	}
+	return Fill(text, values)
+}
+
+// Fill puts values into a text's places, such as {{name}}; a place without one is left out.
+func Fill(text string, values map[string]string) string {
+	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{{")
 		name, after, closed := strings.Cut(rest, "}}")
 		if !found || !closed {
-			return strings.TrimSpace(text)
+			b.WriteString(text)
+			return strings.TrimSpace(b.String())
 		}
-		value := x.start.Variables[strings.TrimSpace(name)]
-		if value == "" && (strings.TrimSpace(name) == "name" || strings.TrimSpace(name) == "first_name") {
-			value = x.talk.ContactName
-		}
+		value := values[strings.TrimSpace(name)]
 		if value == "" {
 			before = strings.TrimRight(before, " ")
 		}
-		text = before + value + after
+		b.WriteString(before)
+		b.WriteString(value)
+		text = after
 	}
 }
 

@@ -137,3 +137,13 @@ func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	}
 	return begun, err
 }
+
+// Speak speaks outside a talk: to an answering machine, say.
+func (s *Sessions) Speak(ctx context.Context, u Utterance, emit func(pcm []int16) error) error {
+	speaker := s.o.Speakers[u.Voice.Speaker]
+	if speaker == nil {
+		speaker = s.o.Speakers[s.o.Fallback]
+	}
+	u.Text = pronounced(u.Text)
+	return speaker.Speak(ctx, u, emit)
+}

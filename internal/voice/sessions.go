@@ -76,10 +76,14 @@ type Start struct {
 	Line                      Line              // nil: the person types only
 	Show                      func(Event)       // what the person's screen shows; never blocks
 	Greeting                  string            // "": the agent's own
+	Opening                   string            // said before the greeting, as a part of it
+	Choices                   []string          // that the greeting offers
 	Language                  string            // "": the conversation's
 	Variables                 map[string]string // of the greeting: {{name}}
 	ClientTools               bool              // the page runs client tools
-	Voice                     *agent.Voice      // replaces the agent's; nil: the agent's
+	// Stop is called when the person wants to be called no more, by words or the key 9; nil: that is no wish here.
+	Stop  func(ctx context.Context) error
+	Voice *agent.Voice // replaces the agent's; nil: the agent's
 }
 
 // Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back, before

@@ -2,6 +2,7 @@ package voice
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -57,6 +58,11 @@ func (l *talker) said(r *response, e Event) {
 	r.whole = true
 	if rest := r.split.end(); rest != "" {
 		l.speak(r, rest)
+	}
+	if line := l.x.start.Line; line != nil && line.Digits() != nil {
+		for i, choice := range e.Choices[:min(len(e.Choices), 8)] { // 9 is the wish not to be called
+			l.speak(r, fmt.Sprintf(l.x.words.Press, i+1, choice))
+		}
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
 	l.show(e)
@@ -336,6 +342,9 @@ func (l *replier) take(a *answer, x agent.Action) {
 	}
 	a.choices = append(a.choices, x.Choices...)
 	a.handoff = a.handoff || x.Handoff != ""
+	for _, v := range x.Set {
+		l.show(Event{Kind: Noted, Name: v.Name, Text: v.Text})
+	}
 	if x.End {
 		l.finish("agent")
 	}

@@ -31,7 +31,14 @@ type Call struct {
 	Cause      string // what the network said
 	EndedBy    string // agent, callee, caller, system
 	AnsweredBy string // human, machine, unknown
+	Talk
 	Times
+}
+
+// Talk is what was said in a call.
+type Talk struct {
+	ConversationID string // "": nobody talked
+	Recording      string // id of its file; "": none
 }
 
 // Times are when a call or an attempt reached each state; zero where it did not.
@@ -82,7 +89,7 @@ func New(d *db.DB, batches, progress db.Place, node func() string, followed func
 }
 
 const columns = `id, company_id, sender, number, q, hold, due_at, attempt, dials, node, state, reason, detail, cause, ended_by, answered_by,
-	dialed_at, ringing_at, answered_at, ended_at`
+	dialed_at, ringing_at, answered_at, ended_at, conversation_id, recording`
 
 func scan(row func(...any) error) (*Call, error) {
 	var c Call
@@ -90,7 +97,7 @@ func scan(row func(...any) error) (*Call, error) {
 	var hold string
 	var due, dialed, ringing, answered, ended int64
 	err := row(&c.Key, &c.CompanyID, &c.SenderUID, &c.Number, &q, &hold, &due, &c.Attempts, &c.Dials, &c.Node, &c.State, &c.Reason, &c.Detail,
-		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended)
+		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended, &c.ConversationID, &c.Recording)
 	c.Queued, c.UnderWay, c.Held, c.Due = q == 1, q == 2, hold != "", db.Instant(due)
 	c.Times = times(dialed, ringing, answered, ended)
 	return &c, err
@@ -135,6 +142,12 @@ func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attemp
 		return a, err
 	}, `SELECT attempt, state, reason, detail, cause, counts, dialed_at, ringing_at, answered_at, ended_at
 		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
+}
+
+// SetTalk records what is said in an attempt at a call, while the attempt is the call's last.
+func (s *Store) SetTalk(ctx context.Context, key carillon.MessageKey, attempt int, t Talk) error {
+	_, err := s.DB.Exec(ctx, "UPDATE call SET conversation_id = $1, recording = $2 WHERE id = $3 AND attempt = $4", t.ConversationID, t.Recording, int64(key), attempt)
+	return db.Wrap(err, "record a talk")
 }
 
 // UnderWay counts a line's calls in progress on all nodes.

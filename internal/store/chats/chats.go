@@ -127,6 +127,13 @@ type Extra struct {
 	Rating  int      `json:"rating,omitempty"`  // of the event rated
 	Of      int64    `json:"of,omitempty"`      // of the event scored: the turn
 	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
+	Set     []Value  `json:"set,omitempty"`     // of the event noted
+}
+
+// Value is something that a conversation found out.
+type Value struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // Voice describes how a turn was said aloud. Times are in milliseconds; 0: it does not apply.

@@ -18,6 +18,8 @@ type Open struct {
 	Greeting     []Turn       // the first turns of a conversation that is made
 	// Anew makes a conversation although there is one; it must be resolved.
 	Anew bool
+	// Always makes one whatever there is: a call is a conversation of its own.
+	Always bool
 	// Keep is how long a resolved conversation is found again.
 	Keep time.Duration
 	Now  time.Time
@@ -54,7 +56,7 @@ func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {
 	if err != nil {
 		return err
 	}
-	if have != nil && (have.State != Resolved || !o.Anew && o.Now.Sub(have.ResolvedAt) < o.Keep) {
+	if have != nil && !o.Always && (have.State != Resolved || !o.Anew && o.Now.Sub(have.ResolvedAt) < o.Keep) {
 		o.Conversation = *have
 		return nil
 	}

@@ -98,6 +98,12 @@ func (s *Store) Append(ctx context.Context, id string, part int, bytes []byte) e
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return addPart(ctx, tx, id, part, bytes) })
 }
 
+// Replace stores another form of a part.
+func (s *Store) Replace(ctx context.Context, id string, part int, bytes []byte) error {
+	_, err := s.d.Exec(ctx, "UPDATE file_part SET bytes = $1 WHERE file_id = $2 AND part = $3", bytes, id, part)
+	return db.Wrap(err, "write a part of a file again")
+}
+
 // Finish stores what is known of a file once all of it is there. Errors: limit_exceeded.
 func (s *Store) Finish(ctx context.Context, f *File, room Room) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {

@@ -1,0 +1,295 @@
+// Package telephone places the calls of notifications over SIP and has agents talk in them: it is the dialer of lines with a trunk,
+// and of the sandbox's lines, whose calls go to the sandbox's phone.
+//
+//	call ─▶ Place ─▶ sip.Dial ─▶ rings ─▶ answered ─▶ a conversation of channel phone, held by voice ─▶ hung up ─▶ Ending
+//
+// Calls to a line's number are answered by the line's agent.
+package telephone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/call/dial"
+	"carillon/internal/conversation"
+	"carillon/internal/files"
+	"carillon/internal/provider"
+	"carillon/internal/sip"
+	"carillon/internal/store/chats"
+	"carillon/internal/voice"
+)
+
+// Channel is that of conversations by telephone.
+const Channel = "phone"
+
+// Trunks know where a line's calls are placed.
+type Trunks interface {
+	Trunk(ctx context.Context, line *carillon.Sender) (sip.Trunk, error)
+}
+
+// Options configure a Telephone; all are required.
+type Options struct {
+	Engine        *sip.Engine
+	Trunks        Trunks
+	Voices        *voice.Sessions
+	Conversations *conversation.Conversations
+	Agents        conversation.Agents
+	Files         *files.Files
+	// Suppress has a number of a company called no more.
+	Suppress func(ctx context.Context, companyID, number string) error
+	Log      *slog.Logger
+}
+
+// Telephone places calls. It implements call.Dialer.
+type Telephone struct{ o Options }
+
+// New returns a Telephone.
+func New(o Options) *Telephone { return &Telephone{o} }
+
+// Place implements call.Dialer.
+func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
+	trunk, err := t.o.Trunks.Trunk(ctx, line)
+	if err != nil {
+		return failed(carillon.ReasonLineUnavailable, "", err.Error())
+	}
+	a, company, err := t.o.Agents.TalkingAgent(ctx, line.CompanyID, c.AgentID)
+	if err != nil {
+		return failed(carillon.ReasonLineUnavailable, "", "the agent cannot be read: "+err.Error())
+	}
+	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}
+	return p.run(ctx, trunk)
+}
+
+func failed(reason carillon.Reason, cause, detail string) dial.Ending {
+	return dial.Ending{State: carillon.StateFailed, Reason: reason, Cause: cause, Detail: detail, EndedBy: "system", At: time.Now()}
+}
+
+// placed is a call that is being placed.
+type placed struct {
+	*Telephone
+	line     *carillon.Sender
+	call     *dial.Call
+	agent    *agent.Agent
+	company  string
+	progress dial.Progress
+
+	rings sync.Once
+	tap   tap
+}
+
+func (p *placed) run(ctx context.Context, trunk sip.Trunk) dial.Ending {
+	c, err := p.o.Engine.Dial(ctx, sip.Dial{
+		Trunk: trunk, To: p.call.Number, From: p.line.Number, Name: p.company, Ring: p.line.RingTimeout,
+		OnRinging: func(code int, _ string) {
+			if code >= 180 {
+				p.rings.Do(func() { p.progress.Ringing(time.Now()) })
+			}
+		},
+		OnFrame: p.tap.frame,
+	})
+	if err != nil {
+		return endingOf(ctx, err)
+	}
+	return p.talk(ctx, c)
+}
+
+// endingOf is how a call ended that nobody answered.
+func endingOf(ctx context.Context, err error) dial.Ending {
+	e := dial.Ending{State: carillon.StateFailed, EndedBy: "system", At: time.Now(), Detail: err.Error()}
+	var refused *sip.Refused
+	switch {
+	case errors.As(err, &refused):
+		e.Cause = refused.Error()
+		byCode(&e, refused.Code)
+	case ctx.Err() != nil:
+		e.State, e.Cause = carillon.StateCanceled, "487 Request Terminated"
+	case errors.Is(err, sip.ErrUnanswered):
+		e.State, e.Cause = carillon.StateNoAnswer, "487 Request Terminated"
+	case errors.Is(err, sip.ErrSound):
+		e.Reason, e.Cause = carillon.ReasonProviderRefused, "488 Not Acceptable Here"
+	default:
+		e.Fault = provider.FaultUnreachable
+	}
+	return e
+}
+
+// byCode reads a SIP status (docs/reference/calls.md).
+func byCode(e *dial.Ending, code int) {
+	switch {
+	case code == 486, code == 600:
+		e.State, e.EndedBy = carillon.StateBusy, "callee"
+	case code == 408, code == 480, code == 487:
+		e.State = carillon.StateNoAnswer
+	case code == 403, code == 603, code == 607, code == 608:
+		e.State, e.EndedBy = carillon.StateRejected, "callee"
+	case code == 404, code == 410, code == 484, code == 604:
+		e.Reason = carillon.ReasonUndeliverable
+	case code == 401, code == 407:
+		e.Fault = provider.FaultAccount
+	case code >= 500 && code < 600:
+		e.Fault = provider.FaultProvider
+	default:
+		e.Reason = carillon.ReasonProviderRefused
+	}
+}
+
+// talk has the agent talk in a call that was answered.
+func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
+	answered := time.Now()
+	defer c.HangUp(context.WithoutCancel(ctx))
+	conversationID, err := p.open(ctx)
+	p.progress.Answered(answered, conversationID)
+	if err != nil {
+		return dial.Ending{
+			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown", Detail: "the conversation: " + err.Error(), At: time.Now(),
+		}
+	}
+	if p.agent.Record {
+		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
+		p.tap.record(r)
+		defer p.recorded(ctx, r)
+	}
+	e := p.converse(ctx, c, conversationID)
+	e.At = time.Now()
+	return e
+}
+
+// recorded ends the recording.
+func (p *placed) recorded(ctx context.Context, r *files.Recording) {
+	p.tap.record(nil)
+	kept, err := r.Close()
+	switch {
+	case err != nil:
+		p.o.Log.WarnContext(ctx, "record a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
+	case kept != nil:
+		p.progress.Recorded(kept.ID)
+	}
+}
+
+// open begins the conversation.
+func (p *placed) open(ctx context.Context) (string, error) {
+	name := strings.TrimSpace(p.call.Contact["first_name"] + " " + p.call.Contact["last_name"])
+	if name == "" {
+		name = p.call.Contact["name"]
+	}
+	c, _, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
+		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
+		Contact: chats.Contact{
+			CompanyID: p.line.CompanyID, VisitorID: "tel:" + p.call.Number, Verified: true, Number: p.call.Number, Name: name, Email: p.call.Contact["email"],
+			Language: p.agent.Language,
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	return c.ID, nil
+}
+
+// converse holds the talk until either side ends it.
+func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
+	w := wordsOf(p.agent.Language)
+	opening := fmt.Sprintf(w.automated, p.company)
+	if p.agent.Record {
+		opening += " " + w.recorded
+	}
+	greeting, choices := p.agent.Greeting, []string(nil)
+	if q := p.agent.Questions(); len(q) > 0 {
+		greeting, choices = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Offers(p.agent.Language)
+	}
+	m := &machine{line: c, rate: c.Rate()}
+	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
+	why := ""
+	s, err := p.o.Voices.Open(ctx, voice.Start{
+		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
+		Variables: p.call.Contact, Language: p.agent.Language,
+		Stop: func(ctx context.Context) error { return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number) },
+		Show: func(x voice.Event) {
+			switch x.Kind {
+			case voice.Ended:
+				why = x.Code
+			case voice.Noted:
+				if e.Result == nil {
+					e.Result = map[string]string{}
+				}
+				e.Result[x.Name] = x.Text
+			default:
+			}
+		},
+	})
+	if err != nil {
+		e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
+		return e
+	}
+	talking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m.found = func() { cancel() }
+	err = s.Run(talking)
+	switch {
+	case m.isMachine():
+		return p.leaveMessage(ctx, c, m)
+	case ctx.Err() != nil:
+		e.EndedBy = "system"
+		p.leave(ctx, conversationID)
+	case why != "":
+		e.EndedBy = "agent"
+		p.leave(ctx, conversationID)
+	default: // the line ended, or nothing is left to talk with
+		e.EndedBy = endedBy(c.Cause())
+		e.Cause = c.Cause().Text
+		p.leave(ctx, conversationID)
+	}
+	if err != nil && ctx.Err() == nil {
+		e.Detail = err.Error()
+	}
+	return e
+}
+
+func endedBy(c sip.Cause) string {
+	if c.By == sip.Them {
+		return "callee"
+	}
+	return "system"
+}
+
+func (p *placed) leave(ctx context.Context, conversationID string) {
+	if _, err := p.o.Conversations.Leave(context.WithoutCancel(ctx), p.line.CompanyID, conversationID); err != nil {
+		p.o.Log.WarnContext(ctx, "end a conversation by telephone", "conversation", conversationID, "error", err)
+	}
+}
+
+// tap gives the sound of a call to its recording.
+type tap struct {
+	mu sync.Mutex
+	to *files.Recording
+}
+
+func (t *tap) record(r *files.Recording) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.to = r
+}
+
+// frame takes the sound of both sides.
+func (t *tap) frame(in, out []int16) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.to == nil {
+		return
+	}
+	both := make([]int16, len(out))
+	for i := range both {
+		s := int(out[i])
+		if i < len(in) {
+			s += int(in[i])
+		}
+		both[i] = int16(max(-32768, min(32767, s)))
+	}
+	t.to.Write(both)
+}
