@@ -44,7 +44,7 @@ var layers = map[string]float64{
 	"internal/files":        3,
 
 	"internal/whatsapp":     4,
-	"internal/sip":          4,
+	"internal/sip":          4.2,
 	"internal/rtp":          4.5,
 	"internal/telephone":    2.5,
 	"internal/agent":        4,

@@ -36,6 +36,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/sandbox"
+	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/tracing"
 	"carillon/internal/translate"
@@ -68,6 +69,7 @@ type App struct {
 	calls         *call.Calls
 	conversations *conversation.Conversations
 	voices        *voice.Sessions
+	sip           *sip.Engine
 	speakers      map[string]voice.Speaker // by agent.Voice.Speaker
 	files         *files.Files
 	translator    *translate.Client // nil: nothing is translated
@@ -153,7 +155,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
-	if err := a.wire(); err != nil {
+	if err := a.wire(ctx); err != nil {
 		return err
 	}
 	a.readiness = newReadiness(a.log, conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)
@@ -185,7 +187,7 @@ func (a *App) start(ctx context.Context) error {
 }
 
 // wire builds the parts, from the store up.
-func (a *App) wire() error {
+func (a *App) wire(ctx context.Context) error {
 	a.limits = limit.New(a.store.Rates(), a.log)
 	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
 	a.whatsapp = whatsapp.New(whatsapp.Options{})
@@ -194,7 +196,6 @@ func (a *App) wire() error {
 	}
 	approved := func(ctx context.Context, t *carillon.Template) error { return a.notify.Release(ctx, t) }
 	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log})
-	a.phone = sandbox.NewPhone(sandbox.Delays{})
 	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
 		catalog.Options{OnApproved: approved, Logger: a.log})
@@ -208,8 +209,9 @@ func (a *App) wire() error {
 		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
 		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
 	})
+	dialers := map[string]call.Dialer{}
 	a.calls = call.New(a.store, a.queue, call.Options{
-		Dialers: map[string]call.Dialer{"sandbox": a.phone}, Observer: a.metrics, Drain: a.cfg.CallDrain, Log: a.log,
+		Dialers: dialers, Observer: a.metrics, Drain: a.cfg.CallDrain, Log: a.log,
 	})
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
@@ -231,6 +233,11 @@ func (a *App) wire() error {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
+	phone, err := a.openTelephone(ctx)
+	if err != nil {
+		return err
+	}
+	dialers["sandbox"], dialers["sip"] = phone, phone
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow = a.cfg.LogSlow
 	return nil
@@ -361,6 +368,7 @@ func (a *App) stop(ctx context.Context) error {
 		}
 		a.rest.Wait()
 	}
+	errs = append(errs, a.closeTelephone())
 	if a.whatsapp != nil {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()

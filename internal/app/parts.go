@@ -12,6 +12,7 @@ import (
 	"carillon/internal/egress"
 	"carillon/internal/panel"
 	"carillon/internal/provider"
+	"carillon/internal/sip"
 	"carillon/internal/whatsapp"
 )
 
@@ -50,6 +51,7 @@ func panelProviders() map[string]panel.Provider {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		},
 		"sandbox": {},
+		"sip":     {Check: sip.CheckSettings, Shown: sip.ShownSettings()},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // builtProviders are the providers that this version sends messages or places calls with.
-var builtProviders = []string{"whatsapp", "sandbox"} //nolint:gochecknoglobals // read only
+var builtProviders = []string{"whatsapp", "sandbox", "sip"} //nolint:gochecknoglobals // read only
 
 // warnUnbuilt logs what a set-up asks for and this version cannot do yet (docs/reference/set-up.md), a line each.
 func warnUnbuilt(ctx context.Context, log *slog.Logger, p *config.Provision) {

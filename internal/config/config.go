@@ -29,7 +29,13 @@ type Config struct {
 	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
 	CallDrain         time.Duration
-	PasswordMemory    int // MiB a hash
+	SIPAddr           string     // for calls over UDP and TCP
+	SIPTLSAddr        string     // for calls over TLS; empty: none
+	SIPCertificate    string     // file
+	SIPKey            string     // file
+	SIPExternal       netip.Addr // zero: the way's
+	SIPPorts          [2]uint16  // of sound; zero: any
+	PasswordMemory    int        // MiB a hash
 	PasswordPasses    int
 	TranslateURL      string // LibreTranslate, no trailing slash; empty: nothing is translated
 	TranslateKey      Secret

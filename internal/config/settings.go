@@ -129,6 +129,36 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(duration, func(c *Config) *time.Duration { return &c.CallDrain }),
 		},
 		{
+			Name: "sip-addr", Default: "127.0.0.1:0", Unit: "host:port",
+			Doc: "Where calls over SIP are placed from and taken, over UDP and TCP. The default reaches the sandbox's phone alone; with a trunk it is 0.0.0.0:5060, say. Port 0 takes a free one.",
+			set: one(address, func(c *Config) *string { return &c.SIPAddr }),
+		},
+		{
+			Name: "sip-tls-addr", Unit: "host:port",
+			Doc: "Where calls over SIP are taken over TLS, as 0.0.0.0:5061. It needs sip-certificate and sip-key. Empty: nowhere.",
+			set: one(address, func(c *Config) *string { return &c.SIPTLSAddr }),
+		},
+		{
+			Name: "sip-certificate", Unit: "path",
+			Doc: "The certificate of this node for SIP over TLS, with its chain, in PEM.",
+			set: one(text, func(c *Config) *string { return &c.SIPCertificate }),
+		},
+		{
+			Name: "sip-key", Unit: "path",
+			Doc: "The private key of sip-certificate, in PEM.",
+			set: one(text, func(c *Config) *string { return &c.SIPKey }),
+		},
+		{
+			Name: "sip-external-ip", Unit: "ip",
+			Doc: "The address by which telephone companies reach this node, where that is another than its own: behind a NAT.",
+			set: one(ip, func(c *Config) *netip.Addr { return &c.SIPExternal }),
+		},
+		{
+			Name: "sip-ports", Unit: "ports",
+			Doc: "The UDP ports of the sound of calls, as 10000-19999: what a firewall lets through. Two for each call. Empty: any free port.",
+			set: one(portRange, func(c *Config) *[2]uint16 { return &c.SIPPorts }),
+		},
+		{
 			Name: "password-memory", Default: "19", Unit: "MiB",
 			Doc: "Memory of one argon2id password hash. A stored hash with another value is recomputed at its user's next sign-in.",
 			set: one(whole(8, 1024), func(c *Config) *int { return &c.PasswordMemory }),

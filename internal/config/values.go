@@ -153,3 +153,33 @@ func prefix(s string) (netip.Prefix, error) {
 	}
 	return p.Masked(), nil
 }
+
+func ip(s string) (netip.Addr, error) {
+	if s == "" {
+		return netip.Addr{}, nil
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil {
+		return a, errors.New("must be an address such as 203.0.113.7")
+	}
+	return a, nil
+}
+
+// portRange reads two ports, the lowest and the highest.
+func portRange(s string) (ports [2]uint16, err error) {
+	if s == "" {
+		return ports, nil
+	}
+	low, high, ok := strings.Cut(s, "-")
+	for i, p := range []string{low, high} {
+		n, err := strconv.ParseUint(strings.TrimSpace(p), 10, 16)
+		if err != nil || n < 1024 {
+			ok = false
+		}
+		ports[i] = uint16(n)
+	}
+	if !ok || ports[1] < ports[0]+3 {
+		return [2]uint16{}, errors.New("must be two ports from 1024 on, such as 10000-19999")
+	}
+	return ports, nil
+}

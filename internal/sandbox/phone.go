@@ -2,130 +2,203 @@ package sandbox
 
 import (
 	"context"
+	"crypto/tls"
+	"log/slog"
+	"strconv"
+	"sync"
 	"time"
 
-	"carillon"
-	"carillon/internal/call/dial"
-	"carillon/internal/provider"
+	"carillon/internal/audio"
+	"carillon/internal/sip"
 )
 
-// Phone simulates the telephone network: the last four digits of a number decide what happens to a call. It keeps nothing
-// between calls and has no goroutine of its own.
-type Phone struct{ d Delays }
+// AttemptHeader says in a call to the sandbox's phone which attempt it is, from 1.
+const AttemptHeader = "X-Carillon-Attempt"
 
-// NewPhone returns a phone.
-func NewPhone(d Delays) *Phone { return &Phone{d.filled()} }
+// Phone is every telephone that the sandbox's lines can call: a SIP user agent of its own, which is called over SIP and RTP as any
+// other. The last four digits of the number decide what it does.
+type Phone struct {
+	d      Delays
+	log    *slog.Logger
+	engine *sip.Engine
+	ctx    context.Context //nolint:containedctx // ends with the phone
+	cancel context.CancelFunc
+	calls  sync.WaitGroup
 
-// script is what happens to a call: one row of the guide's table of calls.
-type script struct {
-	suffix string
-	effect string // as the guide describes it
-	first  int    // it happens to so many first attempts, and later ones are ordinary; 0: to all
-	rings  bool
-	slow   bool   // it rings Delays.Slow longer before it is answered
-	ends   moment // since it was dialed
-	ending dial.Ending
+	mu    sync.Mutex
+	heard []*Heard // the newest last
 }
 
-// answered reports whether the call is answered before it ends.
-func (s *script) answered() bool { return s.ending.AnsweredBy != "" }
+// Heard is what the phone heard of a call.
+type Heard struct {
+	Number string
+	From   string
+	CallID string
+	At     time.Time
+	Law    audio.Law
 
-var completed = dial.Ending{State: carillon.StateCompleted, EndedBy: "agent", AnsweredBy: "human"} //nolint:gochecknoglobals // read only
-
-var ordinaryCall = script{rings: true, ends: onEnded, ending: completed} //nolint:gochecknoglobals // read only
-
-// unanswered is what happens where the ring time-out passes first.
-var unanswered = script{rings: true, ends: onEnded, ending: dial.Ending{ //nolint:gochecknoglobals // read only
-	State: carillon.StateNoAnswer, Cause: "487 Request Terminated", EndedBy: "system", Detail: "sandbox: the ring time-out passed",
-}}
-
-var busy = dial.Ending{State: carillon.StateBusy, Cause: "486 Busy Here", EndedBy: "callee"} //nolint:gochecknoglobals // read only
-
-// scripts is the table.
-var scripts = []script{ //nolint:gochecknoglobals // read-only table
-	{
-		suffix: "0001", effect: "`failed` at once, reason `undeliverable`",
-		ending: dial.Ending{State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable, Cause: "404 Not Found", EndedBy: "system"},
-	},
-	{
-		suffix: "0002", effect: "the line is faulty twice, which uses up no attempt; then the call is answered", first: 2,
-		ending: dial.Ending{
-			State: carillon.StateFailed, Fault: provider.FaultProvider, Cause: "503 Service Unavailable", EndedBy: "system",
-			Detail: "sandbox: the line is faulty, by the number",
-		},
-	},
-	{suffix: "0009", effect: "rings 5 s longer before it is answered", rings: true, slow: true, ends: onEnded, ending: completed},
-	{suffix: "0011", effect: "`busy`", ends: onRinging, ending: busy},
-	{
-		suffix: "0012", effect: "rings until the line's `ring_timeout`, 4 s at most, then `no_answer`",
-		rings: true, ends: onEnded, ending: unanswered.ending,
-	},
-	{
-		suffix: "0013", effect: "rings, then `rejected`", rings: true, ends: onAnswered,
-		ending: dial.Ending{State: carillon.StateRejected, Cause: "603 Decline", EndedBy: "callee"},
-	},
-	{
-		suffix: "0014", effect: "rings, is answered by a machine, then `voicemail`", rings: true, ends: onAnswered,
-		ending: dial.Ending{State: carillon.StateVoicemail, EndedBy: "system", AnsweredBy: "machine"},
-	},
-	{
-		suffix: "0015", effect: "`failed`, reason `provider_refused`", ends: onRinging,
-		ending: dial.Ending{State: carillon.StateFailed, Reason: carillon.ReasonProviderRefused, Cause: "488 Not Acceptable Here", EndedBy: "system"},
-	},
-	{suffix: "0016", effect: "the first attempt is `busy`, the next one is answered", first: 1, ends: onRinging, ending: busy},
-	{
-		suffix: "0017", effect: "is answered, and hung up by the callee at once: `completed`", rings: true, ends: onAnswered,
-		ending: dial.Ending{State: carillon.StateCompleted, EndedBy: "callee", AnsweredBy: "human"},
-	},
+	mu    sync.Mutex
+	sound []byte // compressed
+	keys  string // that it pressed
+	ended bool
 }
 
-func scriptOf(c *dial.Call) script {
+const (
+	heardMost  = 20              // calls
+	heardSound = 3 * 60 * 8000   // bytes of one, three minutes
+	quietFor   = 1 * time.Second // until the phone takes it that the agent waits for it
+	callMost   = 5 * time.Minute
+	loudness   = 200.0
+)
+
+// OpenPhone starts a phone on a free port of this machine.
+func OpenPhone(ctx context.Context, d Delays, files *tls.Config, log *slog.Logger) (*Phone, error) {
+	p := &Phone{d: d.filled(), log: log}
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	var err error
+	p.engine, err = sip.New(ctx, sip.Options{Address: "127.0.0.1:0", TLSFiles: files, Log: log, OnCall: p.take})
+	if err != nil {
+		p.cancel()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Address is where the phone is called.
+func (p *Phone) Address() string { return p.engine.Address().String() }
+
+// Close hangs up and ends the phone.
+func (p *Phone) Close() error {
+	p.cancel()
+	p.calls.Wait()
+	return p.engine.Close()
+}
+
+// take takes a call.
+func (p *Phone) take(in *sip.Incoming) {
+	select {
+	case <-p.ctx.Done():
+		in.Refuse(503, "Service Unavailable")
+		return
+	default:
+	}
+	p.calls.Go(func() { p.follow(in, scriptOf(in)) })
+}
+
+// scriptOf is what happens to a call.
+func scriptOf(in *sip.Incoming) script {
+	attempt, err := strconv.Atoi(in.Header(AttemptHeader))
+	if err != nil {
+		attempt = 1
+	}
+	return scriptFor(in.To, attempt)
+}
+
+func scriptFor(number string, attempt int) script {
 	for _, s := range scripts {
-		if suffixOf(c.Number) == s.suffix && (s.first == 0 || c.Attempt <= s.first) {
+		if suffixOf(number) == s.suffix && (s.first == 0 || attempt <= s.first) {
 			return s
 		}
 	}
 	return ordinaryCall
 }
 
-// Place places one call on a line and returns when it has ended. When ctx ends, the call is hung up: canceled while it rings,
-// completed once it was answered.
-func (p *Phone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
-	s, dialed := scriptOf(c), time.Now()
-	answered, ended := p.d.Answered, s.ends.in(&p.d)
-	if s.slow {
-		answered, ended = answered+p.d.Slow, ended+p.d.Slow
+// follow does what a script says.
+func (p *Phone) follow(in *sip.Incoming, s script) {
+	begin := time.Now()
+	until := func(moment time.Duration) bool {
+		select {
+		case <-time.After(time.Until(begin.Add(moment))):
+			return true
+		case <-in.Gone():
+		case <-p.ctx.Done():
+			in.Refuse(503, "Service Unavailable")
+		}
+		return false
 	}
-	response := ended
-	if s.answered() {
-		response = answered
-	}
-	if line.RingTimeout > 0 && line.RingTimeout < response {
-		s, ended = unanswered, line.RingTimeout
-	}
-	hungUp := dial.Ending{State: carillon.StateCanceled, Cause: "487 Request Terminated", EndedBy: "system"}
-	reached := func(moment time.Duration) bool { return wait(ctx, time.Until(dialed.Add(moment))) && ctx.Err() == nil }
 	if s.rings {
-		if !reached(min(p.d.Ringing, ended)) {
-			return over(hungUp)
+		if !until(p.d.Ringing) {
+			return
 		}
-		progress.Ringing(time.Now())
+		_ = in.Progress(180, "Ringing") // a caller who does not know it knows the answer
 	}
-	if s.answered() {
-		if !reached(answered) {
-			return over(hungUp)
-		}
-		progress.Answered(time.Now(), "")
-		hungUp = dial.Ending{State: carillon.StateCompleted, EndedBy: "system", AnsweredBy: s.ending.AnsweredBy}
+	moment := s.at.in(&p.d)
+	if s.slow {
+		moment += p.d.Slow
 	}
-	if !reached(ended) {
-		return over(hungUp)
+	if !until(moment) {
+		return
 	}
-	return over(s.ending)
+	if s.talk == nil {
+		in.Refuse(s.code, s.reason)
+		return
+	}
+	h := p.listen(in)
+	c, err := in.Answer(p.ctx, h.frame)
+	if err != nil {
+		p.log.DebugContext(p.ctx, "answer a call to the sandbox's phone", "error", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, callMost)
+	defer cancel()
+	s.talk(ctx, &callee{Call: c, heard: h})
+	c.HangUp(context.WithoutCancel(ctx))
+	h.end()
 }
 
-// over is an ending now.
-func over(e dial.Ending) dial.Ending {
-	e.At = time.Now()
-	return e
+// listen begins to keep what is heard of a call.
+func (p *Phone) listen(in *sip.Incoming) *Heard {
+	h := &Heard{Number: in.To, From: in.From, CallID: in.CallID, At: time.Now()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard = append(p.heard, h)
+	p.heard = p.heard[max(0, len(p.heard)-heardMost):]
+	return h
+}
+
+// Heard are the last calls to a number that were answered, the newest first.
+func (p *Phone) Heard(number string) []*Heard {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []*Heard
+	for i := len(p.heard) - 1; i >= 0; i-- {
+		if h := p.heard[i]; number == "" || h.Number == number {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+func (h *Heard) frame(in, _ []int16) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.sound) < heardSound {
+		h.sound = h.Law.Compress(h.sound, in)
+	}
+}
+
+func (h *Heard) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+}
+
+func (h *Heard) press(keys string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.keys += keys
+}
+
+// Sound is what was heard, 8,000 samples a second.
+func (h *Heard) Sound() []int16 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Law.Expand(nil, h.sound)
+}
+
+// Keys are those that the phone pressed; ended says that the call is over.
+func (h *Heard) Keys() (keys string, ended bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.keys, h.ended
 }

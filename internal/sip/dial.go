@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -31,10 +30,11 @@ type Trunk struct {
 // Dial is a call that is to be placed.
 type Dial struct {
 	Trunk  Trunk
-	To     string // number, or user
-	From   string // number that the far side sees
-	Name   string // that the far side sees too
-	CallID string // "": one is made
+	To     string            // number, or user
+	From   string            // number that the far side sees
+	Name   string            // that the far side sees too
+	CallID string            // "": one is made
+	Header map[string]string // further headers of the INVITE
 	Ring   time.Duration
 	// What happens on the way; each may be nil, and is called on the goroutine of Dial.
 	OnRinging func(code int, reason string)
@@ -179,6 +179,9 @@ func (x *dialing) send(ctx context.Context) (err error) {
 	auth := x.invite
 	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
 	r.AppendHeader(sip.NewHeader("Allow", allowed))
+	for name, value := range x.d.Header {
+		r.AppendHeader(sip.NewHeader(name, value))
+	}
 	x.timer.request(r)
 	if auth != nil {
 		for _, name := range []string{"Authorization", "Proxy-Authorization"} {
@@ -460,5 +463,3 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 	}
 	return res.StatusCode, short(res.Reason), nil
 }
-
-var _ = netip.Addr{}

@@ -29,10 +29,8 @@ import (
 // Channel is that of conversations by telephone.
 const Channel = "phone"
 
-// Trunks know where a line's calls are placed.
-type Trunks interface {
-	Trunk(ctx context.Context, line *carillon.Sender) (sip.Trunk, error)
-}
+// Trunks knows where a line's calls are placed, and what headers they need.
+type Trunks func(line *carillon.Sender, attempt int) (t sip.Trunk, header map[string]string, err error)
 
 // Options configure a Telephone; all are required.
 type Options struct {
@@ -55,7 +53,7 @@ func New(o Options) *Telephone { return &Telephone{o} }
 
 // Place implements call.Dialer.
 func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
-	trunk, err := t.o.Trunks.Trunk(ctx, line)
+	trunk, header, err := t.o.Trunks(line, c.Attempt)
 	if err != nil {
 		return failed(carillon.ReasonLineUnavailable, "", err.Error())
 	}
@@ -64,7 +62,7 @@ func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Ca
 		return failed(carillon.ReasonLineUnavailable, "", "the agent cannot be read: "+err.Error())
 	}
 	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}
-	return p.run(ctx, trunk)
+	return p.run(ctx, trunk, header)
 }
 
 func failed(reason carillon.Reason, cause, detail string) dial.Ending {
@@ -84,9 +82,9 @@ type placed struct {
 	tap   tap
 }
 
-func (p *placed) run(ctx context.Context, trunk sip.Trunk) dial.Ending {
+func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]string) dial.Ending {
 	c, err := p.o.Engine.Dial(ctx, sip.Dial{
-		Trunk: trunk, To: p.call.Number, From: p.line.Number, Name: p.company, Ring: p.line.RingTimeout,
+		Trunk: trunk, To: p.call.Number, From: p.line.Number, Name: p.company, Ring: p.line.RingTimeout, Header: header,
 		OnRinging: func(code int, _ string) {
 			if code >= 180 {
 				p.rings.Do(func() { p.progress.Ringing(time.Now()) })

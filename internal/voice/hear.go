@@ -35,6 +35,12 @@ func (l *hearer) silence() time.Duration {
 	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.choices) > 0 || l.confirm != "")
 }
 
+// hasKeys reports whether the person is on a telephone.
+func (l *hearer) hasKeys() bool {
+	line := l.x.start.Line
+	return line != nil && line.Digits() != nil
+}
+
 // hear takes sound of the person.
 func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
@@ -53,7 +59,11 @@ func (l *hearer) began(u *utterance) {
 		l.person.current = nil
 		l.person.ears.talking = false
 		l.stopTalking()
-		l.sayNow(l.x.words.CannotHear)
+		if l.hasKeys() {
+			l.sayNow(l.x.words.KeysOnly)
+		} else {
+			l.sayNow(l.x.words.CannotHear)
+		}
 		return
 	}
 	l.goes(u)

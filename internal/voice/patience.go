@@ -39,7 +39,7 @@ func (l *patience) idle(now time.Time, due *due) {
 		return
 	}
 	after := typedIdle
-	if l.canHear() {
+	if l.canHear() || l.hasKeys() {
 		after = idleNext
 		if l.idles == 0 {
 			after = idleFirst
@@ -52,7 +52,7 @@ func (l *patience) idle(now time.Time, due *due) {
 	l.idleSince = now
 	l.idles++
 	switch {
-	case !l.canHear() || l.idles == 3:
+	case !l.canHear() && !l.hasKeys() || l.idles == 3:
 		l.sayNow(l.x.words.Goodbye)
 		l.finish("idle")
 	case l.idles == 1:

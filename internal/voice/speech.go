@@ -59,7 +59,7 @@ func (l *talker) said(r *response, e Event) {
 	if rest := r.split.end(); rest != "" {
 		l.speak(r, rest)
 	}
-	if line := l.x.start.Line; line != nil && line.Digits() != nil {
+	if l.hasKeys() {
 		for i, choice := range e.Choices[:min(len(e.Choices), 8)] { // 9 is the wish not to be called
 			l.speak(r, fmt.Sprintf(l.x.words.Press, i+1, choice))
 		}

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/sandbox"
+	"carillon/internal/sip"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/telephone"
+)
+
+// openTelephone opens what calls are placed and taken with: the SIP user agent of this node, and the sandbox's phone.
+func (a *App) openTelephone(ctx context.Context) (*telephone.Telephone, error) {
+	files, err := sipFiles(a.cfg.SIPCertificate, a.cfg.SIPKey)
+	if err != nil {
+		return nil, err
+	}
+	if a.phone, err = sandbox.OpenPhone(ctx, sandbox.Delays{}, files, a.log); err != nil {
+		return nil, err
+	}
+	if a.sip, err = sip.New(ctx, sip.Options{
+		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, Log: a.log,
+	}); err != nil {
+		return nil, err
+	}
+	return telephone.New(telephone.Options{
+		Engine: a.sip, Trunks: a.trunk, Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
+		Suppress: func(ctx context.Context, companyID, number string) error {
+			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+		},
+	}), nil
+}
+
+// closeTelephone ends the user agents, after the calls.
+func (a *App) closeTelephone() error {
+	var errs []error
+	if a.sip != nil {
+		errs = append(errs, a.sip.Close())
+	}
+	if a.phone != nil {
+		errs = append(errs, a.phone.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// trunk is where a line's calls go.
+func (a *App) trunk(line *carillon.Sender, attempt int) (t sip.Trunk, header map[string]string, err error) {
+	if line.Provider == "sandbox" {
+		return sip.Trunk{Host: a.phone.Address(), Transport: "udp"}, map[string]string{sandbox.AttemptHeader: strconv.Itoa(attempt)}, nil
+	}
+	t, err = sip.TrunkOf(line.Settings)
+	return t, nil, err
+}
+
+// sipFiles are the certificate of this node for calls over TLS, and whom it trusts: the machine's authorities.
+func sipFiles(certificate, key string) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if certificate == "" {
+		return c, nil
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate for SIP over TLS: %w", err)
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
+}
