@@ -12,6 +12,7 @@ import (
 	"carillon/internal/hook"
 	"carillon/internal/knowledge"
 	"carillon/internal/resource"
+	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/whatsapp"
 	"carillon/internal/widget"
@@ -55,7 +56,7 @@ func (a *App) apply(ctx context.Context, p *config.Provision) (store.Summary, er
 // resources.
 func ProvisionOptions() config.ProvisionOptions {
 	return config.ProvisionOptions{
-		CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings}, Kinds: kinds(),
+		CheckSettings: map[string]func(json.RawMessage) error{"whatsapp": whatsapp.CheckSettings, "sip": sip.CheckSettings}, Kinds: kinds(),
 	}
 }
 

@@ -233,7 +233,7 @@ func (a *App) wire(ctx context.Context) error {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
-	phone, err := a.openTelephone(ctx)
+	phone, err := openTelephone(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -368,7 +368,7 @@ func (a *App) stop(ctx context.Context) error {
 		}
 		a.rest.Wait()
 	}
-	errs = append(errs, a.closeTelephone())
+	errs = append(errs, closeTelephone(a))
 	if a.whatsapp != nil {
 		a.whatsapp.CloseIdleConnections()
 		a.media.Close()

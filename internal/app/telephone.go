@@ -16,7 +16,7 @@ import (
 )
 
 // openTelephone opens what calls are placed and taken with: the SIP user agent of this node, and the sandbox's phone.
-func (a *App) openTelephone(ctx context.Context) (*telephone.Telephone, error) {
+func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	files, err := sipFiles(a.cfg.SIPCertificate, a.cfg.SIPKey)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (a *App) openTelephone(ctx context.Context) (*telephone.Telephone, error) {
 		return nil, err
 	}
 	return telephone.New(telephone.Options{
-		Engine: a.sip, Trunks: a.trunk, Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
+		Engine: a.sip, Trunks: trunks(a.phone), Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
 		Suppress: func(ctx context.Context, companyID, number string) error {
 			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
 		},
@@ -38,7 +38,7 @@ func (a *App) openTelephone(ctx context.Context) (*telephone.Telephone, error) {
 }
 
 // closeTelephone ends the user agents, after the calls.
-func (a *App) closeTelephone() error {
+func closeTelephone(a *App) error {
 	var errs []error
 	if a.sip != nil {
 		errs = append(errs, a.sip.Close())
@@ -49,13 +49,15 @@ func (a *App) closeTelephone() error {
 	return errors.Join(errs...)
 }
 
-// trunk is where a line's calls go.
-func (a *App) trunk(line *carillon.Sender, attempt int) (t sip.Trunk, header map[string]string, err error) {
-	if line.Provider == "sandbox" {
-		return sip.Trunk{Host: a.phone.Address(), Transport: "udp"}, map[string]string{sandbox.AttemptHeader: strconv.Itoa(attempt)}, nil
+// trunks is where lines' calls go: the sandbox's to its phone.
+func trunks(phone *sandbox.Phone) telephone.Trunks {
+	return func(line *carillon.Sender, attempt int) (t sip.Trunk, header map[string]string, err error) {
+		if line.Provider == "sandbox" {
+			return sip.Trunk{Host: phone.Address(), Transport: "udp"}, map[string]string{sandbox.AttemptHeader: strconv.Itoa(attempt)}, nil
+		}
+		t, err = sip.TrunkOf(line.Settings)
+		return t, nil, err
 	}
-	t, err = sip.TrunkOf(line.Settings)
-	return t, nil, err
 }
 
 // sipFiles are the certificate of this node for calls over TLS, and whom it trusts: the machine's authorities.

@@ -74,7 +74,7 @@ func (c *callee) untilQuiet(ctx context.Context) bool {
 	}
 }
 
-// listens hears the agent out once and hangs up.
+// listens lets the agent finish once and hangs up.
 func listens(ctx context.Context, c *callee) { c.untilQuiet(ctx) }
 
 // presses answers with a key as often as the agent waits.
@@ -100,7 +100,7 @@ func isSilent(ctx context.Context, c *callee) {
 	}
 }
 
-// greetsAsMachine says a long greeting and beeps, and records what it is told.
+// greetsAsMachine says a long greeting and beeps, and records what follows.
 func greetsAsMachine(ctx context.Context, c *callee) {
 	_ = c.Write(append(babble(5*time.Second), beep()...))
 	isSilent(ctx, c)

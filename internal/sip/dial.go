@@ -24,7 +24,8 @@ type Trunk struct {
 	Domain    string // of the addresses of both sides; "": the host
 	Username  string // "": calls need no password
 	Password  string
-	Encrypt   bool // the sound, by SRTP
+	CallerID  string // that the far side sees; "": the line's number
+	Encrypt   bool   // the sound, by SRTP
 }
 
 // Dial is a call that is to be placed.

@@ -2,8 +2,8 @@ package sip
 
 import (
 	"encoding/json"
-	"net"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"carillon"
@@ -11,17 +11,31 @@ import (
 
 // settings are those of a line whose calls a trunk carries.
 type settings struct {
-	Host      string `json:"host"`
-	Transport string `json:"transport"`
-	Domain    string `json:"domain"`
-	Username  string `json:"username"`
-	Password  string `json:"password"`
-	Encrypt   bool   `json:"encrypt"`
+	Trunk    string `json:"trunk"` // sip:host[:port][;transport=udp|tcp|tls]
+	Domain   string `json:"domain"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+	CallerID string `json:"caller_id"`
+	Encrypt  flag   `json:"encrypt"`
+}
+
+// flag is true or false, which the set-up writes as texts.
+type flag bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *flag) UnmarshalJSON(b []byte) error {
+	on, err := strconv.ParseBool(strings.Trim(string(b), `"`))
+	*f = flag(on)
+	return err
 }
 
 const maxSetting = 255
 
-var hostForm = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?$`)
+var (
+	trunkForm = regexp.MustCompile(`^(sips?):(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::([0-9]{1,5}))?(?:;transport=([A-Za-z]+))?$`)
+	hostForm  = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
+	callerID  = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
+)
 
 // CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
 // holds the password.
@@ -31,54 +45,73 @@ func CheckSettings(raw json.RawMessage) error {
 }
 
 // ShownSettings are the settings that are no secrets.
-func ShownSettings() []string { return []string{"host", "transport", "domain", "username", "encrypt"} }
+func ShownSettings() []string { return []string{"trunk", "domain", "username", "caller_id", "encrypt"} }
 
 // TrunkOf reads the settings of a line.
 func TrunkOf(raw json.RawMessage) (Trunk, error) {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return Trunk{}, err
+	}
+	for name, text := range map[string]string{"trunk": s.Trunk, "domain": s.Domain, "username": s.Username, "password": s.Password} {
+		if len(text) > maxSetting || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`<>"`, r) }) {
+			return Trunk{}, carillon.Invalid("settings."+name, "Must be at most 255 characters without spaces")
+		}
+	}
+	switch {
+	case s.Trunk == "":
+		return Trunk{}, carillon.Missing("settings.trunk")
+	case s.Domain != "" && !hostForm.MatchString(s.Domain):
+		return Trunk{}, carillon.Invalid("settings.domain", "Must be a host such as example.com")
+	case s.CallerID != "" && !callerID.MatchString(s.CallerID):
+		return Trunk{}, carillon.Invalid("settings.caller_id", "Must be a number such as 15555550101")
+	case s.Password != "" && s.Username == "":
+		return Trunk{}, carillon.Missing("settings.username")
+	}
+	t := Trunk{Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt)}
+	return t, t.parse(s.Trunk)
+}
+
+func parseSettings(raw json.RawMessage) (s settings, err error) {
 	var given map[string]json.RawMessage
 	if len(raw) > 0 && json.Unmarshal(raw, &given) != nil {
-		return Trunk{}, carillon.Invalid("settings", "This must be an object")
+		return s, carillon.Invalid("settings", "This must be an object")
 	}
-	var s settings
 	to := map[string]any{
-		"host": &s.Host, "transport": &s.Transport, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "encrypt": &s.Encrypt,
+		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "caller_id": &s.CallerID, "encrypt": &s.Encrypt,
 	}
 	for name, value := range given {
 		field, known := to[name]
 		if !known {
-			return Trunk{}, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
+			return s, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
 		}
 		if json.Unmarshal(value, field) != nil {
-			return Trunk{}, carillon.Invalid("settings."+name, "This must be a text, and encrypt true or false")
+			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt true or false")
 		}
 	}
-	for name, text := range map[string]string{"host": s.Host, "domain": s.Domain, "username": s.Username, "password": s.Password} {
-		if len(text) > maxSetting || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '<' || r == '>' || r == '"' }) {
-			return Trunk{}, carillon.Invalid("settings."+name, "Must be at most 255 characters without spaces")
-		}
-	}
-	if s.Transport == "" {
-		s.Transport = "udp"
-	}
-	switch {
-	case s.Host == "":
-		return Trunk{}, carillon.Missing("settings.host")
-	case !hostForm.MatchString(s.Host) || portOf(s.Host) == "0":
-		return Trunk{}, carillon.Invalid("settings.host", "Must be a host, or host:port, such as sip.example.com:5060")
-	case s.Transport != "udp" && s.Transport != "tcp" && s.Transport != "tls":
-		return Trunk{}, carillon.Invalid("settings.transport", "Must be udp, tcp or tls")
-	case s.Domain != "" && !hostForm.MatchString(s.Domain):
-		return Trunk{}, carillon.Invalid("settings.domain", "Must be a host such as example.com")
-	case s.Password != "" && s.Username == "":
-		return Trunk{}, carillon.Missing("settings.username")
-	}
-	return Trunk{Host: s.Host, Transport: s.Transport, Domain: s.Domain, Username: s.Username, Password: s.Password, Encrypt: s.Encrypt}, nil
+	return s, nil
 }
 
-func portOf(host string) string {
-	_, port, err := net.SplitHostPort(host)
-	if err != nil {
-		return ""
+// parse reads the address of a trunk.
+func (t *Trunk) parse(address string) error {
+	form := trunkForm.FindStringSubmatch(address)
+	if form == nil {
+		return carillon.Invalid("settings.trunk", "Must be an address such as sip:sip.example.com:5060;transport=udp")
 	}
-	return strings.TrimLeft(port, "0") + map[bool]string{true: "0"}[strings.Trim(port, "0") == ""]
+	t.Host, t.Transport = form[2], strings.ToLower(form[4])
+	if form[3] != "" {
+		if n, err := strconv.ParseUint(form[3], 10, 16); err != nil || n == 0 {
+			return carillon.Invalid("settings.trunk", "Must have a port from 1 to 65535")
+		}
+		t.Host += ":" + form[3]
+	}
+	switch {
+	case t.Transport == "" && form[1] == "sips":
+		t.Transport = "tls"
+	case t.Transport == "":
+		t.Transport = "udp"
+	case t.Transport != "udp" && t.Transport != "tcp" && t.Transport != "tls", form[1] == "sips" && t.Transport != "tls":
+		return carillon.Invalid("settings.trunk", "Must have the transport udp, tcp or tls; sips means tls")
+	}
+	return nil
 }

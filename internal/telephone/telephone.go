@@ -7,6 +7,7 @@
 package telephone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ type placed struct {
 
 func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]string) dial.Ending {
 	c, err := p.o.Engine.Dial(ctx, sip.Dial{
-		Trunk: trunk, To: p.call.Number, From: p.line.Number, Name: p.company, Ring: p.line.RingTimeout, Header: header,
+		Trunk: trunk, To: p.call.Number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Ring: p.line.RingTimeout, Header: header,
 		OnRinging: func(code int, _ string) {
 			if code >= 180 {
 				p.rings.Do(func() { p.progress.Ringing(time.Now()) })
