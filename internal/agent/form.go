@@ -11,6 +11,7 @@ import (
 // Value is something that a conversation found out.
 type Value struct {
 	Name string
+	Type string // of the Result
 	Text string // as the Result's type has it: a number, true or false, one of the choices
 }
 
@@ -59,7 +60,7 @@ func fillIn(r *Request, t texts, emit func(Action) error) (done bool, err error)
 	if !ok {
 		return false, nil
 	}
-	x := Action{Set: []Value{{questions[i].Name, text}}}
+	x := Action{Set: []Value{{questions[i].Name, questions[i].Type, text}}}
 	if i+1 == len(questions) {
 		x.Say = t.filled
 		return true, emit(x)

@@ -66,7 +66,7 @@ func Routes(d Deps) []httpio.Route {
 		signIn{d.Auth, d.Proxies}.routes(),
 		sending{g, d.Store, d.Limits, d.Notify}.routes(),
 		notifications{g, d.Store, d.Limits, d.Notify, d.Calls}.routes(),
-		calls{g, d.Notify}.routes(),
+		calls{g, d.Notify, d.Files}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),

@@ -6,8 +6,10 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
+	stored "carillon/internal/store/files"
 )
 
 // Calls hangs up calls that are under way.
@@ -20,12 +22,13 @@ type Calls interface {
 type calls struct {
 	guard
 	notify *notify.Notify
+	files  *files.Files
 }
 
 func (s calls) routes() []httpio.Route {
 	return []httpio.Route{
 		s.valueRoute("GET "+prefix+"/calls/{id}", auth.NotifyRead, s.show),
-		s.valueRoute("GET "+prefix+"/calls/{id}/recording", auth.NotifyRead, s.recording),
+		s.keyRoute("GET "+prefix+"/calls/{id}/recording", auth.NotifyRead, s.recording),
 	}
 }
 
@@ -37,10 +40,15 @@ func (s calls) show(r *http.Request, p *auth.Principal) (any, error) {
 	return s.notify.Call(r.Context(), p.Company.ID, id)
 }
 
-// recording responds as for every call without a recording: no line of this version carries speech.
-func (s calls) recording(r *http.Request, p *auth.Principal) (any, error) {
-	if _, err := s.show(r, p); err != nil {
-		return nil, err
+// recording responds with the sound of a call.
+func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
+	id, err := notificationID(r)
+	if err != nil {
+		return carillon.Absent("Call")
 	}
-	return nil, carillon.Absent("Recording")
+	file, conversation, err := s.notify.Recording(r.Context(), p.Company.ID, id)
+	if err != nil {
+		return err
+	}
+	return s.files.Serve(w, r, func(x *stored.File) bool { return x.CompanyID == p.Company.ID && x.ConversationID == conversation }, file)
 }

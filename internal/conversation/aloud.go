@@ -68,7 +68,7 @@ func (a Aloud) Say(ctx context.Context, companyID, id string, in voice.Saying) (
 		})
 		return turn, err
 	}
-	turn, _, err := a.c.say(ctx, companyID, id, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
+	turn, _, err := a.c.say(ctx, companyID, id, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice, Digits: in.Digits})
 	return turn, err
 }
 

@@ -158,10 +158,11 @@ type Said struct {
 	Text     string
 	File     *chats.File
 	Voice    *chats.Voice // it was said aloud
+	Digits   string       // it was said by these keys
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits}, At: now}
 }
 
 // ownID is a client id as it is stored: what authors make up never meets.

@@ -307,7 +307,7 @@ func (a *answer) add(x agent.Action) error {
 	}
 	a.choices = append(a.choices, x.Choices...)
 	for _, v := range x.Set {
-		a.set = append(a.set, chats.Value{Name: v.Name, Text: v.Text})
+		a.set = append(a.set, chats.Value{Name: v.Name, Type: v.Type, Text: v.Text})
 	}
 	if x.Handoff != "" {
 		a.handoff = x.Handoff

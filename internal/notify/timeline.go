@@ -11,7 +11,6 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
-	"carillon/internal/store/calls"
 )
 
 // Event is one line of a notification's timeline (docs/reference/sending.md).
@@ -58,11 +57,11 @@ func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, e
 
 // timeline returns the events of a notification; its states by recipient are not among them. sender is nil when it is gone, call
 // for messages.
-func (n *Notify) timeline(ctx context.Context, x *store.Notification, sender *SenderView, call *calls.Call, attempts []calls.Attempt) ([]Event, error) {
+func (n *Notify) timeline(ctx context.Context, x *store.Notification, sender *SenderView, call *talked) ([]Event, error) {
 	var t timeline
 	t.accepted(x, sender)
 	if call != nil {
-		t.called(x, call, attempts)
+		t.called(x, call)
 	} else {
 		m, err := n.store.Milestones(ctx, x.Seq())
 		if err != nil {
@@ -105,14 +104,14 @@ func (t *timeline) accepted(x *store.Notification, sender *SenderView) {
 	}
 }
 
-// called adds the attempts at a call, and what it waits for.
-func (t *timeline) called(x *store.Notification, c *calls.Call, attempts []calls.Attempt) {
+// called adds the c.attempts at a call, and what it waits for.
+func (t *timeline) called(x *store.Notification, c *talked) {
 	ended := x.CreatedAt
 	if x.MovedAt.After(ended) {
 		ended = x.MovedAt
 	}
-	for i := range attempts {
-		a := &attempts[i]
+	for i := range c.attempts {
+		a := &c.attempts[i]
 		t.add(a.DialedAt, "dialed", "dialed")
 		t.add(a.RingingAt, "rang", "rang")
 		t.add(a.AnsweredAt, "answered", "answered")
@@ -131,7 +130,7 @@ func (t *timeline) called(x *store.Notification, c *calls.Call, attempts []calls
 	}
 	switch due := carillon.FormatTime(c.Due); {
 	case !c.Queued:
-	case len(attempts) > 0:
+	case len(c.attempts) > 0:
 		t.add(ended, "redial", "will be dialed again at "+due)
 	case c.Due.After(x.DueAt):
 		t.add(ended, "calling_hours", "waits for calling hours until "+due)

@@ -166,16 +166,16 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 		return nil, 0, err
 	}
 	v = views[0]
-	call, attempts, err := n.callOf(ctx, x)
+	call, err := n.callOf(ctx, x)
 	if err != nil {
 		return nil, 0, err
 	}
-	if v.Timeline, err = n.timeline(ctx, x, v.Sender, call, attempts); err != nil {
+	if v.Timeline, err = n.timeline(ctx, x, v.Sender, call); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
 		if v.Recipients = []RecipientView{}; first == 0 {
-			v.Recipients = append(v.Recipients, recipientOfCall(x, call, attempts, now))
+			v.Recipients = append(v.Recipients, recipientOfCall(x, call, now))
 		}
 		return v, 0, nil
 	}

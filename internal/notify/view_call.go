@@ -2,27 +2,31 @@ package notify
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
 )
 
 // CallView is the part of a call's recipient about the call; keys that do not apply are left out.
 type CallView struct {
-	CallID       string        `json:"call_id"`
-	Attempts     int           `json:"attempts"`
-	NextAttempt  string        `json:"next_attempt_at,omitempty"`
-	RingingAt    string        `json:"ringing_at,omitempty"`
-	AnsweredAt   string        `json:"answered_at,omitempty"`
-	EndedAt      string        `json:"ended_at,omitempty"`
-	DurationS    *int          `json:"duration_s,omitempty"`
-	Cause        string        `json:"cause,omitempty"`
-	EndedBy      string        `json:"ended_by,omitempty"`
-	AnsweredBy   string        `json:"answered_by,omitempty"`
-	HasRecording bool          `json:"has_recording"`
-	Outcomes     []AttemptView `json:"outcomes,omitempty"` // of ended attempts
+	CallID       string           `json:"call_id"`
+	Attempts     int              `json:"attempts"`
+	NextAttempt  string           `json:"next_attempt_at,omitempty"`
+	RingingAt    string           `json:"ringing_at,omitempty"`
+	AnsweredAt   string           `json:"answered_at,omitempty"`
+	EndedAt      string           `json:"ended_at,omitempty"`
+	DurationS    *int             `json:"duration_s,omitempty"`
+	Cause        string           `json:"cause,omitempty"`
+	EndedBy      string           `json:"ended_by,omitempty"`
+	AnsweredBy   string           `json:"answered_by,omitempty"`
+	Result       carillon.Details `json:"result,omitempty"` // what the agent found out
+	HasRecording bool             `json:"has_recording"`
+	Outcomes     []AttemptView    `json:"outcomes,omitempty"` // of ended attempts
 }
 
 // AttemptView is one ended attempt at a call.
@@ -43,7 +47,16 @@ type CallDetail struct {
 	AgentID        string          `json:"agent_id"`
 	State          carillon.State  `json:"state"`
 	Reason         carillon.Reason `json:"reason,omitempty"`
-	Turns          []struct{}      `json:"turns"` // none: lines of this version carry no speech
+	Turns          []CallTurn      `json:"turns"`
+}
+
+// CallTurn is one thing said in a call.
+type CallTurn struct {
+	Seq    int64  `json:"seq"`
+	Author string `json:"author"` // agent, callee, teammate or system
+	Text   string `json:"text"`
+	At     string `json:"at"`
+	Digits string `json:"digits,omitempty"`
 }
 
 // Call reads a call of a company. Errors: not_found.
@@ -55,7 +68,7 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	if err != nil {
 		return nil, err
 	}
-	c, attempts, err := n.callOf(ctx, x)
+	c, err := n.callOf(ctx, x)
 	if err == nil && c == nil {
 		err = carillon.Absent("Call")
 	}
@@ -63,18 +76,18 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 		return nil, err
 	}
 	return &CallDetail{
-		CallView: viewCall(x.ID, c, attempts), NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
-		State: callState(x, c, time.Now()), Reason: c.Reason, Turns: []struct{}{},
+		CallView: viewCall(x.ID, c), NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
+		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns),
 	}, nil
 }
 
 // viewCall returns the view of a call for its recipient and `GET calls/{call_id}`; id is its notification's.
-func viewCall(id string, c *calls.Call, attempts []calls.Attempt) *CallView {
+func viewCall(id string, c *talked) *CallView {
 	v := &CallView{
 		CallID: id, Attempts: c.Dials, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
-		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy,
+		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
 	}
-	if c.Queued && len(attempts) > 0 {
+	if c.Queued && len(c.attempts) > 0 {
 		v.NextAttempt = instant(c.Due)
 	}
 	if c.UnderWay {
@@ -84,7 +97,7 @@ func viewCall(id string, c *calls.Call, attempts []calls.Attempt) *CallView {
 		s := int(c.EndedAt.Sub(c.AnsweredAt).Round(time.Second) / time.Second)
 		v.DurationS = &s
 	}
-	for _, a := range attempts {
+	for _, a := range c.attempts {
 		if !a.EndedAt.IsZero() {
 			v.Outcomes = append(v.Outcomes, AttemptView{a.State, a.Reason, a.Cause, instant(a.DialedAt), instant(a.EndedAt)})
 		}
@@ -130,9 +143,9 @@ func callStanding(c *calls.Call) store.Standing {
 	return store.Standing{Q: q, Attempted: c.Attempts > 0, Count: 1}
 }
 
-func recipientOfCall(x *store.Notification, c *calls.Call, attempts []calls.Attempt, now time.Time) RecipientView {
+func recipientOfCall(x *store.Notification, c *talked, now time.Time) RecipientView {
 	v := RecipientView{
-		MessageID: x.ID + ".0", Number: c.Number, State: callState(x, c, now), Reason: c.Reason, Attempts: c.Dials,
+		MessageID: x.ID + ".0", Number: c.Number, State: callState(x, c.Call, now), Reason: c.Reason, Attempts: c.Dials,
 	}
 	if c.UnderWay {
 		v.Attempts++
@@ -149,20 +162,104 @@ func recipientOfCall(x *store.Notification, c *calls.Call, attempts []calls.Atte
 	}
 	v.Times = carillon.Details(t)
 	if c.State != carillon.StateSkipped {
-		v.Call = viewCall(x.ID, c, attempts)
+		v.Call = viewCall(x.ID, c)
 	}
 	return v
 }
 
-// callOf reads the call of a notification with its attempts, nil for one with messages.
-func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*calls.Call, []calls.Attempt, error) {
+// talked is a call with its attempts and what was said in it.
+type talked struct {
+	*calls.Call
+	attempts []calls.Attempt
+	turns    []chats.Turn
+}
+
+// maxCallTurns is how many turns of a call are shown.
+const maxCallTurns = 2000
+
+// callOf reads the call of a notification, nil for one with messages.
+func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*talked, error) {
 	if x.Channel != carillon.Voice {
-		return nil, nil, nil
+		return nil, nil
 	}
 	c, err := n.store.Calls().Find(ctx, x.Seq().Message(0))
 	if err != nil || c == nil {
-		return nil, nil, err
+		return nil, err
 	}
-	attempts, err := n.store.Calls().Attempts(ctx, c.Key)
-	return c, attempts, err
+	t := &talked{Call: c}
+	if t.attempts, err = n.store.Calls().Attempts(ctx, c.Key); err != nil || c.ConversationID == "" {
+		return t, err
+	}
+	t.turns, err = n.store.Chats().Turns(ctx, x.CompanyID, c.ConversationID, 0, maxCallTurns)
+	return t, err
+}
+
+// callTurns are what was said, as `GET calls/{call_id}` has it.
+func callTurns(turns []chats.Turn) []CallTurn {
+	all := []CallTurn{}
+	for i := range turns {
+		t := &turns[i]
+		author, text := string(t.Author), t.Text
+		switch {
+		case t.Note || t.Kind == chats.KindEvent && len(t.Extra.Set) > 0:
+			continue
+		case t.Kind == chats.KindEvent:
+			text = t.Extra.Event
+		case t.Author == chats.Visitor:
+			author = "callee"
+		case t.Extra.Voice != nil && t.Extra.Voice.Cut:
+			text = t.Extra.Voice.Heard
+		}
+		all = append(all, CallTurn{t.Seq, author, text, instant(t.At), t.Extra.Digits})
+	}
+	return all
+}
+
+// resultOf is what an agent found out, each value the last that was.
+func resultOf(turns []chats.Turn) (result carillon.Details) {
+	for i := range turns {
+		for _, v := range turns[i].Extra.Set {
+			value := valueOf(v)
+			if at := slices.IndexFunc(result, func(d carillon.Detail) bool { return d.Key == v.Name }); at >= 0 {
+				result[at].Value = value
+			} else {
+				result = append(result, carillon.Detail{Key: v.Name, Value: value})
+			}
+		}
+	}
+	return result
+}
+
+// valueOf is a value in the type of its field.
+func valueOf(v chats.Value) any {
+	switch v.Type {
+	case "boolean":
+		return v.Text == "true"
+	case "number":
+		if n, err := strconv.ParseFloat(v.Text, 64); err == nil {
+			return n
+		}
+	}
+	return v.Text
+}
+
+// Recording is the file of a call's recording. Errors: not_found.
+func (n *Notify) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
+	x, err := n.store.Notification(ctx, companyID, id)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return "", "", carillon.Absent("Call")
+	}
+	if err != nil {
+		return "", "", err
+	}
+	c, err := n.store.Calls().Find(ctx, x.Seq().Message(0))
+	switch {
+	case err != nil:
+		return "", "", err
+	case x.Channel != carillon.Voice || c == nil:
+		return "", "", carillon.Absent("Call")
+	case c.Recording == "":
+		return "", "", carillon.Absent("Recording")
+	}
+	return c.Recording, c.ConversationID, nil
 }

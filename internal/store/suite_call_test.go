@@ -25,6 +25,7 @@ func calling() []sentence {
 		{"a network's bytes that are no text are stored all the same", callWithOddBytes},
 		{"a notification is not closed while its call is open", callKeepsItsNotification},
 		{"a start that its node knows nothing of is found", callStrays},
+		{"what is said in a call is its last attempt's", callTalks},
 	}
 }
 
@@ -376,5 +377,20 @@ func callStrays(t *testing.T, r *rig) {
 	all, err := r.Calls().Strays(t.Context(), r.now.Add(time.Second), knows)
 	if len(all) != 1 || work.Key(all[0].Key) != stray || all[0].Attempt != 1 || err != nil {
 		t.Error(all, err)
+	}
+}
+
+func callTalks(t *testing.T, r *rig) {
+	f := r.fence(t)
+	_, k := r.called(t)
+	r.dial(t, f, 0, k)
+	want := calls.Talk{ConversationID: "conversation", Recording: "file"}
+	for attempt, there := range []bool{false, true} {
+		if err := r.Calls().SetTalk(t.Context(), carillon.MessageKey(k), attempt, want); err != nil {
+			t.Fatal(err)
+		}
+		if c := r.callNow(t, k); (c.Talk == want) != there {
+			t.Errorf("attempt %d: %+v", attempt, c.Talk)
+		}
 	}
 }

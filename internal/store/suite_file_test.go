@@ -50,6 +50,9 @@ func fileLife(t *testing.T, r *rig) {
 	if err := s.Begin(t.Context(), f, []byte("one\x00"), false, roomy); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Replace(t.Context(), f.ID, 0, []byte("one\x00")); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Append(t.Context(), f.ID, 1, []byte("\xff")); err != nil {
 		t.Fatal(err)
 	}

@@ -46,4 +46,5 @@ type Saying struct {
 	Text     string
 	Choices  []string
 	Voice    *chats.Voice // nil: it was typed
+	Digits   string       // the keys by which it was said
 }

@@ -234,9 +234,9 @@ func (l *hearer) digit(d rune) {
 	switch {
 	case d >= '1' && i < len(l.choices):
 		l.stopTalking()
-		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindChoice, Text: l.choices[i]})
+		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindChoice, Text: l.choices[i], Digits: string(d)})
 	case d == stopKey && l.x.start.Stop != nil:
-		l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d)})
+		l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d), Digits: string(d)})
 	}
 }
 

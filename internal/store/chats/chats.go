@@ -128,11 +128,13 @@ type Extra struct {
 	Of      int64    `json:"of,omitempty"`      // of the event scored: the turn
 	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
 	Set     []Value  `json:"set,omitempty"`     // of the event noted
+	Digits  string   `json:"digits,omitempty"`  // the keys by which it was said
 }
 
 // Value is something that a conversation found out.
 type Value struct {
 	Name string `json:"name"`
+	Type string `json:"type"` // text, number, boolean or choice
 	Text string `json:"text"`
 }
 
