@@ -304,27 +304,29 @@ func (x *dialing) sound(far *description) error {
 	return nil
 }
 
-// answer takes a 200: the call is there.
+// answer takes a 200: the call is there. It can be found before the far side gets the ACK, for a BYE may follow at once.
 func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
 	d := x.established(res)
 	seq := x.dialog.seq
 	x.answered = tagOf(d.remote.Params)
 	x.tx.OnRetransmission(func(again *sip.Response) { x.repeated(d, again, seq) })
-	if err := d.acknowledge(seq); err != nil {
-		return nil, errors.Join(ErrUnreachable, err)
-	}
-	x.ladder("▶ ACK")
 	far, err := parse(string(res.Body()))
 	if err == nil && x.session == nil {
 		err = x.sound(far)
 	}
 	if err != nil {
+		_ = d.acknowledge(seq)
 		_ = d.bye(ctx, `SIP;cause=488;text="Not Acceptable Here"`)
 		return nil, errors.Join(ErrSound, err)
 	}
 	c := x.e.newCall(d, x.session, x.own, far)
-	c.follow(far)
 	c.timer.call, c.timer.least = c, x.timer.least
+	c.follow(far)
+	if err := d.acknowledge(seq); err != nil {
+		c.over(Cause{By: System, Text: short(err.Error())})
+		return nil, errors.Join(ErrUnreachable, err)
+	}
+	x.ladder("▶ ACK")
 	c.timer.agree(res)
 	return c, nil
 }

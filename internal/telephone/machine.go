@@ -90,7 +90,8 @@ func (m *machine) isMachine() bool {
 }
 
 // leaveMessage waits for the end of a machine's greeting and leaves the agent's message, where it has one.
-func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine) dial.Ending {
+func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conversationID string) dial.Ending {
+	defer p.leave(ctx, conversationID)
 	e := dial.Ending{State: carillon.StateVoicemail, AnsweredBy: "machine", EndedBy: "system", Detail: "a machine answered, as far as can be told from its sound"}
 	if p.agent.Voicemail == "" {
 		return e

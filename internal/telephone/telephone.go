@@ -232,7 +232,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	err = s.Run(talking)
 	switch {
 	case m.isMachine():
-		return p.leaveMessage(ctx, c, m)
+		return p.leaveMessage(ctx, c, m, conversationID)
 	case ctx.Err() != nil:
 		e.EndedBy = "system"
 		p.leave(ctx, conversationID)

@@ -144,6 +144,6 @@ func (s *Sessions) Speak(ctx context.Context, u Utterance, emit func(pcm []int16
 	if speaker == nil {
 		speaker = s.o.Speakers[s.o.Fallback]
 	}
-	u.Text = pronounced(u.Text)
+	u.Text = pronounced(u.Text, u.Language)
 	return speaker.Speak(ctx, u, emit)
 }
