@@ -146,6 +146,7 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	conversationID, err := p.open(ctx)
 	p.progress.Answered(answered, conversationID)
 	if err != nil {
+		p.o.Log.ErrorContext(ctx, "begin the conversation of a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
 		return dial.Ending{
 			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown", Detail: "the conversation: " + err.Error(), At: time.Now(),
 		}

@@ -51,7 +51,7 @@ func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {
 		return err
 	}
 	o.Contact, o.Made = *contact, false
-	have, err := db.Find(ctx, tx, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE contact_id = $1 AND company_id = $2
+	have, err := db.Find(ctx, tx, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE contact_id = $1 AND company_id = $2 AND channel <> 'phone'
 		ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC LIMIT 1`, contact.ID, contact.CompanyID)
 	if err != nil {
 		return err
