@@ -69,7 +69,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

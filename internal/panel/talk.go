@@ -20,12 +20,14 @@ type Talks interface {
 }
 
 // talks serves what teammates say aloud to visitors.
-type talks struct{ inbox }
+type talks struct {
+	inbox
+	checkEvery time.Duration // how often the caller's role is looked at again during a talk
+}
 
 const (
-	voiceChannel = "web_voice"
-	// checkEvery is how often the caller's role is looked at again during a talk.
-	checkEvery = 20 * time.Second
+	voiceChannel    = "web_voice"
+	roleCheckedEach = 20 * time.Second
 )
 
 func (x talks) routes() []httpio.Route {
@@ -109,7 +111,7 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 
 // watch ends a talk whose teammate may no longer answer.
 func (x talks) watch(ctx context.Context, r *http.Request, leave func()) {
-	tick := time.NewTicker(checkEvery)
+	tick := time.NewTicker(x.checkEvery)
 	defer tick.Stop()
 	for {
 		select {

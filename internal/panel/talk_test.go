@@ -132,6 +132,9 @@ func next(t *testing.T, ws *websocket.Conn, kind string) map[string]any {
 		if m["type"] == kind {
 			return m
 		}
+		if kind == "error" && m["type"] != "ping" {
+			t.Fatalf("before the error came %s", text)
+		}
 	}
 }
 
@@ -230,6 +233,28 @@ func TestASocketOfTheInboxIsRefusedTo(t *testing.T) {
 	next(t, ws, "conversation_initiation_metadata")
 }
 
+func TestATalkEndsWithTheRoleThatAllowsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.company("acme")
+	x := talks{inbox{&Panel{Deps{Store: w.store, Auth: w.auth}}}, 10 * time.Millisecond}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	r.Header.Set("Authorization", w.as("teammate@acme.test"))
+	left := make(chan struct{})
+	go x.watch(t.Context(), r, func() { close(left) })
+	select {
+	case <-left:
+		t.Fatal("it ended although the role allows it")
+	case <-time.After(100 * time.Millisecond):
+	}
+	w.want("PATCH", "/panel/v1/users/"+w.id("teammate@acme.test"), w.as("owner@acme.test"), `{"role":"viewer"}`, 204, "", "")
+	select {
+	case <-left:
+	case <-time.After(20 * time.Second):
+		t.Error("a viewer still talks")
+	}
+}
+
 func TestATeammateLearnsThatTheVisitorHasLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -240,21 +265,12 @@ func TestATeammateLearnsThatTheVisitorHasLeft(t *testing.T) {
 	w.talks.there = nil
 	ws, _, _ := dial(t, srv.URL, id, "Authorization", w.as("teammate@acme.test"))
 	say(t, ws, initiation)
-	_, text, err := ws.Read(t.Context())
-	if err != nil || !strings.Contains(string(text), `"type":"error"`) {
-		t.Fatalf("the first message is %s, %v", text, err)
-	}
-	var got struct {
-		Event map[string]any `json:"error_event"`
-	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	m := got.Event
+	got := next(t, ws, "error")
+	m, _ := got["error_event"].(map[string]any)
 	if m["reason"] != "not_found" {
 		t.Errorf("the error is %v", m)
 	}
-	if got := next(t, ws, "close"); got["code"] != websocket.StatusPolicyViolation {
+	if got = next(t, ws, "close"); got["code"] != websocket.StatusPolicyViolation {
 		t.Errorf("closed with %v", got)
 	}
 }
