@@ -70,8 +70,10 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 			t.Errorf("%s: %d %q\n%s", path, rec.Code, policy, rec.Body)
 		}
 		nonces[nonce] = true
-		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "frame-src https://widgets.test;", "base-uri 'none'", "form-action 'none'",
-			"' https://panel.test/panel/assets/ example.com/panel/assets/; ", "connect-src 'self' wss://panel.test;"} {
+		for _, want := range []string{
+			"default-src 'none'", "frame-ancestors 'none'", "frame-src https://widgets.test;", "base-uri 'none'", "form-action 'none'",
+			"' https://panel.test/panel/assets/ example.com/panel/assets/; ", "connect-src 'self' wss://panel.test;",
+		} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: no %s in %s", path, want, policy)
 			}

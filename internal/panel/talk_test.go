@@ -49,10 +49,10 @@ func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
 	t.Show(voice.Event{Kind: voice.Transcribed, Text: "Good morning"})
 	for {
 		pcm, err := t.Line.Read(ctx)
-		if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		switch {
+		case errors.Is(err, io.EOF), ctx.Err() != nil:
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		if err := t.Line.Write(pcm); err != nil {
