@@ -5,6 +5,7 @@ import { fill, useTexts } from "../../i18n";
 import type { Agent, ClientTool } from "../../types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
+import { problemOf } from "./schema";
 import { voiceTexts } from "./voiceTexts";
 
 /** ClientTools are what the page of a voice widget does for the agent. */
@@ -23,17 +24,6 @@ export function ClientTools({ draft }: { draft: Draft<Agent> }) {
       </div>
     </Card>
   );
-}
-
-/** problemOf is what is wrong with the text of a schema: nothing, no JSON, or no object. */
-export function problemOf(text: string): "" | "badJson" | "notObject" {
-  if (!text.trim()) return "";
-  try {
-    const read: unknown = JSON.parse(text);
-    return typeof read === "object" && read !== null && !Array.isArray(read) ? "" : "notObject";
-  } catch {
-    return "badJson";
-  }
 }
 
 function Tool({ tool, at, error, change, remove }: { tool: ClientTool; at: string; error: (field: string) => string; change: (more: Partial<ClientTool>) => void; remove: () => void }) {

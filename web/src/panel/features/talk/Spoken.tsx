@@ -2,6 +2,7 @@ import { IconVolume } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
 import { number } from "../../format";
 import type { Aloud } from "../../types";
+import { heardOf } from "./heard";
 import { texts } from "./texts";
 import "./spoken.css";
 
@@ -16,12 +17,6 @@ export function Spoken({ text, voice: v }: { text: string; voice: Aloud }) {
       {v.cut && <span className="spoken-cut">{heard ? t.cut : t.cutAll}</span>}
     </>
   );
-}
-
-/** heardOf is the beginning of a text that was heard. */
-export function heardOf(text: string, heard: string): string {
-  const said = heard.replace(/[\s….]+$/, "");
-  return text.startsWith(said) ? said : heard;
 }
 
 /** Times is how long the steps of a turn took, the sum first. */

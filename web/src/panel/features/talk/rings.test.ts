@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import type { Conversation } from "../../types";
+import { problemOf } from "../agents/schema";
+import { heardOf } from "./heard";
 import { ringing, waited } from "./rings";
 
 const conversation = (id: string, state: Conversation["state"], more: Partial<Conversation> = {}) =>
@@ -22,4 +24,14 @@ it("does not ring for a chat", () => {
 
 it("counts minutes and hours", () => {
   expect([-5, 0, 59_999, 60_000, 3_600_000, 3_725_000].map(waited)).toEqual(["0:00", "0:00", "0:59", "1:00", "1:00:00", "1:02:05"]);
+});
+
+it("finds what was heard of a cut answer", () => {
+  expect(heardOf("Good morning, we open at nine.", "Good morning,…")).toBe("Good morning,");
+  expect(heardOf("Good morning.", "")).toBe("");
+  expect(heardOf("Es kostet 5 €.", "It costs")).toBe("It costs"); // the words were others
+});
+
+it("takes schemas that are objects", () => {
+  expect(["", " ", "{}", '{"type":"object"}', "{ place", "[]", "null", "3"].map(problemOf)).toEqual(["", "", "", "", "badJson", "notObject", "notObject", "notObject"]);
 });

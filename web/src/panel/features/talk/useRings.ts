@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { everything, get } from "../../api";
+import { get, type Page } from "../../api";
 import { useLanguage, fill } from "../../i18n";
 import { inbox } from "../../live";
 import { useCompany, useMe } from "../../session";
@@ -21,18 +21,20 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
   const [all, setAll] = useState<Ring[]>([]);
   const [away, setAway] = useState(true); // until it is known
   const [silent, setSilent] = useState<ReadonlySet<string>>(new Set());
-  const named = useCallback((c: Conversation, name?: string) => nameOf(name, c.contact_id, t.visitor), [t]);
 
   useEffect(() => {
     let on = true;
-    const add = (c: Conversation, name?: string) => { if (on) setAll((list) => ringing(list, c, name)); };
+    const asked = new Set<string>(); // for the name, once
+    let meanwhile: Conversation[] | undefined; // what changed while the list was on its way is newer than the list
     const load = async () => {
+      const changed: Conversation[] = (meanwhile = []);
       const [waiting, team] = await Promise.all([
-        everything<Listed>("/conversations", { folder: "unassigned" }).catch(() => []), get<{ data: Teammate[] }>("/inbox/teammates").catch(() => ({ data: [] })),
+        get<Page<Listed>>("/conversations", { folder: "unassigned", limit: 100 }).then((x) => x.data, () => []), get<{ data: Teammate[] }>("/inbox/teammates").catch(() => ({ data: [] })),
       ]);
+      if (meanwhile === changed) meanwhile = undefined;
       if (!on) return;
       setAway(team.data.find((x) => x.account_id === me)?.away ?? false);
-      setAll(waiting.filter(rings).reduce<Ring[]>((list, c) => ringing(list, c, named(c, c.name)), []));
+      setAll([...waiting, ...changed].reduce<Ring[]>((list, c: Listed) => ringing(list, c, c.name), []));
     };
     void load();
     const leave = inbox.listen((e) => {
@@ -42,15 +44,19 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
         if (p.account_id === me) setAway(p.away);
       } else if (e.event === "conversation.updated") {
         const { conversation: c } = e.data as Update;
-        add(c, named(c));
-        if (rings(c)) get<Thread>("/conversations/" + c.id).then((x) => { if (x.contact.name && rings(x.conversation)) add(x.conversation, x.contact.name); }, () => {});
-        else setSilent((s) => (s.has(c.id) ? new Set([...s].filter((x) => x !== c.id)) : s));
+        meanwhile?.push(c);
+        setAll((list) => ringing(list, c));
+        if (rings(c) && !asked.has(c.id)) {
+          asked.add(c.id);
+          get<Thread>("/conversations/" + c.id).then(({ contact }) => { if (on) setAll((list) => list.map((r) => (r.id === c.id ? { ...r, name: contact.name } : r))); }, () => {});
+        }
+        if (!rings(c)) setSilent((s) => (s.has(c.id) ? new Set([...s].filter((x) => x !== c.id)) : s));
       }
     });
     return () => { on = false; leave(); };
-  }, [company.id, me, named]);
+  }, [company.id, me]);
 
-  const list = useMemo(() => (away ? [] : all.filter((r) => !silent.has(r.id))), [all, away, silent]);
+  const list = useMemo(() => (away ? [] : all.filter((r) => !silent.has(r.id)).map((r) => ({ ...r, name: nameOf(r.name, r.contact, t.visitor) }))), [all, away, silent, t]);
   const sounding = bell && list.length > 0 && !currentCall();
   useEffect(() => (sounding ? ring() : undefined), [sounding]);
   useNotification(list, fill(t.calls, { name: list[0]?.name ?? "" }), show);
