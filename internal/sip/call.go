@@ -85,6 +85,11 @@ func (c *Call) Encrypted() bool { return c.far.secure }
 
 // HangUp ends the call. It returns once the far side knows, or does not respond.
 func (c *Call) HangUp(ctx context.Context) {
+	select { // whoever was called ends no call that the caller does not know of yet
+	case <-c.acked:
+	case <-c.done:
+	case <-time.After(byeTimeout):
+	}
 	if c.over(Cause{By: Us, Text: "BYE"}) {
 		if err := c.dialog.bye(ctx, ""); err != nil {
 			c.e.o.Log.DebugContext(ctx, "hang up", "error", err)
@@ -117,6 +122,25 @@ func (e *Engine) find(r *sip.Request) *Call {
 	return e.calls[idOf(r)]
 }
 
+// await is find, for a BYE that may overtake the answer of its call.
+func (e *Engine) await(r *sip.Request) *Call {
+	const most, pause = 50, 10 * time.Millisecond
+	for range most {
+		c := e.find(r)
+		if c != nil || r.CallID() == nil {
+			return c
+		}
+		e.mu.Lock()
+		coming := e.dialing[r.CallID().Value()]
+		e.mu.Unlock()
+		if !coming {
+			return e.find(r)
+		}
+		time.Sleep(pause)
+	}
+	return nil
+}
+
 func respond(tx sip.ServerTransaction, r *sip.Request, code int, reason string) {
 	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil)) // the far side repeats what it gets no response to
 }
@@ -128,7 +152,7 @@ const (
 
 // ended takes a BYE.
 func (e *Engine) ended(r *sip.Request, tx sip.ServerTransaction) {
-	c := e.find(r)
+	c := e.await(r)
 	if c == nil {
 		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 		return

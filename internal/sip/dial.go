@@ -72,11 +72,22 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.expect(x.d.CallID, true)
+	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)
 	if c == nil {
 		x.close()
 	}
 	return c, err
+}
+
+// expect says that a call is being placed, or no more.
+func (e *Engine) expect(callID string, yes bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if delete(e.dialing, callID); yes {
+		e.dialing[callID] = true
+	}
 }
 
 // dialing is a call that is being placed.
@@ -326,6 +337,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 		c.over(Cause{By: System, Text: short(err.Error())})
 		return nil, errors.Join(ErrUnreachable, err)
 	}
+	c.ack.Do(func() { close(c.acked) })
 	x.ladder("▶ ACK")
 	c.timer.agree(res)
 	return c, nil

@@ -49,9 +49,9 @@ type Engine struct {
 	ports   ports
 	closers []io.Closer
 
-	mu    sync.Mutex
-	calls map[string]*Call // by dialog
-	early map[string]*Incoming
+	mu      sync.Mutex
+	calls   map[string]*Call // by dialog
+	dialing map[string]bool  // Call-IDs that we wait for an answer of
 }
 
 // New listens and starts an engine.
@@ -59,7 +59,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Second == 0 {
 		o.Second = time.Second
 	}
-	e := &Engine{o: o, calls: map[string]*Call{}, early: map[string]*Incoming{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]}}
+	e := &Engine{o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]}}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

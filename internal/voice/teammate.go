@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"carillon"
+	"carillon/internal/audio"
 )
 
 // Teammate is somebody of the company who talks with the person aloud.
@@ -20,6 +21,8 @@ type mate struct {
 	Teammate
 	ears *listener
 	left chan struct{} // closed when the talk has no use for the teammate any more
+	// Between the rates of the two lines.
+	toPerson, toMate *audio.Resampler
 }
 
 // Join has a teammate talk with the person, on whatever node that one is, until the teammate leaves or the talk ends. Errors:
@@ -78,8 +81,14 @@ func (l *relay) join(m *mate) error {
 	if l.mate != nil && l.mate.AccountID != m.AccountID {
 		return carillon.InConflict("Another teammate is talking with the person")
 	}
-	if line := l.x.start.Line; line != nil && line.Rate() != m.Line.Rate() {
-		return carillon.InConflict("The lines have different rates")
+	if line := l.x.start.Line; line != nil { // a telephone has another rate than a browser
+		var err error
+		if m.toPerson, err = audio.NewResampler(m.Line.Rate(), line.Rate()); err != nil {
+			return err
+		}
+		if m.toMate, err = audio.NewResampler(line.Rate(), m.Line.Rate()); err != nil {
+			return err
+		}
 	}
 	if l.mate != nil { // the same one, from another page
 		close(l.mate.left)
@@ -115,7 +124,7 @@ func (l *relay) fromMate(m *mate, pcm []int16) {
 		return
 	}
 	if l.x.start.Line != nil {
-		l.writeLine(pcm)
+		l.writeLine(m.toPerson.Write(pcm))
 	}
 	if m.ears.services != nil {
 		m.ears.add(l.ctx, pcm, l.silence())
@@ -124,7 +133,7 @@ func (l *relay) fromMate(m *mate, pcm []int16) {
 
 // toMate passes on what the person says.
 func (l *relay) toMate(pcm []int16) {
-	if err := l.mate.Line.Write(pcm); err != nil {
+	if err := l.mate.Line.Write(l.mate.toMate.Write(pcm)); err != nil {
 		close(l.mate.left)
 		l.leave(l.mate)
 	}

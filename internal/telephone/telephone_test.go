@@ -1,0 +1,282 @@
+package telephone_test
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/audio"
+	"carillon/internal/call/dial"
+	"carillon/internal/conversation"
+	"carillon/internal/files"
+	"carillon/internal/provider"
+	"carillon/internal/realtime"
+	"carillon/internal/sandbox"
+	"carillon/internal/sip"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/telephone"
+	"carillon/internal/voice"
+)
+
+// rig is a telephone that calls the sandbox's phone, with everything between them real but the voice: it sounds a noise of its own
+// for each text, so that it can be recognized.
+type rig struct {
+	*telephone.Telephone
+	t          *testing.T
+	phone      *sandbox.Phone
+	store      *store.Store
+	company    string
+	agent      *agent.Agent
+	silent     bool // the speaker stalls
+	mu         sync.Mutex
+	suppressed []string
+}
+
+// TalkingAgent implements conversation.Agents.
+func (r *rig) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
+	return r.agent, "Acme", nil
+}
+
+// Speak implements voice.Speaker.
+func (r *rig) Speak(ctx context.Context, u voice.Utterance, emit func([]int16) error) error {
+	if r.silent {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return emit(noise(u.Text))
+}
+
+// noise is 40 ms for each character of a text, which differ from text to text.
+func noise(text string) []int16 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // never fails
+	random := rand.New(rand.NewPCG(h.Sum64(), 1))
+	pcm := make([]int16, len(text)*320)
+	low := 0.0
+	for i := range pcm {
+		low += (random.NormFloat64()*6000 - low) * 0.4 // nothing that a telephone would cut off
+		pcm[i] = int16(low)
+	}
+	return pcm
+}
+
+func newRig(t *testing.T, a *agent.Agent) *rig {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Language = "en"
+	r := &rig{t: t, store: s, company: carillon.NewID(time.Now()), agent: a}
+	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, time.Now())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	hub := realtime.NewHub(s, log, nil)
+	s.OnEvents(hub.Publish)
+	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: agent.Builtin{}, Publisher: hub, Log: log})
+	voices := voice.NewSessions(voice.Options{
+		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r}, Fallback: "espeak",
+		Detector: voice.NewDetector, Log: log,
+	})
+	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, nil, log); err != nil {
+		t.Fatal(err)
+	}
+	engine, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Telephone = telephone.New(telephone.Options{
+		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Log: log,
+		Files: files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
+		Trunks: func(_ *carillon.Sender, attempt int) (sip.Trunk, map[string]string, error) {
+			return sip.Trunk{Host: r.phone.Address(), Transport: "udp"}, map[string]string{sandbox.AttemptHeader: strconv.Itoa(attempt)}, nil
+		},
+		Suppress: func(_ context.Context, company, number string) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.suppressed = append(r.suppressed, company+"/"+number)
+			return nil
+		},
+	})
+	t.Cleanup(func() {
+		if err := errors.Join(engine.Close(), r.phone.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// diary is what was reported of a call.
+type diary struct {
+	ringing, answered      time.Time
+	conversation, recorded string
+}
+
+func (d *diary) Ringing(at time.Time)             { d.ringing = at }
+func (d *diary) Answered(at time.Time, id string) { d.answered, d.conversation = at, id }
+func (d *diary) Recorded(id string)               { d.recorded = id }
+func (r *rig) line() *carillon.Sender {
+	return &carillon.Sender{CompanyID: r.company, ID: "line", Number: "15550100101"}
+}
+func (r *rig) call(suffix string, attempt int) *dial.Call {
+	return &dial.Call{ID: "call", Number: "3460011" + suffix, Attempt: attempt, AgentID: "a", Contact: map[string]string{"first_name": "Ana", "last_name": "Diaz"}}
+}
+
+func (r *rig) place(suffix string) (dial.Ending, *diary) {
+	d := &diary{}
+	return r.Place(r.t.Context(), r.line(), r.call(suffix, 1), d), d
+}
+
+// heard is how well the phone heard a text.
+func (r *rig) heard(suffix, text string) float64 {
+	all := r.phone.Heard("3460011" + suffix)
+	if len(all) == 0 {
+		return 0
+	}
+	return within(all[0].Sound(), noise(text))
+}
+
+// within is how well a sound is found in a longer one.
+func within(long, sound []int16) float64 {
+	_, shift := audio.Correlate(long, sound)
+	from := max(0, -shift)
+	ncc, _ := audio.Correlate(long[from:min(len(long), from+len(sound))], sound)
+	return ncc
+}
+
+func (r *rig) turns(d *diary) (all []string) {
+	turns, err := r.store.Chats().Turns(r.t.Context(), r.company, d.conversation, 0, 100)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, t := range turns {
+		if t.Kind != chats.KindEvent {
+			all = append(all, string(t.Author)+" "+t.Extra.Digits+" "+t.Text)
+		}
+	}
+	return all
+}
+
+func robin() *agent.Agent {
+	return &agent.Agent{
+		Name: "Robin", Greeting: "Hello {{first_name}}, this is Robin.", Record: true, Tools: []string{"hang_up"}, Voicemail: "Call us, {{first_name}}.",
+		Result: []agent.Result{{Name: "confirmed", Type: "boolean", Question: "Do you come?"}},
+	}
+}
+
+func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	e, d := r.place("0018")
+	if e.State != carillon.StateCompleted || e.EndedBy != "callee" || e.AnsweredBy != "human" || e.Result["confirmed"] != "true" {
+		t.Errorf("%+v", e)
+	}
+	if d.ringing.IsZero() || d.answered.Before(d.ringing) || d.conversation == "" {
+		t.Errorf("%+v", d)
+	}
+	const greeting = "Hello Ana, this is Robin."
+	if ncc := r.heard("0018", greeting); ncc < 0.95 {
+		t.Errorf("the greeting is heard by %.3f", ncc)
+	}
+	turns := r.turns(d)
+	if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. This call is recorded. "+greeting+" Do you come?" || turns[1] != "visitor 1 Yes" {
+		t.Errorf("turns %q", turns)
+	}
+	f, err := r.store.Files().Find(t.Context(), d.recorded)
+	if err != nil || f.ConversationID != d.conversation || f.CompanyID != r.company || f.Type != "audio/wav" || !f.ExpiresAt.IsZero() {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	var wav []byte
+	for part := 0; int64(len(wav)) < f.Size; part++ {
+		b, err := r.store.Files().Part(t.Context(), f.ID, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wav = append(wav, b...)
+	}
+	pcm, rate, err := audio.ReadWAV(strings.NewReader(string(wav)), 1<<30)
+	if length := e.At.Sub(d.answered); err != nil || rate != 8000 || audio.Duration(len(pcm), rate) < length-time.Second || audio.Duration(len(pcm), rate) > length+time.Second {
+		t.Errorf("a recording of %v at %d of a call of %v, %v", audio.Duration(len(pcm), 8000), rate, length, err)
+	}
+	if ncc := within(pcm, noise(greeting)); ncc < 0.9 {
+		t.Errorf("the greeting is recorded by %.3f", ncc)
+	}
+	c, err := r.store.Chats().Find(t.Context(), r.company, d.conversation)
+	if err != nil || c.State != chats.Resolved || c.Channel != telephone.Channel {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestTheKeyNineEndsAllCalls(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	e, _ := r.place("0019")
+	if e.State != carillon.StateCompleted || e.EndedBy != "agent" || !slices.Equal(r.suppressed, []string{r.company + "/34600110019"}) {
+		t.Errorf("%+v, suppressed %q", e, r.suppressed)
+	}
+	if ncc := r.heard("0019", "You will not be called again."); ncc < 0.9 {
+		t.Errorf("the confirmation is heard by %.3f", ncc)
+	}
+}
+
+func TestAMachineGetsTheMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	e, d := r.place("0014")
+	if e.State != carillon.StateVoicemail || e.AnsweredBy != "machine" || d.recorded == "" {
+		t.Errorf("%+v, %+v", e, d)
+	}
+	if ncc := r.heard("0014", "Call us, Ana."); ncc < 0.9 {
+		t.Errorf("the message is heard by %.3f", ncc)
+	}
+}
+
+func TestEndingsOfCallsThatNobodyTalksIn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	for suffix, want := range map[string]dial.Ending{
+		"0001": {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable, Cause: "404 Not Found", EndedBy: "system"},
+		"0002": {State: carillon.StateFailed, Cause: "503 Service Unavailable", EndedBy: "system", Fault: provider.FaultProvider},
+		"0011": {State: carillon.StateBusy, Cause: "486 Busy Here", EndedBy: "callee"},
+		"0012": {State: carillon.StateNoAnswer, Cause: "480 Temporarily Unavailable", EndedBy: "system"},
+		"0013": {State: carillon.StateRejected, Cause: "603 Decline", EndedBy: "callee"},
+		"0015": {State: carillon.StateFailed, Reason: carillon.ReasonProviderRefused, Cause: "488 Not Acceptable Here", EndedBy: "system"},
+		"0017": {State: carillon.StateCompleted, Cause: "BYE", EndedBy: "callee", AnsweredBy: "human"},
+	} {
+		t.Run(suffix, func(t *testing.T) {
+			t.Parallel()
+			e, _ := r.place(suffix)
+			if e.State != want.State || e.Reason != want.Reason || e.Cause != want.Cause || e.EndedBy != want.EndedBy || e.Fault != want.Fault || e.AnsweredBy != want.AnsweredBy {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestACallIsHungUpWhenItsContextEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	for after, want := range map[time.Duration]carillon.State{30 * time.Millisecond: carillon.StateCanceled, 1500 * time.Millisecond: carillon.StateCompleted} {
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		e := r.Place(ctx, r.line(), r.call("0020", 1), &diary{})
+		cancel()
+		if e.State != want || e.EndedBy != "system" {
+			t.Errorf("after %v: %+v", after, e)
+		}
+	}
+}
