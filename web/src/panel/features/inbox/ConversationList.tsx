@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Loader, Menu, Switch, TextInput, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Button, Loader, Popover, Switch, TextInput, UnstyledButton } from "@mantine/core";
 import { IconAdjustmentsHorizontal, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import type { Place } from "./InboxPage";
@@ -41,29 +41,28 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
       <header className="inbox-head">
         <h1>{t.inbox}</h1>
         {mayAnswer && (
-          <Menu position="bottom-end" width={290} closeOnItemClick={false}>
-            <Menu.Target>
+          <Popover position="bottom-end" width={290} withinPortal={false} trapFocus returnFocus>
+            <Popover.Target>
               <UnstyledButton className="inbox-presence">
                 <i className="inbox-dot" data-away={away ? "yes" : "no"} />{away ? t.away : t.available}<IconAdjustmentsHorizontal size={16} stroke={1.7} aria-hidden /><span className="hidden">{t.settings}</span>
               </UnstyledButton>
-            </Menu.Target>
-            <Menu.Dropdown>
+            </Popover.Target>
+            <Popover.Dropdown p={0} aria-label={t.settings}>
               <div className="inbox-settings">
                 <Switch label={t.available} checked={!away} onChange={(e) => void inbox.setAway(!e.currentTarget.checked).catch((x: Error) => toast(x.message, true))} />
                 <Ring />
                 <Switch label={t.sound} checked={notices.sound} onChange={(e) => notices.setSound(e.currentTarget.checked)} />
                 <Switch label={t.desktop} checked={notices.desktop} onChange={(e) => void notices.setDesktop(e.currentTarget.checked).then((ok) => { if (!ok) toast(t.desktopDenied, true); })} />
               </div>
-              <Menu.Divider />
-              <Menu.Label>{t.team}</Menu.Label>
+              <p className="inbox-team-label">{t.team}</p>
               <ul className="inbox-team">
                 {state.teammates.filter((x) => x.account_id !== inbox.me && x.present).map((x) => (
                   <li key={x.account_id}><i className="inbox-dot" data-away={x.away ? "yes" : "no"} />{x.name}{x.away && <small> · {t.away}</small>}</li>
                 ))}
                 {!state.teammates.some((x) => x.account_id !== inbox.me && x.present) && <li className="inbox-muted">{t.teamNone}</li>}
               </ul>
-            </Menu.Dropdown>
-          </Menu>
+            </Popover.Dropdown>
+          </Popover>
         )}
       </header>
       <div className="inbox-folders" role="group" aria-label={t.inbox}>
