@@ -163,3 +163,20 @@ func BenchmarkCorrelate(b *testing.B) {
 		Correlate(x, y)
 	}
 }
+
+func TestCorrelateFindsAShortSoundAnywhereInALongOne(t *testing.T) {
+	sound := make([]int16, 400)
+	for i := range sound {
+		sound[i] = int16((i*i*7919)%20011 - 10000)
+	}
+	for _, at := range []int{0, 1, 3000, 5000, 9600} {
+		long := make([]int16, 10000)
+		copy(long[at:], sound)
+		if ncc, shift := Correlate(long, sound); ncc < 0.999 || shift != -at {
+			t.Errorf("at %d: %.3f, %d", at, ncc, shift)
+		}
+		if ncc, shift := Correlate(sound, long); ncc < 0.999 || shift != at {
+			t.Errorf("at %d, the other way round: %.3f, %d", at, ncc, shift)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func Correlate(a, b []int16) (ncc float64, shift int) {
 	best := math.Inf(-1)
 	for k, v := range product {
 		at := k
-		if k >= n/2 {
+		if k >= len(b) { // all beyond are negative: recordings may have any lengths
 			at = k - n
 		}
 		if at > -len(a) && at < len(b) && real(v) > best {

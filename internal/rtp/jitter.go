@@ -1,8 +1,12 @@
 package rtp
 
+import "carillon/internal/audio"
+
 const (
 	targetFrames = 3  // 60 ms that are waited for before sound is played
-	mostFrames   = 12 // more than 240 ms waiting is delay that nobody needs
+	mostFrames   = 25 // more than half a second waiting is delay that nobody needs
+	aheadFrames  = 6  // with more waiting, quiet frames are left out, which is not noticed
+	quietFrame   = 60 // RMS
 	hideMost     = 5  // frames in a row that are made up where none came
 )
 
@@ -53,6 +57,11 @@ func (j *jitter) take() []int16 {
 		j.playing = true
 	}
 	pcm, ok := j.frames[j.next]
+	for ok && len(j.frames) > aheadFrames && audio.RMS(pcm) < quietFrame {
+		delete(j.frames, j.next)
+		j.next++
+		pcm, ok = j.frames[j.next]
+	}
 	if ok {
 		delete(j.frames, j.next)
 		j.next++

@@ -222,7 +222,7 @@ func (s *Session) send() {
 		case <-timer.C:
 		}
 		s.tick()
-		if next = next.Add(frameTime); time.Since(next) > 10*frameTime { // the machine slept
+		if next = next.Add(frameTime); time.Since(next) > mostFrames*frameTime { // the machine slept
 			next = time.Now()
 		}
 		timer.Reset(time.Until(next))
