@@ -66,6 +66,7 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	r := sip.NewRequest(method, *d.target.Clone())
 	maxForwards := sip.MaxForwardsHeader(70)
 	callID := sip.CallIDHeader(d.callID)
+	r.AppendHeader(d.via())
 	r.AppendHeader(sip.HeaderClone(d.local))
 	r.AppendHeader(sip.HeaderClone(d.remote))
 	r.AppendHeader(&callID)
@@ -81,10 +82,23 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	}
 	r.SetBody(body)
 	r.SetTransport(d.transport)
+	if d.transport == "UDP" { // from the port that we name: a trunk may know us by it, and a NAT lets responses in there
+		d.e.udp.Copy(&r.Laddr)
+	}
 	if d.destination != "" && len(d.routes) == 0 {
 		r.SetDestination(d.destination)
 	}
 	return r
+}
+
+// via is where responses go: to the address that the request came from, or that which we name.
+func (d *dialog) via() *sip.ViaHeader {
+	v := &sip.ViaHeader{
+		ProtocolName: "SIP", ProtocolVersion: "2.0", Transport: d.transport, Host: d.contact.Address.Host, Port: d.contact.Address.Port, Params: sip.NewParams(),
+	}
+	v.Params.Add("branch", sip.GenerateBranchN(16))
+	v.Params.Add("rport", "")
+	return v
 }
 
 var errNoResponse = errors.New("the far side does not respond")

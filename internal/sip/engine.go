@@ -45,6 +45,7 @@ type Engine struct {
 	client  *sipgo.Client
 	server  *sipgo.Server
 	address netip.AddrPort // of UDP and TCP
+	udp     sip.Addr       // as sipgo knows it
 	tls     netip.AddrPort
 	ports   ports
 	closers []io.Closer
@@ -68,7 +69,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 
 func (e *Engine) open(ctx context.Context) error {
 	quiet := slog.New(quieter{e.o.Log.Handler()})
-	quietly()
+	setUp()
 	var err error
 	if e.ua, err = sipgo.NewUA(sipgo.WithUserAgent(agentName), sipgo.WithUserAgenTLSConfig(e.o.TLSFiles)); err != nil {
 		return fmt.Errorf("start the SIP user agent: %w", err)
@@ -115,8 +116,20 @@ func (e *Engine) listen(ctx context.Context) error {
 	}
 	e.address = unmapped(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	e.closers = append(e.closers, udp, tcp)
+	own := udp.LocalAddr().(*net.UDPAddr)
+	e.udp = sip.Addr{IP: own.IP, Port: own.Port}
 	go func() { _ = e.server.ServeUDP(udp) }()
 	go func() { _ = e.server.ServeTCP(tcp) }()
+	for { // requests need the connection, which sipgo learns of on that goroutine
+		if _, err := e.ua.TransportLayer().GetConnection("udp", e.udp.String()); err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
 	if e.o.TLS == "" {
 		return nil
 	}
@@ -158,8 +171,14 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
-// quietly has sipgo keep to itself what it logs without being given a logger.
-var quietly = sync.OnceFunc(func() { sip.SetDefaultLogger(slog.New(slog.DiscardHandler)) }) //nolint:gochecknoglobals // once
+// setUp has sipgo keep to itself what it logs without being given a logger, and send what takes more than one packet of a network:
+// an INVITE with a password and the headers of proxies does, and nobody has UDP alone and refuses it.
+var setUp = sync.OnceFunc(func() { //nolint:gochecknoglobals // once
+	sip.SetDefaultLogger(slog.New(slog.DiscardHandler))
+	sip.UDPMTUSize = mostMessage
+})
+
+const mostMessage = 16 << 10
 
 // quieter drops what sipgo logs of single packets and transactions, but for what is wrong.
 type quieter struct{ slog.Handler }

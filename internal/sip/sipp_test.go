@@ -1,0 +1,218 @@
+package sip
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// program finds a peer, another make of telephone. Without it a test is skipped, where it must not be missing it fails.
+func program(t *testing.T, name, pkg string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	if os.Getenv("CI") != "" || os.Getenv("REQUIRE_SIP") != "" {
+		t.Fatalf("%s is missing: install Debian's package %s", name, pkg)
+	}
+	t.Skipf("SKIPPED: calls are not tried with %s; install Debian's package %s", name, pkg)
+	return ""
+}
+
+// reserve finds a free port, for UDP and TCP. Programs are given each only once.
+func reserve(t *testing.T) int {
+	t.Helper()
+	for range 50 {
+		u, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := u.LocalAddr().(*net.UDPAddr).Port
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		_ = u.Close()
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		if _, again := reserved.LoadOrStore(port, true); !again {
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+var reserved sync.Map //nolint:gochecknoglobals // of all tests, which run at once
+
+// listens waits until a program has a port.
+func listens(t *testing.T, network string, port int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		if network == "udp" {
+			if c, err := net.ListenPacket("udp4", address); err == nil {
+				_ = c.Close()
+				continue
+			}
+			return
+		}
+		if c, err := net.Dial("tcp4", address); err == nil {
+			_ = c.Close()
+			return
+		}
+	}
+	t.Fatalf("nobody listens on port %d", port)
+}
+
+// sipp is a run of sipp, which plays a scenario and fails when it meets something else.
+type sipp struct {
+	t      *testing.T
+	port   int
+	cancel context.CancelFunc
+	ended  chan error
+	out    bytes.Buffer
+	trace  string
+}
+
+// callee starts a sipp that is called. Each call of it follows the steps.
+func callee(t *testing.T, args []string, steps ...string) *sipp {
+	t.Helper()
+	s := runSipp(t, args, steps...)
+	network := "udp"
+	for i, a := range args {
+		if a == "-t" && args[i+1] == "t1" {
+			network = "tcp"
+		}
+	}
+	if network == "udp" { // a connection would count as a call
+		listens(t, network, s.port)
+	} else {
+		time.Sleep(300 * time.Millisecond)
+	}
+	return s
+}
+
+func runSipp(t *testing.T, args []string, steps ...string) *sipp {
+	t.Helper()
+	path := program(t, "sipp", "sip-tester")
+	dir := t.TempDir()
+	scenario := filepath.Join(dir, "scenario.xml")
+	text := `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` + strings.Join(steps, "\n") + `</scenario>`
+	if err := os.WriteFile(scenario, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &sipp{t: t, port: reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	all := []string{
+		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin", "-timeout", "20s", "-timeout_error",
+		"-trace_msg", "-message_file", s.trace, "-m", "1",
+	}
+	c := exec.CommandContext(ctx, path, append(all, args...)...)
+	c.Dir, c.Stdout, c.Stderr = dir, &s.out, &s.out
+	c.Env = append(os.Environ(), "TERM=dumb")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { s.ended <- c.Wait() }()
+	t.Cleanup(func() {
+		cancel()
+		if t.Failed() {
+			b, _ := os.ReadFile(s.trace)
+			t.Logf("sipp exchanged:\n%s\n%s", b, s.out.String())
+		}
+	})
+	return s
+}
+
+func (s *sipp) trunk() Trunk {
+	return Trunk{Host: fmt.Sprintf("127.0.0.1:%d", s.port), Transport: "udp"}
+}
+
+// done waits until the scenario was played to its end.
+func (s *sipp) done() {
+	s.t.Helper()
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			out := s.out.String()
+			s.t.Errorf("sipp met something else: %v\n%s", err, out[max(0, len(out)-1500):])
+		}
+	case <-time.After(10 * time.Second):
+		s.t.Error("sipp does not end")
+		s.cancel()
+	}
+}
+
+// exchanged is what sipp sent and received.
+func (s *sipp) exchanged() string {
+	b, _ := os.ReadFile(s.trace)
+	return string(b)
+}
+
+// Steps of scenarios.
+
+func recv(what string, attributes ...string) string {
+	kind := "request"
+	if what[0] >= '0' && what[0] <= '9' {
+		kind = "response"
+	}
+	return fmt.Sprintf(`<recv %s="%s" %s/>`, kind, what, strings.Join(attributes, " "))
+}
+
+// invited takes an INVITE, and notes what requests within the call need.
+const invited = `<recv request="INVITE" rrs="true"><action>` +
+	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/><ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
+	`</action></recv><Reference variables="them,us"/>`
+
+func pause(d time.Duration) string { return fmt.Sprintf(`<pause milliseconds="%d"/>`, d.Milliseconds()) }
+
+const sippSound = "v=0\r\no=- 1 1 IN IP4 [local_ip]\r\ns=-\r\nc=IN IP4 [media_ip]\r\nt=0 0\r\nm=audio [media_port] RTP/AVP 0 101\r\n" +
+	"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\n"
+
+// respondTo sends a response; with sound it describes it. The far side's tag can be another.
+func reply(status string, sound bool, headers ...string) string { return replyAs("", status, sound, headers...) }
+
+func replyAs(tag, status string, sound bool, headers ...string) string {
+	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag + "\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
+		"Contact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
+	for _, h := range headers {
+		b += h + "\r\n"
+	}
+	return send(b, sound)
+}
+
+// within responds to a request within the call, whose To has our tag already.
+func within(status string, sound bool, headers ...string) string {
+	return strings.Replace(reply(status, sound, headers...), ";tag=[pid]x[call_number]", "", 1)
+}
+
+// ask sends a request within the call.
+func ask(method string, number int, sound bool, headers ...string) string {
+	b := method + " [next_url] SIP/2.0\r\nVia: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\r\nFrom:[$us];tag=[pid]x[call_number]\r\nTo:[$them]\r\n" +
+		"[last_Call-ID:]\r\nCSeq: " + fmt.Sprint(number) + " " + method + "\r\nMax-Forwards: 70\r\nContact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
+	for _, h := range headers {
+		b += h + "\r\n"
+	}
+	return strings.Replace(send(b, sound), "<send>", `<send retrans="500">`, 1)
+}
+
+func send(head string, sound bool) string {
+	if sound {
+		head += "Content-Type: application/sdp\r\n"
+	}
+	head += "Content-Length: [len]\r\n\r\n"
+	if sound {
+		head += sippSound
+	}
+	return "<send><![CDATA[\r\n" + head + "\r\n]]></send>"
+}
