@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { contrast } from "../shared/colour";
+import { Aloud } from "./aloud";
 import { Refused } from "./api";
 import { Captions } from "./captions";
 import { lookOf } from "./look";
@@ -84,6 +85,27 @@ describe("captions", () => {
     c.learn("short", 5000);
     c.learn(text, 100); // cannot be
     expect(text.slice(0, c.spoken(text, 600))).toBe("The parcel");
+  });
+});
+
+describe("the browser's own voice", () => {
+  class Utterance { voice = {}; lang = ""; onboundary = (_: unknown) => {}; onend = () => {}; constructor(readonly text: string) {} }
+  const speech = (langs: string[]) => {
+    const said: Utterance[] = [];
+    return { said, getVoices: () => langs.map((lang) => ({ lang, localService: lang.endsWith("MX") })), speak: (u: Utterance) => said.push(u), cancel: () => { said.length = 0; } };
+  };
+  it("speaks where it has the language, and says how far it has come", () => {
+    vi.stubGlobal("SpeechSynthesisUtterance", Utterance);
+    const s = speech(["en-US", "es-ES", "es-MX"]);
+    const steps: unknown[] = [];
+    expect(new Aloud("es", s as unknown as SpeechSynthesis).say("Hola a todos", (n) => steps.push(n), () => steps.push("over"))).toBe(true);
+    expect([s.said[0]!.text, s.said[0]!.lang]).toEqual(["Hola a todos", "es-MX"]);
+    s.said[0]!.onboundary({ charIndex: 5, charLength: 1 });
+    s.said[0]!.onend();
+    expect(steps).toEqual([6, "over"]);
+    expect(new Aloud("pt", s as unknown as SpeechSynthesis).say("Olá", () => {}, () => {})).toBe(false);
+    expect(new Aloud("es", undefined).say("Hola", () => {}, () => {})).toBe(false);
+    vi.unstubAllGlobals();
   });
 });
 

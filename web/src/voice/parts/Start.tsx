@@ -12,6 +12,7 @@ export function Start({ voice, host }: { voice: Voice; host: Host }) {
   const { widget, texts } = voice;
   const [agreed, agree] = useState(false);
   const ready = !widget.terms || agreed;
+  const languages = [...new Set([...(widget.languages ?? []), voice.language])];
   const hears = widget.hearing !== false;
   const note = hears ? (widget.speech === false ? texts.mute : "") : widget.speech === false ? texts.both : texts.deaf;
   return (
@@ -25,7 +26,7 @@ export function Start({ voice, host }: { voice: Voice; host: Host }) {
           {(widget.languages?.length ?? 0) > 1 && (
             <label class="language">{texts.language}
               <span><select value={voice.language} onChange={(e) => void voice.choose(e.currentTarget.value)}>
-                {widget.languages!.map((l) => <option key={l} value={l} lang={l}>{named(l)}</option>)}
+                {languages.map((l) => <option key={l} value={l} lang={l}>{named(l)}</option>)}
               </select><Icon name="down" size={16} /></span>
             </label>
           )}

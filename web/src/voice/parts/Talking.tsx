@@ -40,7 +40,7 @@ export function word(m: Model, texts: Texts): string {
   if (m.state === "connecting" || m.state === "reconnecting" || m.state === "thinking" || m.state === "speaking") return texts[m.state];
   if (m.mic.muted) return texts.muted;
   if (m.handoff === "queued") return texts.hold;
-  if (m.teammate) return texts.with;
+  if (m.teammate || m.handoff === "active") return texts.with;
   return m.mic.on ? texts.listening : texts.ready;
 }
 
