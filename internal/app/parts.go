@@ -12,7 +12,6 @@ import (
 	"carillon/internal/egress"
 	"carillon/internal/panel"
 	"carillon/internal/provider"
-	"carillon/internal/sip"
 	"carillon/internal/whatsapp"
 )
 
@@ -51,7 +50,6 @@ func panelProviders() map[string]panel.Provider {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		},
 		"sandbox": {},
-		"sip":     {Check: sip.CheckSettings, Shown: sip.ShownSettings()},
 	}
 }
 

@@ -44,9 +44,6 @@ func CheckSettings(raw json.RawMessage) error {
 	return err
 }
 
-// ShownSettings are the settings that are no secrets.
-func ShownSettings() []string { return []string{"trunk", "domain", "username", "caller_id", "encrypt"} }
-
 // TrunkOf reads the settings of a line.
 func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	s, err := parseSettings(raw)
