@@ -174,13 +174,17 @@ const invited = `<recv request="INVITE" rrs="true"><action>` +
 	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/><ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
 	`</action></recv><Reference variables="them,us"/>`
 
-func pause(d time.Duration) string { return fmt.Sprintf(`<pause milliseconds="%d"/>`, d.Milliseconds()) }
+func pause(d time.Duration) string {
+	return fmt.Sprintf(`<pause milliseconds="%d"/>`, d.Milliseconds())
+}
 
 const sippSound = "v=0\r\no=- 1 1 IN IP4 [local_ip]\r\ns=-\r\nc=IN IP4 [media_ip]\r\nt=0 0\r\nm=audio [media_port] RTP/AVP 0 101\r\n" +
 	"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\n"
 
 // respondTo sends a response; with sound it describes it. The far side's tag can be another.
-func reply(status string, sound bool, headers ...string) string { return replyAs("", status, sound, headers...) }
+func reply(status string, sound bool, headers ...string) string {
+	return replyAs("", status, sound, headers...)
+}
 
 func replyAs(tag, status string, sound bool, headers ...string) string {
 	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag + "\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
