@@ -36,7 +36,7 @@ const script = (entry, name) => ({
 if (process.argv.includes("--dev")) {
   const addresses = { name: "addresses", transformIndexHtml: (html) => html.replace(/CARILLON_(BASE|WIDGETS)/g, carillon) }; // which a running Carillon puts there
   const server = await createServer({
-    ...panel, plugins: [...panel.plugins, addresses], logLevel: "info", server: { proxy: { "/panel/v1": carillon, "/functions/v1": carillon } }, // the host stays the pages' own: requests are of the same origin
+    ...panel, plugins: [...panel.plugins, addresses], logLevel: "info", server: { proxy: { "/panel/v1": { target: carillon, ws: true }, "/functions/v1": carillon } }, // the host stays the pages' own: requests are of the same origin
   });
   await server.listen();
   server.printUrls();

@@ -11,11 +11,13 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/convai"
 	"carillon/internal/httpio"
+	"carillon/internal/store/chats"
 	"carillon/internal/voice"
 )
 
 // Talks are the talks that visitors hold; *voice.Sessions is one.
 type Talks interface {
+	Talking(companyID, conversationID string) bool // on this node
 	Join(ctx context.Context, t voice.Teammate) error
 }
 
@@ -99,14 +101,30 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 			CompanyID: by.companyID, AccountID: by.accountID, Name: by.name, ConversationID: id, Line: conn.Line(),
 			Show: func(e voice.Event) { begin(); conn.Show(e) },
 		})
-		if err == nil && back.Load() {
+		switch {
+		case err != nil:
+			return err
+		case back.Load():
 			_, err = x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)
+			return err
+		case ctx.Err() != nil: // the teammate has left
+			return nil
 		}
-		return err
+		return x.broken(ctx, by, id)
 	}, convai.Client{
 		End:     leave,
 		ToAgent: func() { back.Store(true); leave() },
 	})
+}
+
+// broken is an error where the talk of a conversation that is still the teammate's ended: the visitor's connection broke, and they
+// may come back. The page asks again then.
+func (x talks) broken(ctx context.Context, by member, id string) error {
+	c, err := x.chats().Find(ctx, by.companyID, id)
+	if err == nil && c.State == chats.Active && c.Assignee == by.accountID && !x.Talks.Talking(by.companyID, id) {
+		err = carillon.Absent("Talk")
+	}
+	return err
 }
 
 // watch ends a talk whose teammate may no longer answer.

@@ -30,7 +30,14 @@ type talksThere struct {
 	joined []voice.Teammate
 	spoken []voice.Utterance
 	trials []Trial
-	opened string // the conversation of a trial
+	opened string        // the conversation of a trial
+	broken chan struct{} // closed when the visitors' connections break
+}
+
+func (x *talksThere) Talking(companyID, id string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.there[companyID+"/"+id]
 }
 
 func (x *talksThere) TalkTo(_ context.Context, by Trial, agentID, language string) (address any, conversationID string, err error) {
@@ -46,6 +53,15 @@ func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
 	if !there {
 		return carillon.Absent("Talk")
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-x.broken:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	t.Show(voice.Event{Kind: voice.Transcribed, Text: "Good morning"})
 	for {
 		pcm, err := t.Line.Read(ctx)
@@ -272,6 +288,37 @@ func TestATeammateLearnsThatTheVisitorHasLeft(t *testing.T) {
 	}
 	if got = next(t, ws, "close"); got["code"] != websocket.StatusPolicyViolation {
 		t.Errorf("closed with %v", got)
+	}
+}
+
+func TestATeammateIsToComeBackWhereTheVisitorsConnectionBreaks(t *testing.T) {
+	t.Parallel()
+	for _, left := range []bool{false, true} {
+		w := newWorld(t)
+		acme := w.company("acme")
+		srv := httptest.NewServer(w.router)
+		defer srv.Close()
+		id := w.visit(acme.ID, voiceChannel)
+		w.talks.broken = make(chan struct{})
+		ws, _, _ := dial(t, srv.URL, id, "Authorization", w.as("teammate@acme.test"))
+		say(t, ws, initiation)
+		next(t, ws, "user_transcript")
+		if left {
+			if _, err := w.chats.Leave(t.Context(), acme.ID, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.talks.mu.Lock()
+		w.talks.there = nil
+		w.talks.mu.Unlock()
+		close(w.talks.broken)
+		want := websocket.StatusPolicyViolation
+		if left {
+			want = websocket.StatusNormalClosure
+		}
+		if got := next(t, ws, "close"); got["code"] != want {
+			t.Errorf("left %v: closed with %v, want %v", left, got, want)
+		}
 	}
 }
 

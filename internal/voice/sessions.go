@@ -184,8 +184,8 @@ func (x *Session) call(f func(l *loop)) {
 // Run holds the talk until it ends: the person hangs up or leaves, the agent or a teammate ends it, ctx ends. Its last event is
 // Ended, unless ctx ended or the person left.
 func (x *Session) Run(ctx context.Context) error {
+	defer close(x.done) // after the talk is forgotten: whoever waits for its end finds it no more
 	defer x.all.closed(x)
-	defer close(x.done)
 	x.all.o.Observer.Talking(1)
 	defer x.all.o.Observer.Talking(-1)
 	ctx, cancel := context.WithCancel(ctx)

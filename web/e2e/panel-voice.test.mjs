@@ -35,6 +35,11 @@ async function teammate(t, name, options = {}, own = { script: true }) {
 /** visitor begins to talk, and asks for a person. */
 async function visitor(t) {
   const v = await visit(t, browser, marina.widget, { microphone: { script: true } });
+  await v.frame.evaluate(() => {
+    const Socket = globalThis.WebSocket;
+    globalThis.sockets = [];
+    globalThis.WebSocket = class extends Socket { constructor(...a) { super(...a); globalThis.sockets.push(this); } };
+  });
   await v.frame.getByRole("button", { name: "Start talking" }).click();
   await v.state("Speaking");
   await v.state("Listening");
@@ -141,6 +146,25 @@ describe("a visitor who wants to talk with a person", () => {
     await ben.getByRole("region", { name: /^Talking with/ }).getByRole("timer").waitFor();
     await ana.getByRole("region", { name: /^Talking with/ }).waitFor({ state: "detached" });
     for (const p of [ana, ben, away]) p.context().check();
+  });
+
+  it("goes on talking when they come back", async (t) => {
+    const p = await teammate(t, "Greta");
+    const v = await visitor(t);
+    await ask(v);
+    await ring(p, v).getByRole("button", { name: "Answer by voice" }).click();
+    await v.frame.getByText("Greta is here now").waitFor();
+    const bar = p.getByRole("region", { name: /^Talking with/ });
+    await bar.getByRole("timer").waitFor();
+    await v.frame.evaluate(() => globalThis.sockets.at(-1).close(4000)); // as a broken connection ends
+    await bar.getByText("Reconnecting…").waitFor();
+    await bar.getByRole("timer").waitFor({ timeout: 20_000 });
+    await until(async () => (await v.frame.evaluate(() => globalThis.sockets.length)) === 2, "the visitor is back");
+    assert.equal((await stateOf(v)).state, "active");
+    await v.frame.getByRole("button", { name: "Hang up" }).click();
+    await bar.waitFor({ state: "detached" });
+    await p.getByText(/The talk with .* is over/).waitFor();
+    p.context().check();
   });
 
   it("is answered in writing", async (t) => {

@@ -40,12 +40,13 @@ export function start(who: Wanted): void {
   own.on("mic", (mic) => change({ mic }));
   own.on("blocked", (blocked) => change({ blocked }));
   own.on("heard", (h) => change({ caption: h.final ? "" : h.text }));
-  let said = "";
-  own.on("problem", (p) => { said = p.message; });
+  let absent = false; // the last connection found nobody
+  own.on("problem", () => { absent = true; });
+  own.on("ready", () => { absent = false; });
   own.on("closed", (closing) => {
     if (talk === own) { talk = undefined; setCall(undefined); }
     release();
-    ended(closing, said, who);
+    ended(closing, absent, who);
   });
   own.connect(opener(who), { mic: true, live: true });
 }
@@ -71,15 +72,15 @@ function opener(who: Wanted): (again: boolean) => Promise<string> {
 function final(e: Problem): Problem & Final { return Object.assign(e, { final: true }); }
 
 /** ended says why a talk is over, unless the teammate ended it. */
-function ended(closing: Closing, said: string, who: Wanted): void {
+function ended(closing: Closing, absent: boolean, who: Wanted): void {
   const t = texts[currentLanguage()];
   const e = closing.error;
   if (closing.by === "page" || leaving) return;
   if (e instanceof Problem && e.status === 409) problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
   else if (e instanceof Problem && e.status === 404) problem(fill(t.gone, { name: who.name }));
   else if (e instanceof Problem) problem(e.reason || e.message);
-  else if (closing.by === "server") told(said || fill(t.over, { name: who.name }));
-  else problem(said || t.lost);
+  else if (closing.by === "server") told(fill(t.over, { name: who.name }));
+  else problem(absent ? fill(t.gone, { name: who.name }) : t.lost);
 }
 
 /** onlyOne keeps the other pages of this browser from talking until the returned function is called. refused is called where another one is. */
