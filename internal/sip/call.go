@@ -81,7 +81,11 @@ func (c *Call) Held() bool {
 }
 
 // Encrypted reports whether the sound is.
-func (c *Call) Encrypted() bool { return c.far.secure }
+func (c *Call) Encrypted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.far.secure
+}
 
 // HangUp ends the call. It returns once the far side knows, or does not respond.
 func (c *Call) HangUp(ctx context.Context) {
@@ -292,10 +296,32 @@ func (c *Call) refresh(ctx context.Context) error {
 
 // reinvite sends an INVITE within the call and acknowledges its 200.
 func (c *Call) reinvite(ctx context.Context, r *sip.Request) (*sip.Response, error) {
+	for {
+		res, err := c.reinviteOnce(ctx, r)
+		if err != nil || res.IsSuccess() {
+			return res, err
+		}
+		if res.StatusCode == sip.StatusUnauthorized || res.StatusCode == sip.StatusProxyAuthRequired {
+			if again, _ := c.dialog.authorize(r, res); again {
+				r = c.dialog.again(r)
+				continue
+			}
+		}
+		return nil, &Refused{Code: res.StatusCode, Reason: short(res.Reason)}
+	}
+}
+
+func (c *Call) reinviteOnce(ctx context.Context, r *sip.Request) (*sip.Response, error) {
 	tx, err := c.e.client.TransactionRequest(ctx, r, sipgo.ClientRequestBuild)
 	if err != nil {
 		return nil, err
 	}
+	seq := r.CSeq().SeqNo
+	tx.OnRetransmission(func(res *sip.Response) {
+		if res.IsSuccess() {
+			_ = c.dialog.acknowledge(seq)
+		}
+	})
 	for {
 		select {
 		case res := <-tx.Responses():
@@ -303,10 +329,8 @@ func (c *Call) reinvite(ctx context.Context, r *sip.Request) (*sip.Response, err
 			case res.IsProvisional():
 				continue
 			case !res.IsSuccess():
-				return nil, &Refused{Code: res.StatusCode, Reason: short(res.Reason)}
+				return res, nil
 			}
-			seq := r.CSeq().SeqNo
-			tx.OnRetransmission(func(*sip.Response) { _ = c.dialog.acknowledge(seq) })
 			return res, c.dialog.acknowledge(seq)
 		case <-tx.Done():
 			return nil, errors.Join(errNoResponse, tx.Err())
@@ -423,7 +447,10 @@ func (t *sessionTimer) start(expires int, ours bool) {
 }
 
 func (t *sessionTimer) refresh() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(t.expires)*t.call.e.o.Second/3)
+	t.mu.Lock()
+	expires := t.expires
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(expires)*t.call.e.o.Second/3)
 	defer cancel()
 	err := t.call.refresh(ctx)
 	var refused *Refused

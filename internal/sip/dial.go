@@ -8,11 +8,11 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/emiago/sipgo"
 	"github.com/emiago/sipgo/sip"
-	"github.com/icholy/digest"
 
 	"carillon/internal/rtp"
 )
@@ -60,7 +60,6 @@ const (
 	// answerAfter is how long a far side may say nothing but 100.
 	defaultRing    = 45 * time.Second
 	maxRedirects   = 3
-	maxPasswords   = 2
 	cancelTimeout  = 6 * time.Second
 	maxRingTimeout = 5 * time.Minute
 )
@@ -104,9 +103,11 @@ type dialing struct {
 	invite    *sip.Request
 	responded bool // something came
 	redirects int
-	passwords int
 	longer    bool
-	answered  string // the tag of the far side that answered
+
+	mu       sync.Mutex
+	answered *dialog         // the telephone that answered first
+	others   []*sip.Response // that came before answered was set
 }
 
 func (e *Engine) newDialing(d Dial) (*dialing, error) {
@@ -143,7 +144,7 @@ func (e *Engine) newDialing(d Dial) (*dialing, error) {
 	}
 	x.dialog = &dialog{
 		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: d.To, Host: domain}, Params: sip.NewParams()},
-		target: target, contact: contact, transport: transport, seq: 1,
+		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk,
 	}
 	return x, nil
 }
@@ -188,27 +189,29 @@ func (x *dialing) send(ctx context.Context) (err error) {
 		x.tx.Terminate()
 		x.dialog.seq++
 	}
-	auth := x.invite
 	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
 	r.AppendHeader(sip.NewHeader("Allow", allowed))
 	for name, value := range x.d.Header {
 		r.AppendHeader(sip.NewHeader(name, value))
 	}
 	x.timer.request(r)
-	if auth != nil {
-		for _, name := range []string{"Authorization", "Proxy-Authorization"} {
-			if h := auth.GetHeader(name); h != nil {
-				r.AppendHeader(sip.NewHeader(name, h.Value()))
-			}
-		}
+	for _, h := range x.dialog.passwords() {
+		r.AppendHeader(sip.HeaderClone(h))
 	}
 	x.invite = r
 	x.ladder("▶ INVITE %s over %s", r.Recipient.Addr(), x.dialog.transport)
-	x.tx, err = x.e.client.TransactionRequest(context.WithoutCancel(ctx), r, sipgo.ClientRequestBuild)
-	if err != nil {
-		return errors.Join(ErrUnreachable, err)
+	connecting, stop := context.WithTimeout(ctx, unreachableAfter)
+	defer stop()
+	tx, err := x.e.client.TransactionRequest(connecting, r, sipgo.ClientRequestBuild)
+	switch {
+	case err == nil:
+		x.tx = tx
+		tx.OnRetransmission(x.repeated)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	return nil
+	return errors.Join(ErrUnreachable, err)
 }
 
 // run waits for the answer.
@@ -241,6 +244,10 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 			x.tx.Terminate()
 			return nil, ErrUnreachable
 		case <-ring.C:
+			if !x.responded {
+				x.tx.Terminate()
+				return nil, ErrUnreachable
+			}
 			return nil, errors.Join(ErrUnanswered, x.cancel(ctx))
 		case <-ctx.Done():
 			return nil, errors.Join(ctx.Err(), x.cancel(ctx))
@@ -264,9 +271,8 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 		x.redirects++
 		x.dialog.target = *res.Contact().Address.Clone()
 		return nil, true, x.send(ctx)
-	case (code == 401 || code == 407) && x.d.Trunk.Password != "" && x.passwords < maxPasswords:
-		x.passwords++
-		if err := x.authorize(res); err != nil {
+	case code == 401 || code == 407:
+		if again, err := x.dialog.authorize(x.invite, res); !again {
 			return nil, false, errors.Join(&Refused{code, short(res.Reason)}, err)
 		}
 		return nil, true, x.send(ctx)
@@ -319,8 +325,6 @@ func (x *dialing) sound(far *description) error {
 func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
 	d := x.established(res)
 	seq := x.dialog.seq
-	x.answered = tagOf(d.remote.Params)
-	x.tx.OnRetransmission(func(again *sip.Response) { x.repeated(d, again, seq) })
 	far, err := parse(string(res.Body()))
 	if err == nil && x.session == nil {
 		err = x.sound(far)
@@ -339,6 +343,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	}
 	c.ack.Do(func() { close(c.acked) })
 	x.ladder("▶ ACK")
+	x.keep(d)
 	c.timer.agree(res)
 	return c, nil
 }
@@ -347,7 +352,8 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
-		transport: x.dialog.transport, seq: x.dialog.seq, routes: routesOf(res, true), destination: res.Source(),
+		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
+		trunk: x.dialog.trunk, password: x.dialog.passwords(),
 	}
 	if to := res.To(); to != nil {
 		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
@@ -358,18 +364,40 @@ func (x *dialing) established(res *sip.Response) *dialog {
 	return d
 }
 
+// keep says which telephone has the call.
+func (x *dialing) keep(d *dialog) {
+	x.mu.Lock()
+	x.answered = d
+	others := x.others
+	x.others = nil
+	x.mu.Unlock()
+	for _, res := range others {
+		x.repeated(res)
+	}
+}
+
+const mostOthers = 16
+
 // repeated takes a 200 that comes again: the ACK was lost. One with another tag is of another telephone that was rung: it is ended.
-func (x *dialing) repeated(d *dialog, res *sip.Response, seq uint32) {
+func (x *dialing) repeated(res *sip.Response) {
 	if !res.IsSuccess() {
 		return
 	}
-	if to := res.To(); to == nil || tagOf(to.Params) == x.answered {
-		_ = d.acknowledge(seq)
-		return
+	x.mu.Lock()
+	d := x.answered
+	if d == nil && len(x.others) < mostOthers {
+		x.others = append(x.others, res)
 	}
-	other := x.established(res)
-	_ = other.acknowledge(seq)
-	go func() { _ = other.bye(context.Background(), "") }()
+	x.mu.Unlock()
+	switch {
+	case d == nil:
+	case res.To() == nil || tagOf(res.To().Params) == tagOf(d.remote.Params):
+		_ = d.acknowledge(d.invited)
+	default:
+		other := x.established(res)
+		_ = other.acknowledge(other.invited)
+		go func() { _ = other.bye(context.Background(), "") }()
+	}
 }
 
 // cancel gives the call up: a telephone that rings stops. One that is answered in that moment is hung up.
@@ -392,7 +420,8 @@ func (x *dialing) cancel(ctx context.Context) error {
 			case res.IsProvisional():
 			case res.IsSuccess(): // both crossed
 				d := x.established(res)
-				err := d.acknowledge(x.dialog.seq)
+				err := d.acknowledge(d.invited)
+				x.keep(d)
 				x.ladder("▶ ACK, BYE")
 				return errors.Join(err, d.bye(ctx, ""))
 			default:
@@ -430,32 +459,6 @@ func (x *dialing) sendCancel(ctx context.Context) {
 	case <-tx.Done():
 	case <-ctx.Done():
 	}
-}
-
-// authorize adds the password to the INVITE, as a 401 or 407 wants it.
-func (x *dialing) authorize(res *sip.Response) error {
-	challenge, header := "WWW-Authenticate", "Authorization"
-	if res.StatusCode == 407 {
-		challenge, header = "Proxy-Authenticate", "Proxy-Authorization"
-	}
-	h := res.GetHeader(challenge)
-	if h == nil {
-		return errors.New("the telephone company wants a password and does not say how")
-	}
-	chal, err := digest.ParseChallenge(h.Value())
-	if err != nil {
-		return fmt.Errorf("read how the telephone company wants the password: %w", err)
-	}
-	chal.Algorithm = strings.ToUpper(chal.Algorithm)
-	cred, err := digest.Digest(chal, digest.Options{
-		Method: sip.INVITE.String(), URI: x.invite.Recipient.Addr(), Username: x.d.Trunk.Username, Password: x.d.Trunk.Password, Count: x.passwords,
-	})
-	if err != nil {
-		return fmt.Errorf("compute the response to the password: %w", err)
-	}
-	x.invite.RemoveHeader(header)
-	x.invite.AppendHeader(sip.NewHeader(header, cred.String()))
-	return nil
 }
 
 // Check asks a trunk whether it is there (OPTIONS), and returns its response.

@@ -23,8 +23,13 @@ type dialog struct {
 	transport   string
 	destination string // where the far side's packets come from; "": what the target says
 
-	mu  sync.Mutex
-	seq uint32
+	invited uint32 // the number of the INVITE
+	trunk   *Trunk // whose password requests may need; nil: they need none
+
+	mu       sync.Mutex
+	seq      uint32
+	password []sip.Header // of the last request that needed it
+	asked    []string     // the challenges of passwords that were answered
 }
 
 // id names a dialog as both of its sides' requests do.
@@ -77,6 +82,11 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	for _, route := range d.routes {
 		r.AppendHeader(sip.NewHeader("Route", route))
 	}
+	if method == sip.ACK { // it is given the INVITE's password (RFC 3261, 22.1)
+		for _, h := range d.passwords() {
+			r.AppendHeader(sip.HeaderClone(h))
+		}
+	}
 	if len(body) > 0 {
 		r.AppendHeader(sip.NewHeader("Content-Type", contentType))
 	}
@@ -103,8 +113,21 @@ func (d *dialog) via() *sip.ViaHeader {
 
 var errNoResponse = errors.New("the far side does not respond")
 
-// ask sends a request within the dialog and returns its final response.
+// ask sends a request within the dialog and returns its final response. It gives a password that is wanted.
 func (d *dialog) ask(ctx context.Context, r *sip.Request) (*sip.Response, error) {
+	for {
+		res, err := d.askOnce(ctx, r)
+		if err != nil || res.StatusCode != sip.StatusUnauthorized && res.StatusCode != sip.StatusProxyAuthRequired {
+			return res, err
+		}
+		if again, _ := d.authorize(r, res); !again {
+			return res, nil
+		}
+		r = d.again(r)
+	}
+}
+
+func (d *dialog) askOnce(ctx context.Context, r *sip.Request) (*sip.Response, error) {
 	tx, err := d.e.client.TransactionRequest(ctx, r, sipgo.ClientRequestBuild)
 	if err != nil {
 		return nil, err
@@ -122,6 +145,22 @@ func (d *dialog) ask(ctx context.Context, r *sip.Request) (*sip.Response, error)
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// again is a request once more, with a password.
+func (d *dialog) again(r *sip.Request) *sip.Request {
+	contentType := ""
+	if h := r.ContentType(); h != nil {
+		contentType = h.Value()
+	}
+	more := d.request(r.Method, r.Body(), contentType)
+	for _, name := range []string{"Reason", "Supported", headerExpires, headerLeast} {
+		sip.CopyHeaders(name, r, more)
+	}
+	for _, h := range d.passwords() {
+		more.AppendHeader(sip.HeaderClone(h))
+	}
+	return more
 }
 
 // acknowledge sends the ACK of a 200 to an INVITE.

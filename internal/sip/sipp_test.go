@@ -172,7 +172,8 @@ func recv(what string, attributes ...string) string {
 // invited takes an INVITE, and notes what requests within the call need.
 const invited = `<recv request="INVITE" rrs="true"><action>` +
 	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/><ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
-	`</action></recv><Reference variables="them,us"/>`
+	`<ereg regexp=".*" search_in="hdr" header="Via:" assign_to="via"/>` +
+	`</action></recv><Reference variables="them,us,via"/>`
 
 func pause(d time.Duration) string {
 	return fmt.Sprintf(`<pause milliseconds="%d"/>`, d.Milliseconds())
@@ -181,11 +182,12 @@ func pause(d time.Duration) string {
 const sippSound = "v=0\r\no=- 1 1 IN IP4 [local_ip]\r\ns=-\r\nc=IN IP4 [media_ip]\r\nt=0 0\r\nm=audio [media_port] RTP/AVP 0 101\r\n" +
 	"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\n"
 
-// respondTo sends a response; with sound it describes it. The far side's tag can be another.
+// reply sends a response; with sound it describes it.
 func reply(status string, sound bool, headers ...string) string {
 	return replyAs("", status, sound, headers...)
 }
 
+// replyAs sends it as another telephone.
 func replyAs(tag, status string, sound bool, headers ...string) string {
 	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag + "\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
 		"Contact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
@@ -193,6 +195,13 @@ func replyAs(tag, status string, sound bool, headers ...string) string {
 		b += h + "\r\n"
 	}
 	return send(b, sound)
+}
+
+// answerAgain sends a 200 to an INVITE that was acknowledged.
+func answerAgain(tag string) string {
+	s := ofInvite(replyAs(tag, "200 OK", true))
+	s = strings.Replace(s, "[last_Via:]", "Via:[$via]", 1)
+	return strings.Replace(s, "[last_To:]", "To:[$us]", 1)
 }
 
 // within responds to a request within the call, whose To has our tag already.
@@ -219,4 +228,9 @@ func send(head string, sound bool) string {
 		head += sippSound
 	}
 	return "<send><![CDATA[\r\n" + head + "\r\n]]></send>"
+}
+
+// acknowledge sends the ACK of a 200 to an INVITE within the call.
+func acknowledge(number int) string {
+	return strings.Replace(ask("ACK", number, false), `<send retrans="500">`, "<send>", 1)
 }

@@ -1,0 +1,90 @@
+package sip
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// 35 minutes of a call, in 2.1 seconds.
+func TestPeersKeepASession(t *testing.T) {
+	t.Parallel()
+	const second = time.Millisecond
+	const expires = "Session-Expires: 1800;refresher="
+	answer := func(by string) []string {
+		return []string{reply("200 OK", true, "Require: timer", expires+by), recv("ACK")}
+	}
+	refreshed := []string{recv("INVITE"), within("200 OK", true, expires+"uac"), recv("ACK")}
+	bye := []string{pause(300 * second), ask("BYE", 9, false), recv("200")}
+	refresh := func(method string, number int) []string {
+		return []string{pause(900 * second), ask(method, number, method == "INVITE", "Supported: timer", expires+"uac"), recv("200")}
+	}
+	for _, c := range []struct {
+		name  string
+		steps [][]string
+		least time.Duration
+		by    By
+	}{
+		{"we refresh", [][]string{answer("uac"), refreshed, refreshed, bye}, 2000 * second, Them},
+		{"the peer refreshes", [][]string{answer("uas"), refresh("UPDATE", 2), refresh("INVITE", 3), {acknowledge(3)}, bye}, 2000 * second, Them},
+		{"the peer has gone", [][]string{answer("uas"), {recv("BYE"), within("200 OK", false)}}, 1700 * second, System},
+		{"no refresh is answered", [][]string{
+			answer("uac"), {recv("INVITE"), within("481 Gone", false), recv("ACK"), recv("BYE"), within("200 OK", false)},
+		}, 850 * second, System},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := callee(t, nil, append([]string{invited}, slices.Concat(c.steps...)...)...)
+			call, err := dial(t, engine(t, Options{Second: second}), Dial{Trunk: s.trunk()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			cause := ended(t, call, 5*time.Second)
+			if took := time.Since(begin); cause.By != c.by || took < c.least {
+				t.Errorf("%+v after %v", cause, took)
+			}
+			s.done()
+		})
+	}
+}
+
+func TestPeersHold(t *testing.T) {
+	t.Parallel()
+	sending := func(step, direction string) string {
+		return strings.Replace(step, sippSound, sippSound+"a="+direction+"\r\n", 1)
+	}
+	s := callee(t, []string{"-rtp_echo"}, invited, reply("200 OK", true), recv("ACK"), pause(300*time.Millisecond),
+		sending(ask("INVITE", 2, true), "sendonly"), recv("200"), acknowledge(2), pause(500*time.Millisecond),
+		sending(ask("INVITE", 3, true), "sendrecv"), recv("200"), acknowledge(3), recv("BYE"), within("200 OK", false))
+	c, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := func(held bool) {
+		t.Helper()
+		for end := time.Now().Add(3 * time.Second); c.Held() != held; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("held %v", !held)
+			}
+		}
+	}
+	until(true)
+	time.Sleep(100 * time.Millisecond)
+	_, before := c.Lost()
+	time.Sleep(200 * time.Millisecond)
+	if _, after := c.Lost(); before < 5 || after > before {
+		t.Errorf("%d packets before it was held, %d then", before, after)
+	}
+	until(false)
+	time.Sleep(300 * time.Millisecond)
+	if _, after := c.Lost(); after <= before {
+		t.Error("no sound comes any more")
+	}
+	c.HangUp(t.Context())
+	s.done()
+	if x := s.exchanged(); !strings.Contains(x, "a=recvonly") {
+		t.Error(x)
+	}
+}

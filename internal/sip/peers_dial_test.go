@@ -1,0 +1,178 @@
+package sip
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // as telephone companies have it
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ofInvite has a response be one to the INVITE, whatever came since.
+func ofInvite(step string) string { return strings.Replace(step, "[last_CSeq:]", "CSeq: 1 INVITE", 1) }
+
+func TestPeersRingWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := callee(t, nil, recv("INVITE"), reply("100 Trying", false), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false),
+		ofInvite(reply("487 Request Terminated", false)), recv("ACK"))
+	e := engine(t, Options{})
+	begin := time.Now()
+	_, err := dial(t, e, Dial{Trunk: s.trunk(), Ring: 200 * time.Millisecond})
+	if took := time.Since(begin); !errors.Is(err, ErrUnanswered) || took > 2*time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+	s.done()
+}
+
+// The far side answers in the moment in which the call is canceled.
+func TestPeersAnswerACallThatIsCanceled(t *testing.T) {
+	t.Parallel()
+	s := callee(t, nil, recv("INVITE"), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("200 OK", true)),
+		recv("ACK"), recv("BYE"), within("200 OK", false))
+	e := engine(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	c, err := e.Dial(ctx, Dial{Trunk: s.trunk(), To: "1", From: "2"})
+	if c != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", c, err)
+	}
+	s.done()
+}
+
+func TestPeersAnswerTwice(t *testing.T) {
+	t.Parallel()
+	bye := []string{recv("BYE"), within("200 OK", false)}
+	for _, c := range []struct {
+		name, tag string
+		byes      int
+	}{{"the same", "", 1}, {"two telephones", "other", 2}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			steps := []string{invited, reply("200 OK", true), recv("ACK"), answerAgain(c.tag), recv("ACK")}
+			for range c.byes {
+				steps = append(steps, bye...)
+			}
+			s := callee(t, nil, steps...)
+			call, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(300 * time.Millisecond)
+			call.HangUp(t.Context())
+			s.done()
+			_, x, _ := strings.Cut(s.exchanged(), "\nBYE ")
+			if first, second, _ := strings.Cut(x, "\nBYE "); c.byes == 2 && (!strings.Contains(first, "x1other") || strings.Contains(second, "x1other")) {
+				t.Errorf("the first BYE is not of the other telephone:\n%s", x)
+			}
+		})
+	}
+}
+
+func TestPeersWantAPassword(t *testing.T) {
+	t.Parallel()
+	const realm = `Digest realm="example.com", nonce="47364c23432d2e131a5fb210812c", algorithm=MD5`
+	const unauthorized, proxy = "401 Unauthorized", "407 Proxy Authentication Required"
+	for _, c := range []struct {
+		name, status, challenge, header string
+		good                            bool
+	}{
+		{"401", unauthorized, `WWW-Authenticate: ` + realm, "Authorization", true},
+		{"401 by qop", unauthorized, `WWW-Authenticate: ` + realm + `, qop="auth"`, "Authorization", true},
+		{"401 refused", unauthorized, `WWW-Authenticate: ` + realm, "Authorization", false},
+		{"407", proxy, `Proxy-Authenticate: ` + realm + `, qop="auth"`, "Proxy-Authorization", true},
+		{"407 refused", proxy, `Proxy-Authenticate: ` + realm, "Proxy-Authorization", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			steps := []string{recv("INVITE"), reply(c.status, false, c.challenge), recv("ACK"), recv("INVITE")}
+			if c.good { // it asks for the password of the BYE too
+				steps = append(steps, reply("200 OK", true), recv("ACK"), recv("BYE"), within(c.status, false, c.challenge), recv("BYE"), within("200 OK", false))
+			} else {
+				steps = append(steps, reply(c.status, false, c.challenge), recv("ACK"))
+			}
+			s := callee(t, nil, steps...)
+			trunk := s.trunk()
+			trunk.Username, trunk.Password = "robin", "secret"
+			call, err := dial(t, engine(t, Options{}), Dial{Trunk: trunk})
+			var refused *Refused
+			switch {
+			case c.good && err == nil:
+				call.HangUp(t.Context())
+			case !c.good && errors.As(err, &refused) && strings.HasPrefix(c.status, fmt.Sprint(refused.Code)):
+			default:
+				t.Errorf("%v", err)
+			}
+			s.done()
+			checkDigests(t, s.exchanged(), c.header, c.good)
+		})
+	}
+}
+
+// checkDigests computes what the requests with a password should have.
+func checkDigests(t *testing.T, exchanged, header string, good bool) {
+	t.Helper()
+	hash := func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) } //nolint:gosec // as above
+	methods := ""
+	for _, m := range strings.Split(strings.ReplaceAll(exchanged, "\r", ""), "message received") {
+		_, value, ok := strings.Cut(m, "\n"+header+": ")
+		if !ok {
+			continue
+		}
+		_, m, _ = strings.Cut(m, "\n\n")
+		method, _, _ := strings.Cut(strings.TrimSpace(m), " ")
+		methods += method + " "
+		value, _, _ = strings.Cut(value, "\n")
+		p := map[string]string{}
+		for _, one := range strings.Split(strings.TrimPrefix(strings.TrimSpace(value), "Digest "), ",") {
+			name, v, _ := strings.Cut(strings.TrimSpace(one), "=")
+			p[name] = strings.Trim(v, `"`)
+		}
+		of := method
+		if method == "ACK" {
+			of = "INVITE"
+		}
+		a, b := hash("robin:example.com:secret"), hash(of+":"+p["uri"])
+		want := hash(a + ":" + p["nonce"] + ":" + b)
+		if p["qop"] != "" {
+			want = hash(strings.Join([]string{a, p["nonce"], p["nc"], p["cnonce"], p["qop"], b}, ":"))
+		}
+		if p["response"] != want || p["username"] != "robin" {
+			t.Errorf("%s has %s, not %s", method, value, want)
+		}
+	}
+	if want := map[bool]string{true: "INVITE ACK BYE ", false: "INVITE "}[good]; methods != want {
+		t.Errorf("passwords in %q, not %q", methods, want)
+	}
+}
+
+func TestPeersSendElsewhere(t *testing.T) {
+	t.Parallel()
+	s := callee(t, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true), recv("ACK"), recv("BYE"),
+		within("200 OK", false))
+	c, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.HangUp(t.Context())
+	s.done()
+	if !strings.Contains(s.exchanged(), "INVITE sip:peer@") {
+		t.Error(s.exchanged())
+	}
+}
+
+func TestPeersWantALongerSession(t *testing.T) {
+	t.Parallel()
+	s := callee(t, nil, recv("INVITE"), reply("422 Session Interval Too Small", false, "Min-SE: 3600"), recv("ACK"), recv("INVITE"), reply("200 OK", true),
+		recv("ACK"), recv("BYE"), within("200 OK", false))
+	c, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.HangUp(t.Context())
+	s.done()
+	if x := s.exchanged(); !strings.Contains(x, "Session-Expires: 3600") || strings.Count(x, "Min-SE: 3600") < 2 {
+		t.Error(x)
+	}
+}
