@@ -192,7 +192,7 @@ describe("@elevenlabs/convai-widget-embed", () => {
     await until(() => answer(x.got, /Shipping costs 4.90 euros/), "the answer to what was typed", 30_000);
     await shot(x.p, "elevenlabs-embed");
     assert.deepEqual(x.got.filter((m) => m.type === "error"), []);
-    await x.p.getByRole("button", { name: /end/i }).first().click();
+    await x.p.getByRole("button", { name: /^end/i }).first().click();
     await until(() => x.closed.length === 1, "the socket is closed");
     await until(over(session), "the conversation is over");
   });
