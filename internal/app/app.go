@@ -38,6 +38,7 @@ import (
 	"carillon/internal/sandbox"
 	"carillon/internal/sip"
 	"carillon/internal/store"
+	"carillon/internal/telephone"
 	"carillon/internal/tracing"
 	"carillon/internal/translate"
 	"carillon/internal/voice"
@@ -83,6 +84,7 @@ type App struct {
 	whatsapp      *whatsapp.Client
 	sandbox       *sandbox.Channel
 	phone         *sandbox.Phone
+	telephone     *telephone.Telephone
 	media         *egress.Prober
 	purge         *purge.Purge
 	metrics       *metrics
@@ -101,7 +103,7 @@ type App struct {
 	draining  sync.Once
 	stopQueue context.CancelFunc
 	stopRest  context.CancelFunc
-	work      sync.WaitGroup // the queue
+	work      sync.WaitGroup // the queue, and calls that were taken
 	rest      sync.WaitGroup // everything else in the background
 	failed    chan error
 	once      sync.Once
@@ -233,11 +235,10 @@ func (a *App) wire(ctx context.Context) error {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
-	phone, err := openTelephone(ctx, a)
-	if err != nil {
+	if a.telephone, err = openTelephone(ctx, a); err != nil {
 		return err
 	}
-	dialers["sandbox"], dialers["sip"] = phone, phone
+	dialers["sandbox"], dialers["sip"] = a.telephone, a.telephone
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow = a.cfg.LogSlow
 	return nil
@@ -280,6 +281,7 @@ func (a *App) run(ctx context.Context) {
 	restCtx, stopRest := context.WithCancel(ctx)
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
+	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
 	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.voices.Run, a.search.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
@@ -355,7 +357,7 @@ func (a *App) stop(ctx context.Context) error {
 	requests := a.finishRequests(ctx)
 	if a.stopQueue != nil {
 		a.stopQueue()
-		if n := a.calls.UnderWay(); n > 0 {
+		if n := a.calls.UnderWay() + a.telephone.Taken(); n > 0 {
 			a.log.Info("wait for calls to end", "calls", n, "most", a.cfg.CallDrain.String())
 		}
 		a.work.Wait()

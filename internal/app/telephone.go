@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"carillon"
@@ -24,17 +25,28 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	if a.phone, err = sandbox.OpenPhone(ctx, sandbox.Delays{}, files, a.log); err != nil {
 		return nil, err
 	}
+	var opened atomic.Pointer[telephone.Telephone]
 	if a.sip, err = sip.New(ctx, sip.Options{
+		OnCall: func(in *sip.Incoming) {
+			if t := opened.Load(); t != nil {
+				t.Take(in)
+			} else {
+				in.Refuse(503, "Service Unavailable")
+			}
+		},
 		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, Log: a.log,
 	}); err != nil {
 		return nil, err
 	}
-	return telephone.New(telephone.Options{
+	t := telephone.New(telephone.Options{
 		Engine: a.sip, Trunks: trunks(a.phone), Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
 		Suppress: func(ctx context.Context, companyID, number string) error {
 			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
 		},
-	}), nil
+		Lines: a.store.LinesByNumber, Suspended: suspended(a.store), UnderWay: a.store.Calls().UnderWay, Drain: a.cfg.CallDrain,
+	})
+	opened.Store(t)
+	return t, nil
 }
 
 // closeTelephone ends the user agents, after the calls.

@@ -26,6 +26,7 @@ type Trunk struct {
 	Password  string
 	CallerID  string // that the far side sees; "": the line's number
 	Encrypt   bool   // the sound, by SRTP
+	Agent     string // that answers calls to the line; "": nobody does
 }
 
 // Dial is a call that is to be placed.

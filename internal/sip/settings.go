@@ -17,6 +17,7 @@ type settings struct {
 	Password string `json:"password"`
 	CallerID string `json:"caller_id"`
 	Encrypt  flag   `json:"encrypt"`
+	Agent    string `json:"agent"`
 }
 
 // flag is true or false, which the set-up writes as texts.
@@ -64,8 +65,10 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.caller_id", "Must be a number such as 15555550101")
 	case s.Password != "" && s.Username == "":
 		return Trunk{}, carillon.Missing("settings.username")
+	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
+		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
-	t := Trunk{Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt)}
+	t := Trunk{Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent}
 	return t, t.parse(s.Trunk)
 }
 
@@ -76,6 +79,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 	}
 	to := map[string]any{
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "caller_id": &s.CallerID, "encrypt": &s.Encrypt,
+		"agent": &s.Agent,
 	}
 	for name, value := range given {
 		field, known := to[name]

@@ -43,14 +43,28 @@ type Options struct {
 	Files         *files.Files
 	// Suppress has a number of a company called no more.
 	Suppress func(ctx context.Context, companyID, number string) error
+	// Lines are the voice lines of a number, of any company, the oldest first.
+	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
+	// Suspended reports whether a company is.
+	Suspended func(ctx context.Context, companyID string) (bool, error)
+	// UnderWay counts a line's calls that are placed, on all nodes.
+	UnderWay func(ctx context.Context, lineUID int64) (int, error)
+	Drain    time.Duration // how long calls that were taken go on after a stop
 	Log      *slog.Logger
 }
 
 // Telephone places calls. It implements call.Dialer.
-type Telephone struct{ o Options }
+type Telephone struct {
+	o     Options
+	taken taken
+}
 
 // New returns a Telephone.
-func New(o Options) *Telephone { return &Telephone{o} }
+func New(o Options) *Telephone {
+	t := &Telephone{o: o}
+	t.taken.open()
+	return t
+}
 
 // Place implements call.Dialer.
 func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
@@ -78,6 +92,7 @@ type placed struct {
 	agent    *agent.Agent
 	company  string
 	progress dial.Progress
+	taken    bool // the callee called
 
 	rings sync.Once
 	tap   tap
@@ -151,7 +166,7 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown", Detail: "the conversation: " + err.Error(), At: time.Now(),
 		}
 	}
-	if p.agent.Record {
+	if p.agent.Record && !p.taken {
 		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
 		p.tap.record(r)
 		defer p.recorded(ctx, r)
@@ -182,7 +197,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	c, _, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
 		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
 		Contact: chats.Contact{
-			CompanyID: p.line.CompanyID, VisitorID: "tel:" + p.call.Number, Verified: true, Number: p.call.Number, Name: name, Email: p.call.Contact["email"],
+			CompanyID: p.line.CompanyID, VisitorID: p.visitor(), Verified: !p.taken, Number: p.call.Number, Name: name, Email: p.call.Contact["email"],
 			Language: p.agent.Language,
 		},
 	})
@@ -194,22 +209,14 @@ func (p *placed) open(ctx context.Context) (string, error) {
 
 // converse holds the talk until either side ends it.
 func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
-	w := wordsOf(p.agent.Language)
-	opening := fmt.Sprintf(w.automated, p.company)
-	if p.agent.Record {
-		opening += " " + w.recorded
-	}
-	greeting, choices := p.agent.Greeting, []string(nil)
-	if q := p.agent.Questions(); len(q) > 0 {
-		greeting, choices = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Offers(p.agent.Language)
-	}
-	m := &machine{line: c, rate: c.Rate()}
+	opening, greeting, choices := p.opening()
+	m := &machine{line: c, rate: c.Rate(), decided: p.taken}
 	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
 	why := ""
 	s, err := p.o.Voices.Open(ctx, voice.Start{
 		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
 		Variables: p.call.Contact, Language: p.agent.Language,
-		Stop: func(ctx context.Context) error { return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number) },
+		Stop: p.stop(),
 		Show: func(x voice.Event) {
 			switch x.Kind {
 			case voice.Ended:
@@ -256,6 +263,30 @@ func endedBy(c sip.Cause) string {
 		return "callee"
 	}
 	return "system"
+}
+
+// opening is what the agent begins with: what every call says, and in one that we placed the first question.
+func (p *placed) opening() (opening, greeting string, choices []string) {
+	w := wordsOf(p.agent.Language)
+	if p.taken {
+		return fmt.Sprintf(w.answered, p.company), p.agent.Greeting, nil
+	}
+	opening, greeting = fmt.Sprintf(w.automated, p.company), p.agent.Greeting
+	if p.agent.Record {
+		opening += " " + w.recorded
+	}
+	if q := p.agent.Questions(); len(q) > 0 {
+		greeting, choices = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Offers(p.agent.Language)
+	}
+	return opening, greeting, choices
+}
+
+// stop has the number called no more; nil where it is unknown.
+func (p *placed) stop() func(ctx context.Context) error {
+	if p.call.Number == "" {
+		return nil
+	}
+	return func(ctx context.Context) error { return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number) }
 }
 
 func (p *placed) leave(ctx context.Context, conversationID string) {

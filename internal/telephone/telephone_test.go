@@ -42,6 +42,11 @@ type rig struct {
 	silent     bool // the speaker stalls
 	mu         sync.Mutex
 	suppressed []string
+
+	engine    *sip.Engine
+	lines     []*carillon.Sender
+	suspended bool
+	underWay  int // calls that are placed
 }
 
 // TalkingAgent implements conversation.Agents.
@@ -96,10 +101,11 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, nil, log); err != nil {
 		t.Fatal(err)
 	}
-	engine, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: log})
+	engine, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: log, OnCall: func(in *sip.Incoming) { r.Take(in) }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.engine = engine
 	r.Telephone = telephone.New(telephone.Options{
 		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Log: log,
 		Files: files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
@@ -112,6 +118,17 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 			r.suppressed = append(r.suppressed, company+"/"+number)
 			return nil
 		},
+		Lines: func(_ context.Context, number string) (all []*carillon.Sender, err error) {
+			for _, l := range r.lines {
+				if l.Number == number {
+					all = append(all, l)
+				}
+			}
+			return all, nil
+		},
+		Suspended: func(context.Context, string) (bool, error) { return r.suspended, nil },
+		UnderWay:  func(context.Context, int64) (int, error) { return r.underWay, nil },
+		Drain:     200 * time.Millisecond,
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(engine.Close(), r.phone.Close(), s.Close()); err != nil {

@@ -165,6 +165,11 @@ func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender,
 	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
 }
 
+// LinesByNumber are all voice lines of that number, of any company, the oldest first: a call from outside names a number without its company.
+func (s *Store) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
+	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed ORDER BY uid", number)
+}
+
 // anySenders are senders of any company, from the cache.
 func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
