@@ -7,8 +7,9 @@ const (
 	speaking  = 0.5  // the score from which on a chunk is speech
 	quiet     = 0.35 // the score below which it is not; between them it is what the one before was
 	startsIn  = 3    // chunks of speech in a row begin an utterance
-	duckAfter = 120 * time.Millisecond
-	cutAfter  = 250 * time.Millisecond
+	duckAfter = 90 * time.Millisecond
+	// cutAfter leaves time for the way there and back: a browser is silent within 250 ms of the person's first sound.
+	cutAfter = 160 * time.Millisecond
 	// backchannelMost is how long an utterance is at most that only says "I am listening".
 	backchannelMost = 900 * time.Millisecond
 	utteranceMost   = 60 * time.Second // a longer one is taken as it is
