@@ -41,6 +41,7 @@ type commands struct {
 	Apply         applyCommand         `cmd:"" help:"Apply set-up files, whole or not at all, also while the program runs."`
 	Send          sendCommand          `cmd:"" help:"Send a template to one or many recipients."`
 	Call          callCommand          `cmd:"" help:"Have an agent call a number."`
+	Calls         callsCommand         `cmd:"" help:"Show calls, and keep their recordings."`
 	Notifications notificationsCommand `cmd:"" help:"List, show, move, cancel and watch notifications."`
 	Templates     templatesCommand     `cmd:"" help:"List, show, create, submit and delete templates."`
 	Senders       sendersCommand       `cmd:"" help:"List, show, add and remove senders."`

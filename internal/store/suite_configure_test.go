@@ -169,10 +169,16 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
+	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 0 {
+		t.Error(all, err)
+	}
 	double.Channel = carillon.Voice // one number may be a line of each channel
 	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, &double, r.now) })
 	if double.UID != r.second.UID {
 		t.Errorf("uid %d became %d", r.second.UID, double.UID)
+	}
+	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 1 || all[0].UID != double.UID {
+		t.Error(all, err)
 	}
 }
 

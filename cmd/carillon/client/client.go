@@ -54,10 +54,11 @@ type Call struct {
 	Method, Path string // the path with its leading slash, escaped
 	Query        url.Values
 	Body, Out    any
-	ByKey        bool   // adds access_key
-	ByBearer     bool   // adds Authorization
-	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
-	Once         bool   // never repeated, as for health checks
+	ByKey        bool      // adds access_key
+	ByBearer     bool      // adds Authorization
+	Idempotency  string    // Idempotency-Key; makes a POST safe to repeat
+	Once         bool      // never repeated, as for health checks
+	Into         io.Writer // gets the body as it is, of any length, instead of Out; goes with Once
 }
 
 // Reply is the part of a response other than its body.
@@ -114,6 +115,12 @@ func (c *Client) once(ctx context.Context, call Call, body []byte) (Reply, error
 		return Reply{}, unreachable(c.Base, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if call.Into != nil && resp.StatusCode == http.StatusOK {
+		if _, err := io.Copy(call.Into, resp.Body); err != nil {
+			return Reply{}, fmt.Errorf("keep the response of %s: %w", c.Base, err)
+		}
+		return Reply{}, nil
+	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
 		return Reply{}, unreachable(c.Base, err)

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/cmd/carillon/client"
+)
+
+type callsCommand struct {
+	Show   callsShow   `cmd:"" help:"Show a call: how it went, what it found out and what was said."`
+	Listen callsListen `cmd:"" help:"Keep the recording of a call as a WAV file, and print where it is."`
+}
+
+const callsPath = client.Prefix + "calls/"
+
+// callDetail is GET calls/{id}.
+type callDetail struct {
+	ID           string         `json:"call_id"`
+	Attempts     int            `json:"attempts"`
+	RingingAt    string         `json:"ringing_at,omitempty"`
+	AnsweredAt   string         `json:"answered_at,omitempty"`
+	EndedAt      string         `json:"ended_at,omitempty"`
+	Seconds      *float64       `json:"duration_s,omitempty"`
+	Cause        string         `json:"cause,omitempty"`
+	EndedBy      string         `json:"ended_by,omitempty"`
+	AnsweredBy   string         `json:"answered_by,omitempty"`
+	Result       map[string]any `json:"result,omitempty"`
+	HasRecording bool           `json:"has_recording"`
+	Outcomes     []any          `json:"outcomes,omitempty"`
+	Notification string         `json:"notification_id"`
+	Recipient    string         `json:"recipient_id"`
+	Number       string         `json:"number"`
+	Agent        string         `json:"agent_id"`
+	State        string         `json:"state"`
+	Reason       string         `json:"reason,omitempty"`
+	Turns        []callTurn     `json:"turns"`
+}
+
+// callTurn is something that was said.
+type callTurn struct {
+	Seq    int64  `json:"seq"`
+	Author string `json:"author"`
+	Text   string `json:"text"`
+	At     string `json:"at"`
+	Digits string `json:"digits,omitempty"`
+}
+
+type callsShow struct {
+	ID string `arg:"" help:"Id of the call, which is that of its notification."`
+	keyed
+	jsonFlag
+}
+
+// Run shows the call.
+func (x *callsShow) Run(ctx context.Context, env *environment) error {
+	c, _, err := x.connect(env)
+	if err != nil {
+		return err
+	}
+	var d callDetail
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID), ByKey: true, Out: &d}); err != nil {
+		return err
+	}
+	if x.JSON {
+		return writeJSON(env.Stdout, d)
+	}
+	rows := [][]string{
+		{"number", d.Number}, {"line", d.Recipient}, {"agent", d.Agent}, {"state", strings.TrimSpace(d.State + " " + d.Reason)}, {"attempts", strconv.Itoa(d.Attempts)},
+	}
+	for _, row := range [][]string{
+		{"cause", d.Cause}, {"answered by", d.AnsweredBy}, {"ended by", d.EndedBy}, {"answered", localTime(d.AnsweredAt)}, {"ended", localTime(d.EndedAt)},
+	} {
+		if row[1] != "" {
+			rows = append(rows, row)
+		}
+	}
+	if d.Seconds != nil {
+		rows = append(rows, []string{"seconds", strconv.FormatFloat(*d.Seconds, 'f', -1, 64)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Result)) {
+		rows = append(rows, []string{"result: " + name, fmt.Sprint(d.Result[name])})
+	}
+	if d.HasRecording {
+		rows = append(rows, []string{"recording", "carillon calls listen " + d.ID})
+	}
+	for _, t := range d.Turns {
+		text := t.Text
+		if t.Digits != "" {
+			text += " (key " + t.Digits + ")"
+		}
+		rows = append(rows, []string{t.Author, text})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+type callsListen struct {
+	ID     string `arg:"" help:"Id of the call, which is that of its notification."`
+	Output string `short:"o" placeholder:"FILE" help:"Where to; default the id and .wav in this folder. It must not exist."`
+	keyed
+	jsonFlag
+}
+
+// Run keeps the recording. The file is there once all of it is.
+func (x *callsListen) Run(ctx context.Context, env *environment) error {
+	c, _, err := x.connect(env)
+	if err != nil {
+		return err
+	}
+	path := orElse(x.Output, filepath.Base(x.ID)+".wav")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID) + "/recording", ByKey: true, Once: true, Into: f})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return done(env, x.JSON, map[string]string{"call_id": x.ID, "file": path}, path)
+}
