@@ -45,6 +45,7 @@ type Call struct {
 	mu       sync.Mutex
 	cause    *Cause
 	held     bool
+	since    time.Time // from when on sound should come
 	done     chan struct{}
 	changing sync.Mutex // one re-INVITE at a time
 	timer    sessionTimer
@@ -53,7 +54,7 @@ type Call struct {
 }
 
 func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call {
-	c := &Call{Session: s, e: e, dialog: d, own: own, far: far, done: make(chan struct{}), acked: make(chan struct{})}
+	c := &Call{Session: s, e: e, dialog: d, own: own, far: far, since: time.Now(), done: make(chan struct{}), acked: make(chan struct{})}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.calls[d.id()] = c
@@ -78,6 +79,20 @@ func (c *Call) Held() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.held
+}
+
+// silentFor is for how long nothing has come that should; 0: the far side need not send.
+func (c *Call) silentFor(now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held || c.far.direction == receiveOnly {
+		return 0
+	}
+	last := c.Received()
+	if c.since.After(last) {
+		last = c.since
+	}
+	return now.Sub(last)
 }
 
 // Encrypted reports whether the sound is.
@@ -269,6 +284,9 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 // follow takes what the far side says about its sound from now on.
 func (c *Call) follow(far *description) {
 	c.mu.Lock()
+	if c.far.direction != far.direction || c.held {
+		c.since = time.Now()
+	}
 	c.far, c.held = far, far.held()
 	c.mu.Unlock()
 	c.Session.Hold(far.held())

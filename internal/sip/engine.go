@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +36,8 @@ type Options struct {
 	Log      *slog.Logger
 
 	OnCall func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
+	// Silent is how long nothing may come of the sound of a call that is not held; default 20 s.
+	Silent time.Duration
 	// Second is how long a second of a session timer lasts; default a second. Tests have it shorter.
 	Second time.Duration
 }
@@ -50,6 +54,9 @@ type Engine struct {
 	ports   ports
 	closers []io.Closer
 
+	cancel     context.CancelFunc // ends what runs in the background
+	background sync.WaitGroup
+
 	mu      sync.Mutex
 	calls   map[string]*Call // by dialog
 	dialing map[string]bool  // Call-IDs that we wait for an answer of
@@ -59,6 +66,9 @@ type Engine struct {
 func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Second == 0 {
 		o.Second = time.Second
+	}
+	if o.Silent == 0 {
+		o.Silent = silent
 	}
 	e := &Engine{o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]}}
 	if err := e.open(ctx); err != nil {
@@ -93,6 +103,9 @@ func (e *Engine) open(ctx context.Context) error {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	e.closers = append(e.closers, e.client)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e.cancel = cancel
+	e.background.Go(func() { e.watch(ctx) })
 	return nil
 }
 
@@ -153,13 +166,11 @@ func (e *Engine) SecureAddress() netip.AddrPort { return e.tls }
 
 // Close ends every call without a word, and the engine. Calls are hung up before.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	all := make([]*Call, 0, len(e.calls))
-	for _, c := range e.calls {
-		all = append(all, c)
+	if e.cancel != nil {
+		e.cancel()
+		e.background.Wait()
 	}
-	e.mu.Unlock()
-	for _, c := range all {
+	for _, c := range e.all() {
 		c.over(Cause{By: System, Text: "the program stops"})
 	}
 	var errs []error
@@ -169,6 +180,32 @@ func (e *Engine) Close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (e *Engine) all() []*Call {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.calls))
+}
+
+const silent = 20 * time.Second
+
+// watch ends calls whose sound does not come any more: their far side has gone, or its network.
+func (e *Engine) watch(ctx context.Context) {
+	tick := time.NewTicker(min(time.Second, e.o.Silent/4))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, c := range e.all() {
+			if c.silentFor(time.Now()) >= e.o.Silent && c.over(Cause{By: System, Text: fmt.Sprintf("no sound came for %v", e.o.Silent)}) {
+				e.background.Go(func() { _ = c.dialog.bye(ctx, "") })
+			}
+		}
+	}
 }
 
 // setUp has sipgo keep to itself what it logs without being given a logger, and send what takes more than one packet of a network:
@@ -217,14 +254,24 @@ func (e *Engine) hostFor(far string) netip.Addr {
 // ports are where sound is received.
 type ports struct {
 	lowest, highest uint16
-	mu              sync.Mutex
-	next            uint16
+	wrap            func(net.PacketConn) net.PacketConn // by tests; nil: not
+
+	mu   sync.Mutex
+	next uint16
 }
 
 var errPorts = errors.New("no port for sound is free")
 
 // open takes a free even port.
 func (p *ports) open(ip netip.Addr) (net.PacketConn, error) {
+	c, err := p.listen(ip)
+	if err == nil && p.wrap != nil {
+		c = p.wrap(c)
+	}
+	return c, err
+}
+
+func (p *ports) listen(ip netip.Addr) (net.PacketConn, error) {
 	if ip.Is4() {
 		ip = netip.IPv4Unspecified()
 	}

@@ -88,3 +88,35 @@ func TestPeersHold(t *testing.T) {
 		t.Error(x)
 	}
 }
+
+// A peer sends nothing: the call ends, unless the peer holds it.
+func TestPeersAreSilent(t *testing.T) {
+	t.Parallel()
+	const most = 300 * time.Millisecond
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		s := callee(t, nil, invited, reply("200 OK", true), recv("ACK"), recv("BYE"), within("200 OK", false))
+		c, err := dial(t, engine(t, Options{Silent: most}), Dial{Trunk: s.trunk()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if cause, took := ended(t, c, 3*time.Second), time.Since(begin); cause.By != System || !strings.HasPrefix(cause.Text, "no sound came") || took < most/2 {
+			t.Errorf("%+v after %v", cause, took)
+		}
+		s.done()
+	})
+	t.Run("held", func(t *testing.T) {
+		t.Parallel()
+		held := strings.Replace(reply("200 OK", true), sippSound, sippSound+"a=inactive\r\n", 1)
+		s := callee(t, nil, invited, held, recv("ACK"), pause(4*most), ask("BYE", 2, false), recv("200"))
+		c, err := dial(t, engine(t, Options{Silent: most}), Dial{Trunk: s.trunk()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cause := ended(t, c, 5*time.Second); cause.By != Them {
+			t.Errorf("%+v", cause)
+		}
+		s.done()
+	})
+}

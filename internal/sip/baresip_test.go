@@ -1,0 +1,315 @@
+package sip
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/audio"
+)
+
+// baresip is a telephone that answers and speaks, of another make.
+type baresip struct {
+	t     *testing.T
+	dir   string
+	port  int
+	keys  net.Conn // as if they were pressed
+	mu    sync.Mutex
+	shown bytes.Buffer
+}
+
+// Write implements io.Writer: what it shows.
+func (b *baresip) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shown.Write(p)
+}
+
+func (b *baresip) shows(what string, within time.Duration) bool {
+	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+		b.mu.Lock()
+		found := strings.Contains(b.shown.String(), what)
+		b.mu.Unlock()
+		if found || time.Now().After(end) {
+			return found
+		}
+	}
+}
+
+const baresipConfig = `poll_method epoll
+sip_listen 127.0.0.1:%[1]d
+sip_certificate %[2]s/cert.pem
+audio_player aubridge,nil
+audio_source aufile,%[2]s/say.wav
+audio_alert aubridge,alert
+module_path %[5]s
+module g711.so
+module aufile.so
+module aubridge.so
+module sndfile.so
+module srtp.so
+module cons.so
+module_tmp uuid.so
+module_app account.so
+module_app menu.so
+snd_path %[2]s
+cons_listen 127.0.0.1:%[3]d
+rtp_ports %[4]d-%[6]d
+`
+
+// answering starts a baresip that answers calls and says something.
+func answering(t *testing.T, say []int16, account string) *baresip {
+	t.Helper()
+	path := program(t, "baresip", "baresip")
+	modules, err := filepath.Glob("/usr/lib*/baresip/modules")
+	if more, _ := filepath.Glob("/usr/lib/*/baresip/modules"); err == nil {
+		modules = append(modules, more...)
+	}
+	if len(modules) == 0 {
+		t.Fatal("the modules of baresip are missing")
+	}
+	b := &baresip{t: t, dir: t.TempDir(), port: reserve(t)}
+	console, media := reserve(t), reserve(t)&^1
+	certificate(t, filepath.Join(b.dir, "cert.pem"))
+	for name, text := range map[string]string{
+		"config":   fmt.Sprintf(baresipConfig, b.port, b.dir, console, media, modules[0], media+20),
+		"accounts": fmt.Sprintf("<sip:peer@127.0.0.1:%d>;regint=0;answermode=auto;audio_codecs=PCMU,PCMA%s\n", b.port, account),
+		"contacts": "",
+		"say.wav":  string(audio.WAV(say, 8000)),
+	} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := exec.CommandContext(ctx, path, "-4", "-f", b.dir, "-t", "20")
+	c.Dir, c.Stdout, c.Stderr = b.dir, b, b
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = c.Wait()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		if t.Failed() {
+			t.Logf("baresip showed:\n%s", b.shown.String())
+		}
+	})
+	if !b.shows("baresip is ready", 10*time.Second) {
+		t.Fatal("baresip does not start")
+	}
+	if b.keys, err = net.Dial("udp4", fmt.Sprintf("127.0.0.1:%d", console)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.keys.Close() })
+	return b
+}
+
+// press presses keys of baresip.
+func (b *baresip) press(keys string) {
+	for _, k := range keys {
+		_, _ = b.keys.Write([]byte(string(k)))
+		time.Sleep(150 * time.Millisecond)
+	}
+}
+
+// heard is what baresip heard.
+func (b *baresip) heard() []int16 {
+	b.t.Helper()
+	all, err := filepath.Glob(filepath.Join(b.dir, "dump-*-dec.wav"))
+	if err != nil || len(all) != 1 {
+		b.t.Fatalf("%d recordings, %v", len(all), err)
+	}
+	f, err := os.Open(all[0])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	pcm, rate, err := audio.ReadWAV(f, 1<<20)
+	if err != nil || rate != 8000 {
+		b.t.Fatalf("a recording of rate %d, %v", rate, err)
+	}
+	return pcm
+}
+
+// heardIn is how much of what was said is where a recording has it.
+func heardIn(recording, said []int16) float64 {
+	_, shift := audio.Correlate(said, recording)
+	shift = max(0, shift)
+	ncc, _ := audio.Correlate(said, recording[min(shift, len(recording)):min(shift+len(said), len(recording))])
+	return ncc
+}
+
+func certificate(t *testing.T, path string) *tls.Config {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	if path != "" {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} //nolint:gosec // of a peer that made its own
+}
+
+// lossy loses one packet of twenty that come, and exchanges others.
+type lossy struct {
+	net.PacketConn
+	rand *mathrand.Rand
+	held []byte
+	from net.Addr
+}
+
+// ReadFrom implements net.PacketConn.
+func (l *lossy) ReadFrom(b []byte) (int, net.Addr, error) {
+	if l.held != nil {
+		n := copy(b, l.held)
+		l.held = nil
+		return n, l.from, nil
+	}
+	for {
+		n, from, err := l.PacketConn.ReadFrom(b)
+		if err != nil {
+			return n, from, err
+		}
+		switch r := l.rand.Float64(); {
+		case r < 0.05:
+			continue
+		case r < 0.15:
+			first := append([]byte(nil), b[:n]...)
+			if n, from, err = l.PacketConn.ReadFrom(b); err == nil {
+				l.held, l.from = first, from
+			}
+		}
+		return n, from, err
+	}
+}
+
+// bareCase is a way of calling.
+type bareCase struct {
+	name, transport, account string
+	encrypt, lossy           bool
+	least                    float64
+}
+
+func TestBaresipTalks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []bareCase{
+		{"udp", "udp", "", false, false, 0.95},
+		{"tcp, A-law", "tcp", ";audio_codecs=PCMA", false, false, 0.95},
+		{"encrypted", "udp", ";mediaenc=srtp-mand", true, false, 0.95},
+		{"tls, encrypted", "tls", ";mediaenc=srtp-mand", true, false, 0.95},
+		{"in a bad network", "udp", "", false, true, 0.9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for again := range 3 { // a busy machine loses sound too
+				heard, said := c.talk(t)
+				if heard >= c.least && said >= c.least {
+					break
+				}
+				if t.Logf("its sound correlates by %.3f, ours by %.3f", heard, said); again == 2 {
+					t.Error("the sound is bad")
+				}
+			}
+		})
+	}
+}
+
+// talk holds a call, and measures the sound of both sides.
+func (c bareCase) talk(t *testing.T) (heard, said float64) {
+	t.Helper()
+	theirs, ours := tone(4*time.Second, 3), tone(1200*time.Millisecond, 9)
+	b := answering(t, theirs, c.account)
+	o := Options{}
+	trunk := Trunk{Host: fmt.Sprintf("127.0.0.1:%d", b.port), Transport: c.transport, Encrypt: c.encrypt}
+	if c.transport == "tls" {
+		o.TLS, o.TLSFiles = "127.0.0.1:0", certificate(t, "")
+		trunk.Host = fmt.Sprintf("127.0.0.1:%d", b.port+1)
+	}
+	e := engine(t, o)
+	if c.lossy {
+		e.ports.wrap = func(c net.PacketConn) net.PacketConn {
+			return &lossy{PacketConn: c, rand: mathrand.New(mathrand.NewPCG(5, 6))}
+		}
+	}
+	var mu sync.Mutex
+	var got []int16
+	call, err := e.Dial(t.Context(), Dial{Trunk: trunk, To: "peer", From: "15555550101", OnFrame: func(in, _ []int16) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, in...)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = call.Write(ours)
+	time.Sleep(1300 * time.Millisecond)
+	call.SendDigits("42#")
+	b.press("7*")
+	digits := ""
+	for end := time.After(time.Second); len(digits) < 2; {
+		select {
+		case d := <-call.Digits():
+			digits += string(d)
+			continue
+		case <-end:
+		}
+		break
+	}
+	if digits != "7*" && !c.lossy {
+		t.Errorf("digits %q", digits)
+	}
+	for _, digit := range []string{"4", "2", "#"} {
+		if !b.shows("received event: '"+digit+"' (end=1)", time.Second) {
+			t.Errorf("the digit %s was not heard", digit)
+		}
+	}
+	call.HangUp(t.Context())
+	if cause := call.Cause(); cause.By != Us || call.Encrypted() != c.encrypt {
+		t.Errorf("%+v, encrypted %v", cause, call.Encrypted())
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return heardIn(got, theirs[:8000]), heardIn(b.heard(), ours)
+}
