@@ -55,9 +55,12 @@ func (l *hearer) hear(pcm []int16) {
 func (l *hearer) began(u *utterance) {
 	l.idleSince = time.Now()
 	if !l.canHear() {
-		l.told = true
-		l.person.current = nil
+		l.person.close()
 		l.person.ears.talking = false
+		if l.told { // by a word before, in the same sound
+			return
+		}
+		l.told = true
 		l.stopTalking()
 		if l.hasKeys() {
 			l.sayNow(l.x.words.KeysOnly)

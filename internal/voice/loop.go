@@ -162,6 +162,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 		}
 	}()
 	defer func() { // what was said is stored, also where the person has left
+		l.cancel() // what is stored calls back no more: nobody takes the calls
 		close(l.writes)
 		<-stored
 	}()

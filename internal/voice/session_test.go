@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,7 @@ type transcriber struct {
 	texts  map[int16]string
 	err    error
 	stalls bool
+	open   atomic.Int64 // recognizers that are not closed
 }
 
 type recognizer struct {
@@ -112,6 +114,7 @@ type recognizer struct {
 }
 
 func (t *transcriber) Listen(context.Context, voice.Hearing) (voice.Recognizer, error) {
+	t.open.Add(1)
 	return &recognizer{transcriber: t}, nil
 }
 
@@ -131,7 +134,7 @@ func (r *recognizer) Result(ctx context.Context) (voice.Transcript, error) {
 	}
 	return voice.Transcript{Text: r.texts[r.value]}, r.err
 }
-func (r *recognizer) Close() {}
+func (r *recognizer) Close() { r.open.Add(-1) }
 
 // dialogue keeps one conversation in memory.
 type dialogue struct {
@@ -142,6 +145,7 @@ type dialogue struct {
 	think  func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error
 	left   bool
 	last   string
+	stall  chan struct{} // until it is closed nothing that is said is stored; nil: it is at once
 }
 
 func (d *dialogue) add(who, text string) *chats.Turn {
@@ -165,6 +169,9 @@ func (d *dialogue) State(context.Context, string, string) (*chats.Conversation, 
 }
 
 func (d *dialogue) Say(_ context.Context, _, _ string, in voice.Saying) (*chats.Turn, error) {
+	if d.stall != nil {
+		<-d.stall
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = in.Text
@@ -227,6 +234,7 @@ type rig struct {
 	ended       chan error
 	hub         *realtime.Hub
 	nodes       voice.Nodes
+	deaf        bool // there is no transcriber
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -246,9 +254,13 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 		if change != nil {
 			change(r)
 		}
+		transcribers := map[string]voice.Transcriber{"test": r.transcriber}
+		if r.deaf {
+			transcribers = nil
+		}
 		r.sessions = voice.NewSessions(voice.Options{
 			Dialogue: r.dialogue, Topics: r.hub, Speakers: map[string]voice.Speaker{"main": r.speaker, "spare": &speaker{}}, Fallback: "spare",
-			Transcribers: map[string]voice.Transcriber{"test": r.transcriber}, Detector: func(int) voice.Detector { return detector{} },
+			Transcribers: transcribers, Detector: func(int) voice.Detector { return detector{} },
 			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
 		})
 		var err error
@@ -632,6 +644,85 @@ func TestHangingUpEndsTheConversation(t *testing.T) {
 		synctest.Wait()
 		if e := r.shown(voice.Ended); len(e) != 1 || e[0].Code != "hung_up" || !r.dialogue.left {
 			t.Errorf("ended %+v, left %v", e, r.dialogue.left)
+		}
+	})
+}
+
+// A database that stalls at the end of a talk, and a client that goes on sending, hold up neither the end nor other talks.
+func TestATalkEndsWhoseClientGoesOnSending(t *testing.T) {
+	talk(t, func(r *rig) { r.dialogue.stall = make(chan struct{}) }, func(r *rig) {
+		r.session.Type("", "hello")
+		r.session.End()
+		synctest.Wait()
+		go func() {
+			for range 200 {
+				r.session.Active()
+			}
+		}()
+		synctest.Wait()
+		again := make(chan error, 1)
+		go func() {
+			_, err := r.sessions.Open(r.t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Show: func(voice.Event) {}})
+			again <- err
+		}()
+		synctest.Wait()
+		if len(again) != 1 {
+			t.Error("the talk that is ending holds up the next one")
+		}
+		close(r.dialogue.stall)
+		synctest.Wait()
+		if len(r.ended) != 1 {
+			t.Error("the talk does not end")
+		}
+	})
+}
+
+// A client sends a quarter of a second at a time.
+func TestWhoIsNotHeardIsToldOnce(t *testing.T) {
+	talk(t, func(r *rig) { r.deaf = true }, func(r *rig) {
+		r.wait(5 * time.Second)
+		before := len(r.texts(voice.Responded))
+		for range 4 {
+			pcm := make([]int16, 8*512)
+			for i := range pcm {
+				pcm[i] = 1
+			}
+			r.line.in <- pcm
+			time.Sleep(256 * time.Millisecond)
+		}
+		synctest.Wait()
+		if got := r.texts(voice.Responded)[before:]; len(got) != 1 {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
+func TestATeammateOnAnotherPageLeavesNoEarsBehind(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.wait(2 * time.Second)
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State = chats.Active
+		r.dialogue.mu.Unlock()
+		join := func(l *line) {
+			_ = r.sessions.Join(r.t.Context(), voice.Teammate{
+				CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: l, Show: func(voice.Event) {},
+			})
+		}
+		first := &line{in: make(chan []int16)}
+		go join(first)
+		for range 10 {
+			pcm := make([]int16, 512)
+			pcm[256] = 2
+			first.in <- pcm
+		}
+		synctest.Wait()
+		if n := r.transcriber.open.Load(); n != 1 {
+			t.Fatalf("%d words are transcribed", n)
+		}
+		go join(&line{in: make(chan []int16)})
+		synctest.Wait()
+		if n := r.transcriber.open.Load(); n != 0 {
+			t.Errorf("%d words of the page before are still transcribed", n)
 		}
 	})
 }

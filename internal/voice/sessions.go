@@ -111,10 +111,10 @@ func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	return x, nil
 }
 
-// replace ends the talk that a conversation has on this node. It is called with mu held.
+// replace ends the talk that a conversation has on this node. It is called with mu held, so it does not wait for that talk.
 func (s *Sessions) replace(key talkKey) {
 	if before := s.live[key]; before != nil {
-		before.call(func(l *loop) { l.finish("replaced") })
+		go before.call(func(l *loop) { l.finish("replaced") })
 	}
 }
 

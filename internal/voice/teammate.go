@@ -92,6 +92,7 @@ func (l *relay) join(m *mate) error {
 	}
 	if l.mate != nil { // the same one, from another page
 		close(l.mate.left)
+		l.mate.ears.close()
 	}
 	l.stopTalking()
 	l.mate = m
