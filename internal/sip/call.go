@@ -269,7 +269,7 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 		body = []byte(c.own.String())
 	}
 	if contact := r.Contact(); contact != nil {
-		c.dialog.target = *contact.Address.Clone()
+		c.dialog.retarget(&contact.Address)
 	}
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, body)
 	if len(body) > 0 {

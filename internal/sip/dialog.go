@@ -26,7 +26,7 @@ type dialog struct {
 	invited uint32 // the number of the INVITE
 	trunk   *Trunk // whose password requests may need; nil: they need none
 
-	mu       sync.Mutex
+	mu       sync.Mutex // of what follows, and of target once the call is answered
 	seq      uint32
 	password []sip.Header // of the last request that needed it
 	asked    []string     // the challenges of passwords that were answered
@@ -66,9 +66,19 @@ func (d *dialog) request(method sip.RequestMethod, body []byte, contentType stri
 	return d.numbered(method, seq, body, contentType)
 }
 
+// retarget sends requests to another address from now on.
+func (d *dialog) retarget(to *sip.Uri) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.target = *to.Clone()
+}
+
 // numbered is a request of a number.
 func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, contentType string) *sip.Request {
-	r := sip.NewRequest(method, *d.target.Clone())
+	d.mu.Lock()
+	target := d.target.Clone()
+	d.mu.Unlock()
+	r := sip.NewRequest(method, *target)
 	maxForwards := sip.MaxForwardsHeader(70)
 	callID := sip.CallIDHeader(d.callID)
 	r.AppendHeader(d.via())
