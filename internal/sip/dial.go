@@ -68,6 +68,9 @@ const (
 // Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
 // dialog of each INVITE is left: one that is answered while it is canceled is ended.
 func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
+	if err := e.health.ready(ctx, d.Trunk); err != nil {
+		return nil, err
+	}
 	x, err := e.newDialing(d)
 	if err != nil {
 		return nil, err
@@ -75,6 +78,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	e.expect(x.d.CallID, true)
 	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)
+	e.health.called(d.Trunk, err)
 	if c == nil {
 		x.close()
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	OnCall func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
 	// Silent is how long nothing may come of the sound of a call that is not held; default 20 s.
 	Silent time.Duration
+	// KeepAlive is how often a trunk is asked whether it is there; default 30 s.
+	KeepAlive time.Duration
 	// Second is how long a second of a session timer lasts; default a second. Tests have it shorter.
 	Second time.Duration
 }
@@ -52,6 +54,7 @@ type Engine struct {
 	udp     sip.Addr       // as sipgo knows it
 	tls     netip.AddrPort
 	ports   ports
+	health  health
 	closers []io.Closer
 
 	cancel     context.CancelFunc // ends what runs in the background
@@ -70,7 +73,14 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Silent == 0 {
 		o.Silent = silent
 	}
-	e := &Engine{o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]}}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = keepAlive
+	}
+	e := &Engine{
+		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]},
+		health: health{trunks: map[string]*trunkHealth{}},
+	}
+	e.health.e = e
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -106,6 +116,7 @@ func (e *Engine) open(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e.cancel = cancel
 	e.background.Go(func() { e.watch(ctx) })
+	e.background.Go(func() { e.health.keepAlive(ctx) })
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -28,23 +29,29 @@ func program(t *testing.T, name, pkg string) string {
 	return ""
 }
 
-// reserve finds a free port, for UDP and TCP. Programs are given each only once.
+// reserve finds a free port that is followed by another, for UDP and TCP. Programs are given each only once; those that the system
+// gives away by itself are left alone.
 func reserve(t *testing.T) int {
 	t.Helper()
-	for range 50 {
-		u, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	free := func(port int) bool {
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		u, err := net.ListenPacket("udp4", address)
 		if err != nil {
-			t.Fatal(err)
+			return false
 		}
-		port := u.LocalAddr().(*net.UDPAddr).Port
-		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
-		_ = u.Close()
+		defer u.Close()
+		l, err := net.Listen("tcp4", address)
 		if err != nil {
-			continue
+			return false
 		}
-		_ = l.Close()
-		if _, again := reserved.LoadOrStore(port, true); !again {
-			return port
+		return l.Close() == nil
+	}
+	for range 500 {
+		port := 20000 + 2*mathrand.IntN(6000)
+		if free(port) && free(port+1) {
+			if _, again := reserved.LoadOrStore(port, true); !again {
+				return port
+			}
 		}
 	}
 	t.Fatal("no port is free")
