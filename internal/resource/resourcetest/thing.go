@@ -34,6 +34,7 @@ type Thing struct {
 	Language       string            `json:"language,omitempty"`
 	Engine         string            `json:"engine,omitempty"`
 	Greeting       string            `json:"greeting,omitempty"`
+	Voicemail      string            `json:"voicemail,omitempty"`
 	Welcome        string            `json:"welcome,omitempty"`
 	Agent          string            `json:"agent,omitempty"`
 	SecretText     string            `json:"secret,omitempty" secret:"true"`
@@ -49,8 +50,16 @@ type Thing struct {
 		Event string `json:"event,omitempty"`
 	} `json:"trigger"`
 	Articles []map[string]string `json:"articles,omitempty"`
-	Result   []map[string]string `json:"result,omitempty"`
+	Result   []Sought            `json:"result,omitempty"`
 	Steps    []Step              `json:"steps,omitempty"`
+}
+
+// Sought is what calls of an agent are to find out.
+type Sought struct {
+	Name     string   `json:"name,omitempty"`
+	Type     string   `json:"type,omitempty"`
+	Choices  []string `json:"choices,omitempty"`
+	Question string   `json:"question,omitempty"`
 }
 
 // Step is a part of a Thing that nests.
