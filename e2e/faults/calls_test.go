@@ -66,7 +66,7 @@ func TestCallsInProgressEndBeforeAStop(t *testing.T) {
 			if code := n.stop(25 * time.Second); code != 0 {
 				t.Errorf("it stopped with %d", code)
 			}
-			if completed := w.count("q = 0 AND state = 'completed' AND ended_by = 'agent'"); completed != 2 {
+			if completed := w.count("q = 0 AND state = 'completed' AND ended_by = 'callee'"); completed != 2 {
 				t.Errorf("%d of two calls came to their own end", completed)
 			}
 		})
