@@ -19,7 +19,7 @@ const (
 // asked before the next call: the line's circuit breaker learns of the fault in two seconds, no INVITE is sent into the void, and the
 // call that tries whether the trunk is back rings nobody twice. Of trunks that never respond to OPTIONS, calls alone show whether they are there.
 type health struct {
-	e  *Engine
+	e      *Engine
 	mu     sync.Mutex
 	trunks map[string]*trunkHealth
 }
