@@ -205,7 +205,7 @@ func (x *dialing) send(ctx context.Context) (err error) {
 	}
 	x.invite = r
 	x.ladder("▶ INVITE %s over %s", r.Recipient.Addr(), x.dialog.transport)
-	connecting, stop := context.WithTimeout(ctx, unreachableAfter)
+	connecting, stop := context.WithTimeout(ctx, x.e.patience)
 	defer stop()
 	tx, err := x.e.client.TransactionRequest(connecting, r, sipgo.ClientRequestBuild)
 	switch {
@@ -224,7 +224,7 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 	if err := x.send(ctx); err != nil {
 		return nil, err
 	}
-	quiet := time.NewTimer(unreachableAfter)
+	quiet := time.NewTimer(x.e.patience)
 	defer quiet.Stop()
 	ring := time.NewTimer(x.d.Ring)
 	defer ring.Stop()
@@ -238,7 +238,7 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 				return c, err
 			}
 			if again {
-				quiet.Reset(unreachableAfter)
+				quiet.Reset(x.e.patience)
 			}
 		case <-x.tx.Done():
 			if !x.responded {

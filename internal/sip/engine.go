@@ -55,7 +55,9 @@ type Engine struct {
 	tls     netip.AddrPort
 	ports   ports
 	health  health
-	closers []io.Closer
+
+	patience time.Duration // until the first response
+	closers  []io.Closer
 
 	cancel     context.CancelFunc // ends what runs in the background
 	background sync.WaitGroup
@@ -78,7 +80,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]},
-		health: health{trunks: map[string]*trunkHealth{}},
+		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter,
 	}
 	e.health.e = e
 	if err := e.open(ctx); err != nil {

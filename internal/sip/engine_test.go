@@ -2,8 +2,10 @@ package sip
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"testing"
 	"time"
@@ -169,9 +171,32 @@ func TestNobodyAnswersOrExists(t *testing.T) {
 	case <-time.After(time.Second):
 		t.Error("the telephone goes on ringing")
 	}
-	begin = time.Now()
-	_, err = caller.Dial(t.Context(), Dial{Trunk: Trunk{Host: "127.0.0.1:9", Transport: "udp"}, To: "1", From: "2"})
-	if !errors.Is(err, ErrUnreachable) || time.Since(begin) > unreachableAfter+time.Second {
-		t.Errorf("%v after %v", err, time.Since(begin))
+}
+
+// A host that is not there, and one that takes connections and says nothing, are given up in time.
+func TestDeadTrunksAreGivenUp(t *testing.T) {
+	t.Parallel()
+	if unreachableAfter > 8*time.Second {
+		t.Error("a dead host is given up late")
+	}
+	silent, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, c := range []struct{ name, host, transport string }{
+		{"udp", "127.0.0.1:9", "udp"}, {"tcp", silent.Addr().String(), "tcp"}, {"tls", silent.Addr().String(), "tls"}, {"refused", "127.0.0.1:9", "tcp"},
+		{"no name", "carillon.invalid", "udp"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := engine(t, Options{TLSFiles: &tls.Config{MinVersion: tls.VersionTLS12}})
+			e.patience = 400 * time.Millisecond
+			begin := time.Now()
+			_, err := e.Dial(t.Context(), Dial{Trunk: Trunk{Host: c.host, Transport: c.transport}, To: "1", From: "2"})
+			if !errors.Is(err, ErrUnreachable) || time.Since(begin) > 3*time.Second {
+				t.Errorf("%v after %v", err, time.Since(begin))
+			}
+		})
 	}
 }
