@@ -142,8 +142,15 @@ func (r *Recording) fail(err error) {
 	}
 }
 
+// lost reports whether the recording has failed.
+func (r *Recording) lost() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed != nil
+}
+
 func (r *Recording) store(part []byte) error {
-	if r.failed != nil {
+	if r.lost() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
@@ -161,7 +168,7 @@ func (r *Recording) store(part []byte) error {
 // finish writes the lengths into the header.
 func (r *Recording) finish() error {
 	header := len(audio.WAV(nil, r.rate))
-	if r.failed != nil || r.x.Size <= int64(header) {
+	if r.lost() || r.x.Size <= int64(header) {
 		r.x.Size = 0
 		if r.parts > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
