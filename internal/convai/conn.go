@@ -74,6 +74,7 @@ type Conn struct {
 	opened   time.Time
 	pings    pings
 	pace     pace
+	heard    time.Duration // sound that the client sent; of the reader alone
 
 	mu     sync.Mutex
 	writer writer
@@ -334,6 +335,10 @@ func (c *Conn) receive(text []byte, client *Client) error {
 	pcm, ok := samples(*m.Sound)
 	if !ok {
 		return invalid("user_audio_chunk is no base64")
+	}
+	c.heard += time.Duration(len(pcm)) * time.Second / Rate
+	if c.heard > soundBurst+soundFactor*time.Since(c.opened) {
+		return invalid("Too much sound")
 	}
 	c.line.hear(pcm)
 	return nil

@@ -486,3 +486,30 @@ func TestALongConversationEnds(t *testing.T) {
 		t.Error("closed with", code)
 	}
 }
+
+// Sound that comes faster than anybody speaks is no speech, and costs as much.
+func TestSoundDoesNotComeFasterThanItCanBeSaid(t *testing.T) {
+	x := serve(t, func(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
+		for {
+			if _, err := c.Line().Read(ctx); err != nil {
+				return err
+			}
+		}
+	})
+	p := x.begin()
+	second := `{"user_audio_chunk":"` + base64.StdEncoding.EncodeToString(make([]byte, 2*convai.Rate)) + `"}`
+	for range 9 {
+		p.say(second)
+	}
+	p.say(`{"type":"user_message","text":{}}`)
+	if code, reason := p.closed(); code != websocket.StatusPolicyViolation || reason != "The text of the message is no string" {
+		t.Error("nine seconds at once:", code, reason)
+	}
+	p = x.begin()
+	for range 30 {
+		_ = p.ws.Write(t.Context(), websocket.MessageText, []byte(second)) // the end may come in between
+	}
+	if code, reason := p.closed(); code != websocket.StatusPolicyViolation || reason != "Too much sound" {
+		t.Error("thirty seconds at once:", code, reason)
+	}
+}

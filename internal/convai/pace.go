@@ -12,9 +12,12 @@ import (
 const (
 	burst     = 60 // messages with a text at once
 	perSecond = 4  // and in the long run
+
+	soundBurst  = 10 * time.Second // of sound at once
+	soundFactor = 2                // and as fast in the long run: nobody speaks faster than time goes, but clocks differ
 )
 
-// pace bounds the messages of a client that cost something: not its sound, which is read as far as there is room.
+// pace bounds the messages of a client that cost something: not its sound, which is bounded by its length.
 type pace struct {
 	left float64
 	at   time.Time
