@@ -246,7 +246,8 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 			}
 			return nil, errors.Join(ErrUnanswered, x.tx.Err())
 		case <-quiet.C:
-			x.tx.Terminate()
+			x.d.OnLadder = nil
+			go func() { _ = x.cancel(ctx) }() // it may respond late: its telephone stops ringing, or is hung up
 			return nil, ErrUnreachable
 		case <-ring.C:
 			if !x.responded {

@@ -176,3 +176,23 @@ func TestPeersWantALongerSession(t *testing.T) {
 		t.Error(x)
 	}
 }
+
+// The first response comes after the call was given up: nobody is left on the line.
+func TestPeersRespondTooLate(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]string{
+		"answered": {reply("200 OK", true), recv("ACK"), recv("BYE"), within("200 OK", false)},
+		"rings":    {reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("487 Request Terminated", false)), recv("ACK")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := callee(t, nil, append([]string{recv("INVITE"), pause(400 * time.Millisecond)}, steps...)...)
+			e := engine(t, Options{})
+			e.patience = 100 * time.Millisecond
+			if _, err := dial(t, e, Dial{Trunk: s.trunk()}); !errors.Is(err, ErrUnreachable) {
+				t.Error(err)
+			}
+			s.done()
+		})
+	}
+}
