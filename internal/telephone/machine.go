@@ -120,10 +120,13 @@ func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conv
 // say speaks a text and waits until it was heard.
 func (p *placed) say(ctx context.Context, c *sip.Call, text string) error {
 	total := time.Duration(0)
-	begin := time.Now()
+	var begin time.Time // of the sound
 	err := p.o.Voices.Speak(ctx, voice.Utterance{
 		CompanyID: p.line.CompanyID, Voice: p.agent.Voice.Settings(), Language: p.agent.Language, Text: voice.Fill(text, p.call.Contact), Rate: c.Rate(),
 	}, func(pcm []int16) error {
+		if begin.IsZero() {
+			begin = time.Now()
+		}
 		total += audio.Duration(len(pcm), c.Rate())
 		return c.Write(pcm)
 	})

@@ -39,7 +39,7 @@ type rig struct {
 	store      *store.Store
 	company    string
 	agent      *agent.Agent
-	silent     bool // the speaker stalls
+	stalls     bool // whoever thinks
 	mu         sync.Mutex
 	suppressed []string
 
@@ -55,12 +55,26 @@ func (r *rig) TalkingAgent(context.Context, string, string) (*agent.Agent, strin
 }
 
 // Speak implements voice.Speaker.
-func (r *rig) Speak(ctx context.Context, u voice.Utterance, emit func([]int16) error) error {
-	if r.silent {
+func (r *rig) Speak(_ context.Context, u voice.Utterance, emit func([]int16) error) error {
+	return emit(noise(u.Text))
+}
+
+// Reply implements agent.Thinker.
+func (r *rig) Reply(ctx context.Context, q *agent.Request, emit func(agent.Action) error) error {
+	if r.stalls {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return emit(noise(u.Text))
+	return agent.Builtin{}.Reply(ctx, q, emit)
+}
+
+// stalled is a speaker that says nothing.
+type stalled struct{}
+
+// Speak implements voice.Speaker.
+func (stalled) Speak(ctx context.Context, _ voice.Utterance, _ func([]int16) error) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // noise is 40 ms for each character of a text, which differ from text to text.
@@ -93,9 +107,9 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	}
 	hub := realtime.NewHub(s, log, nil)
 	s.OnEvents(hub.Publish)
-	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: agent.Builtin{}, Publisher: hub, Log: log})
+	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log})
 	voices := voice.NewSessions(voice.Options{
-		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r}, Fallback: "espeak",
+		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
 		Detector: voice.NewDetector, Log: log,
 	})
 	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, nil, log); err != nil {
@@ -290,6 +304,13 @@ func TestAMachineGetsTheMessage(t *testing.T) {
 	if ncc := r.heard("0014", "Call us, Ana."); ncc < 0.5 {
 		t.Errorf("the message is heard by %.3f", ncc)
 	}
+	r.agent.Voice = &agent.Voice{Speaker: "openai"} // which stalls
+	if e, _ := r.place("0014"); e.State != carillon.StateVoicemail || e.EndedBy != "agent" {
+		t.Errorf("with a speaker that stalls %+v", e)
+	}
+	if ncc := r.heard("0014", "Call us, Ana."); ncc < 0.5 {
+		t.Errorf("with a speaker that stalls the message is heard by %.3f", ncc)
+	}
 }
 
 func TestEndingsOfCallsThatNobodyTalksIn(t *testing.T) {
@@ -324,5 +345,46 @@ func TestACallIsHungUpWhenItsContextEnds(t *testing.T) {
 		if e.State != want || e.EndedBy != "system" {
 			t.Errorf("after %v: %+v", after, e)
 		}
+	}
+}
+
+// longestSilence is that of a sound.
+func longestSilence(pcm []int16) (longest time.Duration) {
+	const step = 160
+	silence := time.Duration(0)
+	for i := 0; i+step <= len(pcm); i += step {
+		if silence += 20 * time.Millisecond; audio.RMS(pcm[i:i+step]) > 200 {
+			silence = 0
+		}
+		longest = max(longest, silence)
+	}
+	return longest
+}
+
+func TestNoServiceThatStallsLeavesTheCalleeInSilence(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		suffix string
+		set    func(r *rig)
+	}{
+		"the speaker": {"1222", func(r *rig) { r.agent.Voice = &agent.Voice{Speaker: "openai"} }},
+		"the thinker": {"0018", func(r *rig) { r.stalls = true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, robin())
+			x.set(r)
+			ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second)
+			defer cancel()
+			e := r.Place(ctx, r.line(), r.call(x.suffix, 1), &diary{})
+			heard := r.phone.Heard("3460011" + x.suffix)
+			if len(heard) != 1 {
+				t.Fatalf("%d calls were answered", len(heard))
+			}
+			pcm := heard[0].Sound()
+			if longest, length := longestSilence(pcm), audio.Duration(len(pcm), 8000); longest > 3*time.Second || length < 3*time.Second {
+				t.Errorf("%v of silence in %v; %+v", longest, length, e)
+			}
+		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 const (
 	makerQueue   = 512 // sentences that wait for their sound
-	silentSpeech = 3 * time.Second
+	silentSpeech = 2500 * time.Millisecond
 )
 
 // maker has the sound of parts made, one after the other, while the loop goes on.
@@ -138,12 +138,30 @@ func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	return begun, err
 }
 
-// Speak speaks outside a talk: to an answering machine, say.
+// Speak speaks outside a talk: to an answering machine, say. Where its speaker fails before a sound, the fallback speaks.
 func (s *Sessions) Speak(ctx context.Context, u Utterance, emit func(pcm []int16) error) error {
 	speaker := s.o.Speakers[u.Voice.Speaker]
 	if speaker == nil {
 		speaker = s.o.Speakers[s.o.Fallback]
 	}
 	u.Text = pronounced(u.Text, u.Language)
-	return speaker.Speak(ctx, u, emit)
+	trying, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(silentSpeech, func() { cancel(errSilent) })
+	defer silent.Stop()
+	begun := false
+	err := speaker.Speak(trying, u, func(pcm []int16) error {
+		begun = true
+		silent.Stop()
+		return emit(pcm)
+	})
+	if err == nil || begun || ctx.Err() != nil || u.Voice.Speaker == s.o.Fallback {
+		return err
+	}
+	s.o.Log.WarnContext(ctx, "speak with the fallback", "company", u.CompanyID, "speaker", u.Voice.Speaker, "error", err)
+	s.o.Observer.Failed("speaker")
+	voice := *u.Voice
+	voice.Name = ""
+	u.Voice = &voice
+	return s.o.Speakers[s.o.Fallback].Speak(ctx, u, emit)
 }
