@@ -189,7 +189,7 @@ func certificate(t *testing.T, path string) *tls.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} //nolint:gosec // of a peer that made its own
+	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
 }
 
 // lossy loses one packet of twenty that come, and exchanges others.

@@ -40,7 +40,6 @@ type Call struct {
 	dialog *dialog
 	own    *description
 	far    *description
-	keys   *rtp.Keys
 
 	mu       sync.Mutex
 	cause    *Cause
@@ -129,7 +128,7 @@ func (c *Call) over(why Cause) bool {
 	c.e.mu.Lock()
 	delete(c.e.calls, c.dialog.id())
 	c.e.mu.Unlock()
-	_ = c.Session.Close()
+	_ = c.Close()
 	close(c.done)
 	return true
 }
@@ -228,7 +227,7 @@ func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
 	}
 	for line := range strings.Lines(string(r.Body())) {
 		if name, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(name), "signal") {
-			c.Session.Pressed(strings.TrimSpace(value))
+			c.Pressed(strings.TrimSpace(value))
 		}
 	}
 }
@@ -289,9 +288,9 @@ func (c *Call) follow(far *description) {
 	}
 	c.far, c.held = far, far.held()
 	c.mu.Unlock()
-	c.Session.Hold(far.held())
+	c.Hold(far.held())
 	if !far.address.IsUnspecified() {
-		c.Session.Redirect(far.remote())
+		c.Redirect(far.remote())
 	}
 }
 
@@ -412,7 +411,7 @@ func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, r
 	if err != nil || n <= 0 || n > 1<<20 {
 		return 0, ""
 	}
-	for _, p := range strings.Split(parameters, ";") {
+	for p := range strings.SplitSeq(parameters, ";") {
 		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); strings.EqualFold(name, "refresher") {
 			refresher = strings.ToLower(value)
 		}

@@ -195,9 +195,10 @@ func (d *dialog) bye(ctx context.Context, reason string) error {
 // routesOf are the Route headers that Record-Route headers give: in their order for who was called, reversed for who called.
 func routesOf(m interface {
 	GetHeaders(name string) []sip.Header
-}, reversed bool) (all []string) {
+}, reversed bool,
+) (all []string) {
 	for _, h := range m.GetHeaders("Record-Route") {
-		for _, one := range strings.Split(h.Value(), ",") {
+		for one := range strings.SplitSeq(h.Value(), ",") {
 			if one = strings.TrimSpace(one); one != "" {
 				all = append(all, one)
 			}

@@ -187,8 +187,8 @@ func (e *Engine) Close() error {
 		c.over(Cause{By: System, Text: "the program stops"})
 	}
 	var errs []error
-	for i := len(e.closers) - 1; i >= 0; i-- {
-		if err := e.closers[i].Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	for _, c := range slices.Backward(e.closers) {
+		if err := c.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}

@@ -185,7 +185,10 @@ func TestDeadTrunksAreGivenUp(t *testing.T) {
 	}
 	defer silent.Close()
 	for _, c := range []struct{ name, host, transport string }{
-		{"udp", "127.0.0.1:9", "udp"}, {"tcp", silent.Addr().String(), "tcp"}, {"tls", silent.Addr().String(), "tls"}, {"refused", "127.0.0.1:9", "tcp"},
+		{"udp", "127.0.0.1:9", "udp"},
+		{"tcp", silent.Addr().String(), "tcp"},
+		{"tls", silent.Addr().String(), "tls"},
+		{"refused", "127.0.0.1:9", "tcp"},
 		{"no name", "carillon.invalid", "udp"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,14 +91,14 @@ func (d *description) String() string {
 	line("s=-")
 	line("c=IN %s %s", family, d.address)
 	line("t=0 0")
-	formats := ""
+	var formats strings.Builder
 	for _, p := range d.payloads {
-		formats += " " + strconv.Itoa(p)
+		formats.WriteString(" " + strconv.Itoa(p))
 	}
 	if d.digits > 0 {
-		formats += " " + strconv.Itoa(int(d.digits))
+		formats.WriteString(" " + strconv.Itoa(int(d.digits)))
 	}
-	line("m=audio %d %s%s", d.port, profile, formats)
+	line("m=audio %d %s%s", d.port, profile, formats.String())
 	for _, p := range d.payloads {
 		line("a=rtpmap:%d %s/8000", p, map[int]string{payloadMu: "PCMU", payloadA: "PCMA"}[p])
 	}
@@ -137,9 +137,10 @@ func parse(text string) (*description, error) {
 			if err != nil {
 				return nil, err
 			}
-			if media == "" {
+			switch media {
+			case "":
 				connection = a
-			} else if media == "audio" {
+			case "audio":
 				d.address = a
 			}
 		case "m":

@@ -58,7 +58,7 @@ func reserve(t *testing.T) int {
 	return 0
 }
 
-var reserved sync.Map //nolint:gochecknoglobals // of all tests, which run at once
+var reserved sync.Map // of all tests, which run at once
 
 // listens waits until a program has a port.
 func listens(t *testing.T, network string, port int) {

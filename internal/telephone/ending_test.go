@@ -18,7 +18,7 @@ func TestEndingsOfCallsThatNobodyAnswered(t *testing.T) {
 	code := func(n int) error { return fmt.Errorf("dial: %w", &sip.Refused{Code: n, Reason: "Because"}) }
 	for _, c := range []struct {
 		errs  []error
-		ctx   context.Context //nolint:containedctx // of the call
+		ctx   context.Context
 		state carillon.State
 		about carillon.Reason
 		by    string
