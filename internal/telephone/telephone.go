@@ -169,7 +169,10 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	if p.agent.Record && !p.taken {
 		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
 		p.tap.record(r)
-		defer p.recorded(ctx, r)
+		defer func() { // the line is not kept while the recording is stored
+			c.HangUp(context.WithoutCancel(ctx))
+			p.recorded(ctx, r)
+		}()
 	}
 	e := p.converse(ctx, c, conversationID)
 	e.At = time.Now()
