@@ -167,7 +167,7 @@ func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender,
 
 // LinesByNumber are all voice lines of that number, of any company, the oldest first: a call from outside names a number without its company.
 func (s *Store) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
-	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed ORDER BY uid", number)
+	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed", number)
 }
 
 // anySenders are senders of any company, from the cache.
@@ -177,6 +177,7 @@ func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*car
 		if err == nil && len(all) == 0 {
 			err = sql.ErrNoRows
 		}
+		slices.SortFunc(all, func(a, b *carillon.Sender) int { return cmp.Compare(a.UID, b.UID) }) // a few at most
 		return all, "", err
 	})
 }
