@@ -104,6 +104,7 @@ var layers = map[string]float64{
 	"internal/call/dial":  8,
 	"internal/call/hours": 8,
 	"internal/jsonbody":   9,
+	"internal/need":       9,
 	"internal/provider":   9,
 
 	".": 10, // the root package

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"carillon/internal/config"
+	"carillon/internal/need"
 )
 
 // user is the one that the image names.
@@ -58,7 +60,7 @@ func newImage(t *testing.T) *image {
 	}
 	if !i.nobody {
 		if err := os.Chown(data, user, user); err != nil {
-			without(t, "the data folder cannot be given to the image's user: %v", err)
+			need.That(t, false, fmt.Sprintf("the data folder cannot be given to the image's user: %v", err))
 		}
 	}
 	if err := os.Chmod(filepath.Join(dir, "carillon"), 0o555); err != nil {
@@ -93,7 +95,7 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 	i := newImage(t)
 	if out, err := i.command(t.Context(), nil, "version").CombinedOutput(); err != nil {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			without(t, "no root of its own can be given to a process, neither as root nor in a user namespace: %v", err)
+			need.That(t, false, fmt.Sprintf("no root of its own can be given to a process, neither as root nor in a user namespace: %v", err))
 		}
 		t.Fatalf("%v: %s", err, out)
 	}

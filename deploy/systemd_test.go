@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"carillon/internal/config"
+	"carillon/internal/need"
 )
 
 // unit reads a unit file: the values of each key, in the file's order.
@@ -106,7 +108,7 @@ func TestUnitKeepsTheProgramAliveAndConfined(t *testing.T) {
 func TestSystemdTakesTheUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		without(t, "systemd-analyze is not installed (Debian's package systemd); the unit's essentials are checked all the same")
+		need.That(t, false, "systemd-analyze is not installed (Debian's package systemd); the unit's essentials are checked all the same")
 	}
 	text, err := os.ReadFile("systemd/carillon.service")
 	if err != nil {
@@ -127,7 +129,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	good := strings.Replace(string(text), "/usr/local/bin/carillon", self, 1)
 	out, err := verify(good)
 	if err != nil && !strings.Contains(out, "carillon.service") {
-		without(t, "systemd-analyze does not work here: %v: %s", err, out)
+		need.That(t, false, fmt.Sprintf("systemd-analyze does not work here: %v: %s", err, out))
 	}
 	if err != nil || strings.Contains(out, "carillon.service") {
 		t.Errorf("%v: %s", err, out)

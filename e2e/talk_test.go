@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 
 	"carillon/internal/app"
 	"carillon/internal/audio"
+	"carillon/internal/need"
 	"carillon/internal/store/storetest"
 	"carillon/internal/voice/voicetest"
 )
@@ -66,9 +66,7 @@ type talking struct {
 
 func newTalking(t *testing.T) *talking {
 	t.Helper()
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		t.Skip("espeak-ng is not installed")
-	}
+	need.Program(t, "espeak-ng", "espeak-ng")
 	x := &talking{t: t, bank: &voicetest.Bank{}}
 	server := httptest.NewServer(voicetest.NewServer(x.bank))
 	t.Cleanup(server.Close)

@@ -9,17 +9,13 @@ import (
 	"testing"
 
 	"carillon/internal/config"
+	"carillon/internal/need"
 )
 
 // TestDevelopersGuideRuns runs every command of the guide against the demo, in the order of the page.
 func TestDevelopersGuideRuns(t *testing.T) {
 	for _, tool := range []string{"curl", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatalf("%s is not installed", tool)
-			}
-			t.Skipf("needs %s: install the package %s", tool, tool)
-		}
+		need.Program(t, tool, tool)
 	}
 	page, err := os.ReadFile("../../docs/guides/develop.md")
 	if err != nil {

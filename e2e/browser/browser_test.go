@@ -17,21 +17,10 @@ import (
 
 	"carillon/internal/app"
 	"carillon/internal/config"
+	"carillon/internal/need"
 	"carillon/internal/voice/voicetest"
 	"carillon/web"
 )
-
-// need skips the test for want of something, and fails it in CI.
-func need(t *testing.T, ok bool, what string) {
-	t.Helper()
-	if ok {
-		return
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
-}
 
 func TestPagesInABrowser(t *testing.T) {
 	chromium := os.Getenv("CHROMIUM")
@@ -39,9 +28,9 @@ func TestPagesInABrowser(t *testing.T) {
 		chromium, _ = exec.LookPath("chromium")
 	}
 	node, err := exec.LookPath("node")
-	need(t, err == nil, "the pages are tried by Node, which is not installed")
-	need(t, chromium != "", "the pages are tried in Chromium, which is not installed (or name it in CHROMIUM)")
-	need(t, web.Embedded().Built(), "the pages are not built: run make web")
+	need.That(t, err == nil, "the pages are tried by Node, which is not installed")
+	need.That(t, chromium != "", "the pages are tried in Chromium, which is not installed (or name it in CHROMIUM)")
+	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
 
 	services := httptest.NewServer(voicetest.NewServer(nil)) // which transcribe for agents
 	t.Cleanup(services.Close)
@@ -109,7 +98,7 @@ func start(t *testing.T, more map[string][]string) (ready, printed string) {
 
 // The panel's first page, with all that it needs before it shows anything, stays small (compressed bytes).
 func TestThePanelOpensWithLittle(t *testing.T) {
-	need(t, web.Embedded().Built(), "the pages are not built: run make web")
+	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
 	page, err := web.Embedded().Page(web.Panel)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +127,7 @@ func TestThePanelOpensWithLittle(t *testing.T) {
 
 // What a customer's page loads because of a widget stays small (compressed bytes).
 func TestWidgetsAreSmall(t *testing.T) {
-	need(t, web.Embedded().Built(), "the pages are not built: run make web")
+	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
 	for pattern, most := range map[string]int64{
 		"embed/chat.js.gz": 2 << 10, "chat/chat-assets/*.gz": 25 << 10, "embed/voice.js.gz": 2 << 10, "voice/voice-assets/*.gz": 35 << 10,
 	} {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"carillon/internal/audio"
+	"carillon/internal/need"
 )
 
 // baresip is a telephone that answers and speaks, of another make.
@@ -77,7 +78,7 @@ rtp_ports %[4]d-%[6]d
 // answering starts a baresip that answers calls and says something.
 func answering(t *testing.T, say []int16, account string) *baresip {
 	t.Helper()
-	path := program(t, "baresip", "baresip")
+	path := need.Program(t, "baresip", "baresip")
 	modules, err := filepath.Glob("/usr/lib*/baresip/modules")
 	if more, _ := filepath.Glob("/usr/lib/*/baresip/modules"); err == nil {
 		modules = append(modules, more...)

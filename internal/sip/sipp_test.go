@@ -2,6 +2,7 @@ package sip
 
 import (
 	"bytes"
+	"carillon/internal/need"
 	"context"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -14,20 +15,6 @@ import (
 	"testing"
 	"time"
 )
-
-// program finds a peer, another make of telephone. Without it a test is skipped, where it must not be missing it fails.
-func program(t *testing.T, name, pkg string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
-	}
-	if os.Getenv("CI") != "" || os.Getenv("REQUIRE_SIP") != "" {
-		t.Fatalf("%s is missing: install Debian's package %s", name, pkg)
-	}
-	t.Skipf("SKIPPED: calls are not tried with %s; install Debian's package %s", name, pkg)
-	return ""
-}
 
 // reserve finds a free port that is followed by another, for UDP and TCP. Programs are given each only once; those that the system
 // gives away by itself are left alone.
@@ -110,7 +97,7 @@ func callee(t *testing.T, args []string, steps ...string) *sipp {
 
 func runSipp(t *testing.T, args []string, steps ...string) *sipp {
 	t.Helper()
-	path := program(t, "sipp", "sip-tester")
+	path := need.Program(t, "sipp", "sip-tester")
 	dir := t.TempDir()
 	scenario := filepath.Join(dir, "scenario.xml")
 	text := `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` + strings.Join(steps, "\n") + `</scenario>`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,17 +12,13 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/audio"
+	"carillon/internal/need"
 	"carillon/internal/voice"
 )
 
 func installed(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("espeak-ng is not installed")
-	}
+	need.Program(t, "espeak-ng", "espeak-ng")
 }
 
 func say(t *testing.T, s *Speaker, u voice.Utterance) ([]int16, error) {

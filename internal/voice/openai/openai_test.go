@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/audio"
 	"carillon/internal/egress"
+	"carillon/internal/need"
 	"carillon/internal/voice"
 	"carillon/internal/voice/voicetest"
 )
@@ -30,12 +29,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("espeak-ng is not installed")
-	}
+	need.Program(t, "espeak-ng", "espeak-ng")
 	r := &rig{server: voicetest.NewServer(nil)}
 	listening := httptest.NewServer(r.server)
 	t.Cleanup(listening.Close)

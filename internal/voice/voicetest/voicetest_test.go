@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -20,17 +18,13 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/audio"
+	"carillon/internal/need"
 	"carillon/internal/voice"
 )
 
 func installed(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("espeak-ng is not installed")
-	}
+	need.Program(t, "espeak-ng", "espeak-ng")
 }
 
 var sentences = []string{

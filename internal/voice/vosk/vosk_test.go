@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +20,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/audio"
 	"carillon/internal/egress"
+	"carillon/internal/need"
 	"carillon/internal/voice"
 	"carillon/internal/voice/voicetest"
 )
@@ -45,12 +44,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("espeak-ng is not installed")
-	}
+	need.Program(t, "espeak-ng", "espeak-ng")
 	s := &server{t: t, bank: &voicetest.Bank{}}
 	listening := httptest.NewServer(s)
 	t.Cleanup(listening.Close)
