@@ -467,7 +467,7 @@ func TestNobodyWaitsInSilence(t *testing.T) {
 					if all := r.shown(voice.Responded); len(all) > shown && (len(all[len(all)-1].Choices)+len(all[len(all)-1].Sources) > 0 || c.spoken) && r.line.written() > before {
 						break // an answer, or a way out
 					}
-					if since := time.Since(quiet); since > 3300*time.Millisecond {
+					if since := time.Since(quiet); since > 3100*time.Millisecond {
 						t.Fatalf("silence for %v; shown %q", since, r.texts(voice.Responded))
 					}
 				}
