@@ -38,6 +38,7 @@ const talkProvision = `companies:
     name: Harbour
     limits: {widget_calls_per_minute: 0}
     keys: [{key: ck_talk_widget, label: page, scopes: ["widget:use"]}]
+    users: [{email: ben@harbour.test, password: harbour-horse-battery, name: Ben, role: teammate}]
     knowledge:
       - id: faq
         articles:
@@ -155,7 +156,13 @@ type caller struct {
 // talk opens a socket and begins the conversation. Silence goes out from the start.
 func talk(t *testing.T, address string) *caller {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), address+"&source=js_sdk&version=1.25.0", &websocket.DialOptions{Subprotocols: []string{"convai"}})
+	return dial(t, address+"&source=js_sdk&version=1.25.0", nil)
+}
+
+// dial opens a socket of a visitor or a teammate.
+func dial(t *testing.T, address string, header http.Header) *caller {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{Subprotocols: []string{"convai"}, HTTPHeader: header})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,6 +296,20 @@ func (c *caller) heard(id int) []int16 {
 	}
 	c.t.Fatal("no sound of the response came")
 	return nil
+}
+
+// hears reports how well a sound is found in all that came since it was said.
+func (c *caller) hears(pcm []int16) float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	best := 0.0
+	for _, all := range c.sound {
+		_, shift := audio.Correlate(all, pcm)
+		from := max(0, -shift)
+		ncc, _ := audio.Correlate(all[from:min(len(all), from+len(pcm))], pcm)
+		best = max(best, ncc)
+	}
+	return best
 }
 
 func (c *caller) end() websocket.StatusCode {
@@ -450,4 +471,68 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
+}
+
+// A visitor is connected to one node, and the teammate who takes over to the other.
+func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
+	t.Parallel()
+	x := newTalking(t)
+	database, flags, provision := storetest.Postgres(t), x.flags(), x.provision()
+	flags["database-url"], flags["master-key-file"] = []string{database}, []string{masterKey(t)}
+	first := startWith(t, "sqlite", provision, app.Options{}, flags) // the flags name PostgreSQL
+	second := startWith(t, "sqlite", provision, app.Options{}, flags)
+	ask, reply := x.say("Is there room for a wheelchair?"), x.say("Yes, there is room on every boat.")
+
+	s := sign(t, first.url, "")
+	visitor := talk(t, s.URL)
+	visitor.wait("agent_response", saying("Welcome"))
+	header := http.Header{"Cookie": {signInPanel(t, second.url, "ben@harbour.test", "harbour-horse-battery")}, "Origin": {second.url}}
+	ben := dial(t, strings.Replace(second.url, "http", "ws", 1)+"/panel/v1/conversations/"+s.ConversationID+"/voice", header)
+	visitor.wait("external_agent_connected", saying("Ben"))
+
+	for _, c := range []struct {
+		from, to *caller
+		said     []int16
+		text     string
+	}{{visitor, ben, ask, "Is there room for a wheelchair?"}, {ben, visitor, reply, "Yes, there is room on every boat."}} {
+		best := 0.0
+		for tries := 0; tries < 3 && best < 0.95; tries++ { // a busy machine loses sound
+			c.from.speech <- c.said
+			for end := time.Now().Add(audio.Duration(len(c.said), 16000) + 3*time.Second); best < 0.95 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+				best = max(best, c.to.hears(c.said))
+			}
+		}
+		if best < 0.95 {
+			t.Errorf("%q is heard with a correlation of %.3f", c.text, best)
+		}
+	}
+	ben.wait("user_transcript", saying("wheelchair"))
+	visitor.wait("turn", saying("room on every boat"))
+
+	ben.send(`{"type":"to_agent"}`)
+	visitor.wait("external_agent_disconnected", nil)
+	visitor.send(`{"type":"user_message","text":"How can I pay?","client_id":"t1"}`)
+	visitor.wait("agent_response", saying("card or in cash"))
+}
+
+// signInPanel returns the cookie of a session in the panel.
+func signInPanel(t *testing.T, base, email, password string) string {
+	t.Helper()
+	body := fmt.Sprintf(`{"email":%q,"password":%q}`, email, password)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/panel/v1/session", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Carillon-Panel", "1")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if cookies := resp.Cookies(); resp.StatusCode == http.StatusOK && len(cookies) > 0 {
+		return cookies[0].Name + "=" + cookies[0].Value
+	}
+	t.Fatal("sign in: ", resp.Status)
+	return ""
 }
