@@ -298,8 +298,8 @@ func (c *caller) heard(id int) []int16 {
 	return nil
 }
 
-// hears reports how well a sound is found in all that came since it was said.
-func (c *caller) hears(pcm []int16) float64 {
+// received reports how well a sound is found in what came.
+func (c *caller) received(pcm []int16) float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	best := 0.0
@@ -499,7 +499,7 @@ func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
 		for tries := 0; tries < 3 && best < 0.95; tries++ { // a busy machine loses sound
 			c.from.speech <- c.said
 			for end := time.Now().Add(audio.Duration(len(c.said), 16000) + 3*time.Second); best < 0.95 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-				best = max(best, c.to.hears(c.said))
+				best = max(best, c.to.received(c.said))
 			}
 		}
 		if best < 0.95 {
