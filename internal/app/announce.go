@@ -114,7 +114,7 @@ const firstSteps = `
 
 const demoSteps = `
   Carillon is running        %s
-  A page with the chat       %s
+  A page with chat and voice %s
   Panel                      %s
   Sign in with               %s   %s
   Access key                 %s
