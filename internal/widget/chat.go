@@ -160,20 +160,10 @@ func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversati
 		return x, err
 	}
 	lang = canonical(lang, f.Language)
-	x = conversation.Start{
-		Channel: "web_chat", AgentID: f.Agent, Language: lang, Page: webAddress(page), Anew: anew,
-		Contact: chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang},
-	}
-	if token == "" {
-		return x, nil
-	}
-	who, err := f.identify(token)
-	if err != nil {
-		return x, err
-	}
-	x.Contact.VisitorID, x.Contact.Verified = who.Subject, true
-	x.Contact.Name, x.Contact.Email = clip(who.Name, maxNameLength), clip(who.Email, maxEmailLength)
-	return x, nil
+	contact, err := f.contact(visitor, lang, token)
+	return conversation.Start{
+		Channel: "web_chat", AgentID: f.Agent, Language: lang, Page: webAddress(page), Anew: anew, Contact: contact,
+	}, err
 }
 
 func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *chats.Contact) (any, error) {
@@ -183,7 +173,7 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 	if err != nil {
 		return nil, err
 	}
-	turns, err := d.Chats.TurnsBefore(r.Context(), c.CompanyID, c.ID, c.LastSeq+1, historyMost)
+	turns, err := d.history(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -191,16 +181,22 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 	if err != nil {
 		return nil, err
 	}
+	return &begun{
+		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
+		Turns: turns, Limits: limits{Text: conversation.MaxText, File: d.Files.Most(), Types: files.Types()},
+	}, nil
+}
+
+// history returns the turns that a conversation's contact sees, the newest ones of many.
+func (d chat) history(ctx context.Context, c *chats.Conversation) ([]chats.TurnView, error) {
+	turns, err := d.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, historyMost)
 	views := []chats.TurnView{}
 	for i := range turns {
 		if view, shown := d.view(&turns[i]); shown {
 			views = append(views, view)
 		}
 	}
-	return &begun{
-		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
-		Turns: views, Limits: limits{Text: conversation.MaxText, File: d.Files.Most(), Types: files.Types()},
-	}, nil
+	return views, err
 }
 
 // view is a turn as its contact sees it; shown is false for what is for teammates alone.
@@ -299,22 +295,27 @@ func (d chat) seen(r *http.Request, s *session, _ *found) (any, error) {
 }
 
 func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
-	if f.TalkToPerson != nil && !*f.TalkToPerson {
-		return nil, carillon.InConflict("The widget offers no teammate")
+	return d.ask(r, s, f)
+}
+
+// ask asks for a teammate. Errors: conflict where the widget offers none.
+func (d chat) ask(r *http.Request, s *session, f *found) (x state, err error) {
+	if !yes(f.TalkToPerson) {
+		return x, carillon.InConflict("The widget offers no teammate")
 	}
 	body, err := httpio.Object(r)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	reason, err := line(body, "reason", maxReasonLength, false)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	now := time.Now()
 	open := !hours.Next(f.Hours, now).After(now)
 	c, err := d.Conversations.Ask(r.Context(), s.Company, s.Conversation, reason, open)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	return d.stateOf(r.Context(), c)
 }
@@ -375,8 +376,8 @@ func (d chat) end(r *http.Request, s *session, _ *found) (any, error) {
 // uuid reads a required UUID.
 func uuid(body *jsonbody.Object, field string) (string, error) {
 	s, err := line(body, field, 100, true)
-	if err == nil && !carillon.ValidUUID(s) {
-		err = carillon.BadFormat(field, carillon.Shorten(s), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
+	if err == nil {
+		err = checkID(field, s)
 	}
 	return strings.ToLower(s), err
 }

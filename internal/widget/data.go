@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"golang.org/x/text/language"
-
-	"carillon/internal/agent"
 )
 
 // Data is the configuration of a chat widget as its page gets it.
@@ -34,13 +32,10 @@ func (d Deps) data(ctx context.Context, w *found, lang string, showClose bool) (
 	lang = canonical(lang, w.Language)
 	x := &Data{
 		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: d.welcome(ctx, w.Widget, lang), Appearance: w.Appearance,
-		Texts: w.texts(lang), ShowClose: showClose, TalkToPerson: w.TalkToPerson == nil || *w.TalkToPerson,
+		Texts: w.texts(lang), ShowClose: showClose, TalkToPerson: yes(w.TalkToPerson),
 	}
-	if w.Agent == "" {
-		return x, nil
-	}
-	a, _, err := d.Resources.Find(ctx, agent.Kind(), w.Agent)
-	if a, ok := a.(*agent.Agent); ok {
+	a, err := d.agentOf(ctx, w)
+	if a != nil {
 		x.Agent.Name = a.Name
 	}
 	return x, err

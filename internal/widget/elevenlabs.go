@@ -19,19 +19,18 @@ type Client interface {
 }
 
 const (
-	elevenLabs = "https://api.elevenlabs.io" // where an agent names no other address
-	// elsewhereIn is how long ElevenLabs has to give out an address.
-	elsewhereIn = 8 * time.Second
+	elevenLabs        = "https://api.elevenlabs.io" // where an agent names no other address
+	elevenLabsTimeout = 8 * time.Second             // for an address
 )
 
-// elsewhere reports whether an agent is one at ElevenLabs.
-func elsewhere(a *agent.Agent) bool {
+// atElevenLabs reports whether an agent is one at ElevenLabs.
+func atElevenLabs(a *agent.Agent) bool {
 	return a != nil && a.Engine == "elevenlabs" && a.ElevenLabs != nil
 }
 
-// elsewhere hands out an address at ElevenLabs, whose agent then talks with the visitor: only the company's key is used here, and
-// what is said is not seen. Errors: service_unavailable.
-func (d Deps) elsewhere(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
+// signAtElevenLabs hands out an address at ElevenLabs, whose agent then talks with the visitor: what is said does not pass through
+// Carillon. Errors: service_unavailable.
+func (d Deps) signAtElevenLabs(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
 	address, err := d.ask(ctx, a.ElevenLabs)
 	if err != nil {
 		return nil, upstream(err)
@@ -41,7 +40,7 @@ func (d Deps) elsewhere(ctx context.Context, a *agent.Agent, s signing) (*Signed
 }
 
 func (d Deps) ask(ctx context.Context, e *agent.ElevenLabs) (address string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, elsewhereIn)
+	ctx, cancel := context.WithTimeout(ctx, elevenLabsTimeout)
 	defer cancel()
 	q := url.Values{"agent_id": {e.AgentID}, "include_conversation_id": {"true"}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil) //nolint:gosec // the client checks addresses
@@ -78,7 +77,7 @@ func upstream(err error) error {
 
 // socketsOf are the sources that a page connects to beyond our own, for a policy: those of the service that the agent is at.
 func socketsOf(a *agent.Agent) string {
-	if !elsewhere(a) {
+	if !atElevenLabs(a) {
 		return ""
 	}
 	origin := originOf(cmp.Or(a.ElevenLabs.BaseURL, elevenLabs))

@@ -89,14 +89,14 @@ type found struct {
 	company *carillon.Company
 }
 
-// find returns an active widget of a kind and its company; nil: there is none.
+// find returns an active widget of a kind ("": of either) and its company; nil: there is none.
 func (d Deps) find(ctx context.Context, kind, id string) (*found, error) {
 	x, companyID, err := d.Resources.Find(ctx, Kind(), id)
 	if err != nil || x == nil {
 		return nil, err
 	}
 	w, ok := x.(*Widget)
-	if !ok || w.Kind != kind {
+	if !ok || kind != "" && w.Kind != kind {
 		return nil, nil
 	}
 	company, err := d.Companies.Company(ctx, companyID)

@@ -9,6 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"carillon"
+	"carillon/internal/store/chats"
 )
 
 const (
@@ -109,4 +110,18 @@ func (w *Widget) identify(token string) (*identity, error) {
 		return nil, carillon.NoAccess("The identity is invalid", "invalid")
 	}
 	return &id, nil
+}
+
+// contact is who visits: by the id that the page keeps, or by who the company's application says it is. Errors: unauthorized.
+func (f *found) contact(visitor, lang, token string) (chats.Contact, error) {
+	c := chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang}
+	if token == "" {
+		return c, nil
+	}
+	who, err := f.identify(token)
+	if err != nil {
+		return c, err
+	}
+	c.VisitorID, c.Verified, c.Name, c.Email = who.Subject, true, clip(who.Name, maxNameLength), clip(who.Email, maxEmailLength)
+	return c, nil
 }

@@ -50,16 +50,15 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error 
 	if i.TextOnly {
 		start.Line = nil
 	}
-	if start.Greeting == "" {
-		if start.Greeting, err = d.greeting(ctx, x, canonical(i.Language, x.conversation.Language)); err != nil {
-			conn.Refuse(err)
-			return err
-		}
-	}
-	if start.Voice, err = d.voiceOf(ctx, x, i); err != nil {
+	a, err := d.agentOf(ctx, x.widget)
+	if err != nil {
 		conn.Refuse(err)
 		return err
 	}
+	if start.Greeting == "" {
+		start.Greeting = d.greeting(ctx, x, a, canonical(i.Language, x.conversation.Language))
+	}
+	start.Voice = voiceOf(a, i)
 	s, err := d.Voices.Open(ctx, start)
 	if err != nil {
 		conn.Refuse(err)
@@ -102,22 +101,17 @@ func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
 }
 
 // greeting is the widget's welcome where the agent has no greeting in the language; "": the agent's own.
-func (d spoken) greeting(ctx context.Context, x *admitted, lang string) (string, error) {
-	a, err := d.agentOf(ctx, x.widget)
-	if err != nil || a != nil && a.Greeting != "" && sameLanguage(a.Language, lang) {
-		return "", err
+func (d spoken) greeting(ctx context.Context, x *admitted, a *agent.Agent, lang string) string {
+	if a != nil && a.Greeting != "" && sameLanguage(a.Language, lang) {
+		return ""
 	}
-	return d.welcome(ctx, x.widget.Widget, lang), nil
+	return d.welcome(ctx, x.widget.Widget, lang)
 }
 
 // voiceOf is the agent's voice with what the client overrides; nil: it overrides nothing.
-func (d spoken) voiceOf(ctx context.Context, x *admitted, i *convai.Initiation) (*agent.Voice, error) {
-	if i.Voice == "" && i.Speed == 0 {
-		return nil, nil
-	}
-	a, err := d.agentOf(ctx, x.widget)
-	if err != nil || a == nil {
-		return nil, err
+func voiceOf(a *agent.Agent, i *convai.Initiation) *agent.Voice {
+	if a == nil || i.Voice == "" && i.Speed == 0 {
+		return nil
 	}
 	v := a.Voice.Settings()
 	if i.Voice != "" {
@@ -126,7 +120,7 @@ func (d spoken) voiceOf(ctx context.Context, x *admitted, i *convai.Initiation) 
 	if i.Speed != 0 {
 		v.Speed = i.Speed
 	}
-	return v, nil
+	return v
 }
 
 // score records that the visitor likes or dislikes a response.
@@ -153,7 +147,7 @@ func (d spoken) overall(r *http.Request, t *talk) (any, error) {
 	rating := 0
 	switch {
 	case !present:
-		return d.rated(r, t, body)
+		return chat(d).rated(r, t.session, body)
 	case feedback == "like":
 		rating = best
 	case feedback == "dislike":

@@ -7,10 +7,8 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/call/hours"
 	"carillon/internal/conversation"
 	"carillon/internal/httpio"
-	"carillon/internal/jsonbody"
 	"carillon/internal/knowledge"
 	"carillon/internal/store/chats"
 )
@@ -102,24 +100,7 @@ func (d spoken) search(r *http.Request, t *talk) (any, error) {
 
 // handoff asks for a teammate. Who takes the conversation talks on the socket of the visitor: there is no other medium.
 func (d spoken) handoff(r *http.Request, t *talk) (any, error) {
-	if !yes(t.widget.TalkToPerson) {
-		return nil, carillon.InConflict("The widget offers no teammate")
-	}
-	body, err := httpio.Object(r)
-	if err != nil {
-		return nil, err
-	}
-	reason, err := line(body, "reason", maxReasonLength, false)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	open := !hours.Next(t.widget.Hours, now).After(now)
-	c, err := d.Conversations.Ask(r.Context(), t.Company, t.Conversation, reason, open)
-	if err != nil {
-		return nil, err
-	}
-	x, err := chat(d).stateOf(r.Context(), c)
+	x, err := chat(d).ask(r, t.session, t.widget)
 	return voiceState{x.State, x.Position}, err
 }
 
@@ -154,28 +135,11 @@ func (d spoken) turns(r *http.Request, t *talk) (any, error) {
 	default:
 		return nil, carillon.Denied("The session token is for another conversation")
 	}
-	turns, err := d.Chats.TurnsBefore(r.Context(), t.Company, t.Conversation, t.conversation.LastSeq+1, historyMost)
-	if err != nil {
-		return nil, err
-	}
-	x := turnsView{t.Conversation, t.conversation.State, []chats.TurnView{}}
-	for i := range turns {
-		if view, shown := chat(d).view(&turns[i]); shown {
-			x.Turns = append(x.Turns, view)
-		}
-	}
-	return x, nil
+	turns, err := chat(d).history(r.Context(), t.conversation)
+	return turnsView{t.Conversation, t.conversation.State, turns}, err
 }
 
 // rate records how the visitor found the conversation.
 func (d spoken) rate(r *http.Request, t *talk) (any, error) {
-	body, err := httpio.Object(r)
-	if err != nil {
-		return nil, err
-	}
-	return d.rated(r, t, body)
-}
-
-func (d spoken) rated(r *http.Request, t *talk, body *jsonbody.Object) (any, error) {
-	return chat(d).rated(r, t.session, body)
+	return chat(d).rate(r, t.session, t.widget)
 }

@@ -58,77 +58,19 @@ func (d spoken) routes() []httpio.Route {
 // configuration is what the embed script and the page show.
 func (d spoken) configuration(r *http.Request) (any, error) {
 	q := r.URL.Query()
-	if err := checkID(q.Get("id_widget")); err != nil {
+	if err := checkID("id_widget", q.Get("id_widget")); err != nil {
 		return nil, err
 	}
-	f, _, err := d.keyed(r)
+	f, _, err := d.keyed(r, "voice", "id_widget")
 	if err != nil {
 		return nil, err
 	}
 	return d.voiceData(r.Context(), f, q.Get("language"))
 }
 
-func checkID(id string) error {
-	switch {
-	case id == "":
-		return carillon.Missing("id_widget")
-	case !carillon.ValidUUID(id):
-		return carillon.BadFormat("id_widget", carillon.Shorten(id), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
-	}
-	return nil
-}
-
-func lacksScope() error {
-	return carillon.Denied("The access key lacks the scope " + string(auth.WidgetUse))
-}
-
-// keyed is the voice widget of a request with an access key, which may use it.
-func (d spoken) keyed(r *http.Request) (*found, *auth.Principal, error) {
-	q := r.URL.Query()
-	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
-	if err != nil {
-		return nil, nil, err
-	}
-	httpio.SetCompany(r.Context(), p.Company.ID)
-	switch {
-	case p.Company.Suspended:
-		return nil, nil, carillon.Denied("The company is suspended")
-	case !p.Allows(auth.WidgetUse):
-		return nil, nil, lacksScope()
-	}
-	if err := checkID(q.Get("id_widget")); err != nil {
-		return nil, nil, err
-	}
-	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
-		return nil, nil, err
-	}
-	f, err := d.find(r.Context(), "voice", strings.ToLower(q.Get("id_widget")))
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case f == nil:
-		return nil, nil, d.absent(r, p)
-	case f.company.ID != p.Company.ID:
-		return nil, nil, carillon.Denied("The widget belongs to another company")
-	}
-	return f, p, d.mayUse(r, f)
-}
-
-// absent is the error where there is no voice widget of an id: another company's chat widget is another company's too.
-func (d spoken) absent(r *http.Request, p *auth.Principal) error {
-	f, err := d.find(r.Context(), "chat", strings.ToLower(r.URL.Query().Get("id_widget")))
-	switch {
-	case err != nil:
-		return err
-	case f != nil && f.company.ID != p.Company.ID:
-		return carillon.Denied("The widget belongs to another company")
-	}
-	return carillon.Absent("Voice widget")
-}
-
 // signedURL gives out the address of a socket: for the conversation whose token comes with the request, else for the visitor's.
 func (d spoken) signedURL(r *http.Request) (any, error) {
-	f, p, err := d.keyed(r)
+	f, p, err := d.keyed(r, "voice", "id_widget")
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +83,8 @@ func (d spoken) signedURL(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if elsewhere(a) {
-		return d.elsewhere(r.Context(), a, s)
+	if atElevenLabs(a) {
+		return d.signAtElevenLabs(r.Context(), a, s)
 	}
 	return d.sign(r.Context(), s)
 }
@@ -176,28 +118,16 @@ func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, er
 func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visitor string, err error) {
 	q := r.URL.Query()
 	visitor = strings.ToLower(q.Get("customer_id"))
-	switch {
-	case visitor == "":
+	if visitor == "" {
 		visitor = carillon.NewID(time.Now())
-	case !carillon.ValidUUID(visitor):
-		return start, "", carillon.BadFormat("customer_id", carillon.Shorten(visitor), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
-	}
-	lang := canonical(q.Get("language"), f.Language)
-	start = conversation.Start{
-		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true,
-		Contact: chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang},
-	}
-	token := q.Get("identity")
-	if token == "" {
-		return start, visitor, nil
-	}
-	who, err := f.identify(token)
-	if err != nil {
+	} else if err := checkID("customer_id", visitor); err != nil {
 		return start, "", err
 	}
-	start.Contact.VisitorID, start.Contact.Verified = who.Subject, true
-	start.Contact.Name, start.Contact.Email = clip(who.Name, maxNameLength), clip(who.Email, maxEmailLength)
-	return start, visitor, nil
+	lang := canonical(q.Get("language"), f.Language)
+	contact, err := f.contact(visitor, lang, q.Get("identity"))
+	return conversation.Start{
+		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true, Contact: contact,
+	}, visitor, err
 }
 
 // over reports whether a conversation is closed for its contact.

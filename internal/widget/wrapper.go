@@ -151,36 +151,9 @@ func titleOf(data *Data) string {
 
 // configuration is the chat's configuration in JSON, for the embed script.
 func (d wrapper) configuration(r *http.Request) (any, error) {
-	q := r.URL.Query()
-	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
+	f, _, err := d.keyed(r, "chat", "widget_id")
 	if err != nil {
 		return nil, err
 	}
-	httpio.SetCompany(r.Context(), p.Company.ID)
-	switch id := q.Get("widget_id"); {
-	case p.Company.Suspended:
-		return nil, carillon.Denied("The company is suspended")
-	case !p.Allows(auth.WidgetUse):
-		return nil, carillon.Denied("The access key lacks the scope " + string(auth.WidgetUse))
-	case id == "":
-		return nil, carillon.Missing("widget_id")
-	case !carillon.ValidUUID(id):
-		return nil, carillon.BadFormat("widget_id", carillon.Shorten(id), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
-	}
-	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
-		return nil, err
-	}
-	f, err := d.find(r.Context(), "chat", strings.ToLower(q.Get("widget_id")))
-	switch {
-	case err != nil:
-		return nil, err
-	case f == nil:
-		return nil, carillon.Absent("Widget")
-	case f.company.ID != p.Company.ID:
-		return nil, carillon.Denied("The widget belongs to another company")
-	}
-	if origin := r.Header.Get("Origin"); origin != "" && !d.admits(f.Widget, origin) {
-		return nil, carillon.Denied("The widget may not be used on pages of this origin")
-	}
-	return d.data(r.Context(), f, q.Get("lang"), true)
+	return d.data(r.Context(), f, r.URL.Query().Get("lang"), true)
 }
