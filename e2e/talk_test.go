@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -270,7 +271,7 @@ func (c *caller) wait(kind string, fits func(m map[string]any) bool) (m map[stri
 				return m, at
 			}
 		}
-		closed, kinds := c.closed, fmt.Sprint(c.got)
+		closed, others := c.closed, slices.DeleteFunc(slices.Clone(c.got), func(m map[string]any) bool { return m["type"] == "audio" || m["type"] == "vad_score" })
 		c.mu.Unlock()
 		if closed != 0 {
 			c.t.Fatalf("wait for %s: closed with %d", kind, closed)
@@ -278,7 +279,7 @@ func (c *caller) wait(kind string, fits func(m map[string]any) bool) (m map[stri
 		select {
 		case <-c.change:
 		case <-late:
-			c.t.Fatalf("no %s came: %.2000s", kind, kinds)
+			c.t.Fatalf("no %s came: %.2000s", kind, fmt.Sprint(others))
 		}
 	}
 }

@@ -130,6 +130,24 @@ func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, s
 	return turn, c, err
 }
 
+// Caption appends what a teammate said aloud. It comes after it was said, so it takes the conversation from nobody: the teammate may
+// have given it back to the agent meanwhile.
+func (s *Conversations) Caption(ctx context.Context, by By, id string, in Said) (*chats.Turn, error) {
+	now := s.now()
+	turn, _, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil {
+			return nil, err
+		}
+		t := in.turn(chats.Teammate, now)
+		t.AccountID, t.Extra.Name = by.AccountID, by.Name
+		if holder(c) == by.AccountID {
+			c.ReadSeq = c.LastSeq + 1
+		}
+		return []chats.Turn{t}, nil
+	})
+	return turn, err
+}
+
 // Note appends what only teammates see.
 func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()

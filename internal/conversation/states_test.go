@@ -98,6 +98,10 @@ func TestEveryActionInEveryState(t *testing.T) {
 		{"the contact rates", func(ctx context.Context, id string) error {
 			return r.Rate(ctx, r.company, id, 4, "good")
 		}, "bot, queued, active ben, wrap_up ben, resolved ben, missed, abandoned"},
+		{"a teammate's words come late", func(ctx context.Context, id string) error {
+			_, err := r.Caption(ctx, r.ana, id, Said{ClientID: "c", Kind: chats.KindText, Text: "Goodbye"})
+			return err
+		}, "bot, queued, active ben, wrap_up ben, resolved ben, missed, abandoned"},
 		{"another teammate takes it", func(ctx context.Context, id string) error {
 			_, err := r.Take(ctx, r.ana, id, "")
 			return err
