@@ -94,7 +94,7 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 	begin := sync.OnceFunc(func() { conn.Begin(id) }) // once the visitor is there; else the first message is the error
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	var back atomic.Bool
+	var returned atomic.Pointer[error] // of giving the conversation back to the agent
 	return conn.Serve(ctx, func(ctx context.Context) error {
 		go x.watch(ctx, r, leave)
 		err := x.Talks.Join(ctx, voice.Teammate{
@@ -104,16 +104,19 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 		switch {
 		case err != nil:
 			return err
-		case back.Load():
-			_, err = x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)
-			return err
+		case returned.Load() != nil:
+			return *returned.Load()
 		case ctx.Err() != nil: // the teammate has left
 			return nil
 		}
 		return x.broken(ctx, by, id)
 	}, convai.Client{
 		End:     leave,
-		ToAgent: func() { back.Store(true); leave() },
+		ToAgent: func() { // before the teammate leaves, so that what the visitor says from then on is for the agent
+			_, err := x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)
+			returned.Store(&err)
+			leave()
+		},
 	})
 }
 

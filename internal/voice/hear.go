@@ -213,15 +213,13 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 		l.aside(l.x.words.Busy)
 		return
 	}
-	if l.mate != nil {
-		return
-	}
-	switch l.conversation.State {
-	case chats.Automated, chats.Resolved, chats.Abandoned:
-		l.respond()
-	case chats.Missed:
+	switch state := l.conversation.State; {
+	case l.mate != nil, state == chats.Active, state == chats.Queued:
+		l.lookUp() // the agent may have the conversation again, and owe a response
+	case state == chats.Missed:
 		l.aside(l.x.words.Noted)
-	default:
+	case state == chats.Automated, state == chats.Resolved, state == chats.Abandoned:
+		l.respond()
 	}
 }
 

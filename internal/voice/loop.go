@@ -305,6 +305,9 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	}
 	if c.State == before && position == l.position {
 		l.conversation = c
+		if c.State == chats.Automated && c.ReplySeq > 0 && l.answer == nil { // it was said while the conversation went back to the agent
+			l.respond()
+		}
 		return
 	}
 	l.conversation, l.position = c, position

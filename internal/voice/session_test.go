@@ -175,7 +175,11 @@ func (d *dialogue) Say(_ context.Context, _, _ string, in voice.Saying) (*chats.
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = in.Text
-	return d.add("visitor", in.Text), nil
+	turn := d.add("visitor", in.Text)
+	if d.c.State == chats.Automated {
+		d.c.ReplySeq = turn.Seq
+	}
+	return turn, nil
 }
 
 func (d *dialogue) Respond(ctx context.Context, _, _ string, use voice.ToolUser, emit func(agent.Action) error) (*chats.Turn, error) {
@@ -188,6 +192,7 @@ func (d *dialogue) Respond(ctx context.Context, _, _ string, use voice.ToolUser,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.c.ReplySeq = 0
 	return d.add("agent", text.String()), nil
 }
 
@@ -591,6 +596,20 @@ func TestATeammateTalksWithThePerson(t *testing.T) {
 		synctest.Wait()
 		if len(r.shown(voice.Connected)) != 1 || len(r.shown(voice.Gone)) != 1 {
 			t.Errorf("connected %d, gone %d", len(r.shown(voice.Connected)), len(r.shown(voice.Gone)))
+		}
+	})
+}
+
+// A person says something at the moment at which a teammate gives the conversation back, before this node learns of it.
+func TestWhatIsSaidWhileTheAgentGetsTheConversationBackIsAnswered(t *testing.T) {
+	talk(t, func(r *rig) { r.dialogue.c.State = chats.Active }, func(r *rig) {
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State = chats.Automated
+		r.dialogue.mu.Unlock()
+		r.session.Type("1", "hello")
+		r.wait(2 * time.Second)
+		if all := r.texts(voice.Responded); !strings.Contains(strings.Join(all, "|"), "You said hello") {
+			t.Errorf("responded %q", all)
 		}
 	})
 }
