@@ -35,6 +35,8 @@ export async function context(browser, options = {}) {
 
 /** accessible asserts that axe finds no violation in a page or frame. */
 export async function accessible(frame, what) {
+  // What fades in has another contrast until it is there; what goes on for ever has not.
+  await frame.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity).map((a) => a.finished.catch(() => {}))));
   await frame.evaluate(axe);
   const found = await frame.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
   assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; ")}`), [], what);
