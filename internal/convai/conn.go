@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,11 +230,11 @@ func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, c
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran, read := make(chan error, 1), make(chan bool, 1)
-	go func() { ran <- guarded(func() error { return run(ctx) }) }()
+	go func() { ran <- voice.Guard(func() error { return run(ctx) }) }()
 	go c.ping()
 	go func() {
 		hungUp := false
-		err := guarded(func() error { hungUp = c.read(ctx, &client); return nil })
+		err := voice.Guard(func() error { hungUp = c.read(ctx, &client); return nil })
 		if err != nil {
 			c.log(ctx, "read a socket", err)
 			c.lost()
@@ -418,14 +417,4 @@ func (c *Conn) log(ctx context.Context, what string, err error) {
 	if c.o.Log != nil {
 		c.o.Log.ErrorContext(ctx, what, "error", err)
 	}
-}
-
-// guarded returns a panic of f as an error.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
 }

@@ -117,9 +117,11 @@ func (c *Cache) forget(r *recording) {
 
 func (c *Cache) make(ctx context.Context, r *recording, u Utterance) {
 	defer r.cancel()
-	err := c.next.Speak(ctx, u, func(pcm []int16) error {
-		r.add(pcm)
-		return ctx.Err()
+	err := Guard(func() error {
+		return c.next.Speak(ctx, u, func(pcm []int16) error {
+			r.add(pcm)
+			return ctx.Err()
+		})
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -117,7 +117,13 @@ func (l *listener) end() {
 // transcribe has a service transcribe an utterance while it is said.
 func (l *listener) transcribe(ctx context.Context, u *utterance, h Hearing) {
 	defer u.cancel()
-	t, err := l.result(ctx, u, h)
+	var t Transcript
+	err := Guard(func() (err error) {
+		t, err = l.result(ctx, u, h)
+		return err
+	})
+	for range u.pcm { // after a panic: the error comes when the person has finished
+	}
 	if ctx.Err() != nil {
 		return
 	}

@@ -25,6 +25,8 @@ const (
 	waitingEvery   = 25 * time.Second // that somebody in the queue is spoken to
 	stateEvery     = 5 * time.Second  // that a place in the queue is looked up
 	goodbyeTimeout = 15 * time.Second
+	storeTimeout   = 10 * time.Second // of one turn
+	lastTimeout    = 30 * time.Second // of all that is left to store when a talk ends
 	never          = time.Hour
 	ducked         = 0.3                     // of the loudness
 	resumeLeast    = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
@@ -42,6 +44,8 @@ type loop struct {
 
 	frames  chan []int16    // from the line; closed when the person left
 	writes  chan func()     // what is stored, in order
+	storing context.Context //nolint:containedctx // of what is stored, which goes on after ctx
+	giveUp  func()          // ends it
 	own     map[string]bool // client ids of turns that this talk stored
 	stateAt time.Time       // when the conversation was looked up last
 
@@ -106,6 +110,7 @@ func newLoop(ctx context.Context, x *Session) *loop {
 		own: map[string]bool{},
 	}
 	l.talker, l.hearer, l.replier, l.relay, l.patience = &talker{loop: l}, &hearer{loop: l}, &replier{loop: l, tools: map[string]chan toolResult{}}, &relay{loop: l}, &patience{loop: l}
+	l.storing, l.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	rate, lead := 16000, 300*time.Millisecond
 	if line := x.start.Line; line != nil {
 		rate, lead = line.Rate(), line.Lead()
@@ -130,10 +135,11 @@ func (l *loop) newClientID() string {
 
 // store has something stored, after what is being stored.
 func (l *loop) store(write func(ctx context.Context) error) {
-	ctx := context.WithoutCancel(l.ctx)
 	select {
 	case l.writes <- func() {
-		if err := write(ctx); err != nil {
+		ctx, cancel := context.WithTimeout(l.storing, storeTimeout)
+		defer cancel()
+		if err := Guard(func() error { return write(ctx) }); err != nil {
 			l.x.all.o.Log.WarnContext(ctx, "store what was said", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
 		}
 	}:
@@ -164,7 +170,10 @@ func (l *loop) run(topic *realtime.Subscription) error {
 	defer func() { // what was said is stored, also where the person has left
 		l.cancel() // what is stored calls back no more: nobody takes the calls
 		close(l.writes)
+		late := time.AfterFunc(lastTimeout, l.giveUp)
 		<-stored
+		late.Stop()
+		l.giveUp()
 	}()
 	go l.follow(topic)
 	if l.x.start.Line != nil {

@@ -126,11 +126,13 @@ func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	defer cancel(nil)
 	silent := time.AfterFunc(silentSpeech, func() { cancel(errSilent) })
 	defer silent.Stop()
-	err = s.Speak(ctx, u, func(pcm []int16) error {
-		begun = true
-		silent.Stop() // while the loop does not take the piece, the speaker is not silent
-		defer silent.Reset(silentSpeech)
-		return m.pass(x, piece{part: x.part, pcm: append([]int16(nil), pcm...)})
+	err = Guard(func() error {
+		return s.Speak(ctx, u, func(pcm []int16) error {
+			begun = true
+			silent.Stop() // while the loop does not take the piece, the speaker is not silent
+			defer silent.Reset(silentSpeech)
+			return m.pass(x, piece{part: x.part, pcm: append([]int16(nil), pcm...)})
+		})
 	})
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause

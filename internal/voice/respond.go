@@ -25,9 +25,13 @@ func (l *replier) respond() {
 	}
 	go func() {
 		defer cancel()
-		t, err := l.dialogue().Respond(ctx, l.x.start.CompanyID, l.x.start.ConversationID, use, func(x agent.Action) error {
-			l.x.call(func(l *loop) { l.take(a, x) })
-			return ctx.Err()
+		var t *chats.Turn
+		err := Guard(func() (err error) {
+			t, err = l.dialogue().Respond(ctx, l.x.start.CompanyID, l.x.start.ConversationID, use, func(x agent.Action) error {
+				l.x.call(func(l *loop) { l.take(a, x) })
+				return ctx.Err()
+			})
+			return err
 		})
 		l.x.call(func(l *loop) { l.responded(a, t, err) })
 	}()

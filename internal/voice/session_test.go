@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,9 +169,13 @@ func (d *dialogue) State(context.Context, string, string) (*chats.Conversation, 
 	return &c, 1, nil
 }
 
-func (d *dialogue) Say(_ context.Context, _, _ string, in voice.Saying) (*chats.Turn, error) {
+func (d *dialogue) Say(ctx context.Context, _, _ string, in voice.Saying) (*chats.Turn, error) {
 	if d.stall != nil {
-		<-d.stall
+		select {
+		case <-d.stall:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -655,6 +660,38 @@ func TestWhoeverComesBackIsGreetedOnlyAfterAWhile(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestATalkEndsWhoseTurnsCannotBeStored(t *testing.T) {
+	talk(t, func(r *rig) { r.dialogue.stall = make(chan struct{}) }, func(r *rig) {
+		for i := range 20 {
+			r.session.Type(strconv.Itoa(i), "hello")
+		}
+		r.wait(11 * time.Second)
+		if failures := r.shown(voice.Failure); len(failures) != 1 || failures[0].Code != "not_stored" {
+			t.Errorf("shown %+v", failures)
+		}
+		began := time.Now()
+		close(r.line.in)
+		if err := <-r.ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 31*time.Second {
+			t.Errorf("the talk ended after %v", took)
+		}
+		r.ended <- nil
+	})
+}
+
+func TestAPanicEndsOneThingOfATalk(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		r.dialogue.think = func(context.Context, string, voice.ToolUser, func(agent.Action) error) error { panic("a bug") }
+		r.session.Type("1", "hello")
+		r.wait(3 * time.Second)
+		if all := r.texts(voice.Responded); len(all) != 2 {
+			t.Errorf("responded %q", all)
+		}
+	})
 }
 
 func TestHangingUpEndsTheConversation(t *testing.T) {

@@ -197,5 +197,5 @@ func (x *Session) Run(ctx context.Context) error {
 	defer topic.Close()
 	l := newLoop(ctx, x)
 	defer l.close()
-	return l.run(topic)
+	return Guard(func() error { return l.run(topic) })
 }
