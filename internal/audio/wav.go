@@ -156,7 +156,7 @@ func WAV(pcm []int16, rate int) []byte {
 	return AppendBytes(WAVHeader(2*len(pcm), rate), pcm)
 }
 
-// WAVHeader is the beginning of a WAV file with so many bytes of mono 16-bit samples.
+// WAVHeader returns the header of a WAV file whose mono 16-bit samples have a size in bytes.
 func WAVHeader(bytes, rate int) []byte {
 	const length = 44
 	size := uint32(bytes) //nolint:gosec // far below 4 GiB

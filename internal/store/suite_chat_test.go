@@ -22,7 +22,7 @@ func talking() []sentence {
 		{"a verified contact and an unverified one of the same id are two", contactsVerified},
 		{"a change appends its turns in order, or changes nothing", conversationChanged},
 		{"a repeated client id finds its turn", conversationRepeated},
-		{"how a turn was said is kept beside what it holds", turnSpoken},
+		{"the times of a spoken turn are added to it", turnSpoken},
 		{"another company finds no conversation, turn or contact", conversationsApart},
 		{"conversations are listed by folder, search, tag and contact, page by page", conversationsListed},
 		{"what waits too long is found by its state, in its order", conversationsWaiting},
