@@ -111,7 +111,7 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 		}
 		return x.broken(ctx, by, id)
 	}, convai.Client{
-		End:     leave,
+		End: leave,
 		ToAgent: func() { // before the teammate leaves, so that what the visitor says from then on is for the agent
 			_, err := x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)
 			returned.Store(&err)
