@@ -198,6 +198,11 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/talk"] = withBody(`{}`, panel(call{}))
+	all["POST /panel/v1/senders/{id}/check"] = panel(call{})
+	all["POST /panel/v1/senders/{id}/test-call"] = withBody(`{"number":"34600111222"}`, panel(call{}))
+	all["GET /panel/v1/sandbox/calls"] = panel(call{kind: own})
+	all["POST /panel/v1/sandbox/calls"] = withBody(`{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}`, panel(call{kind: plain}))
+	all["GET /panel/v1/sandbox/calls/{id}/recording"] = panel(call{})
 	all["GET "+one+"/voice"] = panel(call{})
 	all["GET /try"] = []call{{kind: own}}
 	all["GET /panel/v1/inbox/teammates"] = panel(call{kind: own})

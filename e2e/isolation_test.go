@@ -95,6 +95,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 	}
 	owner := c.signIn(t, "owner@alpha.test", "alpha-horse-battery")
 	c.field(t, "id", "POST", "/panel/v1/canned-replies", `{"shortcut":"alphashort","text":"Alphareply"}`, "Authorization", "Bearer "+owner)
+	a.ids = append(a.ids, c.phoned(t, "Bearer "+owner)...)
 	for _, list := range []string{"keys", "users"} {
 		a.cursors[list] = c.field(t, "next_cursor", "GET", "/panel/v1/"+list+"?limit=1", "", "Authorization", "Bearer "+owner)
 	}
@@ -121,6 +122,23 @@ func (c *companies) populate(t *testing.T) *belongings {
 	}
 	a.markers = regexp.MustCompile(`(?i)alpha|346112[0-9]{5}|` + strings.Join(quoted, "|"))
 	return a
+}
+
+// phoned has Alpha call the sandbox's phone, and returns what names the call.
+func (c *companies) phoned(t *testing.T, owner string) (ids []string) {
+	t.Helper()
+	id := c.field(t, "call_id", "POST", "/panel/v1/sandbox/calls", `{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2","suffix":"0017"}`, "Authorization", owner)
+	until(t, func() bool {
+		return c.field(t, "state", "GET", withKey("/functions/v1/calls/"+id, "ck_alpha_live"), "") == "completed"
+	})
+	var phone struct {
+		Data []struct{ ID, Number string }
+	}
+	get(t, c.url+"/panel/v1/sandbox/calls", strings.TrimPrefix(owner, "Bearer "), &phone)
+	if len(phone.Data) != 1 {
+		t.Fatalf("the phone has %v", phone)
+	}
+	return []string{id, phone.Data[0].ID, phone.Data[0].Number}
 }
 
 // tryCall calls a route in one way with every credential.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 
 	"carillon"
@@ -12,6 +13,7 @@ import (
 	"carillon/internal/egress"
 	"carillon/internal/panel"
 	"carillon/internal/provider"
+	"carillon/internal/sip"
 	"carillon/internal/whatsapp"
 )
 
@@ -43,13 +45,17 @@ func (m media) CheckMedia(ctx context.Context, companyID, format, url string) (r
 	return errors.As(err, &bad), err
 }
 
-// panelProviders are the providers that the panel may give to senders.
-func panelProviders() map[string]panel.Provider {
+// panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks.
+func panelProviders(trunks []netip.Prefix) map[string]panel.Provider {
 	return map[string]panel.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		},
 		"sandbox": {},
+		"sip": {
+			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
+			Away: &panel.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks)},
+		},
 	}
 }
 

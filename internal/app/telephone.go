@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/call/dial"
 	"carillon/internal/sandbox"
 	"carillon/internal/sip"
 	"carillon/internal/store/suppressions"
@@ -34,7 +35,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 				in.Refuse(503, "Service Unavailable")
 			}
 		},
-		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, Log: a.log,
+		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Log: a.log,
 	}); err != nil {
 		return nil, err
 	}
@@ -63,9 +64,11 @@ func closeTelephone(a *App) error {
 
 // trunks is where lines' calls go: the sandbox's to its phone.
 func trunks(phone *sandbox.Phone) telephone.Trunks {
-	return func(line *carillon.Sender, attempt int) (t sip.Trunk, header map[string]string, err error) {
+	return func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error) {
 		if line.Provider == "sandbox" {
-			return sip.Trunk{Host: phone.Address(), Transport: "udp"}, map[string]string{sandbox.AttemptHeader: strconv.Itoa(attempt)}, nil
+			return sip.Trunk{Host: phone.Address(), Transport: "udp"}, map[string]string{
+				sandbox.AttemptHeader: strconv.Itoa(c.Attempt), sandbox.CompanyHeader: line.CompanyID, sandbox.CallHeader: c.ID,
+			}, nil
 		}
 		t, err = sip.TrunkOf(line.Settings)
 		return t, nil, err

@@ -35,7 +35,8 @@ type Config struct {
 	SIPKey            string     // file
 	SIPExternal       netip.Addr // zero: the way's
 	SIPPorts          [2]uint16  // of sound; zero: any
-	PasswordMemory    int        // MiB a hash
+	SIPAllowPrivate   []netip.Prefix
+	PasswordMemory    int // MiB a hash
 	PasswordPasses    int
 	TranslateURL      string // LibreTranslate, no trailing slash; empty: nothing is translated
 	TranslateKey      Secret

@@ -159,6 +159,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(portRange, func(c *Config) *[2]uint16 { return &c.SIPPorts }),
 		},
 		{
+			Name: "sip-allow-private", Unit: "cidr", List: true,
+			Doc: "Private networks that trunks may be in which administrators enter in the panel. Trunks of set-up files may be anywhere. May be repeated.",
+			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.SIPAllowPrivate }),
+		},
+		{
 			Name: "password-memory", Default: "19", Unit: "MiB",
 			Doc: "Memory of one argon2id password hash. A stored hash with another value is recomputed at its user's next sign-in.",
 			set: one(whole(8, 1024), func(c *Config) *int { return &c.PasswordMemory }),

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/files"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
+	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
@@ -55,6 +56,9 @@ type Deps struct {
 	Kinds     []resource.Kind                // of resources; each refers only to kinds before it
 	Unbuilt   func(resource.Resource) string // why this version does not use it yet, empty where it does
 	Providers map[string]Provider            // that senders may be given here, by name
+	Lines     Lines
+	Phone     Phone // the sandbox's
+	Limits    *limit.Limits
 }
 
 // Panel serves the administration's endpoints.
@@ -69,7 +73,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

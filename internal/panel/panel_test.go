@@ -27,6 +27,7 @@ import (
 	"carillon/internal/limit"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
+	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/voice"
@@ -76,7 +77,8 @@ func newWorld(t *testing.T) *world {
 		},
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
-		}},
+		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
+		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limit.New(s.Rates(), log),
 	}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations}
 }
@@ -204,6 +206,11 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/senders/{id}":                 "owner admin developer marketer teammate viewer",
 	"PUT /panel/v1/senders/{id}":                 "owner admin",
 	"DELETE /panel/v1/senders/{id}":              "owner admin",
+	"POST /panel/v1/senders/{id}/check":          "owner admin",
+	"POST /panel/v1/senders/{id}/test-call":      "owner admin",
+	"GET /panel/v1/sandbox/calls":                "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/sandbox/calls":               "owner admin developer marketer",
+	"GET /panel/v1/sandbox/calls/{id}/recording": "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/webhooks":                     "owner admin developer",
 	"POST /panel/v1/webhooks":                    "owner admin developer",
 	"GET /panel/v1/webhooks/{id}":                "owner admin developer",

@@ -23,6 +23,17 @@ type Provider struct {
 	// Fixed are settings that only the set-up's files may change, with their defaults: an address that a member chose would
 	// let the member send requests from inside the installation's network.
 	Fixed map[string]string
+	// Away is a setting whose value is an address that members may choose, where Admit admits it; nil: there is none.
+	Away *Away
+}
+
+// Away is an address outside of the program that a sender connects to. One that a set-up file gave stays as it is while it is not
+// changed here, wherever it is.
+type Away struct {
+	Setting string // whose value it is
+	Mark    string // a setting that is true once a member has chosen the address: it is checked again when it is used
+	Secret  string // a setting that is to be given again with another address, so that it goes nowhere else
+	Admit   func(ctx context.Context, settings json.RawMessage) error
 }
 
 // sendersMost bounds the senders of a company that are added here.
@@ -128,6 +139,9 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 	if err := s.complete(x, nil); err != nil {
 		return nil, err
 	}
+	if err := s.admit(r.Context(), x); err != nil {
+		return nil, err
+	}
 	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		have, err := tx.FindSender(ctx, by.companyID, x.ID)
 		if err != nil {
@@ -159,6 +173,14 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	given := x.Settings
+	if have, err := s.find(r, by); err != nil {
+		return nil, err
+	} else if err = s.complete(x, have); err != nil {
+		return nil, err
+	}
+	if err := s.admit(r.Context(), x); err != nil { // names are not looked up inside the transaction
+		return nil, err
+	}
 	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		have, err := tx.FindSender(ctx, by.companyID, x.ID)
 		if err != nil {
@@ -227,6 +249,9 @@ func (s senders) complete(x, have *carillon.Sender) error {
 			return carillon.Invalid("settings."+name, "Only a set-up file may change this: leave it out")
 		}
 	}
+	if err := p.Away.mark(values, stored); err != nil {
+		return err
+	}
 	for name, value := range stored {
 		if _, given := values[name]; !given {
 			values[name] = value
@@ -241,6 +266,32 @@ func (s senders) complete(x, have *carillon.Sender) error {
 		return nil
 	}
 	return p.Check(raw)
+}
+
+// mark says of the settings who chose the address: this member, or whoever chose the stored one.
+func (a *Away) mark(values, stored map[string]any) error {
+	if a == nil {
+		return nil
+	}
+	delete(values, a.Mark)
+	address, given := values[a.Setting]
+	if !given || address == stored[a.Setting] {
+		return nil
+	}
+	if secret, kept := stored[a.Secret]; kept && secret != "" && values[a.Secret] == nil {
+		return carillon.Invalid("settings."+a.Secret, "Must be given again with another address")
+	}
+	values[a.Mark] = "true"
+	return nil
+}
+
+// admit checks the address of a sender, where a member chose it.
+func (s senders) admit(ctx context.Context, x *carillon.Sender) error {
+	a := s.Providers[x.Provider].Away
+	if a == nil {
+		return nil
+	}
+	return a.Admit(ctx, x.Settings)
 }
 
 func (s senders) remove(r *http.Request, by member) (any, error) {

@@ -19,6 +19,7 @@ type senderRow struct {
 	Provider string           `json:"provider"`
 	Default  bool             `json:"default"`
 	Breaker  breakerRow       `json:"breaker"`
+	Line     *lineRow         `json:"line,omitempty"` // of voice lines, where they are asked for by their channel
 }
 
 // breakerRow is the state of a sender's circuit breaker. Class and the fields after it are null while it is closed.
@@ -30,8 +31,12 @@ type breakerRow struct {
 	Until  *string           `json:"until"`
 }
 
-// listSenders responds with the company's senders. There are no pages: a company has few.
+// listSenders responds with the company's senders, or those of a channel. There are no pages: a company has few.
 func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
+	channel := carillon.Channel(r.URL.Query().Get("channel"))
+	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
+		return nil, carillon.Invalid("channel", "Must be messaging or voice")
+	}
 	senders, err := p.Store.Senders(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
@@ -47,9 +52,18 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(senders))}
 	now := time.Now()
 	for _, s := range senders {
-		rows.Data = append(rows.Data, senderRow{
+		if channel != "" && s.Channel != channel {
+			continue
+		}
+		row := senderRow{
 			ID: s.ID, Number: s.Number, Channel: s.Channel, Provider: s.Provider, Default: s.Default, Breaker: breakerOf(open[s.UID], now),
-		})
+		}
+		if channel == carillon.Voice {
+			if row.Line, err = p.lineRow(r.Context(), s, len(rows.Data) < linesShown); err != nil {
+				return nil, err
+			}
+		}
+		rows.Data = append(rows.Data, row)
 	}
 	return rows, nil
 }

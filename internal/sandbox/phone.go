@@ -8,12 +8,15 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/audio"
 	"carillon/internal/sip"
 )
 
-// AttemptHeader says in a call to the sandbox's phone which attempt it is, from 1.
-const AttemptHeader = "X-Carillon-Attempt"
+// Headers of a call to the sandbox's phone.
+const (
+	AttemptHeader = "X-Carillon-Attempt" // which attempt it is, from 1
+	CompanyHeader = "X-Carillon-Company" // whose line calls: nobody else sees the call
+	CallHeader    = "X-Carillon-Call"    // the call's id; empty: it has none
+)
 
 // Phone is every telephone that the sandbox's lines can call: a SIP user agent of its own, which is called over SIP and RTP as any
 // other. The last four digits of the number decide what it does.
@@ -25,30 +28,13 @@ type Phone struct {
 	cancel context.CancelFunc
 	calls  sync.WaitGroup
 
-	mu    sync.Mutex
-	heard []*Heard // the newest last
-}
-
-// Heard is what the phone heard of a call.
-type Heard struct {
-	Number string
-	From   string
-	CallID string
-	At     time.Time
-	Law    audio.Law
-
-	mu    sync.Mutex
-	sound []byte // compressed
-	keys  string // that it pressed
-	ended bool
+	calling calls
 }
 
 const (
-	heardMost  = 20              // calls
-	heardSound = 3 * 60 * 8000   // bytes of one, three minutes
-	quietFor   = 1 * time.Second // until the phone takes it that the agent waits for it
-	callMost   = 5 * time.Minute
-	loudness   = 200.0
+	quietFor = 1 * time.Second // until the phone takes it that the agent waits for it
+	callMost = 5 * time.Minute
+	loudness = 200.0
 )
 
 // OpenPhone starts a phone on a free port of this machine.
@@ -105,6 +91,8 @@ func scriptFor(number string, attempt int) script {
 
 // follow does what a script says.
 func (p *Phone) follow(in *sip.Incoming, s script) {
+	h := p.calling.add(in, s)
+	defer h.end()
 	begin := time.Now()
 	until := func(moment time.Duration) bool {
 		select {
@@ -130,75 +118,18 @@ func (p *Phone) follow(in *sip.Incoming, s script) {
 		return
 	}
 	if s.talk == nil {
+		h.refuse(s.code)
 		in.Refuse(s.code, s.reason)
 		return
 	}
-	h := p.listen(in)
 	c, err := in.Answer(p.ctx, h.frame)
 	if err != nil {
 		p.log.DebugContext(p.ctx, "answer a call to the sandbox's phone", "error", err)
 		return
 	}
+	h.answer()
 	ctx, cancel := context.WithTimeout(p.ctx, callMost)
 	defer cancel()
 	s.talk(ctx, &callee{Call: c, heard: h})
 	c.HangUp(context.WithoutCancel(ctx))
-	h.end()
-}
-
-// listen begins to keep what is heard of a call.
-func (p *Phone) listen(in *sip.Incoming) *Heard {
-	h := &Heard{Number: in.To, From: in.From, CallID: in.CallID, At: time.Now()}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.heard = append(p.heard, h)
-	p.heard = p.heard[max(0, len(p.heard)-heardMost):]
-	return h
-}
-
-// Heard are the last calls to a number that were answered, the newest first.
-func (p *Phone) Heard(number string) []*Heard {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var all []*Heard
-	for i := len(p.heard) - 1; i >= 0; i-- {
-		if h := p.heard[i]; number == "" || h.Number == number {
-			all = append(all, h)
-		}
-	}
-	return all
-}
-
-func (h *Heard) frame(in, _ []int16) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.sound) < heardSound {
-		h.sound = h.Law.Compress(h.sound, in)
-	}
-}
-
-func (h *Heard) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ended = true
-}
-
-func (h *Heard) press(keys string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.keys += keys
-}
-
-// Sound is what was heard, 8,000 samples a second.
-func (h *Heard) Sound() []int16 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.Law.Expand(nil, h.sound)
-}
-
-// Keys are those that the phone pressed; ended says that the call is over.
-func (h *Heard) Keys() (keys string, ended bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.keys, h.ended
 }

@@ -27,6 +27,7 @@ type Trunk struct {
 	CallerID  string // that the far side sees; "": the line's number
 	Encrypt   bool   // the sound, by SRTP
 	Agent     string // that answers calls to the line; "": nobody does
+	Public    bool   // it may be at a public address alone: a member of the company chose it
 }
 
 // Dial is a call that is to be placed.
@@ -68,6 +69,10 @@ const (
 // Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
 // dialog of each INVITE is left: one that is answered while it is canceled is ended.
 func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
+	destination, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
+	if err != nil {
+		return nil, err
+	}
 	if err := e.health.ready(ctx, d.Trunk); err != nil {
 		return nil, err
 	}
@@ -75,6 +80,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.dialog.destination = destination
 	e.expect(x.d.CallID, true)
 	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)
@@ -473,13 +479,17 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 	if err != nil {
 		return 0, "", err
 	}
+	destination, err := admit(ctx, t, e.o.AllowPrivate)
+	if err != nil {
+		return 0, "", err
+	}
 	host := e.hostFor(t.Host)
 	from := &sip.FromHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: domain}, Params: sip.NewParams()}
 	from.Params.Add("tag", rand.Text())
 	d := &dialog{
 		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
 		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
-		transport: strings.ToUpper(t.Transport),
+		transport: strings.ToUpper(t.Transport), destination: destination,
 	}
 	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
 	if err != nil {

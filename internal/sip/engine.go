@@ -33,7 +33,9 @@ type Options struct {
 	TLSFiles *tls.Config // certificates of ours, and whom we trust
 	External netip.Addr  // that the far side reaches us by; zero: the address that the way to it begins at
 	Ports    [2]uint16   // of the sound, the lowest and the highest; zero: any
-	Log      *slog.Logger
+	// AllowPrivate are addresses that trunks with Trunk.Public may be at besides public ones.
+	AllowPrivate []netip.Prefix
+	Log          *slog.Logger
 
 	OnCall func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
 	// Silent is how long nothing may come of the sound of a call that is not held; default 20 s.

@@ -29,6 +29,16 @@ type trunkHealth struct {
 	used     time.Time
 	responds bool // to OPTIONS
 	lost     bool
+	checked  Health
+}
+
+// Health is how a trunk responded when it was last asked (OPTIONS). Any response says that it is there.
+type Health struct {
+	At     time.Time // zero: it was not asked yet
+	Code   int       // of its response; 0: none came
+	Reason string
+	Took   time.Duration
+	Err    error // why none came
 }
 
 func (t *Trunk) key() string { return t.Transport + " " + t.Host }
@@ -62,10 +72,12 @@ func (h *health) called(t Trunk, err error) {
 }
 
 // checked takes how an OPTIONS went.
-func (h *health) checked(t Trunk, err error) {
+func (h *health) checked(t Trunk, x Health) {
+	err := x.Err
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if k := h.trunks[t.key()]; k != nil {
+		k.checked = x
 		k.lost, k.responds = err != nil && k.responds, k.responds || err == nil
 	}
 }
@@ -96,13 +108,30 @@ func (h *health) ready(ctx context.Context, t Trunk) error {
 }
 
 func (h *health) ask(ctx context.Context, t Trunk) error {
-	asking, stop := context.WithTimeout(ctx, checkMost)
+	return h.e.Ask(ctx, t, checkMost).Err
+}
+
+// Ask asks a trunk whether it is there, and waits that long for its response.
+func (e *Engine) Ask(ctx context.Context, t Trunk, most time.Duration) Health {
+	asking, stop := context.WithTimeout(ctx, most)
 	defer stop()
-	_, _, err := h.e.Check(asking, t)
+	x := Health{At: time.Now()}
+	x.Code, x.Reason, x.Err = e.Check(asking, t)
+	x.Took = time.Since(x.At)
 	if ctx.Err() == nil {
-		h.checked(t, err)
+		e.health.checked(t, x)
 	}
-	return err
+	return x
+}
+
+// Health is how a trunk responded when this node last asked it: before a call, or to keep it alive.
+func (e *Engine) Health(t Trunk) Health {
+	e.health.mu.Lock()
+	defer e.health.mu.Unlock()
+	if k := e.health.trunks[t.key()]; k != nil {
+		return k.checked
+	}
+	return Health{}
 }
 
 // keepAlive asks trunks now and then, which also keeps the way to us open in the NATs between.

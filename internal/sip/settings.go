@@ -18,6 +18,7 @@ type settings struct {
 	CallerID string `json:"caller_id"`
 	Encrypt  flag   `json:"encrypt"`
 	Agent    string `json:"agent"`
+	Public   flag   `json:"public"` // the trunk may be at a public address alone
 }
 
 // flag is true or false, which the set-up writes as texts.
@@ -37,6 +38,11 @@ var (
 	hostForm  = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
 	callerID  = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 )
+
+// ShownSettings are the settings that are no secrets.
+func ShownSettings() []string {
+	return []string{"trunk", "domain", "username", "caller_id", "encrypt", "agent", "public"}
+}
 
 // CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
 // holds the password.
@@ -68,7 +74,7 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
-	t := Trunk{Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent}
+	t := Trunk{Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent, Public: bool(s.Public)}
 	return t, t.parse(s.Trunk)
 }
 
@@ -79,7 +85,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 	}
 	to := map[string]any{
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "caller_id": &s.CallerID, "encrypt": &s.Encrypt,
-		"agent": &s.Agent,
+		"agent": &s.Agent, "public": &s.Public,
 	}
 	for name, value := range given {
 		field, known := to[name]
@@ -87,7 +93,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 			return s, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
 		}
 		if json.Unmarshal(value, field) != nil {
-			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt true or false")
+			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt and public true or false")
 		}
 	}
 	return s, nil

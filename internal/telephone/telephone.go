@@ -31,7 +31,7 @@ import (
 const Channel = "phone"
 
 // Trunks knows where a line's calls are placed, and what headers they need.
-type Trunks func(line *carillon.Sender, attempt int) (t sip.Trunk, header map[string]string, err error)
+type Trunks func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error)
 
 // Options configure a Telephone; all are required.
 type Options struct {
@@ -55,8 +55,9 @@ type Options struct {
 
 // Telephone places calls. It implements call.Dialer.
 type Telephone struct {
-	o     Options
-	taken taken
+	o      Options
+	taken  taken
+	trials trials
 }
 
 // New returns a Telephone.
@@ -68,7 +69,7 @@ func New(o Options) *Telephone {
 
 // Place implements call.Dialer.
 func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
-	trunk, header, err := t.o.Trunks(line, c.Attempt)
+	trunk, header, err := t.o.Trunks(line, c)
 	if err != nil {
 		return failed(carillon.ReasonLineUnavailable, "", err.Error())
 	}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +43,7 @@ type rig struct {
 	suppressed []string
 
 	engine    *sip.Engine
+	trunk     *sip.Trunk // nil: the sandbox's phone
 	lines     []*carillon.Sender
 	suspended bool
 	underWay  int // calls that are placed
@@ -122,10 +122,8 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	r.engine = engine
 	r.Telephone = telephone.New(telephone.Options{
 		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Log: log,
-		Files: files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
-		Trunks: func(_ *carillon.Sender, attempt int) (sip.Trunk, map[string]string, error) {
-			return sip.Trunk{Host: r.phone.Address(), Transport: "udp"}, map[string]string{sandbox.AttemptHeader: strconv.Itoa(attempt)}, nil
-		},
+		Files:  files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
+		Trunks: r.trunkOf,
 		Suppress: func(_ context.Context, company, number string) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()

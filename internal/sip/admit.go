@@ -1,0 +1,95 @@
+package sip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/internal/egress"
+)
+
+// ErrDenied means that a trunk with Trunk.Public is not at a public address.
+var ErrDenied = errors.New("the trunk is at a private or reserved address")
+
+// Admit checks that a trunk may be called by its line: one with Trunk.Public may be at public addresses alone, and at those that are
+// allowed besides. Errors: ErrDenied; ErrUnreachable where the name is unknown.
+func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
+	_, err := admit(ctx, t, allowed)
+	return err
+}
+
+// admit is Admit. It returns the address that was checked, so that it cannot become another one until it is called; "": any will do.
+// Over TLS the name is needed, whose certificate no other address has.
+func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (destination string, err error) {
+	if !t.Public {
+		return "", nil
+	}
+	all, err := lookUp(ctx, t)
+	if err != nil {
+		return "", errors.Join(ErrUnreachable, err)
+	}
+	for _, a := range all { // one bad address denies the trunk: which one is called cannot be foreseen
+		inside := func(p netip.Prefix) bool { return p.Contains(a.Addr().Unmap()) }
+		if !egress.Public(a.Addr()) && !slices.ContainsFunc(allowed, inside) {
+			return "", ErrDenied
+		}
+	}
+	if t.Transport == "tls" {
+		return "", nil
+	}
+	return all[0].String(), nil
+}
+
+// lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers that its domain names (RFC 3263).
+func lookUp(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
+	host, port := t.Host, uint16(5060)
+	if t.Transport == "tls" {
+		port = 5061
+	}
+	if h, p, err := net.SplitHostPort(t.Host); err == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("the port of the trunk %q: %w", t.Host, err)
+		}
+		host, port = h, uint16(n)
+	}
+	all, err := addresses(ctx, strings.Trim(host, "[]"), port)
+	if err == nil || host != t.Host {
+		return all, err
+	}
+	service, proto := "sip", t.Transport
+	if proto == "tls" {
+		service, proto = "sips", "tcp"
+	}
+	_, servers, none := net.DefaultResolver.LookupSRV(ctx, service, proto, host)
+	if none != nil || len(servers) == 0 {
+		return nil, err
+	}
+	return addresses(ctx, servers[0].Target, servers[0].Port)
+}
+
+func addresses(ctx context.Context, host string, port uint16) (all []netip.AddrPort, err error) {
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err == nil && len(found) == 0 {
+		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up the trunk: %w", err)
+	}
+	for _, a := range found {
+		if a.Unmap().Is4() { // first, as most networks have it
+			all = append(all, netip.AddrPortFrom(a.Unmap(), port))
+		}
+	}
+	for _, a := range found {
+		if !a.Unmap().Is4() {
+			all = append(all, netip.AddrPortFrom(a, port))
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,67 @@
+package sip
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+)
+
+func TestATrunkOfAMemberIsAtPublicAddressesAlone(t *testing.T) {
+	t.Parallel()
+	calls := make(chan string, 10)
+	far := engine(t, Options{OnCall: func(in *Incoming) {
+		calls <- in.To
+		in.Refuse(486, "Busy Here")
+	}})
+	port := far.Address().String()[len("127.0.0.1"):]
+	closed, open := engine(t, Options{}), engine(t, Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for _, host := range []string{"127.0.0.1", "localhost", "10.0.0.1", "169.254.169.254", "[::1]", "0.0.0.0"} {
+		for _, transport := range []string{"udp", "tcp", "tls"} {
+			trunk := Trunk{Host: host + port, Transport: transport, Public: true}
+			if _, err := dial(t, closed, Dial{Trunk: trunk}); !errors.Is(err, ErrDenied) {
+				t.Errorf("%s over %s is called: %v", host, transport, err)
+			}
+			if h := closed.Ask(t.Context(), trunk, time.Second); !errors.Is(h.Err, ErrDenied) {
+				t.Errorf("%s over %s is asked: %v", host, transport, h.Err)
+			}
+		}
+	}
+	if len(calls) > 0 {
+		t.Errorf("%d calls arrived", len(calls))
+	}
+	if err := Admit(t.Context(), Trunk{Host: "nowhere.invalid", Transport: "udp", Public: true}, nil); !errors.Is(err, ErrUnreachable) {
+		t.Error(err)
+	}
+	for _, transport := range []string{"udp", "tcp"} {
+		trunk := Trunk{Host: "localhost" + port, Transport: transport, Public: true}
+		var refused *Refused
+		if _, err := dial(t, open, Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Code != 486 {
+			t.Errorf("%s: %v", transport, err)
+		}
+		if h := open.Ask(t.Context(), trunk, time.Second); h.Err != nil || h.Code == 0 {
+			t.Errorf("%s: %+v", transport, h)
+		}
+		if h := open.Health(trunk); h.Code == 0 || h.At.IsZero() {
+			t.Errorf("%s: %+v", transport, h)
+		}
+	}
+}
+
+// A telephone company that redirects the call of such a line does not get it to another address.
+func TestARedirectedCallStaysWithItsTrunk(t *testing.T) {
+	t.Parallel()
+	other := engine(t, Options{OnCall: func(in *Incoming) {
+		t.Error("the other one is called")
+		in.Refuse(486, "Busy Here")
+	}})
+	s := callee(t, nil, recv("INVITE"), reply("302 Moved", false, "Contact: <sip:inside@"+other.Address().String()+">"), recv("ACK"), recv("INVITE"), reply("486 Busy Here", false), recv("ACK"))
+	e := engine(t, Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	trunk := s.trunk()
+	trunk.Public = true
+	var refused *Refused
+	if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Code != 486 {
+		t.Error(err)
+	}
+	s.done()
+}

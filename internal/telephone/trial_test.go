@@ -1,0 +1,223 @@
+package telephone_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/call/dial"
+	"carillon/internal/sandbox"
+	"carillon/internal/sip"
+	"carillon/internal/telephone"
+)
+
+const trialText = "This is a test call from Acme. Its telephone line works. Goodbye."
+
+func (r *rig) try(ctx context.Context, number string) (e telephone.TrialEnd, steps []string, err error) {
+	e, err = r.Try(ctx, r.line(), telephone.Trial{
+		Number: number, Language: "en", Company: "Acme", Speaker: r, Show: func(s telephone.TrialStep) {
+			way := "<"
+			if s.Ours {
+				way = ">"
+			}
+			steps = append(steps, way+s.Text)
+		},
+	})
+	return e, steps, err
+}
+
+func TestATrialSaysASentenceAndShowsWhatHappened(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	e, steps, err := r.try(t.Context(), "34600111234")
+	if err != nil || e.Problem != telephone.TrialWell || !e.Answered || e.Packets == 0 || e.Talked < time.Second {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if len(steps) != 5 || !strings.HasPrefix(steps[0], ">INVITE ") || !slices.Equal(steps[1:], []string{"<180 Ringing", "<200 OK", ">ACK", ">BYE"}) {
+		t.Errorf("%q", steps)
+	}
+	heard := r.phone.Heard("34600111234")
+	if len(heard) != 1 {
+		t.Fatal("it was not heard")
+	}
+	if ncc := within(heard[0].Sound(), noise(trialText)); ncc < 0.9 {
+		t.Errorf("the sentence is heard by %.3f", ncc)
+	}
+}
+
+func TestATrialSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for suffix, want := range map[string]string{
+		"0001": telephone.TrialNumber, "0002": telephone.TrialFault, "0011": telephone.TrialBusy, "0012": telephone.TrialUnanswered,
+		"0013": telephone.TrialDeclined, "0015": telephone.TrialSound, "0017": telephone.TrialCut,
+	} {
+		t.Run(suffix, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, robin())
+			if e, steps, err := r.try(t.Context(), "3460011"+suffix); err != nil || e.Problem != want || len(steps) < 2 {
+				t.Errorf("%+v, %q, %v", e, steps, err)
+			}
+		})
+	}
+}
+
+// peer is a telephone company that answers as a test wants.
+func peer(t *testing.T, take func(in *sip.Incoming)) sip.Trunk {
+	t.Helper()
+	e, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: take})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return sip.Trunk{Host: e.Address().String(), Transport: "udp"}
+}
+
+func TestATrialOfATrunkThatIsSetUpWrong(t *testing.T) {
+	t.Parallel()
+	nobody, err := net.ListenPacket("udp4", "127.0.0.1:0") // takes everything and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nobody.Close()
+	refuse := func(code int) func(in *sip.Incoming) {
+		return func(in *sip.Incoming) { in.Refuse(code, "Because") }
+	}
+	for name, x := range map[string]struct {
+		trunk sip.Trunk
+		want  string
+	}{
+		"password":    {peer(t, refuse(401)), telephone.TrialPassword},
+		"proxy":       {peer(t, refuse(407)), telephone.TrialPassword},
+		"forbidden":   {peer(t, refuse(403)), telephone.TrialForbidden},
+		"odd":         {peer(t, refuse(402)), telephone.TrialRefused},
+		"unreachable": {sip.Trunk{Host: nobody.LocalAddr().String(), Transport: "udp"}, telephone.TrialUnreachable},
+		"closed":      {sip.Trunk{Host: "127.0.0.1:1", Transport: "tcp"}, telephone.TrialUnreachable},
+		"denied":      {sip.Trunk{Host: "127.0.0.1:1", Transport: "udp", Public: true}, telephone.TrialDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, robin())
+			r.trunk = &x.trunk
+			if e, steps, err := r.try(t.Context(), "34600111234"); err != nil || e.Problem != x.want {
+				t.Errorf("%+v, %q, %v", e, steps, err)
+			}
+		})
+	}
+}
+
+func TestALineIsTriedOnceAtATimeAndATrialIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	rings := make(chan struct{}, 1)
+	gone := make(chan struct{})
+	trunk := peer(t, func(in *sip.Incoming) {
+		_ = in.Progress(180, "Ringing")
+		rings <- struct{}{}
+		<-in.Gone()
+		close(gone)
+	})
+	r.trunk = &trunk
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		e, steps, err := r.try(ctx, "34600111234")
+		if err == nil && (e.Problem != telephone.TrialCanceled || !slices.Contains(steps, ">CANCEL")) {
+			err = fmt.Errorf("%+v, %q", e, steps)
+		}
+		ended <- err
+	}()
+	<-rings
+	if _, _, err := r.try(t.Context(), "34600111234"); !errors.Is(err, telephone.ErrTrial) {
+		t.Errorf("a second trial: %v", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	<-gone
+}
+
+func TestATrialThatHearsNothing(t *testing.T) {
+	t.Parallel()
+	mute, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	r := newRig(t, robin())
+	r.trunk = &sip.Trunk{Host: mute.LocalAddr().String(), Transport: "udp"}
+	go answerMutely(mute)
+	if e, steps, err := r.try(t.Context(), "34600111234"); err != nil || e.Problem != telephone.TrialSilent || !e.Answered {
+		t.Errorf("%+v, %q, %v", e, steps, err)
+	}
+}
+
+// answerMutely is a telephone company whose sound does not arrive.
+func answerMutely(conn net.PacketConn) {
+	b := make([]byte, 65_536)
+	for {
+		n, from, err := conn.ReadFrom(b)
+		if err != nil {
+			return
+		}
+		head, _, _ := strings.Cut(string(b[:n]), "\r\n\r\n")
+		method, _, _ := strings.Cut(head, " ")
+		if method == "ACK" {
+			continue
+		}
+		var kept []string
+		for _, line := range strings.Split(head, "\r\n")[1:] {
+			name, _, _ := strings.Cut(line, ":")
+			switch strings.ToLower(name) {
+			case "via", "from", "call-id", "cseq":
+				kept = append(kept, line)
+			case "to":
+				kept = append(kept, line+";tag=far")
+			}
+		}
+		body := ""
+		if method == "INVITE" {
+			kept = append(kept, "Contact: <sip:far@"+conn.LocalAddr().String()+">", "Content-Type: application/sdp")
+			body = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 9 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
+		}
+		kept = append(kept, fmt.Sprintf("Content-Length: %d", len(body)))
+		_, _ = conn.WriteTo([]byte("SIP/2.0 200 OK\r\n"+strings.Join(kept, "\r\n")+"\r\n\r\n"+body), from)
+	}
+}
+
+// A call that tries a line is the company's own in the sandbox, and has no id.
+func TestCallsToThePhoneAreOfTheirCompanyAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	if e, _ := r.place("0011"); e.State != carillon.StateBusy {
+		t.Fatalf("%+v", e)
+	}
+	if _, _, err := r.try(t.Context(), "34600110013"); err != nil {
+		t.Fatal(err)
+	}
+	all := r.phone.Calls(r.company)
+	if len(all) != 2 || all[1].Call != "call" || all[1].Suffix != "0011" || all[0].Call != "" || all[0].State().Code != 603 || all[1].State().Code != 486 {
+		t.Errorf("%d calls: %+v", len(all), all)
+	}
+	if n := len(r.phone.Calls("another")) + len(r.phone.Calls("")); n != 0 {
+		t.Errorf("others see %d calls", n)
+	}
+}
+
+// trunkOf is where the rig's calls go, and what headers they have.
+func (r *rig) trunkOf(line *carillon.Sender, c *dial.Call) (sip.Trunk, map[string]string, error) {
+	if r.trunk != nil {
+		return *r.trunk, nil, nil
+	}
+	return sip.Trunk{Host: r.phone.Address(), Transport: "udp"}, map[string]string{
+		sandbox.AttemptHeader: strconv.Itoa(c.Attempt), sandbox.CompanyHeader: line.CompanyID, sandbox.CallHeader: c.ID,
+	}, nil
+}
