@@ -179,8 +179,14 @@ func (w *watch) await(within time.Duration, what string, cond func() bool) {
 
 func (w *watch) place(n *node, number string) {
 	w.t.Helper()
+	w.placeOn(n, "line", number)
+}
+
+// placeOn places a call on a line and returns the id of its notification.
+func (w *watch) placeOn(n *node, line, number string) (id string) {
+	w.t.Helper()
 	body, _ := json.Marshal(map[string]any{
-		"contact": map[string]string{"number": number, "name": "Ana"}, "recipient_id": "line", "agent_id": "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11",
+		"contact": map[string]string{"number": number, "name": "Ana"}, "recipient_id": line, "agent_id": "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11",
 		"notification_type": "transactional", "campaign_name": "calls",
 	})
 	resp, err := http.Post("http://"+n.addr+"/functions/v1/notify/voice?access_key="+accessKey, "application/json", bytes.NewReader(body))
@@ -188,7 +194,11 @@ func (w *watch) place(n *node, number string) {
 		w.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		w.t.Fatalf("status %d", resp.StatusCode)
+	var accepted struct {
+		ID string `json:"notification_id"`
 	}
+	if err := json.NewDecoder(resp.Body).Decode(&accepted); err != nil || resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("status %d, %v", resp.StatusCode, err)
+	}
+	return accepted.ID
 }

@@ -1,0 +1,326 @@
+package faults
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/store/storetest"
+)
+
+// lines are nodes whose lines go to one exchange. Of two nodes each has the shard of one line.
+type lines struct {
+	t        *testing.T
+	db       *sql.DB
+	exchange *exchange
+	nodes    map[string]*node // by the address of their calls
+	mute     *muteListener
+	wave     int
+	ids      map[string]string // of the calls' notifications, by number
+	states   map[string]int    // of calls whose node was killed
+}
+
+// muteListener takes connections and never says a word: a call over TLS does not get as far as its INVITE.
+type muteListener struct {
+	net.Listener
+	mu    sync.Mutex
+	conns int
+}
+
+func newMuteListener(t *testing.T) *muteListener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &muteListener{Listener: l}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			m.mu.Lock()
+			m.conns++
+			m.mu.Unlock()
+			t.Cleanup(func() { _ = c.Close() })
+		}
+	}()
+	return m
+}
+
+func (m *muteListener) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.conns
+}
+
+func newLines(t *testing.T, engine string, addresses ...string) *lines {
+	t.Helper()
+	s := &lines{t: t, exchange: newExchange(t), mute: newMuteListener(t), nodes: map[string]*node{}, ids: map[string]string{}, states: map[string]int{}}
+	text := callsProvision[:strings.Index(callsProvision, "    senders:")] + "    redial: {outcomes: [busy], attempts: 1, after: 1m}\n" +
+		callsProvision[strings.Index(callsProvision, "    agents:"):] + "    senders:\n"
+	for i := range 2 {
+		for k, trunk := range []string{s.exchange.address(), "sip:" + s.mute.Addr().String() + ";transport=tls"} {
+			text += fmt.Sprintf("      - {id: %s%d, number: \"155555%d%d001\", channel: voice, provider: sip, max_concurrent: 10, ring_timeout: 10s, settings: {trunk: %q}}\n",
+				[]string{"line", "mute"}[k], i, i, k, trunk)
+		}
+		for k := range 30 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list
+			text += fmt.Sprintf("      - {id: idle%d-%d, number: \"1666555%d%03d\", channel: messaging, provider: sandbox}\n", i, k, i, k)
+		}
+	}
+	dir := t.TempDir()
+	provision := filepath.Join(dir, "provision.yaml")
+	if err := os.WriteFile(provision, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--provision=" + provision, "--call-drain=30s", "--password-memory=8", "--password-passes=1"}
+	driver, source := "sqlite", "file:"+filepath.Join(dir, addresses[0], "carillon.db")+"?mode=ro&_pragma=busy_timeout(5000)"
+	if engine == "postgres" {
+		driver, source = "pgx", storetest.Postgres(t)
+		flags = append(flags, "--database-url="+source, "--master-key-file="+storetest.MasterKey(t))
+	}
+	for _, a := range addresses {
+		if err := os.Mkdir(filepath.Join(dir, a), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s.nodes[a] = newNode(t, filepath.Join(dir, a), append(slices.Clone(flags), "--sip-addr="+a+":0")...)
+		s.nodes[a].start()
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s.db = db
+	s.share(len(addresses))
+	return s
+}
+
+// share waits until so many nodes share the shards.
+func (s *lines) share(nodes int) {
+	s.t.Helper()
+	s.await(time.Minute, fmt.Sprintf("shards of %d nodes", nodes), func() bool {
+		var owners, owned int
+		err := s.db.QueryRow("SELECT COUNT(DISTINCT owner), COUNT(owner) FROM shard").Scan(&owners, &owned)
+		return err == nil && owners == nodes && owned == 64
+	})
+}
+
+func (s *lines) await(within time.Duration, what string, cond func() bool) {
+	s.t.Helper()
+	if !await(s.t.Context(), within, cond) {
+		s.t.Fatalf("not in time: %s", what)
+	}
+}
+
+// any is a node that is alive.
+func (s *lines) any() *node {
+	for _, n := range s.nodes {
+		if !n.dead() {
+			return n
+		}
+	}
+	s.t.Fatal("no node is alive")
+	return nil
+}
+
+// place places calls of a kind on a line and returns their numbers.
+func (s *lines) place(sender string, line int, kind byte, n int) (numbers []string) {
+	s.t.Helper()
+	w := &watch{t: s.t, db: s.db}
+	for range n {
+		s.wave++
+		number := fmt.Sprintf("3460%d%c%06d", line, kind, s.wave)
+		s.ids[number] = w.placeOn(s.any(), fmt.Sprintf("%s%d", sender, line), number)
+		numbers = append(numbers, number)
+	}
+	return numbers
+}
+
+// callRow is a call in the database.
+type callRow struct {
+	number, state, reason, node string
+	q, attempts, interrupted    int
+}
+
+// rows reads all calls; the node may have died a moment ago.
+func (s *lines) rows() map[string]callRow {
+	s.t.Helper()
+	var all map[string]callRow
+	s.await(20*time.Second, "the calls in the database", func() bool {
+		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id),
+			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = 'interrupted') FROM call`)
+		if err != nil {
+			return false
+		}
+		defer rows.Close()
+		all = map[string]callRow{}
+		for rows.Next() {
+			var r callRow
+			if err := rows.Scan(&r.number, &r.state, &r.reason, &r.node, &r.q, &r.attempts, &r.interrupted); err != nil {
+				return false
+			}
+			all[r.number] = r
+		}
+		return rows.Err() == nil
+	})
+	return all
+}
+
+// killAt loads all lines, kills the node that has a line's call of a kind at that call's moment, and returns what was under way
+// there. A single node is started again; of two, the other one goes on alone meanwhile.
+func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
+	s.t.Helper()
+	before := s.rows()
+	for l := range 2 {
+		s.place("line", l, rings, 2)
+		s.place("line", l, isTried, 2)
+		s.place("line", l, busyFirst, 2)
+		s.place("line", l, talks, 10)
+	}
+	killed := make(chan string, 1)
+	s.exchange.at(moment, func(node string) {
+		s.nodes[node].kill()
+		killed <- node
+	})
+	pause(s.t.Context(), 2*time.Second)
+	s.place("mute", line, talks, 2)
+	hooked := s.place("line", line, moment, 1)[0]
+	var address string
+	select {
+	case address = <-killed:
+	case <-time.After(30 * time.Second):
+		s.t.Fatal("the moment to kill at was not reached")
+	}
+	rows := s.rows()
+	id := rows[hooked].node
+	s.exchange.forget(address)
+	lost = map[string]callRow{}
+	for number, r := range rows {
+		if r.q == 2 && r.node == id {
+			lost[number] = r
+			s.states[r.state]++
+		}
+		if old, was := before[number]; was && old.q == 0 && old != r {
+			s.t.Errorf("a call that had ended changed: %+v, then %+v", old, r)
+		}
+	}
+	if lost[hooked].q != 2 {
+		s.t.Errorf("the call at whose moment its node was killed is %+v", rows[hooked])
+	}
+	if len(s.nodes) == 1 {
+		s.nodes[address].start()
+	}
+	s.await(90*time.Second, "the end of all calls that were under way", func() bool {
+		for number, r := range s.rows() {
+			if _, was := lost[number]; was && r.q != 0 {
+				return false
+			}
+		}
+		return true
+	})
+	if len(s.nodes) > 1 {
+		s.nodes[address].start()
+		s.share(len(s.nodes))
+	}
+	return lost
+}
+
+// judge waits for the end of all calls and compares what became of them with what the exchange saw.
+func (s *lines) judge(lost map[string]callRow) {
+	s.t.Helper()
+	for number, r := range s.rows() {
+		if r.q == 1 && strings.HasPrefix(number, "3460") && s.exchange.invited(number) == 0 && r.attempts > 0 && lost[number].number == "" {
+			s.cancel(s.ids[number]) // of a line to the mute exchange, which is faulty for the survivor
+		}
+	}
+	s.await(2*time.Minute, "the end of all calls", func() bool {
+		for _, r := range s.rows() {
+			if r.q != 0 {
+				return false
+			}
+		}
+		return true
+	})
+	outcomes := map[string]int{}
+	for number, r := range s.rows() {
+		_, was := lost[number]
+		interrupted := r.state == "failed" && r.reason == "interrupted"
+		outcomes[r.state+" "+r.reason]++
+		switch invites := s.exchange.invited(number); {
+		case was != interrupted:
+			s.t.Errorf("%+v; under way at a kill: %v", r, was)
+		case r.state == "canceled":
+		case invites > r.attempts || invites < r.attempts-r.interrupted:
+			s.t.Errorf("%+v reached the exchange %d times", r, invites)
+		case number[5] == busyFirst && r.attempts != 2-r.interrupted && r.attempts != 2, number[5] != busyFirst && r.attempts != 1:
+			s.t.Errorf("%+v: %d attempts", r, r.attempts)
+		}
+	}
+	s.t.Logf("killed while %v; %v; the mute exchange was reached %d times", s.states, outcomes, s.mute.count())
+	for _, state := range []string{"dialing", "ringing", "in_progress"} {
+		if s.states[state] < 2 {
+			s.t.Errorf("too few calls were killed while %s", state)
+		}
+	}
+	for l := range 2 { // every slot is free
+		s.place("line", l, talks, 12)
+	}
+	for _, line := range []string{"0", "1"} {
+		s.await(20*time.Second, "ten calls at once", func() bool { now, _ := s.exchange.atOnce(line); return now == 10 })
+		if _, most := s.exchange.atOnce(line); most != 10 {
+			s.t.Errorf("line %s had %d calls at once", line, most)
+		}
+	}
+}
+
+func (s *lines) cancel(id string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodDelete, "http://"+s.any().addr+"/functions/v1/notify/"+id+"?access_key="+accessKey, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		s.t.Errorf("cancel: %d %s", resp.StatusCode, text)
+	}
+}
+
+// TestCallsAreDialedOnceOverKills kills nodes with calls at every moment of their lives: before the INVITE left, when it has come to
+// the exchange, while it rings, at the answer, in the talk, and between two attempts. Those under way are interrupted, and nothing
+// is dialed that was dialed before.
+func TestCallsAreDialedOnceOverKills(t *testing.T) {
+	for _, c := range []struct {
+		name, engine string
+		addresses    []string
+	}{
+		{"sqlite", "sqlite", []string{"127.0.0.42"}},
+		{"postgres", "postgres", []string{"127.0.0.42"}},
+		{"postgres, two nodes", "postgres", []string{"127.0.0.42", "127.0.0.43"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newLines(t, c.engine, c.addresses...)
+			lost := s.killAt(0, atInvite)
+			for number, r := range s.killAt(1, atAnswer) {
+				lost[number] = r
+			}
+			s.judge(lost)
+		})
+	}
+}

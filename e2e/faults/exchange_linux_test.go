@@ -1,0 +1,174 @@
+package faults
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/sip"
+)
+
+// exchange is a telephone company, which all nodes place their calls with. It counts the calls that reach it: those of each number,
+// and those of each line at once. The fifth digit of a number is its line, the sixth is what happens to it.
+type exchange struct {
+	t      *testing.T
+	engine *sip.Engine
+	ctx    context.Context //nolint:containedctx // ends with the test
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	invites map[string]int               // by number
+	open    map[string]map[string]string // by line: the address of the node, by Call-ID
+	most    map[string]int               // open at once, by line
+	moments map[byte]func(node string)   // what a test does at a call's INVITE or answer
+}
+
+const (
+	talks     = '0' // is answered and ends after talkTime or a little more
+	rings     = '1' // until it is canceled
+	isTried   = '2' // but does not ring; it is rejected in the end
+	busyFirst = '3' // then it talks
+	atInvite  = '4' // the test does something before anything is responded
+	atAnswer  = '5' // the test does something when the call is answered
+	talkTime  = 4 * time.Second
+)
+
+func newExchange(t *testing.T) *exchange {
+	t.Helper()
+	x := &exchange{t: t, invites: map[string]int{}, open: map[string]map[string]string{}, most: map[string]int{}, moments: map[byte]func(string){}}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.ctx = ctx
+	var err error
+	x.engine, err = sip.New(ctx, sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
+		x.work.Go(func() { x.take(in) })
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		x.work.Wait()
+		_ = x.engine.Close()
+	})
+	return x
+}
+
+func lineOf(number string) string { return number[4:5] }
+
+// begin counts a call; the returned function ends it.
+func (x *exchange) begin(in *sip.Incoming) (node string, nth int, end func()) {
+	from, _ := netip.ParseAddrPort(in.Source)
+	node, line := from.Addr().String(), lineOf(in.To)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.invites[in.To]++
+	if x.open[line] == nil {
+		x.open[line] = map[string]string{}
+	}
+	x.open[line][in.CallID] = node
+	x.most[line] = max(x.most[line], len(x.open[line]))
+	return node, x.invites[in.To], func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(x.open[line], in.CallID)
+	}
+}
+
+// forget takes it that the calls of a node that was killed are over.
+func (x *exchange) forget(node string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, calls := range x.open {
+		for id, of := range calls {
+			if of == node {
+				delete(calls, id)
+			}
+		}
+	}
+}
+
+// at has a test do something once.
+func (x *exchange) at(kind byte, what func(node string)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.moments[kind] = what
+}
+
+func (x *exchange) moment(kind byte, node string) {
+	x.mu.Lock()
+	what := x.moments[kind]
+	delete(x.moments, kind)
+	x.mu.Unlock()
+	if what != nil {
+		what(node)
+	}
+}
+
+func (x *exchange) take(in *sip.Incoming) {
+	node, nth, end := x.begin(in)
+	defer end()
+	kind := in.To[5]
+	if kind == atInvite {
+		x.moment(kind, node)
+	}
+	wait := func(d time.Duration) bool {
+		select {
+		case <-time.After(d):
+			return true
+		case <-in.Gone():
+		case <-x.ctx.Done():
+		}
+		return false
+	}
+	switch {
+	case kind == busyFirst && nth == 1:
+		in.Refuse(486, "Busy Here")
+		return
+	case kind == isTried:
+		if wait(12 * time.Second) {
+			in.Refuse(603, "Decline")
+		}
+		return
+	case !wait(50 * time.Millisecond):
+		return
+	}
+	_ = in.Progress(180, "Ringing")
+	ring := 150 * time.Millisecond
+	if kind == rings {
+		ring = time.Minute
+	}
+	if !wait(ring) {
+		return
+	}
+	c, err := in.Answer(x.ctx, nil)
+	if err != nil {
+		return
+	}
+	if kind == atAnswer {
+		x.moment(kind, node)
+	}
+	select {
+	case <-c.Done():
+	case <-time.After(talkTime + time.Duration(in.To[len(in.To)-1]-'0')*400*time.Millisecond): // they do not all end at once
+		c.HangUp(context.WithoutCancel(x.ctx))
+	case <-x.ctx.Done():
+	}
+}
+
+func (x *exchange) invited(number string) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.invites[number]
+}
+
+func (x *exchange) atOnce(line string) (now, most int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.open[line]), x.most[line]
+}
+
+// address is that of the exchange, as a line's settings have it.
+func (x *exchange) address() string { return "sip:" + x.engine.Address().String() }
