@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/work"
 )
 
@@ -26,6 +27,8 @@ func calling() []sentence {
 		{"a notification is not closed while its call is open", callKeepsItsNotification},
 		{"a start that its node knows nothing of is found", callStrays},
 		{"what is said in a call is its last attempt's", callTalks},
+		{"calls are listed newest first, by state, line, number, agent and campaign, in pages, to their company alone", callsListed},
+		{"what conversations found out is read at once, and no other company's", callsNoted},
 	}
 }
 
@@ -392,5 +395,99 @@ func callTalks(t *testing.T, r *rig) {
 		if c := r.callNow(t, k); (c.Talk == want) != there {
 			t.Errorf("attempt %d: %+v", attempt, c.Talk)
 		}
+	}
+}
+
+// listedCalls reads all pages of a list.
+func (r *rig) listedCalls(t *testing.T, company string, f calls.Filter, page int) (ids []string) {
+	t.Helper()
+	for f.Limit = page; ; {
+		rows, next, err := r.Calls().List(t.Context(), company, f, r.now)
+		if err != nil || len(rows) > page {
+			t.Fatal(len(rows), err)
+		}
+		for _, c := range rows {
+			ids = append(ids, c.NotificationID)
+		}
+		if f.Before = next; next == calls.Oldest {
+			return ids
+		}
+	}
+}
+
+func callsListed(t *testing.T, r *rig) {
+	f := r.fence(t)
+	var all []string
+	for i := range 6 {
+		a, k := r.called(t, func(a *store.Accept) {
+			r.now = r.now.Add(time.Second)
+			a.Notification.ID, a.Notification.CreatedAt = carillon.NewID(r.now), r.now
+			a.Notification.Campaign, a.Notification.Labels.AgentID = []string{"spring", "autumn"}[i%2], []string{"ann", "bob", "eve"}[i%3]
+			a.Messages[0].Number = []string{"34611000001", "34611000002"}[i/3]
+			if i == 5 {
+				a.Notification.Scheduled, a.Notification.DueAt = true, r.now.Add(time.Hour)
+			}
+		})
+		all = append([]string{a.Notification.ID}, all...)
+		if i < 3 {
+			r.dial(t, f, 0, k)
+		}
+		if i == 0 {
+			r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateBusy, Counts: true})
+		}
+	}
+	pick := func(at ...int) (ids []string) {
+		for _, i := range at {
+			ids = append(ids, all[i])
+		}
+		return ids
+	}
+	for _, tc := range []struct {
+		f    calls.Filter
+		want []string
+	}{
+		{calls.Filter{}, all},
+		{calls.Filter{States: []carillon.State{carillon.StateScheduled}}, pick(0)},
+		{calls.Filter{States: []carillon.State{carillon.StateQueued}}, pick(1, 2)},
+		{calls.Filter{States: []carillon.State{carillon.StateDialing, carillon.StateRinging}}, pick(3, 4)},
+		{calls.Filter{States: []carillon.State{carillon.StateBusy}}, pick(5)},
+		{calls.Filter{States: []carillon.State{carillon.StateBusy, carillon.StateQueued}}, pick(1, 2, 5)},
+		{calls.Filter{Number: "34611000002"}, pick(0, 1, 2)},
+		{calls.Filter{Number: "34611000002", States: []carillon.State{carillon.StateScheduled}}, pick(0)},
+		{calls.Filter{AgentID: "bob"}, pick(1, 4)},
+		{calls.Filter{Campaign: "spring"}, pick(1, 3, 5)},
+		{calls.Filter{SenderUID: r.second.UID}, nil},
+		{calls.Filter{SenderUID: r.sender.UID, AgentID: "eve", Campaign: "autumn"}, pick(0)},
+	} {
+		for _, page := range []int{1, 2, 100} {
+			if got := r.listedCalls(t, ours, tc.f, page); !slices.Equal(got, tc.want) {
+				t.Errorf("%+v in pages of %d: %v, want %v", tc.f, page, got, tc.want)
+			}
+		}
+		if got := r.listedCalls(t, theirs, tc.f, 100); len(got) > 0 {
+			t.Errorf("%+v of another company: %v", tc.f, got)
+		}
+	}
+}
+
+func callsNoted(t *testing.T, r *rig) {
+	talk := func(company string) string {
+		id := r.opened(t, company, "v").Conversation.ID
+		c := &chats.Change{CompanyID: company, ConversationID: id, Edit: func(*chats.Conversation) ([]chats.Turn, error) {
+			set := func(v string) chats.Turn {
+				x := chats.Extra{Event: "noted", Set: []chats.Value{{Name: "people", Type: "choice", Text: v}}}
+				return chats.Turn{Author: chats.System, Kind: chats.KindEvent, Extra: x, At: r.now}
+			}
+			return []chats.Turn{set("One"), {Author: chats.Visitor, Kind: chats.KindText, Text: `"set":`, At: r.now}, set("Two")}, nil
+		}}
+		if err := r.Chats().Do(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	mine, other := talk(ours), talk(theirs)
+	noted, err := r.Chats().Noted(t.Context(), ours, []string{mine, other, "nothing"})
+	if err != nil || len(noted) != 1 || len(noted[mine]) != 2 || noted[mine][1].Text != "Two" {
+		t.Error(noted, err)
 	}
 }

@@ -1,8 +1,10 @@
 package chats
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,3 +168,28 @@ func (s *Store) Unreplied(ctx context.Context, before time.Time, most int) ([]*C
 	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1 ORDER BY reply_at LIMIT $2",
 		db.Millis(before), most)
 }
+
+// Noted are the values that a company's conversations found out, by conversation, in the order in which they did; at most
+// notedMost of all of them together.
+func (s *Store) Noted(ctx context.Context, companyID string, ids []string) (map[string][]Value, error) {
+	all := make(map[string][]Value, len(ids))
+	if len(ids) == 0 {
+		return all, nil
+	}
+	type noted struct {
+		id   string
+		turn Turn
+	}
+	found, err := db.Collect(ctx, s.d, "values", func(row db.Scan) (n noted, err error) {
+		n.turn, err = scanTurn(func(dest ...any) error { return row(append(dest, &n.id)...) })
+		return n, err
+	}, "SELECT "+turnColumns+", conversation_id FROM turn WHERE conversation_id "+s.d.In(1)+` AND kind = 'event' AND payload LIKE '%"set":%'
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = turn.conversation_id AND c.company_id = $2) LIMIT $3`, s.d.List(ids), companyID, notedMost)
+	slices.SortFunc(found, func(a, b noted) int { return cmp.Compare(a.turn.Seq, b.turn.Seq) })
+	for _, n := range found {
+		all[n.id] = append(all[n.id], n.turn.Extra.Set...)
+	}
+	return all, err
+}
+
+const notedMost = 5000

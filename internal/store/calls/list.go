@@ -1,0 +1,173 @@
+package calls
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// Filter narrows a company's list of calls; zero values do not filter.
+type Filter struct {
+	States    []carillon.State // any of them
+	SenderUID int64
+	Number    string
+	AgentID   string
+	Campaign  string
+	Before    carillon.MessageKey // next of the previous page; 0 for the first page
+	Limit     int
+}
+
+// Listed is a call with what its notification says about it.
+type Listed struct {
+	Call
+	NotificationID string
+	AgentID        string
+	Campaign       string
+	Scheduled      bool
+	CreatedAt      time.Time
+	ScheduledAt    time.Time // when the request wants it to be dialed
+	Flat           bool
+	Body           string // of the request; "" where it is long
+}
+
+// examineMost bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
+const examineMost = 5000
+
+// listedColumns are columns with the alias c, and what is read of the notification.
+var listedColumns = "c." + strings.Join(strings.Fields(strings.ReplaceAll(columns, ",", " ")), ", c.") + //nolint:gochecknoglobals // a constant text
+	", n.id, n.agent_id, n.campaign, n.scheduled, n.created_at, n.due_at, n.flat, CASE WHEN LENGTH(n.body) <= 16384 THEN n.body ELSE '' END"
+
+// Oldest is less than the key of any call.
+const Oldest carillon.MessageKey = math.MinInt64
+
+// List returns a page of a company's calls, newest first; next is what the next page begins before, Oldest after the last. A page
+// that has looked at examineMost calls ends early, even with none found.
+func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, next carillon.MessageKey, err error) {
+	if f.Before == 0 {
+		f.Before = math.MaxInt64
+	}
+	limit, below := f.Limit, f.Before
+	f.Limit++
+	edge, err := s.edge(ctx, companyID, f)
+	if err != nil {
+		return nil, Oldest, err
+	}
+	c := conditions{}
+	f.indexed(&c, "c.", companyID)
+	c.add("c.id < ? AND c.id >= ? AND n.seq = c.id / 128", int64(below), int64(edge))
+	f.others(&c, now)
+	c.args = append(c.args, f.Limit)
+	// CROSS JOIN keeps SQLite from starting with the notifications.
+	found, err = db.Collect(ctx, s.DB, "calls", scanListed, "SELECT "+listedColumns+" FROM call AS c CROSS JOIN notification AS n WHERE "+c.clause()+
+		" ORDER BY c.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
+	switch {
+	case err != nil:
+		return nil, Oldest, err
+	case len(found) > limit:
+		found = found[:limit]
+		next = found[limit-1].Key
+	default:
+		next = edge
+	}
+	return found, next, nil
+}
+
+// edge is the oldest of the calls that a page may look at.
+func (s *Store) edge(ctx context.Context, companyID string, f Filter) (oldest carillon.MessageKey, err error) {
+	if f.SenderUID == 0 && f.AgentID == "" && f.Campaign == "" && len(f.States) == 0 {
+		return Oldest, nil
+	}
+	c := conditions{}
+	f.indexed(&c, "", companyID)
+	c.add("id < ?", int64(f.Before))
+	oldest = Oldest
+	err = s.DB.Row(ctx, []any{&oldest}, "SELECT id FROM call WHERE "+c.clause()+" ORDER BY id DESC LIMIT 1 OFFSET "+strconv.Itoa(examineMost-1), c.args...)
+	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
+}
+
+// indexed adds what an index applies: rows that it leaves out are not looked at.
+func (f *Filter) indexed(c *conditions, alias, companyID string) {
+	switch {
+	case f.Number != "": // the concatenation keeps SQLite from the index of the company
+		c.add(alias+"number = ? AND "+alias+"company_id || '' = ?", f.Number, companyID)
+	case len(f.States) > 0 && !slices.ContainsFunc(f.States, func(x carillon.State) bool { return !open(x) }):
+		c.add(alias+"company_id = ? AND "+alias+"q > 0", companyID)
+	default:
+		c.add(alias+"company_id = ?", companyID)
+	}
+}
+
+// open reports whether a call in a state has not ended.
+func open(s carillon.State) bool {
+	switch s {
+	case carillon.StateScheduled, carillon.StateQueued, carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress:
+		return true
+	}
+	return false
+}
+
+// others adds what no index applies.
+func (f *Filter) others(c *conditions, now time.Time) {
+	if f.SenderUID != 0 {
+		c.add("c.sender = ?", f.SenderUID)
+	}
+	if f.AgentID != "" {
+		c.add("n.agent_id = ?", f.AgentID)
+	}
+	if f.Campaign != "" {
+		c.add("n.campaign = ?", f.Campaign)
+	}
+	if len(f.States) == 0 {
+		return
+	}
+	var any conditions
+	for _, state := range f.States {
+		// A call that waits for its scheduled time is stored as queued.
+		const waits = "c.attempt = 0 AND n.scheduled AND n.due_at > ?"
+		switch state {
+		case carillon.StateScheduled:
+			any.add("c.state = 'queued' AND "+waits, db.Millis(now))
+		case carillon.StateQueued:
+			any.add("c.state = 'queued' AND NOT ("+waits+")", db.Millis(now))
+		default:
+			any.add("c.state = ?", string(state))
+		}
+	}
+	c.add("("+strings.Join(any.raw, " OR ")+")", any.args...)
+}
+
+// conditions collects conditions, with ? for their arguments.
+type conditions struct {
+	raw  []string
+	args []any
+}
+
+func (c *conditions) add(condition string, args ...any) {
+	c.raw, c.args = append(c.raw, condition), append(c.args, args...)
+}
+
+// clause joins the conditions and numbers their arguments.
+func (c *conditions) clause() string {
+	parts := strings.Split(strings.Join(c.raw, " AND "), "?")
+	var b strings.Builder
+	for i, p := range parts[:len(parts)-1] {
+		b.WriteString(p + "$" + strconv.Itoa(i+1))
+	}
+	return b.String() + parts[len(parts)-1]
+}
+
+func scanListed(row db.Scan) (*Listed, error) {
+	var x Listed
+	var created, scheduled int64
+	c, err := scan(func(dest ...any) error {
+		return row(append(dest, &x.NotificationID, &x.AgentID, &x.Campaign, &x.Scheduled, &created, &scheduled, &x.Flat, &x.Body)...)
+	})
+	x.Call, x.CreatedAt, x.ScheduledAt = *c, db.Instant(created), db.Instant(scheduled)
+	return &x, err
+}
