@@ -163,6 +163,13 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	part := at.Query()
 	part.Del("token")
 	all["GET /v1/convai/conversation"] = []call{{query: part.Encode(), header: upgrade}, {query: part.Encode() + "&token=" + part.Get("conversation"), header: upgrade}}
+	all["GET /panel/v1/calls"] = panel(
+		call{kind: own}, call{kind: empty, query: "line=alpha_line"}, call{kind: empty, query: "campaign=alphacampaign"}, call{kind: empty, query: "number=34611222333"},
+		call{kind: empty, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"},
+	)
+	all["GET /panel/v1/calls/{id}"] = panel(call{})
+	all["GET /panel/v1/calls/{id}/recording"] = panel(call{})
+	all["POST /panel/v1/calls/{id}/hangup"] = panel(call{})
 	all["POST "+v1+"/media"] = []call{{kind: own, body: "{}"}}
 	all["GET "+v1+"/files/{id}"] = []call{{}, {query: "expires=4102444800&signature=" + strings.Repeat("0", 64)}}
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})

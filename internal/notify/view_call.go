@@ -57,6 +57,8 @@ type CallTurn struct {
 	Text   string `json:"text"`
 	At     string `json:"at"`
 	Digits string `json:"digits,omitempty"`
+	// OffsetMS is where in the recording it was said, in milliseconds.
+	OffsetMS *int64 `json:"offset_ms,omitempty"`
 }
 
 // Call reads a call of a company. Errors: not_found.
@@ -77,7 +79,7 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	}
 	return &CallDetail{
 		CallView: viewCall(x.ID, c), NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
-		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns),
+		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns, c.Recording),
 	}, nil
 }
 
@@ -194,8 +196,8 @@ func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*talked, er
 	return t, err
 }
 
-// callTurns are what was said, as `GET calls/{call_id}` has it.
-func callTurns(turns []chats.Turn) []CallTurn {
+// callTurns are what was said, as `GET calls/{call_id}` has it; recording is the id of the call's.
+func callTurns(turns []chats.Turn, recording string) []CallTurn {
 	all := []CallTurn{}
 	for i := range turns {
 		t := &turns[i]
@@ -210,7 +212,7 @@ func callTurns(turns []chats.Turn) []CallTurn {
 		case t.Extra.Voice != nil && t.Extra.Voice.Cut:
 			text = t.Extra.Voice.Heard
 		}
-		all = append(all, CallTurn{t.Seq, author, text, instant(t.At), t.Extra.Digits})
+		all = append(all, CallTurn{t.Seq, author, text, instant(t.At), t.Extra.Digits, offsetOf(t, recording)})
 	}
 	return all
 }

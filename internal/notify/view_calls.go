@@ -2,11 +2,13 @@ package notify
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/request"
+	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 )
@@ -39,10 +41,13 @@ type CallRow struct {
 	ConversationID string           `json:"conversation_id,omitempty"`
 }
 
-// Calls returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
-func (n *Notify) Calls(ctx context.Context, companyID string, f calls.Filter) (rows []CallRow, next carillon.MessageKey, err error) {
+// Calls reads calls for a company's members.
+type Calls struct{ Store *store.Store }
+
+// List returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
+func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows []CallRow, next carillon.MessageKey, err error) {
 	now := time.Now()
-	found, next, err := n.store.Calls().List(ctx, companyID, f, now)
+	found, next, err := x.Store.Calls().List(ctx, companyID, f, now)
 	if err != nil {
 		return nil, next, err
 	}
@@ -52,7 +57,7 @@ func (n *Notify) Calls(ctx context.Context, companyID string, f calls.Filter) (r
 			ids = append(ids, c.ConversationID)
 		}
 	}
-	noted, err := n.store.Chats().Noted(ctx, companyID, ids)
+	noted, err := x.Store.Chats().Noted(ctx, companyID, ids)
 	if err != nil {
 		return nil, next, err
 	}
@@ -108,4 +113,92 @@ func calledName(body string, flat bool) string {
 		return name
 	}
 	return fields["name"]
+}
+
+// CallPage is a call with all that is known about it, for the company's members.
+type CallPage struct {
+	CallRow
+	Detail     string      `json:"detail,omitempty"` // of the last attempt, for who runs the line
+	Tries      []TryView   `json:"tries"`
+	RecordedAt string      `json:"recorded_at,omitempty"` // when the recording begins
+	Turns      []SpokenRow `json:"turns"`
+}
+
+// TryView is one attempt at a call, the one under way included.
+type TryView struct {
+	N          int             `json:"n"`
+	State      carillon.State  `json:"state"`
+	Reason     carillon.Reason `json:"reason,omitempty"`
+	Cause      string          `json:"cause,omitempty"`
+	Detail     string          `json:"detail,omitempty"`
+	Counts     bool            `json:"counts"` // it reached the network
+	DialedAt   string          `json:"dialed_at"`
+	RingingAt  string          `json:"ringing_at,omitempty"`
+	AnsweredAt string          `json:"answered_at,omitempty"`
+	EndedAt    string          `json:"ended_at,omitempty"`
+}
+
+// SpokenRow is a turn, and where in the recording it was said.
+type SpokenRow struct {
+	chats.TurnView
+	OffsetMS *int64 `json:"offset_ms,omitempty"`
+}
+
+// One reads a company's call. Errors: not_found.
+func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error) {
+	c, err := x.Store.Calls().One(ctx, companyID, id)
+	if err == nil && c == nil {
+		err = carillon.Absent("Call")
+	}
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := x.Store.Calls().Attempts(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	var turns []chats.Turn
+	if c.ConversationID != "" {
+		if turns, err = x.Store.Chats().Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns); err != nil {
+			return nil, err
+		}
+	}
+	p := &CallPage{CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
+	p.Result = resultOf(turns)
+	for _, a := range attempts {
+		p.Tries = append(p.Tries, TryView{
+			a.N, a.State, a.Reason, a.Cause, a.Detail, a.Counts, instant(a.DialedAt), instant(a.RingingAt), instant(a.AnsweredAt), instant(a.EndedAt),
+		})
+	}
+	for i := range turns {
+		p.Turns = append(p.Turns, SpokenRow{turns[i].View(), offsetOf(&turns[i], c.Recording)})
+	}
+	return p, nil
+}
+
+// recordedAt is when a recording begins; zero where there is none.
+func recordedAt(recording string) time.Time {
+	if !carillon.ValidUUID(recording) {
+		return time.Time{}
+	}
+	ms, err := strconv.ParseInt(recording[:8]+recording[9:13], 16, 64) // its id was made then
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// offsetOf is where in a recording a turn was said, in milliseconds; nil where there is none. What the person says is stored once it
+// was understood, what the agent says when it begins to.
+func offsetOf(t *chats.Turn, recording string) *int64 {
+	began := recordedAt(recording)
+	if began.IsZero() {
+		return nil
+	}
+	ms := t.At.Sub(began).Milliseconds()
+	if v := t.Extra.Voice; v != nil && t.Author == chats.Visitor {
+		ms -= v.LengthMS + v.DetectMS + v.TranscribeMS
+	}
+	ms = max(ms, 0)
+	return &ms
 }

@@ -25,6 +25,8 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
+	"carillon/internal/notify"
+	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
 	"carillon/internal/sip"
@@ -78,7 +80,7 @@ func newWorld(t *testing.T) *world {
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
-		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limit.New(s.Rates(), log),
+		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limit.New(s.Rates(), log), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations}
 }
@@ -256,6 +258,11 @@ var rolesOf = map[string]string{
 
 	"POST /panel/v1/conversations/{id}/files":       "owner admin teammate",
 	"GET /panel/v1/conversations/{id}/files/{file}": "owner admin developer marketer teammate viewer",
+
+	"GET /panel/v1/calls":                "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/calls/{id}":           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/calls/{id}/recording": "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/calls/{id}/hangup":   "owner admin developer marketer",
 }
 
 // resourcePath has the kinds of resources that have the same roles.

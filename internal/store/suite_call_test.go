@@ -468,6 +468,14 @@ func callsListed(t *testing.T, r *rig) {
 			t.Errorf("%+v of another company: %v", tc.f, got)
 		}
 	}
+	if c, err := r.Calls().One(t.Context(), ours, all[0]); err != nil || c == nil || c.NotificationID != all[0] || c.Body == "" {
+		t.Error(c, err)
+	}
+	for company, id := range map[string]string{theirs: all[0], ours: carillon.NewID(r.now.Add(time.Hour))} {
+		if c, err := r.Calls().One(t.Context(), company, id); c != nil || err != nil {
+			t.Errorf("%s finds %s: %v, %v", company, id, c, err)
+		}
+	}
 }
 
 func callsNoted(t *testing.T, r *rig) {

@@ -171,3 +171,9 @@ func scanListed(row db.Scan) (*Listed, error) {
 	x.Call, x.CreatedAt, x.ScheduledAt = *c, db.Instant(created), db.Instant(scheduled)
 	return &x, err
 }
+
+// One returns a company's call by the id of its notification; nil where there is none.
+func (s *Store) One(ctx context.Context, companyID, id string) (*Listed, error) {
+	return db.Find(ctx, s.DB, "call", scanListed, "SELECT "+listedColumns+` FROM call AS c CROSS JOIN notification AS n
+		WHERE c.id = $1 AND c.company_id = $2 AND n.seq = c.id / 128 AND n.id = $3`, int64(carillon.SeqOf(id).Message(0)), companyID, id)
+}

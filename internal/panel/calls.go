@@ -1,0 +1,228 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/httpio"
+	"carillon/internal/notify"
+	stored "carillon/internal/store/calls"
+	filetable "carillon/internal/store/files"
+)
+
+// Calls hangs up calls that are under way.
+type Calls interface {
+	// HangUp ends a notification's call, and reports the state it was in; empty: it is not under way. Errors: not_found.
+	HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error)
+}
+
+// telephony serves a company's calls to its members.
+type telephony struct{ *Panel }
+
+func (x telephony) routes() []httpio.Route {
+	const one = "/calls/{id}"
+	return []httpio.Route{
+		x.route("GET", "/calls", auth.MayReadNotifications, x.list),
+		x.route("GET", one, auth.MayReadNotifications, x.get),
+		x.route("POST", one+"/hangup", auth.MaySendNotifications, x.hangUp),
+		{Pattern: "GET " + prefix + one + "/recording", Access: "panel", Permission: string(auth.MayReadNotifications), Handle: x.recording},
+	}
+}
+
+const (
+	callList     = "calls" // the kind of cursors
+	statesMost   = 12      // that a list is narrowed to
+	campaignMost = 255     // characters
+)
+
+// callRow is a call in the list; the line is the id of its sender, empty where that is gone.
+type callRow struct {
+	notify.CallRow
+	LineID string `json:"line_id,omitempty"`
+}
+
+func (x telephony) list(r *http.Request, by member) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, callList)
+	if err != nil {
+		return nil, err
+	}
+	f := stored.Filter{Limit: page.Limit}
+	if page.After != "" {
+		before, err := strconv.ParseInt(page.After, 10, 64)
+		if err != nil {
+			return nil, httpio.BadCursor(q)
+		}
+		f.Before = carillon.MessageKey(before)
+	}
+	lines, err := x.lines(r.Context(), by.companyID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := readCallFilter(q, lines, &f)
+	if err != nil {
+		return nil, err
+	}
+	list := httpio.List[callRow]{Data: []callRow{}}
+	if !found {
+		return list, nil
+	}
+	rows, next, err := notify.Calls{Store: x.Store}.List(r.Context(), by.companyID, f)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		list.Data = append(list.Data, callRow{rows[i], lines[rows[i].SenderUID]})
+	}
+	if next != stored.Oldest {
+		cursor := httpio.EncodeCursor(callList, strconv.FormatInt(int64(next), 10))
+		list.Next = &cursor
+	}
+	return list, nil
+}
+
+// lines are the ids of a company's lines by their number.
+func (x telephony) lines(ctx context.Context, companyID string) (map[int64]string, error) {
+	senders, err := x.Store.Senders(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	lines := make(map[int64]string, len(senders))
+	for _, s := range senders {
+		lines[s.UID] = s.ID
+	}
+	return lines, nil
+}
+
+// readCallFilter reads what narrows the list; false: nothing can match.
+func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (found bool, err error) {
+	if d := q.Get("direction"); d != "" && d != "outgoing" {
+		return false, carillon.InvalidValue("direction", "One of outgoing", carillon.Shorten(d))
+	}
+	if text := q.Get("state"); text != "" {
+		for s := range strings.SplitSeq(text, ",") {
+			if !slices.Contains(callStates(), carillon.State(s)) || len(f.States) == statesMost {
+				return false, carillon.InvalidValue("state", "States of calls, with commas between them", carillon.Shorten(s))
+			}
+			f.States = append(f.States, carillon.State(s))
+		}
+	}
+	if f.AgentID = strings.ToLower(q.Get("agent")); f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
+		return false, carillon.Invalid("agent", "Must be the id of an agent")
+	}
+	if f.Campaign, err = queryText(q, "campaign", campaignMost); err != nil {
+		return false, err
+	}
+	if text := q.Get("number"); text != "" {
+		f.Number = strings.Map(digit, text)
+		if !carillon.ValidNumber(f.Number) {
+			return false, carillon.Invalid("number", "Must be a telephone number with its country code")
+		}
+	}
+	line := q.Get("line")
+	if line == "" {
+		return true, nil
+	}
+	for uid, id := range lines {
+		if id == line {
+			f.SenderUID = uid
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// digit drops what people write between the digits of a number.
+func digit(c rune) rune {
+	if strings.ContainsRune("+ ()-./", c) {
+		return -1
+	}
+	return c
+}
+
+func callStates() []carillon.State {
+	return []carillon.State{
+		carillon.StateScheduled, carillon.StateQueued, carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted,
+		carillon.StateBusy, carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled,
+		carillon.StateSkipped,
+	}
+}
+
+// callOf is the path's call.
+func callOf(r *http.Request) (id string, err error) {
+	if id = strings.ToLower(r.PathValue("id")); !carillon.ValidUUID(id) {
+		return "", carillon.Absent("Call")
+	}
+	return id, nil
+}
+
+// callPage is a call with the id of its line.
+type callPage struct {
+	*notify.CallPage
+	LineID string `json:"line_id,omitempty"`
+}
+
+func (x telephony) get(r *http.Request, by member) (any, error) {
+	id, err := callOf(r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := notify.Calls{Store: x.Store}.One(r.Context(), by.companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Turns {
+		addFileURL(by.companyID, p.ConversationID, &p.Turns[i].TurnView)
+	}
+	lines, err := x.lines(r.Context(), by.companyID)
+	return callPage{p, lines[p.SenderUID]}, err
+}
+
+// hangUp ends a call, or cancels one that waits, as `DELETE notify/{id}?hangup=true` does.
+func (x telephony) hangUp(r *http.Request, by member) (any, error) {
+	id, err := callOf(r)
+	if err != nil {
+		return nil, err
+	}
+	for again := true; ; again = false {
+		state, err := x.Calls.HangUp(r.Context(), by.companyID, id)
+		if carillon.IsCode(err, carillon.NotFound) {
+			return nil, carillon.Absent("Call")
+		}
+		if err != nil || state != "" {
+			return notify.HungUp(id, state), err
+		}
+		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.companyID, id) // messages are not canceled here
+		if err != nil {
+			return nil, err
+		}
+		canceled, err := x.Notify.Cancel(r.Context(), by.companyID, c.CallID)
+		if !again || !carillon.IsCode(err, carillon.Conflict) {
+			return canceled, err
+		}
+		// The call may have started between the two.
+	}
+}
+
+// recording responds with the sound of a call.
+func (x telephony) recording(w http.ResponseWriter, r *http.Request) error {
+	by, err := x.member(r, auth.MayReadNotifications)
+	if err != nil {
+		return err
+	}
+	id, err := callOf(r)
+	if err != nil {
+		return err
+	}
+	file, conversation, err := x.Notify.Recording(r.Context(), by.companyID, id)
+	if err != nil {
+		return err
+	}
+	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == conversation }, file)
+}
