@@ -32,6 +32,7 @@ type phone struct {
 	placed  []placed
 	lasts   time.Duration
 	talk    chan struct{}                  // calls talk until it is closed; nil: for lasts
+	rings   string                         // the number that rings until it is hung up
 	outcome func(c *dial.Call) dial.Ending // nil: completed
 }
 
@@ -52,6 +53,10 @@ func (p *phone) Place(ctx context.Context, _ *carillon.Sender, c *dial.Call, pro
 		p.mu.Unlock()
 	}()
 	progress.Ringing(time.Now())
+	if c.Number == p.rings {
+		<-ctx.Done()
+		return dial.Ending{State: carillon.StateCanceled, EndedBy: "system", Cause: "487 Request Terminated", At: time.Now()}
+	}
 	if p.outcome != nil {
 		if e := p.outcome(c); e.State != "" || e.Fault != "" {
 			return e
@@ -351,6 +356,74 @@ func TestACallIsHungUp(t *testing.T) {
 		}
 		if state, err := n.calls.HangUp(t.Context(), n.company.ID, id); state != "" || err != nil {
 			t.Errorf("hung up twice: %s, %v", state, err)
+		}
+	})
+}
+
+// A call that waits, for its time, the hours, a slot or its next attempt, is canceled; one that is under way is ended only when it
+// is hung up; one that is over stays as it is.
+func TestACallIsCanceledInEachState(t *testing.T) {
+	const rings, busy, over, talking, waiting = "34600111001", "34600111002", "34600111003", "34600111004", "34600111005"
+	engines(t, func(t *testing.T, o store.Options) {
+		talk := make(chan struct{})
+		p := &phone{rings: rings, talk: talk, outcome: func(c *dial.Call) dial.Ending {
+			switch c.Number {
+			case busy:
+				return dial.Ending{State: carillon.StateBusy, At: time.Now()}
+			case over:
+				return dial.Ending{State: carillon.StateRejected, At: time.Now()}
+			}
+			return dial.Ending{}
+		}}
+		n := newNode(t, o, p)
+		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 2 })
+		defer n.start()()
+		later := func(a *store.Accept) { a.Notification.DueAt = time.Now().Add(time.Hour) }
+		outside := func(a *store.Accept) { a.DialAt = time.Now().Add(time.Hour) }
+		ids := map[string]string{"busy": n.call(busy), "over": n.call(over), "scheduled": n.call(waiting, later), "outside hours": n.call(waiting, outside)}
+		await(t, "the busy one", func() bool { return n.record(ids["busy"]).Dials == 1 && n.record(ids["busy"]).Queued })
+		await(t, "the rejected one", n.ended([]string{ids["over"]}, carillon.StateRejected))
+		ids["rings"], ids["talks"] = n.call(rings), n.call(talking)
+		await(t, "one rings", n.ended([]string{ids["rings"]}, carillon.StateRinging))
+		await(t, "one talks", n.ended([]string{ids["talks"]}, carillon.StateInProgress))
+		ids["no slot"] = n.call(waiting)
+
+		for _, c := range []struct {
+			name     string
+			canceled bool // without being hung up
+			hungUp   carillon.State
+			end      carillon.State
+		}{
+			{"scheduled", true, "", carillon.StateCanceled},
+			{"outside hours", true, "", carillon.StateCanceled},
+			{"no slot", true, "", carillon.StateCanceled},
+			{"busy", true, "", carillon.StateCanceled},
+			{"rings", false, carillon.StateRinging, carillon.StateCanceled},
+			{"talks", false, carillon.StateInProgress, carillon.StateCompleted},
+			{"over", false, "", carillon.StateRejected},
+		} {
+			id := ids[c.name]
+			before := n.record(id)
+			canceled, _, err := n.store.Cancel(t.Context(), n.company.ID, id, time.Now())
+			if (canceled == 1) != c.canceled || !c.canceled && !carillon.IsCode(err, carillon.Conflict) {
+				t.Errorf("%s: %d canceled, %v", c.name, canceled, err)
+			}
+			if v := n.record(id); !c.canceled && v.State != before.State {
+				t.Errorf("%s: %s after a cancel, %s before", c.name, v.State, before.State)
+			}
+			if state, err := n.calls.HangUp(t.Context(), n.company.ID, id); state != c.hungUp || err != nil {
+				t.Errorf("%s: hung up while %q, %v", c.name, state, err)
+			}
+			if c.name == "talks" {
+				close(talk)
+			}
+			await(t, c.name, n.ended([]string{id}, c.end))
+			if v := n.record(id); v.Queued || v.UnderWay || v.Dials != before.Dials && c.hungUp == "" {
+				t.Errorf("%s: %+v", c.name, v.Call)
+			}
+		}
+		if p.count() != 4 {
+			t.Errorf("%d calls are placed of the four that had their time", p.count())
 		}
 	})
 }

@@ -22,6 +22,8 @@ func hours(zone, from, to string, days ...string) *carillon.CallingHours {
 
 const (
 	madrid   = "Europe/Madrid"     // 2026: changes on Sunday, March 29th and Sunday, October 25th, both at 01:00 UTC
+	newYork  = "America/New_York"  // 2026: changes on Sunday, March 8th at 07:00 UTC and Sunday, November 1st at 06:00 UTC
+	cairo    = "Africa/Cairo"      // 2026: Friday, April 24th has no 00:00 to 00:59; Thursday, October 29th has 23:00 to 23:59 twice
 	saoPaulo = "America/Sao_Paulo" // no daylight saving since 2019; it began at midnight: 2018-11-04 has no 00:00 to 00:59
 )
 
@@ -65,6 +67,19 @@ func TestNext(t *testing.T) {
 		{"the shorter day", hours(madrid, "00:00", "24:00", "sun"), "2026-03-29T22:00:00", "2026-04-04T22:00:00"},
 		{"past midnight into the longer day", hours(madrid, "22:00", "04:00", "sat"), "2026-10-25T02:59:59", ""},
 
+		{"a skipped beginning, west of Greenwich", hours(newYork, "02:15", "05:00"), "2026-03-08T06:59:59", "2026-03-08T07:00:00"},
+		{"the night of the change, west of Greenwich", hours(newYork, "22:00", "03:30", "sat"), "2026-03-08T07:29:59", ""},
+		{"its end, west of Greenwich", hours(newYork, "22:00", "03:30", "sat"), "2026-03-08T07:30:00", "2026-03-15T02:00:00"},
+		{"an end that occurs twice, west of Greenwich", hours(newYork, "00:30", "01:30", "sun"), "2026-11-01T05:30:00", "2026-11-08T05:30:00"},
+		{"midnight in the year's change", hours(cairo, "00:00", "06:00", "fri"), "2026-04-23T21:59:59", "2026-04-23T22:00:00"},
+		{"until a midnight that is skipped", hours(cairo, "20:00", "24:00", "thu"), "2026-04-23T21:59:59", ""},
+		{"at a midnight that is skipped", hours(cairo, "20:00", "24:00", "thu"), "2026-04-23T22:00:00", "2026-04-30T17:00:00"},
+		{"over a midnight that is skipped", hours(cairo, "22:00", "02:00", "thu"), "2026-04-23T22:59:59", ""},
+		{"its end, after midnight was skipped", hours(cairo, "22:00", "02:00", "thu"), "2026-04-23T23:00:00", "2026-04-30T19:00:00"},
+		{"the second of two hours before midnight", hours(cairo, "22:00", "24:00", "thu"), "2026-10-29T21:59:59", ""},
+		{"midnight after two hours before it", hours(cairo, "22:00", "24:00", "thu"), "2026-10-29T22:00:00", "2026-11-05T20:00:00"},
+		{"a day of 25 hours, over midnight", hours(cairo, "23:30", "00:30", "thu"), "2026-10-29T22:29:59", ""},
+
 		{"no daylight saving", hours(saoPaulo, "09:00", "21:00"), "2026-10-25T11:00:00", "2026-10-25T12:00:00"},
 		{"no daylight saving, half a year on", hours(saoPaulo, "09:00", "21:00"), "2026-03-29T11:00:00", "2026-03-29T12:00:00"},
 		{"midnight is skipped", hours(saoPaulo, "00:00", "06:00", "sun"), "2018-11-04T02:59:59", "2018-11-04T03:00:00"},
@@ -96,6 +111,8 @@ func TestNextThroughAYear(t *testing.T) {
 	for _, h := range []*carillon.CallingHours{
 		hours(madrid, "09:00", "21:00", "mon", "tue", "wed", "thu", "fri"),
 		hours(madrid, "21:30", "02:30", "sat"),
+		hours(newYork, "22:00", "06:00", "fri", "sat"),
+		hours(cairo, "20:00", "01:30", "thu", "fri"),
 		hours(saoPaulo, "08:15", "24:00", "wed", "sun"),
 		hours("Australia/Lord_Howe", "02:00", "02:00", "sat"), // its changes are by half an hour
 	} {

@@ -1,0 +1,154 @@
+package call_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon"
+	"carillon/internal/call/dial"
+	"carillon/internal/call/hours"
+	"carillon/internal/store"
+)
+
+// night is the hours around a daylight change, and calls that are scheduled in them.
+type night struct {
+	name  string
+	hours carillon.CallingHours
+	begin string // of what is looked at, UTC; half a day
+	calls []nightCall
+}
+
+// nightCall is a call whose request names a time in a zone, and when it is dialed.
+type nightCall struct {
+	at, zone string
+	busy     bool     // its first attempt
+	dialed   []string // UTC; none: not that night
+}
+
+var nights = []night{
+	{
+		"clocks go forward in New York", carillon.CallingHours{Timezone: "America/New_York", From: "01:00", To: "04:00", Days: []string{"sun"}},
+		"2026-03-08T04:00:00", []nightCall{
+			{at: "2026-03-08T00:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T06:00:00"}}, // too early: it waits
+			{at: "2026-03-08T01:59:59", zone: "America/New_York", dialed: []string{"2026-03-08T06:59:59"}},
+			{at: "2026-03-08T02:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T07:00:00"}}, // there is no such time
+			{at: "2026-03-08T08:15:00", zone: "Europe/Madrid", dialed: []string{"2026-03-08T07:15:00"}},
+			{at: "2026-03-08T03:59:59", zone: "America/New_York", dialed: []string{"2026-03-08T07:59:59"}},
+			{at: "2026-03-08T04:00:00", zone: "America/New_York"},
+		},
+	},
+	{
+		"clocks go back in New York", carillon.CallingHours{Timezone: "America/New_York", From: "00:30", To: "01:30", Days: []string{"sun"}},
+		"2026-11-01T03:00:00", []nightCall{
+			{at: "2026-11-01T00:00:00", zone: "America/New_York", dialed: []string{"2026-11-01T04:30:00"}},
+			{at: "2026-11-01T01:15:00", zone: "America/New_York", dialed: []string{"2026-11-01T05:15:00"}}, // the first of two
+			{at: "2026-11-01T01:05:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:05:00", "2026-11-01T05:25:00"}},
+			{at: "2026-11-01T01:25:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:25:00"}}, // again next Sunday
+			{at: "2026-11-01T06:15:00Z", zone: "UTC"}, // the second of two, when the hours are over
+		},
+	},
+	{
+		"midnight is left out in Cairo", carillon.CallingHours{Timezone: "Africa/Cairo", From: "00:00", To: "06:00", Days: []string{"fri"}},
+		"2026-04-23T20:00:00", []nightCall{
+			{at: "2026-04-23T23:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T22:00:00"}},
+			{at: "2026-04-24T00:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T22:00:00"}},
+			{at: "2026-04-24T05:59:59", zone: "Africa/Cairo", dialed: []string{"2026-04-24T02:59:59"}},
+			{at: "2026-04-24T06:00:00", zone: "Africa/Cairo"},
+		},
+	},
+	{
+		"hours over the midnight that is left out in Cairo", carillon.CallingHours{Timezone: "Africa/Cairo", From: "22:00", To: "02:00", Days: []string{"thu"}},
+		"2026-04-23T19:00:00", []nightCall{
+			{at: "2026-04-23T21:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T20:00:00"}},
+			{at: "2026-04-24T01:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T22:30:00"}},
+			{at: "2026-04-24T01:30:00", zone: "Africa/Cairo", busy: true, dialed: []string{"2026-04-23T22:30:00", "2026-04-23T22:50:00"}},
+			{at: "2026-04-24T01:45:00", zone: "Africa/Cairo", busy: true, dialed: []string{"2026-04-23T22:45:00"}},
+			{at: "2026-04-24T02:00:00", zone: "Africa/Cairo"},
+		},
+	},
+	{
+		"the hour before midnight occurs twice in Cairo", carillon.CallingHours{Timezone: "Africa/Cairo", From: "22:00", To: "24:00", Days: []string{"thu"}},
+		"2026-10-29T18:00:00", []nightCall{
+			{at: "2026-10-29T21:00:00", zone: "Africa/Cairo", dialed: []string{"2026-10-29T19:00:00"}},
+			{at: "2026-10-29T23:30:00", zone: "Africa/Cairo", dialed: []string{"2026-10-29T20:30:00"}},
+			{at: "2026-10-29T21:30:00Z", zone: "UTC", dialed: []string{"2026-10-29T21:30:00"}}, // the second of two
+			{at: "2026-10-30T00:00:00", zone: "Africa/Cairo"},
+		},
+	},
+	{
+		"hours over midnight while clocks go back in Madrid", carillon.CallingHours{Timezone: "Europe/Madrid", From: "22:00", To: "03:00", Days: []string{"sat"}},
+		"2026-10-24T19:00:00", []nightCall{
+			{at: "2026-10-24T21:00:00", zone: "Europe/Madrid", dialed: []string{"2026-10-24T20:00:00"}},
+			{at: "2026-10-25T02:30:00", zone: "Europe/Madrid", dialed: []string{"2026-10-25T00:30:00"}},
+			{at: "2026-10-25T01:30:00Z", zone: "UTC", dialed: []string{"2026-10-25T01:30:00"}},
+			{at: "2026-10-25T01:30:00Z", zone: "UTC", busy: true, dialed: []string{"2026-10-25T01:30:00", "2026-10-25T01:50:00"}},
+			{at: "2026-10-25T01:50:00Z", zone: "UTC", busy: true, dialed: []string{"2026-10-25T01:50:00"}},
+			{at: "2026-10-25T03:00:00", zone: "Europe/Madrid"},
+		},
+	},
+}
+
+// Calls of every zone are dialed at the second that their request names, or when the hours begin, over daylight changes.
+func TestScheduledCallsOverDaylightChanges(t *testing.T) {
+	if testing.Short() && os.Getenv("CI") == "" { // with CI set it runs
+		t.Skip("half a day of ticks takes long under the race detector")
+	}
+	for _, x := range nights {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) { x.run(t, dir) })
+		})
+	}
+}
+
+func (x *night) run(t *testing.T, dir string) {
+	instant := func(text string) time.Time {
+		at, err := time.Parse("2006-01-02T15:04:05", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	time.Sleep(time.Until(instant(x.begin)))
+	busy := map[string]bool{}
+	p := &phone{outcome: func(c *dial.Call) dial.Ending {
+		if c.Attempt == 1 && busy[c.Number] {
+			return dial.Ending{State: carillon.StateBusy, At: time.Now()}
+		}
+		return dial.Ending{}
+	}}
+	n := newNode(t, store.Options{Dir: dir}, p)
+	n.setUp(func(c *carillon.Company, _ *carillon.Sender) {
+		c.CallingHours = &x.hours
+		c.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy}, Attempts: 1, After: 20 * time.Minute}
+	})
+	numbers := make([]string, len(x.calls))
+	for i, c := range x.calls {
+		numbers[i] = "3460011100" + string(rune('0'+i))
+		busy[numbers[i]] = c.busy
+	}
+	defer n.start()()
+	for i, c := range x.calls {
+		due, err := carillon.ParseSchedule(c.at, c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.call(numbers[i], func(a *store.Accept) { a.Notification.DueAt, a.DialAt = due, hours.Next(&x.hours, due) })
+	}
+	time.Sleep(12 * time.Hour)
+	for i, c := range x.calls {
+		var got []string
+		for _, d := range p.placed {
+			if d.number == numbers[i] {
+				got = append(got, d.at.UTC().Format("2006-01-02T15:04:05"))
+			}
+		}
+		if !slices.Equal(got, c.dialed) {
+			t.Errorf("%s %s is dialed at %v, want %v", c.at, c.zone, got, c.dialed)
+		}
+	}
+}
