@@ -213,7 +213,7 @@ func (a *App) wire(ctx context.Context) error {
 	})
 	dialers := map[string]call.Dialer{}
 	a.calls = call.New(a.store, a.queue, call.Options{
-		Dialers: dialers, Observer: a.metrics, Drain: a.cfg.CallDrain, Log: a.log,
+		Dialers: dialers, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Log: a.log,
 	})
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()

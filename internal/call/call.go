@@ -28,7 +28,7 @@ const (
 	Drain = 5 * time.Minute
 
 	lineCap = 2000 // concurrent calls of a line on this node, where the line has no limit
-	allCap  = 4000 // concurrent calls on this node
+	allCap  = 4000 // concurrent calls on this node, unless Options say otherwise
 )
 
 // Dialer places calls on the lines of a provider.
@@ -55,6 +55,7 @@ type Options struct {
 	Dialers  map[string]Dialer // by provider
 	Observer Observer          // nil: none
 	Drain    time.Duration     // 0: Drain
+	Most     int               // calls that this node places at once; further ones wait. 0: 4,000
 	Log      *slog.Logger
 }
 
@@ -79,12 +80,15 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	if o.Drain == 0 {
 		o.Drain = Drain
 	}
+	if o.Most == 0 {
+		o.Most = allCap
+	}
 	c := &Calls{
 		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
 		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{},
 	}
 	q.Handle(queue.Kind{
-		Name: queue.Calls, Source: c.calls, Worker: &worker{c}, Lasting: true, LaneCap: lineCap, Cap: allCap, Drain: o.Drain,
+		Name: queue.Calls, Source: c.calls, Worker: &worker{c}, Lasting: true, LaneCap: lineCap, Cap: o.Most, Drain: o.Drain,
 	})
 	return c
 }

@@ -32,6 +32,7 @@ type phone struct {
 	placed  []placed
 	lasts   time.Duration
 	talk    chan struct{}                  // calls talk until it is closed; nil: for lasts
+	allowed int                            // calls of a node at once; 0: as many as by default
 	rings   string                         // the number that rings until it is hung up
 	outcome func(c *dial.Call) dial.Ending // nil: completed
 }
@@ -101,7 +102,7 @@ func newNode(t *testing.T, o store.Options, p *phone) *node {
 	}
 	n := &node{t: t, store: s}
 	n.queue = queue.New(s, queue.Options{Log: slog.New(slog.DiscardHandler)})
-	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute})
+	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute, Most: p.allowed})
 	return n
 }
 
@@ -247,6 +248,33 @@ func TestALineNeverPassesItsBound(t *testing.T) {
 		await(t, "forty calls", all[0].ended(ids, carillon.StateCompleted))
 		if p.most > 10 || p.most < 5 || p.count() != 40 { // a slow machine may not reach the bound
 			t.Errorf("%d at once of %d, want at most 10 of 40", p.most, p.count())
+		}
+	})
+}
+
+// The next call of a node that has as many as it may stays queued, in the order in which they came.
+func TestANodeNeverPassesItsBound(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		talk := make(chan struct{})
+		p := &phone{allowed: 3, talk: talk}
+		n := newNode(t, o, p)
+		n.setUp(nil) // the line has no bound of its own
+		defer n.start()()
+		var ids []string
+		for i := range 5 {
+			ids = append(ids, n.call(fmt.Sprint(34600111000+i)))
+		}
+		await(t, "three calls talk", n.ended(ids[:3], carillon.StateInProgress))
+		time.Sleep(300 * time.Millisecond)
+		for _, id := range ids[3:] {
+			if v := n.record(id); v.State != carillon.StateQueued || !v.Queued || v.Attempts != 0 {
+				t.Errorf("%+v", v.Call)
+			}
+		}
+		close(talk)
+		await(t, "five calls", n.ended(ids, carillon.StateCompleted))
+		if p.most != 3 {
+			t.Errorf("%d at once, want 3", p.most)
 		}
 	})
 }

@@ -29,6 +29,7 @@ type Config struct {
 	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
 	CallDrain         time.Duration
+	MaxCalls          int        // of this node at once
 	SIPAddr           string     // for calls over UDP and TCP
 	SIPTLSAddr        string     // for calls over TLS; empty: none
 	SIPCertificate    string     // file

@@ -40,7 +40,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	}
 	want := Config{
 		Addr: "127.0.0.1:8080", Data: "./data", LogFormat: "text", LogLevel: slog.LevelInfo, LogSlow: time.Second, MaxConnections: 8192,
-		ShutdownTimeout: 25 * time.Second, CallDrain: 5 * time.Minute, PasswordMemory: 19, PasswordPasses: 2,
+		ShutdownTimeout: 25 * time.Second, CallDrain: 5 * time.Minute, MaxCalls: 200, PasswordMemory: 19, PasswordPasses: 2,
 		FileSize: 10, CompanyFiles: 5120, SIPAddr: "127.0.0.1:0",
 	}
 	if diff := cmp.Diff(want, c, cmpopts.EquateComparable(netip.Addr{})); diff != "" {

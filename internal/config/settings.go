@@ -129,6 +129,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(duration, func(c *Config) *time.Duration { return &c.CallDrain }),
 		},
 		{
+			Name: "max-calls", Default: "200", Unit: "calls",
+			Doc: "How many telephone calls this node places at once: further ones stay queued until one ends. A call to a line is taken while those that were placed and taken together are fewer, else it gets 503.",
+			set: one(whole(1, 4000), func(c *Config) *int { return &c.MaxCalls }),
+		},
+		{
 			Name: "sip-addr", Default: "127.0.0.1:0", Unit: "host:port",
 			Doc: "Where calls over SIP are placed from and taken, over UDP and TCP. The default reaches the sandbox's phone alone; with a trunk it is 0.0.0.0:5060, say. Port 0 takes a free one.",
 			set: one(address, func(c *Config) *string { return &c.SIPAddr }),

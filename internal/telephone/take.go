@@ -58,7 +58,7 @@ var (
 func (t *Telephone) Take(in *sip.Incoming) {
 	t.taken.mu.Lock()
 	defer t.taken.mu.Unlock()
-	if t.taken.closed {
+	if t.taken.closed || t.full() {
 		in.Refuse(errOverload.code, errOverload.reason)
 		return
 	}
@@ -248,6 +248,18 @@ func (t *Telephone) Taken() (n int) {
 		n += calls
 	}
 	return n
+}
+
+// full reports whether this node has as many calls under way as it may. It is called with taken.mu locked.
+func (t *Telephone) full() bool {
+	if t.o.Most == 0 {
+		return false
+	}
+	n := t.o.Placed() + len(t.taken.asking)
+	for _, calls := range t.taken.lines {
+		n += calls
+	}
+	return n >= t.o.Most
 }
 
 // Run lets calls to our lines go on until ctx ends; then it takes no more, gives those under way Options.Drain and hangs up.

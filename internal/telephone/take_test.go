@@ -105,6 +105,7 @@ func TestCallsThatNoLineTakes(t *testing.T) {
 		"no agent":          {func(r *rig) { r.trunked("127.0.0.1", "") }, 404},
 		"another trunk":     {func(r *rig) { r.trunked("127.0.0.2", theAgent) }, 403},
 		"suspended company": {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.suspended = true }, 480},
+		"a full node":       {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.placed = 3 }, 503},
 		"all lines busy":    {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.underWay = 2 }, 486},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,8 +49,12 @@ type Options struct {
 	Suspended func(ctx context.Context, companyID string) (bool, error)
 	// UnderWay counts a line's calls that are placed, on all nodes.
 	UnderWay func(ctx context.Context, lineUID int64) (int, error)
-	Drain    time.Duration // how long calls that were taken go on after a stop
-	Log      *slog.Logger
+	// Placed counts the calls that this node has placed and that are under way; with those to our lines they are fewer than Most when
+	// another one is taken. Most 0: any number.
+	Placed func() int
+	Most   int
+	Drain  time.Duration // how long calls that were taken go on after a stop
+	Log    *slog.Logger
 }
 
 // Telephone places calls. It implements call.Dialer.

@@ -47,6 +47,7 @@ type rig struct {
 	lines     []*carillon.Sender
 	suspended bool
 	underWay  int // calls that are placed
+	placed    int // of a node, which has three at most
 }
 
 // TalkingAgent implements conversation.Agents.
@@ -140,6 +141,8 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 		},
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended, nil },
 		UnderWay:  func(context.Context, int64) (int, error) { return r.underWay, nil },
+		Placed:    func() int { return r.placed },
+		Most:      3,
 		Drain:     200 * time.Millisecond,
 	})
 	t.Cleanup(func() {
