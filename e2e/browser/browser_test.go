@@ -4,6 +4,7 @@ package browser
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"carillon/internal/app"
 	"carillon/internal/config"
 	"carillon/internal/need"
+	"carillon/internal/sip"
 	"carillon/internal/voice/voicetest"
 	"carillon/web"
 )
@@ -34,7 +37,7 @@ func TestPagesInABrowser(t *testing.T) {
 
 	services := httptest.NewServer(voicetest.NewServer(nil)) // which transcribe for agents
 	t.Cleanup(services.Close)
-	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}})
+	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
 	empty, printed := start(t, nil)
 	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
 	ctx, cancel := context.WithTimeout(t.Context(), 11*time.Minute)
@@ -48,13 +51,39 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	c := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=spec", "--test-concurrency=1"}, files...)...)
 	c.Dir = "../../web"
-	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CARILLON_VOICE="+services.URL, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
+	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CARILLON_VOICE="+services.URL, "CARILLON_TRUNK="+trunk(t), "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	} else if testing.Verbose() {
 		t.Logf("%s", out)
 	}
+}
+
+// trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses
+// the call with, or it answers.
+func trunk(t *testing.T) string {
+	t.Helper()
+	e, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
+		_ = in.Progress(180, "Ringing")
+		if code, err := strconv.Atoi(in.To[max(0, len(in.To)-3):]); err == nil && code >= 400 && code < 700 {
+			in.Refuse(code, "Because")
+			return
+		}
+		<-time.After(100 * time.Millisecond) // packets may overtake each other
+		if _, err := in.Answer(context.Background(), nil); err != nil {
+			t.Errorf("answer: %v", err)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e.Address().String()
 }
 
 // start runs the program until the test ends, with these settings besides, and returns the file that says where it is and what it

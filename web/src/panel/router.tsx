@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, retainSearchParams } from "@tanstack/react-router";
 import { setCompany } from "./api";
 import { inboxRoutes } from "./routes.inbox";
+import { lineRoutes } from "./routes.lines";
 import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
 import { sections } from "./shell/sections";
@@ -66,7 +67,7 @@ const base = createRoute({
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

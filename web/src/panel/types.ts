@@ -18,8 +18,10 @@ export interface User { id: string; email: string; name: string; role: Role; las
 export interface Agent {
   id?: string; name: string; language: string; engine: "builtin" | "openai" | "elevenlabs"; greeting: string; persona?: string; knowledge: string[]; tools: string[];
   openai?: { base_url: string; model: string; api_key?: string; temperature?: number }; elevenlabs?: { agent_id: string; api_key?: string; base_url?: string };
-  voice?: Voice; client_tools?: ClientTool[]; record: boolean; result: unknown[]; warning?: string;
+  voice?: Voice; client_tools?: ClientTool[]; record: boolean; voicemail?: string; result: Result[]; warning?: string;
 }
+/** Result is something that a call is to find out. */
+export interface Result { name: string; type: "text" | "number" | "boolean" | "choice"; choices?: string[]; question?: string }
 export interface Service { base_url: string; model?: string; api_key?: string }
 export interface Voice {
   speaker: "espeak" | "openai"; transcriber: "none" | "pocketsphinx" | "openai" | "vosk"; name?: string; speed: number; silence_ms: number;
@@ -72,3 +74,25 @@ export interface Update { v: number; conversation: Conversation; turns: Turn[] }
 export interface Passing { conversation_id: string; author: Author; name?: string; account_id?: string }
 /** Presence is the data of the event presence. */
 export interface Presence { account_id: string; name: string; present: boolean; away: boolean }
+
+export interface Breaker { state: "closed" | "open" | "half_open"; class: string | null; detail: string | null; since: string | null; until: string | null }
+/** Health is how a trunk responded when it was last asked. */
+export interface Health { at: string; responds: boolean; code: number; reason: string; ms: number; problem: "" | "unreachable" | "denied" }
+/** VoiceLine is a line in the list; Sender has its settings. */
+export interface VoiceLine {
+  id: string; number: string; provider: string; default: boolean; breaker: Breaker;
+  line: { trunk: string; caller_id: string; agent: string; max_concurrent: number; under_way: number | null; ring_timeout: string; health: Health | null };
+}
+/** LineSettings are those of a line with a trunk; others have none. The password is written and never read. */
+export interface LineSettings { trunk?: string; domain?: string; username?: string; password?: string; caller_id?: string; encrypt?: boolean | string; agent?: string; public?: string }
+export interface Sender {
+  id?: string; number: string; channel: "messaging" | "voice"; provider: string; default?: boolean; max_concurrent?: number; ring_timeout?: string; settings: LineSettings; breaker?: Breaker; [more: string]: unknown;
+}
+/** Step is a message between a line and its trunk in a test call. */
+export interface Step { after_ms: number; ours: boolean; code: number; text: string }
+export interface TestEnd { problem: string; code: number; detail: string; answered: boolean; talked_ms: number; packets: number; loud: boolean }
+/** PhoneCall is a call that the sandbox's phone got. */
+export interface PhoneCall {
+  id: string; call_id: string; number: string; from: string; suffix: string; at: string; answered_at: string | null; ended_at: string | null; code: number; keys: string; heard_ms: number;
+}
+export interface Phoned { data: PhoneCall[]; behaviours: { suffix: string; effect: string }[] }

@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import { Menu } from "@mantine/core";
 import { IconCheck, IconSearch, IconSelector } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -26,8 +27,8 @@ export function Nav({ search, shortcuts }: { search: () => void; shortcuts: () =
           return (
             <div key={s.text} role="group" aria-label={t[s.text]}>
               <div className="nav-group" aria-hidden="true">{t[s.text]}</div>
-              {pages.map(({ to, text, icon: Icon, count: Count }) => (
-                <Link key={to} to={to} className="nav-link"><Icon size={17} stroke={1.7} aria-hidden="true" />{t[text]}{Count && <Count />}</Link>
+              {pages.map(({ to, text, icon: Icon, count: Count, only: Only = Fragment }) => (
+                <Only key={to}><Link to={to} className="nav-link"><Icon size={17} stroke={1.7} aria-hidden="true" />{t[text]}{Count && <Count />}</Link></Only>
               ))}
             </div>
           );

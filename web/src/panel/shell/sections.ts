@@ -1,12 +1,13 @@
-import type { ComponentType } from "react";
-import { IconBook2, IconInbox, IconKey, IconMessageCircle, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
+import type { ComponentType, ReactNode } from "react";
+import { IconBook2, IconInbox, IconKey, IconMessageCircle, IconDeviceMobile, IconPhone, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
+import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
 
-export interface PageLink { to: string; text: ShellText; icon: Icon; needs?: string; keywords?: string; count?: ComponentType }
+export interface PageLink { to: string; text: ShellText; icon: Icon; needs?: string; keywords?: string; count?: ComponentType; only?: ComponentType<{ children: ReactNode }> }
 export interface Section { text: ShellText; pages: PageLink[] }
 
-/** sections are the groups of the navigation. A page that needs a permission is shown to who has it. */
+/** sections are the groups of the navigation. A page that needs a permission is shown to who has it; only decides whether the navigation has it. */
 export const sections: Section[] = [
   { text: "conversations", pages: [{ to: "/inbox", text: "inbox", icon: IconInbox, needs: "conversations:read", keywords: "chat messages visitors", count: Waiting }] },
   {
@@ -14,6 +15,8 @@ export const sections: Section[] = [
       { to: "/agents", text: "agents", icon: IconRobot, needs: "resources:read", keywords: "assistant engine persona playground" },
       { to: "/knowledge", text: "knowledge", icon: IconBook2, needs: "resources:read", keywords: "articles import search questions faq" },
       { to: "/widgets", text: "widgets", icon: IconMessageCircle, needs: "resources:read", keywords: "chat embed site design" },
+      { to: "/lines", text: "lines", icon: IconPhone, needs: "senders:read", keywords: "telephone voice trunk sip calls test" },
+      { to: "/sandbox", text: "sandbox", icon: IconDeviceMobile, needs: "notifications:read", keywords: "telephone test calls heard", only: IfSandbox },
     ],
   },
   {

@@ -1,0 +1,26 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { get, post } from "../../api";
+import { useCompany } from "../../session";
+import type { Phoned } from "../../types";
+
+export interface Asked { sender: string; agent_id: string; suffix: string; first_name: string }
+
+/** usePhone is what the sandbox's phone of this node got. It is asked often while a call is under way. */
+export function usePhone() {
+  const company = useCompany();
+  return useQuery({
+    queryKey: [company.id, "sandbox"], queryFn: ({ signal }) => get<Phoned>("/sandbox/calls", {}, signal),
+    refetchInterval: (q) => (q.state.data?.data.some((c) => !c.ended_at) ? 700 : 3000),
+  });
+}
+
+/** useCalling has an agent call the phone. */
+export function useCalling() {
+  const company = useCompany();
+  const client = useQueryClient();
+  return async (asked: Asked) => {
+    const made = await post<{ call_id: string; number: string }>("/sandbox/calls", asked);
+    void client.invalidateQueries({ queryKey: [company.id, "sandbox"] });
+    return made;
+  };
+}
