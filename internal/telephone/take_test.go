@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/audio"
 	"carillon/internal/sip"
 	"carillon/internal/store/chats"
 )
@@ -92,6 +93,27 @@ func TestACallToALineIsAnsweredByItsAgent(t *testing.T) {
 	}
 	if ncc := within(heard(), noise("Hello, this is Robin.")); ncc < 0.5 {
 		t.Errorf("the greeting is heard by %.3f", ncc)
+	}
+}
+
+func TestCallsAreNotTurnedAwayForTheTalksInBrowsers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	r.trunked("127.0.0.1", theAgent)
+	from := caller(t)
+	for _, number := range []string{"34600110077", "34600110078"} {
+		c, heard, err := r.ring(from, lineNumber, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.HangUp(t.Context())
+		time.Sleep(700 * time.Millisecond)
+		if audio.RMS(heard()) < 50 || r.Taken() == 0 {
+			t.Errorf("%s is not talked with, %d calls", number, r.Taken())
+		}
+	}
+	if r.Taken() != 2 {
+		t.Errorf("%d calls at once", r.Taken())
 	}
 }
 

@@ -223,7 +223,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	why := ""
 	s, err := p.o.Voices.Open(ctx, voice.Start{
 		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
-		Variables: p.call.Contact, Language: p.agent.Language,
+		Variables: p.call.Contact, Language: p.agent.Language, Counted: true,
 		Stop: p.stop(),
 		Show: func(x voice.Event) {
 			switch x.Kind {

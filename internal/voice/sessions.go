@@ -44,7 +44,7 @@ type Options struct {
 	Nodes        Nodes // nil: there is one node
 	Log          *slog.Logger
 	Observer     Observer // default: nobody
-	Most         int      // talks at once on this node; default 300
+	Most         int      // talks at once on this node but those that are Counted; default 300
 }
 
 // Sessions are the talks of this node.
@@ -84,6 +84,9 @@ type Start struct {
 	// Stop is called when the person wants to be called no more, by words or the key 9; nil: that is no wish here.
 	Stop  func(ctx context.Context) error
 	Voice *agent.Voice // replaces the agent's; nil: the agent's
+	// Counted says that who opens the talk bounds how many of them there are, before somebody is there: a call that was answered is not
+	// turned away.
+	Counted bool
 }
 
 // Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back, before
@@ -97,14 +100,16 @@ func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	x := newSession(s, start, talk)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open >= s.o.Most {
+	if !start.Counted && s.open >= s.o.Most {
 		return nil, &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 10, Details: carillon.Details{
 			{Key: "reason", Value: "Too many people are talking on this node"},
 		}}
 	}
 	s.replace(x.key())
 	s.live[x.key()] = x
-	s.open++
+	if !start.Counted {
+		s.open++
+	}
 	if s.o.Nodes != nil {
 		go s.opened(context.WithoutCancel(ctx), x.key())
 	}
@@ -125,7 +130,9 @@ func (s *Sessions) closed(x *Session) {
 	if s.live[x.key()] == x {
 		delete(s.live, x.key())
 	}
-	s.open--
+	if !x.start.Counted {
+		s.open--
+	}
 }
 
 // Talking reports whether somebody talks in a conversation on this node.
