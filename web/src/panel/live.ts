@@ -1,7 +1,7 @@
 // One stream of what happens in the company's inbox, for the whole page. Whoever shows something of it subscribes; it is open while
 // somebody does. A broken stream is opened again after a pause and goes on behind the last event that came.
 import { eventParser } from "../shared/events";
-import { address, Problem, problemOf } from "./api";
+import { address, Problem, problemOf, type Query } from "./api";
 
 export type LiveEvent = { event: string; data: unknown };
 export type LiveState = "off" | "connecting" | "open" | "broken";
@@ -18,7 +18,7 @@ export class Live {
   private stop?: AbortController;
   private wake: () => void = () => {};
 
-  constructor(private readonly path: string) {
+  constructor(private readonly path: string, private readonly query: Query = {}) {
     window.addEventListener("online", () => this.wake());
   }
 
@@ -97,7 +97,7 @@ export class Live {
     if (this.last) headers["Last-Event-ID"] = this.last;
     let timer = setTimeout(() => quiet.abort(), silence);
     try {
-      const r = await fetch(address(this.path), { headers, signal: both, credentials: "same-origin" });
+      const r = await fetch(address(this.path, this.query), { headers, signal: both, credentials: "same-origin" });
       if (!r.ok || !r.body) throw await problemOf(r);
       opened();
       const reader = r.body.getReader();
@@ -126,3 +126,6 @@ export class Live {
 
 /** inbox is the stream of the company's conversations. */
 export const inbox = new Live("/inbox/events");
+
+/** calls is the stream of the company's telephone calls. */
+export const calls = new Live("/events", { topic: "calls" });

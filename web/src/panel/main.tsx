@@ -7,7 +7,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { onDenied, onSignedOut } from "./api";
 import { currentLanguage, setLanguage } from "./i18n";
-import { inbox } from "./live";
+import { calls, inbox } from "./live";
 import { router } from "./router";
 import { nextOf } from "./next";
 import { meQuery, queries } from "./session";
@@ -30,11 +30,11 @@ onSignedOut(() => {
 
 onDenied(() => void queries.invalidateQueries(meQuery));
 
-// Another company is another inbox.
+// Another company has other conversations and calls.
 let company: string | undefined;
 router.subscribe("onResolved", () => {
   const now = (router.state.location.search as { company?: string }).company;
-  if (company !== now && company !== undefined) inbox.restart();
+  if (company !== now && company !== undefined) for (const stream of [inbox, calls]) stream.restart();
   company = now;
 });
 

@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBook2, IconInbox, IconKey, IconMessageCircle, IconDeviceMobile, IconPhone, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconInbox, IconKey, IconMessageCircle, IconDeviceMobile, IconPhone, IconPhoneCall, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -9,7 +9,12 @@ export interface Section { text: ShellText; pages: PageLink[] }
 
 /** sections are the groups of the navigation. A page that needs a permission is shown to who has it; only decides whether the navigation has it. */
 export const sections: Section[] = [
-  { text: "conversations", pages: [{ to: "/inbox", text: "inbox", icon: IconInbox, needs: "conversations:read", keywords: "chat messages visitors", count: Waiting }] },
+  {
+    text: "conversations", pages: [
+      { to: "/inbox", text: "inbox", icon: IconInbox, needs: "conversations:read", keywords: "chat messages visitors", count: Waiting },
+      { to: "/calls", text: "calls", icon: IconPhoneCall, needs: "notifications:read", keywords: "telephone phone voice recordings transcripts" },
+    ],
+  },
   {
     text: "setup", pages: [
       { to: "/agents", text: "agents", icon: IconRobot, needs: "resources:read", keywords: "assistant engine persona playground" },

@@ -1,0 +1,70 @@
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { absolute } from "../../format";
+import { Card } from "../../ui/parts";
+import { clock, time } from "./format";
+import { pageTexts, type PageTexts } from "./pageTexts";
+import { reasonText, stateText, texts, type CallTexts } from "./texts";
+import { underWay, waits, type Call, type Try } from "./types";
+
+export interface Step { at?: string; text: string; more?: string; tone?: "ok" | "warn" | "danger" | "accent"; wait?: boolean }
+
+const tones: Record<string, Step["tone"]> = { completed: "ok", busy: "warn", no_answer: "warn", rejected: "warn", voicemail: "warn", failed: "danger" };
+
+/** Timeline is what happened to a call, in plain words. */
+export function Timeline({ call }: { call: Call }) {
+  const t = useTexts(texts);
+  const p = useTexts(pageTexts);
+  const language = useLanguage();
+  return (
+    <Card title={p.timeline}>
+      <ol className="calls-timeline">
+        {stepsOf(call, t, p, language).map((s, i) => (
+          <li key={i} data-tone={s.tone} data-wait={s.wait ? "yes" : undefined}>
+            <span>{s.text}{s.more && <span className="small muted">{s.more}</span>}</span>
+            {s.at && <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>{time(s.at, language, true)}</time>}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** stepsOf are the steps of a call, the first one first. */
+export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): Step[] {
+  const steps: Step[] = [{ at: c.created_at, text: p.requested }];
+  if (c.scheduled_time) steps.push({ text: fill(p.scheduledFor, { time: time(c.scheduled_time, language) }), wait: c.state === "scheduled" });
+  let counted = 0;
+  for (const x of c.tries) {
+    if (x.counts || !x.ended_at) counted++;
+    attempt(steps, x, counted, c, t, p);
+  }
+  if (c.state === "canceled" && c.tries[c.tries.length - 1]?.state !== "canceled") steps.push({ at: c.ended_at, text: p.canceledAt });
+  if (c.state === "skipped") steps.push({ at: c.ended_at, text: p.skippedAt, more: reasonText(t, c.reason), tone: "warn" });
+  if (waits(c.state) && c.due_at) steps.push(waiting(c, p, language));
+  return steps;
+}
+
+function attempt(steps: Step[], x: Try, n: number, c: Call, t: CallTexts, p: PageTexts): void {
+  steps.push({ at: x.dialed_at, text: n > 1 || c.tries.length > 1 ? fill(p.dialedN, { n }) : p.dialed, tone: underWay(x.state) && !x.ringing_at ? "accent" : undefined });
+  if (x.ringing_at) steps.push({ at: x.ringing_at, text: p.rang, tone: x.state === "ringing" ? "accent" : undefined });
+  if (x.answered_at) steps.push({ at: x.answered_at, text: p.answered, more: x.ended_at && c.answered_by ? t[c.answered_by as "human"] : undefined, tone: x.state === "in_progress" ? "accent" : undefined });
+  if (!x.ended_at) return;
+  const fault = !x.counts && x.state === "failed" && x.reason !== "line_unavailable";
+  const text = fault ? p.fault : [stateText(t, x.state), x.cause && !x.answered_at ? x.cause : ""].filter(Boolean).join(": ");
+  const last = c.ended_at && x === c.tries[c.tries.length - 1];
+  const more = [
+    fault ? x.cause : "", x.answered_at ? fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) }) : "", reasonText(t, x.reason),
+    last && c.ended_by ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "", fault ? p.noAttempt : "", (fault || x.state === "failed") && x.detail && x.detail !== x.cause ? x.detail : "",
+  ].filter(Boolean).join(" · ");
+  steps.push({ at: x.ended_at, text, more, tone: fault ? "warn" : tones[x.state] });
+}
+
+/** waiting is what a call that is not under way waits for. */
+function waiting(c: Call, p: PageTexts, language: string): Step {
+  const due = Date.parse(c.due_at!);
+  if (due <= Date.now()) return { text: p.waitsLine, wait: true };
+  const at = { time: time(c.due_at!, language) };
+  if (c.tries.length > 0) return { text: fill(p.next, at), wait: true };
+  const asked = Date.parse(c.scheduled_time ?? c.created_at);
+  return { text: fill(due > asked + 1000 ? p.waitsHours : p.waitsTime, at), wait: true };
+}
