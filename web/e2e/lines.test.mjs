@@ -151,6 +151,22 @@ describe("voice lines", () => {
     }
   });
 
+  it("are not tried outside of the calling hours without a question", async (t) => {
+    const { c, p } = await opened(t, "/lines/demo-line");
+    const bodies = [];
+    await c.route("**/test-call*", (route) => {
+      bodies.push(route.request().postDataJSON());
+      return bodies.length > 1 ? route.fallback() : route.fulfill({ status: 409, json: { error: "conflict", message: "The company's calling hours have not begun", details: { reason: "outside_hours", opens_at: "2030-01-07T09:00:00Z" } } });
+    });
+    const test = await tryLine(p, "34600110013");
+    const question = p.getByRole("dialog", { name: "Call outside the calling hours?" });
+    await question.getByText(/Jan 7, 2030/).waitFor();
+    await question.getByRole("button", { name: "Call now" }).click();
+    await test.getByRole("status").getByText("The call was declined").waitFor();
+    await test.getByText("The line works: the trunk passed the call on.").waitFor();
+    assert.deepEqual(bodies.map((b) => b.outside_hours), [undefined, true]);
+  });
+
   it("are shown and not changed to who may only read", async (t) => {
     await call("POST", "/panel/v1/users", token, { email: "reader@lines.test", name: "Rita", password: "a-long-enough-password", role: "viewer" });
     const { c, p } = await opened(t, "/lines/demo-line", {}, ["reader@lines.test", "a-long-enough-password"]);
@@ -164,15 +180,66 @@ describe("voice lines", () => {
   });
 });
 
+describe("an agent in calls", () => {
+  it("has questions and words for machines, with errors at their fields, and phones the sandbox", async (t) => {
+    const { id } = await call("POST", "/panel/v1/agents", token, { name: "Nadia", language: "en", engine: "builtin", greeting: "Hello {{first_name}}.", tools: ["hang_up"], record: true });
+    t.after(() => call("DELETE", "/panel/v1/agents/" + id, token));
+    const { c, p } = await opened(t, "/agents/" + id);
+    const calls = p.getByRole("region", { name: "Telephone calls" });
+    await calls.getByLabel("On answering machines").fill("Please call us back.");
+    await calls.getByRole("button", { name: "Add a field" }).click();
+    let field = calls.getByRole("group", { name: "Field 1" });
+    await field.getByLabel("Name").fill("Comes?");
+    await p.keyboard.press("Control+s");
+    await calls.getByText("Must be a word such as confirmed").waitFor();
+    field = calls.getByRole("group", { name: "Comes?" });
+    await field.getByLabel("Name").fill("comes");
+    field = calls.getByRole("group", { name: "comes" });
+    await field.getByRole("combobox", { name: "Type" }).click();
+    await p.getByRole("option", { name: "One of several" }).click();
+    await field.getByLabel("Answers").fill("today");
+    await p.keyboard.press("Enter");
+    await field.getByLabel("Answers").fill("tomorrow");
+    await p.keyboard.press("Enter");
+    await field.getByLabel("Question").fill("When do you come?");
+    await calls.getByRole("button", { name: "Add a field" }).click();
+    await calls.getByRole("group", { name: "Field 2" }).getByLabel("Name").fill("first");
+    await calls.getByRole("button", { name: "Move the field first up" }).click();
+    await calls.getByRole("button", { name: "Remove the field first" }).click();
+    await p.keyboard.press("Control+s");
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    const stored = await call("GET", "/panel/v1/agents/" + id, token);
+    assert.deepEqual([stored.voicemail, stored.result], ["Please call us back.", [{ name: "comes", type: "choice", choices: ["today", "tomorrow"], question: "When do you come?" }]]);
+    await accessible(p, "the calls of an agent");
+    await calls.scrollIntoViewIfNeeded();
+    await shot(p, "panel-agent-calls");
+
+    const play = p.getByRole("region", { name: "Try it" });
+    await play.getByText("Phone", { exact: true }).click();
+    await play.getByRole("combobox", { name: "The phone" }).click();
+    await p.getByRole("option", { name: /presses 1 whenever/ }).click();
+    await play.getByRole("button", { name: "Call", exact: true }).click();
+    await play.getByText(/When do you come\?/).first().waitFor();
+    await play.getByText("What it found out").waitFor({ timeout: 60_000 });
+    await play.locator("dd", { hasText: "today" }).waitFor();
+    await play.getByRole("button", { name: /^What it heard/ }).waitFor();
+    await accessible(p, "a call to the sandbox's phone");
+    await play.scrollIntoViewIfNeeded();
+    await shot(p, "panel-agent-phone");
+    c.check();
+  });
+});
+
 describe("the sandbox's phone", () => {
   it("is called, presses a key, and plays what it heard", async (t) => {
     const { c, p } = await opened(t, "/sandbox");
     await p.getByRole("combobox", { name: "The phone", exact: true }).click();
     await p.getByRole("option", { name: /presses 1 whenever/ }).click();
     await p.getByRole("button", { name: "Call", exact: true }).click();
-    const row = p.getByRole("list", { name: "Calls it got" }).getByRole("listitem").first();
-    await row.getByText(/0018$/).waitFor();
-    await row.getByText("Talks").waitFor();
+    const list = p.getByRole("list", { name: "Calls it got" });
+    await list.getByText("Talks").waitFor();
+    const row = list.getByRole("listitem").first();
+    await row.locator(".row-title", { hasText: /0018$/ }).waitFor();
     await row.getByText("Answered").waitFor({ timeout: 60_000 });
     await row.getByText(/^Pressed 1/).waitFor();
     await row.getByRole("button", { name: /^What it heard/ }).click();

@@ -6,6 +6,7 @@ import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { Card, Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
 import { texts } from "./texts";
 import { VoiceForm } from "./VoiceForm";
@@ -49,6 +50,7 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
           <Textarea label={t.greeting} description={t.greetingHelp} autosize minRows={2} value={a.greeting} onChange={(e) => set({ greeting: e.currentTarget.value })} error={error("greeting")} />
         </div>
       </Card>
+      {a.engine !== "elevenlabs" && <CallForm draft={draft} />}
       {a.engine !== "elevenlabs" && <ClientTools draft={draft} />}
     </div>
   );

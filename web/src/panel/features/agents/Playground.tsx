@@ -6,6 +6,8 @@ import { fill, useTexts } from "../../i18n";
 import type { Agent, Played } from "../../types";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
+import { useLines } from "../lines/useLines";
+import { callTexts } from "./callTexts";
 import { texts } from "./texts";
 import { voiceTexts } from "./voiceTexts";
 import "./playground.css";
@@ -14,17 +16,20 @@ type Said = { contact: true; text: string } | { contact: false; text: string; pl
 
 const most = 50; // turns that the server takes
 
+const PhoneTest = lazy(() => import("./PhoneTest"));
 const TalkTest = lazy(() => import("./TalkTest"));
 
-/** Playground is where an agent is tried: in writing as the form has it, or aloud. */
+/** Playground is where an agent is tried: in writing as the form has it, aloud, or by the sandbox's phone. */
 export function Playground({ agent, stored, changed }: { agent: Agent; stored: Agent; changed: boolean }) {
   const t = useTexts(texts);
   const v = useTexts(voiceTexts);
+  const c = useTexts(callTexts);
+  const lines = (useLines(false).data ?? []).filter((l) => l.provider === "sandbox");
   const [mode, setMode] = useState("type");
   return (
     <section className="card playground" aria-label={t.try}>
-      <header><h2>{t.try}</h2><SegmentedControl size="xs" aria-label={v.how} value={mode} onChange={setMode} data={[{ value: "type", label: v.type }, { value: "talk", label: v.talk }]} /></header>
-      {mode === "type" ? <Written agent={agent} /> : <Suspense fallback={<Loader size="sm" m="auto" />}><TalkTest agent={stored} changed={changed} /></Suspense>}
+      <header><h2>{t.try}</h2><SegmentedControl size="xs" aria-label={v.how} value={mode} onChange={setMode} data={[{ value: "type", label: v.type }, { value: "talk", label: v.talk }, ...(lines.length ? [{ value: "phone", label: c.phone }] : [])]} /></header>
+      {mode === "type" ? <Written agent={agent} /> : <Suspense fallback={<Loader size="sm" m="auto" />}>{mode === "talk" ? <TalkTest agent={stored} changed={changed} /> : <PhoneTest agent={stored} changed={changed} lines={lines} />}</Suspense>}
     </section>
   );
 }

@@ -1,6 +1,7 @@
-import { useState } from "react";
 import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { address } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -30,7 +31,7 @@ export function PhoneCallRow({ call: c }: { call: PhoneCall }) {
   return (
     <li className="phone-call">
       <div className="phone-call-head">
-        <span className="row-title">{c.number}</span>
+        {c.call_id ? <Link className="row-title" to="/calls/$id" params={{ id: c.call_id }}>{c.number}</Link> : <span className="row-title">{c.number}</span>}
         <PhoneCallState call={c} />
         {c.keys && <Tag>{fill(t.pressed, { keys: c.keys })}</Tag>}
         {!c.call_id && <Tag>{t.test}</Tag>}

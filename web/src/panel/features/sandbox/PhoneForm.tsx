@@ -9,7 +9,7 @@ import { doesOf, texts } from "./texts";
 import { useCalling, usePhone } from "./usePhone";
 
 /** PhoneForm has an agent call the sandbox's phone. agents has one where the page is about that one. */
-export function PhoneForm({ lines, agents, called, busy }: { lines: VoiceLine[]; agents: Agent[]; called: (c: { call_id: string; number: string }) => void; busy?: boolean }) {
+export function PhoneForm({ lines, agents, called }: { lines: VoiceLine[]; agents: Agent[]; called: (c: { call_id: string; number: string }) => void }) {
   const t = useTexts(texts);
   const call = useCalling();
   const behaviours = usePhone().data?.behaviours ?? [];
@@ -36,7 +36,7 @@ export function PhoneForm({ lines, agents, called, busy }: { lines: VoiceLine[];
       {agents.length > 1 && <Select label={t.agent} allowDeselect={false} searchable data={agents.map((a) => ({ value: a.id!, label: a.name }))} value={agent} onChange={(v) => setAgent(v ?? agent)} />}
       <Select label={t.does} allowDeselect={false} maxDropdownHeight={320} data={[{ value: "", label: doesOf(t, "") }, ...behaviours.map((b) => ({ value: b.suffix, label: `${doesOf(t, b.suffix, b.effect)} (…${b.suffix})` }))]} value={suffix} onChange={(v) => setSuffix(v ?? suffix)} />
       <TextInput label={t.name} description={t.nameHelp} maxLength={100} value={name} onChange={(e) => setName(e.currentTarget.value)} />
-      <div><Button type="submit" loading={sending} disabled={busy} leftSection={<IconPhoneCall size={16} />}>{t.call}</Button></div>
+      <div><Button type="submit" loading={sending} leftSection={<IconPhoneCall size={16} />}>{t.call}</Button></div>
     </form>
   );
 }
