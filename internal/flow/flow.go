@@ -1,7 +1,13 @@
-// Package flow is the conversations that a company lays out in steps: their definitions.
+// Package flow is the conversations that a company lays out in steps: their definitions, and how a run of one goes on. It has no
+// clock and no connections: Program.Advance computes what follows, and package conversation stores and does it.
 package flow
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
 	"carillon/internal/resource"
 )
 
@@ -13,26 +19,73 @@ type Flow struct {
 	Steps   []Step  `json:"steps"`
 }
 
-// Trigger is what starts a flow: the name_event of a notification. Without one nothing starts it.
+// Trigger is what starts a flow, each of them by itself. Without one only a test run in the panel starts it.
 type Trigger struct {
-	Event string `json:"event,omitempty"`
+	Event    string   `json:"event,omitempty"`    // name_event of a notification: the recipient's first reply, or the answered call
+	Keywords []string `json:"keywords,omitempty"` // a message that is one of them, whatever its case and accents
+	Widget   string   `json:"widget,omitempty"`   // a conversation that begins in the widget of this name or id
+	Inbound  bool     `json:"inbound,omitempty"`  // a message on WhatsApp that nothing else answers
 }
 
-// Step is one of Say, Ask, If and Handoff; Choices belong to Ask, Then and Else to If.
+// Step is one of Say, Ask, If, Set, HTTP, Wait, SendTemplate, PlaceCall, Goto, Handoff and End. The other fields belong to one of them.
 type Step struct {
-	Say     string   `json:"say,omitempty"`
+	ID string `json:"id,omitempty"` // that a goto names
+
+	Say string `json:"say,omitempty"`
+
 	Ask     string   `json:"ask,omitempty"` // the variable that keeps the response
 	Choices []string `json:"choices,omitempty"`
-	If      string   `json:"if,omitempty"` // a condition
-	Then    []Step   `json:"then,omitempty"`
-	Else    []Step   `json:"else,omitempty"`
-	Handoff string   `json:"handoff,omitempty"` // to whom
+	Accept  string   `json:"accept,omitempty"`  // text (default), number, email, phone, date or yes_no
+	Retry   string   `json:"retry,omitempty"`   // said where a response does not fit; default: in the language of the conversation
+	Retries *int     `json:"retries,omitempty"` // how often it is asked again before a teammate takes over; default 2
+
+	If   string `json:"if,omitempty"` // a condition
+	Then []Step `json:"then,omitempty"`
+	Else []Step `json:"else,omitempty"`
+
+	Set          map[string]string `json:"set,omitempty"`
+	HTTP         *HTTP             `json:"http,omitempty"`
+	Wait         string            `json:"wait,omitempty"` // 30s, 15m, 2h or 3d
+	SendTemplate *SendTemplate     `json:"send_template,omitempty"`
+	PlaceCall    *PlaceCall        `json:"place_call,omitempty"`
+	Goto         string            `json:"goto,omitempty"`    // the id of a step
+	Handoff      string            `json:"handoff,omitempty"` // to whom, or why
+	End          bool              `json:"end,omitempty"`     // the flow is over, and the conversation resolved
+}
+
+// HTTP is a request to a server of the company.
+type HTTP struct {
+	Method  string            `json:"method"` // GET (default), POST, PUT, PATCH or DELETE
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+	Save    map[string]string `json:"save,omitempty"`   // variables, each with the path of its value in a JSON response, such as order.items.0.name
+	Status  string            `json:"status,omitempty"` // the variable that gets the HTTP status
+}
+
+// SendTemplate is a notification to the contact.
+type SendTemplate struct {
+	Name      string            `json:"name"`
+	Language  string            `json:"language"`
+	Sender    string            `json:"sender,omitempty"` // default: the company's
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+// PlaceCall is a phone call to the contact.
+type PlaceCall struct {
+	Agent string `json:"agent"`
+	Line  string `json:"line,omitempty"` // default: the company's
 }
 
 const (
-	maxSteps = 500 // branches included
-	maxDepth = 20  // of branches
-	maxEvent = 255 // of a notification's name_event
+	maxSteps    = 500 // branches included
+	maxDepth    = 20  // of branches
+	maxEvent    = 255 // bytes of a notification's name_event
+	maxKeywords = 50
+	maxChoices  = 10 // a list of WhatsApp holds no more
+	maxRetries  = 10
+	maxWait     = 60 * 24 * time.Hour
+	maxFields   = 50 // of a map
 )
 
 // Kind describes flows.
@@ -43,51 +96,196 @@ func Kind() resource.Kind {
 // Key implements resource.Resource.
 func (f *Flow) Key() (id, name *string) { return &f.ID, &f.Name }
 
+// References implements resource.Referrer.
+func (f *Flow) References() []resource.Reference {
+	all := []resource.Reference{{Field: "trigger.widget", Kind: "widget", To: &f.Trigger.Widget}}
+	each("steps", f.Steps, func(at string, s *Step) {
+		if s.PlaceCall != nil {
+			all = append(all, resource.Reference{Field: at + ".place_call.agent", Kind: "agent", To: &s.PlaceCall.Agent})
+		}
+	})
+	return all
+}
+
+// each visits steps and those of their branches, in order, each with its path.
+func each(field string, steps []Step, visit func(at string, s *Step)) {
+	for i := range steps {
+		at := resource.Index(field, i)
+		visit(at, &steps[i])
+		each(at+".then", steps[i].Then, visit)
+		each(at+".else", steps[i].Else, visit)
+	}
+}
+
 // Validate implements resource.Resource.
 func (f *Flow) Validate() error {
-	var c resource.Check
-	c.UUID("id", &f.ID)
-	c.Name("name", f.Name)
-	c.That(len(f.Trigger.Event) <= maxEvent, "trigger.event", "Must have at most 255 bytes")
+	v := validation{ids: map[string]bool{}}
+	v.UUID("id", &f.ID)
+	v.Name("name", f.Name)
+	v.trigger(&f.Trigger)
 	f.Steps = resource.List(f.Steps)
-	c.That(count(f.Steps) <= maxSteps, "steps", "Must hold at most 500 steps, those of branches included")
-	steps(&c, "steps", f.Steps, 1)
-	return c.Err()
-}
-
-func count(steps []Step) int {
-	n := len(steps)
-	for _, s := range steps {
-		n += count(s.Then) + count(s.Else)
-	}
-	return n
-}
-
-func steps(c *resource.Check, field string, all []Step, depth int) {
-	c.That(depth <= maxDepth, field, "Must be nested at most 20 deep")
-	for i := range all {
-		all[i].validate(c, resource.Index(field, i), depth)
-	}
-}
-
-func (s *Step) validate(c *resource.Check, at string, depth int) {
-	given := 0
-	for _, x := range []struct{ name, text string }{{"say", s.Say}, {"ask", s.Ask}, {"if", s.If}, {"handoff", s.Handoff}} {
-		if x.text != "" {
-			given++
-			c.Required(at+"."+x.name, x.text)
+	n := 0
+	each("steps", f.Steps, func(at string, s *Step) {
+		n++
+		if s.ID != "" {
+			v.Identifier(at+".id", s.ID)
+			v.That(!v.ids[s.ID], at+".id", "Names two steps")
+			v.ids[s.ID] = true
 		}
+	})
+	v.That(n <= maxSteps, "steps", "Must hold at most 500 steps, those of branches included")
+	v.steps("steps", f.Steps, 1)
+	return v.Err()
+}
+
+// validation checks a flow.
+type validation struct {
+	resource.Check
+	ids map[string]bool
+}
+
+func (v *validation) trigger(t *Trigger) {
+	v.That(len(t.Event) <= maxEvent, "trigger.event", "Must have at most 255 bytes")
+	v.That(len(t.Keywords) <= maxKeywords, "trigger.keywords", "Must have at most 50 entries")
+	for i, k := range t.Keywords {
+		v.Name(resource.Index("trigger.keywords", i), k)
+		v.That(Plain(k) != "", resource.Index("trigger.keywords", i), "Must hold a letter or a digit")
 	}
-	if given != 1 {
-		c.That(false, at, "Must hold exactly one of say, ask, if and handoff in each step")
+}
+
+func (v *validation) steps(field string, all []Step, depth int) {
+	v.That(depth <= maxDepth, field, "Must be nested at most 20 deep")
+	for i := range all {
+		v.step(resource.Index(field, i), &all[i], depth)
+	}
+}
+
+// kindNames are what a step may be, in the order in which an error names them.
+var kindNames = []string{"say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff", "end"} //nolint:gochecknoglobals // read only
+
+// kinds are those that a step is; a valid step is one.
+func (s *Step) kinds() []string {
+	given := map[string]bool{
+		"say": s.Say != "", "ask": s.Ask != "", "if": s.If != "", "set": s.Set != nil, "http": s.HTTP != nil, "wait": s.Wait != "",
+		"send_template": s.SendTemplate != nil, "place_call": s.PlaceCall != nil, "goto": s.Goto != "", "handoff": s.Handoff != "", "end": s.End,
+	}
+	return slices.DeleteFunc(slices.Clone(kindNames), func(k string) bool { return !given[k] })
+}
+
+// Kind is what a valid step is: say, ask, …
+func (s *Step) Kind() string { return s.kinds()[0] }
+
+func (v *validation) step(at string, s *Step, depth int) {
+	kinds := s.kinds()
+	if len(kinds) != 1 {
+		last := len(kindNames) - 1
+		v.That(false, at, "Must hold exactly one of "+strings.Join(kindNames[:last], ", ")+" and "+kindNames[last]+" in each step")
 		return
 	}
-	c.That(s.Ask != "" || len(s.Choices) == 0, at+".choices", "Belongs to a step with ask")
-	for i, choice := range s.Choices {
-		c.Required(resource.Index(at+".choices", i), choice)
+	kind := kinds[0]
+	v.That(kind == "ask" || s.Choices == nil && s.Accept == "" && s.Retry == "" && s.Retries == nil, at, "Must hold choices, accept, retry and retries only with ask")
+	v.That(kind == "if" || len(s.Then) == 0, at+".then", "Belongs to a step with if")
+	v.That(kind == "if" || len(s.Else) == 0, at+".else", "Belongs to a step with if")
+	switch kind {
+	case "say":
+		v.text(at+".say", s.Say)
+	case "ask":
+		v.ask(at, s)
+	case "if":
+		v.text(at+".if", s.If)
+		_, err := condition(s.If)
+		v.That(err == nil, at+".if", "Must be a condition such as received == 'no'"+reason(err))
+	case "set":
+		v.fields(at+".set", s.Set, true)
+	case "http":
+		v.http(at+".http", s.HTTP)
+	case "wait":
+		d, err := duration(s.Wait)
+		v.That(err == nil && d >= time.Second && d <= maxWait, at+".wait", "Must be a time such as 30s, 15m, 2h or 3d, from 1 second to 60 days")
+	case "send_template":
+		v.Name(at+".send_template.name", s.SendTemplate.Name)
+		v.Name(at+".send_template.language", s.SendTemplate.Language)
+		v.fields(at+".send_template.variables", s.SendTemplate.Variables, false)
+	case "place_call":
+		v.Required(at+".place_call.agent", s.PlaceCall.Agent)
+	case "goto":
+		v.That(v.ids[s.Goto], at+".goto", "Must be the id of a step of this flow")
+	case "handoff":
+		v.text(at+".handoff", s.Handoff)
 	}
-	c.That(s.If != "" || len(s.Then) == 0, at+".then", "Belongs to a step with if")
-	c.That(s.If != "" || len(s.Else) == 0, at+".else", "Belongs to a step with if")
-	steps(c, at+".then", s.Then, depth+1)
-	steps(c, at+".else", s.Else, depth+1)
+	v.steps(at+".then", s.Then, depth+1)
+	v.steps(at+".else", s.Else, depth+1)
+}
+
+func (v *validation) ask(at string, s *Step) {
+	v.variable(at+".ask", s.Ask)
+	v.That(len(s.Choices) <= maxChoices, at+".choices", "Must have at most 10 entries")
+	seen := map[string]bool{}
+	for i, choice := range s.Choices {
+		field := resource.Index(at+".choices", i)
+		v.Name(field, choice)
+		v.That(!seen[Plain(choice)], field, "Must differ from the other choices by more than case and accents")
+		seen[Plain(choice)] = true
+	}
+	v.That(len(s.Choices) == 0 || s.Accept == "", at+".accept", "Must not stand together with choices")
+	if s.Accept != "" {
+		v.Choice(at+".accept", &s.Accept, accepts...)
+	}
+	if s.Retry != "" {
+		v.text(at+".retry", s.Retry)
+	}
+	v.That(s.Retries == nil || *s.Retries >= 0 && *s.Retries <= maxRetries, at+".retries", "Must be from 0 to 10")
+}
+
+func (v *validation) http(at string, h *HTTP) {
+	v.Choice(at+".method", &h.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
+	v.Required(at+".url", h.URL)
+	v.That(strings.HasPrefix(h.URL, "https://") || strings.HasPrefix(h.URL, "http://"), at+".url", "Must begin with https:// or http://")
+	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(h.URL, "https://"), "http://"), "/")
+	v.That(!strings.Contains(host, "{{"), at+".url", "Must name its host: placeholders may stand after it")
+	v.fields(at+".headers", h.Headers, false)
+	v.fields(at+".save", h.Save, true)
+	v.That(len(h.Body) == 0 || h.Method != "GET", at+".body", "Must not stand with the method GET")
+	v.Text(at+".body", h.Body)
+	if h.Status != "" {
+		v.variable(at+".status", h.Status)
+	}
+}
+
+// text demands a text that a person can read at once.
+func (v *validation) text(field, text string) {
+	v.Required(field, text)
+	v.That(len([]rune(text)) <= maxSaid, field, "Must have at most 4,000 characters")
+}
+
+func (v *validation) fields(field string, all map[string]string, variables bool) {
+	v.That(len(all) <= maxFields, field, "Must have at most 50 entries")
+	for name, value := range all {
+		if variables {
+			v.variable(field+"."+name, name)
+		}
+		v.That(len(value) <= maxValue, field+"."+name, "Must have at most "+strconv.Itoa(maxValue)+" bytes")
+	}
+}
+
+// variable demands the name of a variable.
+func (v *validation) variable(field, name string) {
+	v.That(ValidVariable(name), field, "Must be a word of letters, digits and _, such as order_id")
+}
+
+func reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return " (" + first + ")"
+}
+
+// duration reads a time such as 30s, 15m, 2h or 3d.
+func duration(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err //nolint:gosec // at most 65,535
+	}
+	return time.ParseDuration(s)
 }

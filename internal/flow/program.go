@@ -1,0 +1,81 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/expr-lang/expr/vm"
+)
+
+// Program is a flow in the form in which it runs: its steps in one list, each with the one that follows. Place numbers of the same
+// definition are always the same.
+type Program struct {
+	places []place
+	name   string
+}
+
+// place is a step, or where step is nil only the way to the next.
+type place struct {
+	step      *Step
+	path      string // steps.2.then.0
+	next      int
+	otherwise int // where the condition does not hold
+	condition *vm.Program
+}
+
+// Compile returns the program of a valid flow.
+func Compile(f *Flow) (*Program, error) {
+	p := &Program{name: f.Name}
+	ids := map[string]int{}
+	if err := p.add("steps", f.Steps, ids); err != nil {
+		return nil, err
+	}
+	for i := range p.places {
+		x := &p.places[i]
+		if x.step == nil || x.step.Goto == "" {
+			continue
+		}
+		to, ok := ids[x.step.Goto]
+		if !ok {
+			return nil, fmt.Errorf("%s: there is no step %s", x.path, x.step.Goto)
+		}
+		x.next = to
+	}
+	return p, nil
+}
+
+func (p *Program) add(field string, steps []Step, ids map[string]int) error {
+	for i := range steps {
+		s := &steps[i]
+		at, x := len(p.places), place{step: s, path: fmt.Sprintf("%s.%d", field, i), next: len(p.places) + 1}
+		if s.ID != "" {
+			ids[s.ID] = at
+		}
+		p.places = append(p.places, x)
+		if s.If == "" {
+			continue
+		}
+		c, err := condition(s.If)
+		if err != nil {
+			return fmt.Errorf("%s.if: %w", x.path, err)
+		}
+		if err := p.add(x.path+".then", s.Then, ids); err != nil {
+			return err
+		}
+		leave := len(p.places)
+		p.places = append(p.places, place{path: x.path})
+		if err := p.add(x.path+".else", s.Else, ids); err != nil {
+			return err
+		}
+		p.places[leave].next = len(p.places)
+		p.places[at].condition, p.places[at].otherwise = c, leave+1
+	}
+	return nil
+}
+
+// Where is the path of the step at a place, such as steps.2.then.0; "end": behind the last one.
+func (p *Program) Where(at int) string {
+	if at < 0 || at >= len(p.places) {
+		return "end"
+	}
+	return p.places[at].path
+}

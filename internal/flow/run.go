@@ -1,0 +1,327 @@
+package flow
+
+import (
+	"fmt"
+	"time"
+)
+
+// State is what a run waits for, or how it ended.
+type State string
+
+// The states of a run.
+const (
+	Ready     State = "ready"      // it goes on at once
+	Asking    State = "asking"     // for the contact's response
+	Waiting   State = "waiting"    // for its time
+	Calling   State = "calling"    // for the outcome of an Effect
+	Completed State = "completed"  // its last step is done
+	HandedOff State = "handed_off" // a teammate has the conversation
+	Stopped   State = "stopped"    // by the contact, a teammate or the company
+	Failed    State = "failed"     // see Run.Error
+)
+
+// Over reports whether a run in this state has ended.
+func (s State) Over() bool {
+	return s == Completed || s == HandedOff || s == Stopped || s == Failed
+}
+
+const (
+	stepsMost = 500 // of a run
+	aloneMost = 50  // between two responses of the contact
+	// DefaultRetries is how often a question is asked again.
+	DefaultRetries = 2
+)
+
+// Run is where a run of a program stands.
+type Run struct {
+	State    State
+	At       int // the place that is next, or that is being asked or called
+	Values   Values
+	Question string // what was asked
+	Tries    int    // responses that did not fit
+	Steps    int    // that were done
+	Alone    int    // of them, since the contact responded
+	Due      time.Time
+	Error    string // why it failed, and where
+}
+
+// Saying is what a run says. Choices are offered with it.
+type Saying struct {
+	Text    string
+	Choices []string
+}
+
+// Effect is something that a run does outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled in.
+type Effect struct {
+	Path         string
+	HTTP         *HTTP
+	SendTemplate *SendTemplate
+	PlaceCall    *PlaceCall
+}
+
+// Kind is what the effect is, as its step is named.
+func (e *Effect) Kind() string {
+	switch {
+	case e.HTTP != nil:
+		return "http"
+	case e.SendTemplate != nil:
+		return "send_template"
+	}
+	return "place_call"
+}
+
+// Entry is one thing that happened in a run, for those who look at it.
+type Entry struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // of the step; response, retry, outcome, failed, stopped
+	Text string `json:"text,omitempty"`
+}
+
+// Outcome is what follows from a step of a run. All of it is stored with the run, or nothing.
+type Outcome struct {
+	Say     []Saying
+	Effect  *Effect // the run is Calling
+	Handoff string  // why a teammate is to take over; "": none is
+	Resolve bool    // the conversation is over
+	Log     []Entry
+}
+
+// Words are the texts that a flow does not give, in the language of the conversation.
+type Words struct {
+	Retry  string // the response does not fit
+	Choose string // a question without a text
+}
+
+// Advance goes on with a run that is Ready, or whose time has come, until it waits for something.
+func (p *Program) Advance(r *Run, w Words, now time.Time) *Outcome {
+	o := &Outcome{}
+	switch r.State {
+	case Ready:
+	case Waiting:
+		r.At, r.Due = p.places[r.At].next, time.Time{}
+	default:
+		return o
+	}
+	p.advance(r, o, w, now)
+	return o
+}
+
+// Respond goes on with a run that is Asking, by what the contact says.
+func (p *Program) Respond(r *Run, text string, w Words, now time.Time) *Outcome {
+	o := &Outcome{}
+	if r.State != Asking {
+		return o
+	}
+	x := &p.places[r.At]
+	value, ok := x.step.read(text)
+	if !ok {
+		p.retry(r, o, x, text, w)
+		return o
+	}
+	o.log(x, "response", value)
+	r.Values.set(x.step.Ask, value)
+	r.At, r.Tries, r.Alone, r.Question = x.next, 0, 0, ""
+	p.advance(r, o, w, now)
+	return o
+}
+
+// retry asks again; after too many tries a teammate takes over.
+func (p *Program) retry(r *Run, o *Outcome, x *place, text string, w Words) {
+	retries := DefaultRetries
+	if x.step.Retries != nil {
+		retries = *x.step.Retries
+	}
+	r.Tries++
+	o.log(x, "retry", text)
+	if r.Tries > retries {
+		r.State, o.Handoff = HandedOff, "No response fits: "+r.Question
+		return
+	}
+	again := x.step.Retry
+	if again == "" {
+		again = w.Retry + "\n" + r.Question
+	}
+	o.Say = append(o.Say, Saying{clip(r.Values.Fill(again)), x.step.Choices})
+}
+
+// Result goes on with a run that is Calling: values are what the effect brought, detail describes it for the log, and refused says that
+// it cannot be done at all, which fails the run.
+func (p *Program) Result(r *Run, values Values, detail string, refused bool, w Words, now time.Time) *Outcome {
+	o := &Outcome{}
+	if r.State != Calling {
+		return o
+	}
+	x := &p.places[r.At]
+	o.log(x, "outcome", detail)
+	if refused {
+		r.fail(o, x, detail)
+		return o
+	}
+	for name, value := range values {
+		r.Values.set(name, value)
+	}
+	r.At = x.next
+	p.advance(r, o, w, now)
+	return o
+}
+
+// Stop ends a run.
+func (p *Program) Stop(r *Run, why string) *Outcome {
+	o := &Outcome{}
+	if r.State.Over() {
+		return o
+	}
+	o.Log = append(o.Log, Entry{p.Where(r.At), "stopped", why})
+	r.State, r.Due = Stopped, time.Time{}
+	return o
+}
+
+// HandOff ends a run for a teammate, whom the contact asked for.
+func (p *Program) HandOff(r *Run, why string) *Outcome {
+	o := &Outcome{Handoff: why, Log: []Entry{{p.Where(r.At), "handoff", why}}}
+	r.State, r.Due = HandedOff, time.Time{}
+	return o
+}
+
+func (r *Run) fail(o *Outcome, x *place, why string) {
+	r.State, r.Error = Failed, x.path+": "+why
+	o.log(x, "failed", why)
+}
+
+func (o *Outcome) log(x *place, kind, text string) {
+	o.Log = append(o.Log, Entry{x.path, kind, clip(text)})
+}
+
+// advance does steps until the run waits for something or is over.
+func (p *Program) advance(r *Run, o *Outcome, w Words, now time.Time) {
+	r.State = Ready
+	for r.State == Ready {
+		if r.At >= len(p.places) {
+			r.State = Completed
+			return
+		}
+		x := &p.places[r.At]
+		if x.step == nil {
+			r.At = x.next
+			continue
+		}
+		r.Steps++
+		r.Alone++
+		switch {
+		case r.Steps > stepsMost:
+			r.fail(o, x, fmt.Sprintf("More than %d steps in a run", stepsMost))
+		case r.Alone > aloneMost:
+			r.fail(o, x, fmt.Sprintf("More than %d steps without a response: the flow goes round in a circle", aloneMost))
+		default:
+			p.do(r, o, x, w, now)
+		}
+	}
+}
+
+// do does one step. A step that leaves the run Ready has moved it on.
+func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
+	s, v := x.step, r.Values
+	switch kind := s.Kind(); kind {
+	case "say":
+		text := clip(v.Fill(s.Say))
+		o.Say = append(o.Say, Saying{Text: text})
+		o.log(x, kind, text)
+		r.Question = text
+		r.At = x.next
+	case "ask":
+		o.ask(r, s, w)
+		o.log(x, kind, s.Ask)
+		r.State, r.Tries = Asking, 0
+	case "if":
+		p.decide(r, o, x)
+	case "set":
+		filled := make(map[string]string, len(s.Set)) // all from the values as they were
+		for name, text := range s.Set {
+			filled[name] = v.Fill(text)
+		}
+		for name, value := range filled {
+			v.set(name, value)
+		}
+		o.log(x, kind, "")
+		r.At = x.next
+	case "wait":
+		d, _ := duration(s.Wait) // it is valid
+		r.State, r.Due = Waiting, now.Add(d)
+		o.log(x, kind, s.Wait)
+	case "goto":
+		o.log(x, kind, s.Goto)
+		r.At = x.next
+	case "handoff":
+		r.State, o.Handoff = HandedOff, clip(v.Fill(s.Handoff))
+		o.log(x, kind, o.Handoff)
+	case "end":
+		r.State, o.Resolve = Completed, true
+		o.log(x, kind, "")
+	default:
+		o.Effect = v.effect(x)
+		r.State = Calling
+		o.log(x, kind, "")
+	}
+}
+
+// ask puts a question's choices to what was said last, which is the question.
+func (o *Outcome) ask(r *Run, s *Step, w Words) {
+	if n := len(o.Say); n > 0 {
+		o.Say[n-1].Choices = s.Choices
+		return
+	}
+	if r.Question == "" || len(s.Choices) > 0 {
+		r.Question = w.Choose
+		o.Say = append(o.Say, Saying{w.Choose, s.Choices})
+	}
+}
+
+func (p *Program) decide(r *Run, o *Outcome, x *place) {
+	holds, err := r.Values.holds(x.condition)
+	if err != nil {
+		r.fail(o, x, "The condition cannot be evaluated: "+err.Error())
+		return
+	}
+	if r.At = x.otherwise; holds {
+		r.At = x.next
+	}
+	o.log(x, "if", map[bool]string{true: "then", false: "else"}[holds])
+}
+
+// effect is a step's effect with values filled in. In a URL they are escaped.
+func (v Values) effect(x *place) *Effect {
+	e := &Effect{Path: x.path}
+	switch s := x.step; {
+	case s.HTTP != nil:
+		h := *s.HTTP
+		h.URL, h.Body, h.Headers = v.fillURL(h.URL), v.fillBody(h.Body), v.fillAll(h.Headers)
+		e.HTTP = &h
+	case s.SendTemplate != nil:
+		t := *s.SendTemplate
+		t.Variables = v.fillAll(t.Variables)
+		e.SendTemplate = &t
+	default:
+		c := *s.PlaceCall
+		e.PlaceCall = &c
+	}
+	return e
+}
+
+func (v Values) fillAll(all map[string]string) map[string]string {
+	filled := make(map[string]string, len(all))
+	for name, text := range all {
+		filled[name] = v.Fill(text)
+	}
+	return filled
+}
+
+// clip bounds a text that people read.
+func clip(s string) string {
+	if len(s) <= maxSaid {
+		return s
+	}
+	if runes := []rune(s); len(runes) > maxSaid {
+		return string(runes[:maxSaid])
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package flow
+
+import "testing"
+
+func TestConditions(t *testing.T) {
+	v := Values{"received": "no", "total": "12.5", "code": "5", "name": "Ana Díaz", "empty": "", "plan": "pro"}
+	for text, want := range map[string]bool{
+		"received == 'no'":                      true,
+		`received == "yes"`:                     false,
+		"received != 'no'":                      false,
+		"total > 12":                            true,
+		"total >= 12.5 and total < 13":          true,
+		"total == 12.5":                         true,
+		"12 < total":                            true,
+		"code == '5'":                           true,
+		"code == 5":                             true,
+		"code != 6":                             true,
+		"code < total":                          true,
+		"total + 1 > 13":                        true,
+		"missing == 'x'":                        false,
+		"missing > 3":                           false,
+		"name > 3":                              false,
+		"not (received == 'yes')":               true,
+		"plan in ['free', 'pro']":               true,
+		"name contains 'Ana'":                   true,
+		"name startsWith 'Ana' && code == '5'":  true,
+		"empty == ''":                           true,
+		"received == 'yes' || received == 'no'": true,
+		"received == 'no' ? true : false":       true,
+	} {
+		p, err := condition(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got, err := v.holds(p); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "received", "received ==", "len(received) > 3", "1 + 1", "received = 'no'", "all([1], # > 0)", "now() > 3", "received == 'a' or"} {
+		if _, err := condition(text); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+func TestResponsesToQuestions(t *testing.T) {
+	choices := []string{"Sí", "No", "Más tarde"}
+	for _, c := range []struct {
+		step    Step
+		text    string
+		want    string
+		refused bool
+	}{
+		{step: Step{Choices: choices}, text: "si", want: "Sí"},
+		{step: Step{Choices: choices}, text: " MÁS TARDE!", want: "Más tarde"},
+		{step: Step{Choices: choices}, text: "2", want: "No"},
+		{step: Step{Choices: choices}, text: "4", refused: true},
+		{step: Step{Choices: choices}, text: "pues mas tarde mejor", want: "Más tarde"},
+		{step: Step{Choices: choices}, text: "si o no", refused: true},
+		{step: Step{Choices: choices}, text: "nothing", refused: true},
+		{step: Step{}, text: " what ever ", want: "what ever"},
+		{step: Step{}, text: "  ", refused: true},
+		{step: Step{Accept: "number"}, text: "1.234,5", want: "1234.5"},
+		{step: Step{Accept: "number"}, text: "1,234.5", want: "1234.5"},
+		{step: Step{Accept: "number"}, text: "3,5", want: "3.5"},
+		{step: Step{Accept: "number"}, text: "-7", want: "-7"},
+		{step: Step{Accept: "number"}, text: "seven", refused: true},
+		{step: Step{Accept: "number"}, text: "NaN", refused: true},
+		{step: Step{Accept: "number"}, text: "1e99", refused: true},
+		{step: Step{Accept: "email"}, text: "ana@acme.test", want: "ana@acme.test"},
+		{step: Step{Accept: "email"}, text: "Ana <ana@acme.test>", refused: true},
+		{step: Step{Accept: "email"}, text: "ana@acme", refused: true},
+		{step: Step{Accept: "phone"}, text: "+34 600 11 22 33", want: "34600112233"},
+		{step: Step{Accept: "phone"}, text: "600", refused: true},
+		{step: Step{Accept: "phone"}, text: "call me 600112233", refused: true},
+		{step: Step{Accept: "date"}, text: "24/12/2026", want: "2026-12-24"},
+		{step: Step{Accept: "date"}, text: "2026-02-30", refused: true},
+		{step: Step{Accept: "yes_no"}, text: "¡Claro!", want: "yes"},
+		{step: Step{Accept: "yes_no"}, text: "Não", want: "no"},
+		{step: Step{Accept: "yes_no"}, text: "perhaps", refused: true},
+	} {
+		if got, ok := c.step.read(c.text); ok == c.refused || got != c.want && ok {
+			t.Errorf("%+v %q: %q, %v", c.step, c.text, got, ok)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	v := Values{"name": "Ana", "x": "{{name}}"}
+	for text, want := range map[string]string{
+		"Hola {{name}}, ¿qué tal?": "Hola Ana, ¿qué tal?", "Hola {{ name }}": "Hola Ana", "Hola {{other}}, ¿qué tal?": "Hola, ¿qué tal?",
+		"{{x}}": "{{name}}", "open {{name": "open {{name", "no place": "no place",
+	} {
+		if got := v.Fill(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
