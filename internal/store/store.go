@@ -27,6 +27,7 @@ import (
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rates"
 	"carillon/internal/store/resources"
+	"carillon/internal/store/runs"
 	"carillon/internal/store/seal"
 	"carillon/internal/store/senders"
 	"carillon/internal/store/suppressions"
@@ -96,6 +97,7 @@ type Store struct {
 	questions    *questions.Store
 	files        *files.Store
 	addresses    *addresses.Store
+	runs         *runs.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -142,7 +144,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
-	s.addresses = addresses.New(d)
+	s.addresses, s.runs = addresses.New(d), runs.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -169,6 +171,9 @@ func (s *Store) Questions() *questions.Store { return s.questions }
 
 // Files are the tables of files that people send.
 func (s *Store) Files() *files.Store { return s.files }
+
+// Runs are the runs of flows.
+func (s *Store) Runs() *runs.Store { return s.runs }
 
 // Addresses are the signed addresses of sockets.
 func (s *Store) Addresses() *addresses.Store { return s.addresses }

@@ -2,6 +2,7 @@ package chats
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/events"
+	"carillon/internal/store/runs"
 )
 
 // InboxTopic is the company's topic of what its teammates see: turns and changes of state of all conversations.
@@ -31,15 +33,22 @@ type Change struct {
 
 	// Spoken records how a turn was said; nil: nothing. A Change has it or Edit.
 	Spoken *Spoken
+	// Run is a new state of the conversation's flow run, which is stored with the turns; nil: none. Where the run was written
+	// meanwhile, the change is refused with ErrOvertaken. A change without it that takes the conversation from the agent stops the run.
+	Run *runs.Write
 
 	// What was found. Turns are the appended ones.
 	Conversation *Conversation
 	Turns        []Turn
 	Repeated     *Turn
+	Ran          *runs.Run // as it is stored
 
 	changed bool
 	err     error
 }
+
+// ErrOvertaken means that the run of a conversation is not the one that was read.
+var ErrOvertaken = errors.New("the flow run was written meanwhile")
 
 // Spoken is how a turn was said aloud.
 type Spoken struct {
@@ -60,6 +69,7 @@ type changing struct {
 	rows     map[string]*changedRow // by conversation
 	repeated map[turnKey]*Turn
 	turns    *db.Bulk
+	runs     *runs.Standing
 }
 
 // changedRow is a conversation as it is stored, and as the changes so far leave it.
@@ -78,10 +88,16 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if x.repeated, err = findRepeated(ctx, tx, changes); err != nil {
 		return err
 	}
+	if x.runs, err = runs.Lock(ctx, tx, withRuns(changes)); err != nil {
+		return err
+	}
 	for _, c := range changes {
 		x.apply(c)
 	}
 	if err := x.turns.Write(ctx, tx); err != nil {
+		return err
+	}
+	if err := x.runs.Write(ctx, tx); err != nil {
 		return err
 	}
 	if err := x.update(ctx, tx); err != nil {
@@ -125,6 +141,17 @@ func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*ch
 	return rows, err
 }
 
+// withRuns are the conversations whose runs changes write.
+func withRuns(changes []*Change) []string {
+	var ids []string
+	for _, c := range changes {
+		if c.Run != nil {
+			ids = append(ids, c.ConversationID)
+		}
+	}
+	return slices.Compact(ids) // the changes are in order
+}
+
 // findRepeated reads the turns whose client ids changes bring again.
 func findRepeated(ctx context.Context, tx *db.Tx, changes []*Change) (map[turnKey]*Turn, error) {
 	found := map[turnKey]*Turn{}
@@ -149,7 +176,7 @@ func findRepeated(ctx context.Context, tx *db.Tx, changes []*Change) (map[turnKe
 
 // apply runs one change on what those before it left.
 func (x *changing) apply(c *Change) {
-	c.Conversation, c.Turns, c.Repeated, c.changed, c.err = nil, nil, nil, false, nil
+	c.Conversation, c.Turns, c.Repeated, c.Ran, c.changed, c.err = nil, nil, nil, nil, false, nil
 	row := x.rows[c.ConversationID]
 	if row == nil || row.have.CompanyID != c.CompanyID {
 		c.err = carillon.Absent("Conversation")
@@ -167,10 +194,20 @@ func (x *changing) apply(c *Change) {
 	if c.Spoken != nil {
 		return
 	}
+	if c.Run != nil && !x.runs.Fits(c.Run) {
+		c.err = ErrOvertaken
+		return
+	}
 	turns, err := c.Edit(&have)
 	if err != nil {
 		c.err = err
 		return
+	}
+	switch {
+	case c.Run != nil:
+		c.Ran = x.runs.Add(c.Run)
+	case before.State == Automated && have.State != Automated:
+		x.runs.Stop(have.ID, have.StateAt)
 	}
 	if len(turns) == 0 && same(before, &have) {
 		return

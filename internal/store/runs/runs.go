@@ -1,0 +1,197 @@
+// Package runs is the SQL of the runs of flows. A run is written in the transaction of the change of its conversation (chats.Change),
+// so that what a step says and where the run stands are stored together.
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carillon/internal/db"
+)
+
+// Run is a run of a flow. Its states are those of package flow; Open, Due and Begun are about who goes on with it.
+type Run struct {
+	ID             string
+	CompanyID      string
+	FlowID         string
+	Version        int
+	ConversationID string
+	Cause          string // event, keyword, widget, inbound or test
+	Event          string // of cause event: the name_event
+	NotificationID string // that bound it; "": none did
+	Rev            int
+	State          string
+	Open           bool // it is not over
+	Place          int
+	Path           string // of the step at Place
+	Variables      map[string]string
+	Question       string
+	Tries          int
+	Steps          int
+	Alone          int
+	Entries        int       // that were written
+	Due            time.Time // when a node is to go on with it; zero: none is
+	Begun          bool      // its effect was begun
+	Error          string
+	StartedAt      time.Time
+	ChangedAt      time.Time
+}
+
+// Entry is something that happened in a run.
+type Entry struct {
+	Seq  int
+	At   time.Time
+	Path string
+	Kind string
+	Text string
+}
+
+// Write is a new state of a run, and what happened. Run.Rev is the one that was read; 0: the run is new.
+type Write struct {
+	Run     *Run
+	Entries []Entry // Seq is set when they are stored
+}
+
+// Version is a flow as it was.
+type Version struct {
+	FlowID     string
+	Version    int
+	Definition string
+	CreatedAt  time.Time
+}
+
+// Store reads the tables. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+const columns = `id, company_id, flow_id, version, conversation_id, cause, event, notification_id, rev, state, place, path, variables, question,
+	tries, steps, alone, entries, due_at, begun, error, started_at, changed_at`
+
+func scan(row db.Scan) (*Run, error) {
+	var r Run
+	var variables string
+	var due, started, changed int64
+	if err := row(&r.ID, &r.CompanyID, &r.FlowID, &r.Version, &r.ConversationID, &r.Cause, &r.Event, &r.NotificationID, &r.Rev, &r.State, &r.Place,
+		&r.Path, &variables, &r.Question, &r.Tries, &r.Steps, &r.Alone, &r.Entries, &due, &r.Begun, &r.Error, &started, &changed); err != nil {
+		return nil, err
+	}
+	switch r.State {
+	case "ready", "asking", "waiting", "calling":
+		r.Open = true
+	}
+	r.Due, r.StartedAt, r.ChangedAt = db.Instant(due), db.Instant(started), db.Instant(changed)
+	return &r, json.Unmarshal([]byte(variables), &r.Variables)
+}
+
+const open = "state IN ('ready', 'asking', 'waiting', 'calling')"
+
+// Current returns the run that a conversation of a company is in; nil: none.
+func (s *Store) Current(ctx context.Context, companyID, conversationID string) (*Run, error) {
+	return db.Find(ctx, s.d, "flow run", scan, "SELECT "+columns+" FROM flow_run WHERE conversation_id = $1 AND "+open+" AND company_id = $2", conversationID, companyID)
+}
+
+// Find returns a run of a company; nil: there is none.
+func (s *Store) Find(ctx context.Context, companyID, id string) (*Run, error) {
+	return db.Find(ctx, s.d, "flow run", scan, "SELECT "+columns+" FROM flow_run WHERE id = $1 AND company_id = $2", id, companyID)
+}
+
+// OfConversation returns the runs of a conversation, the newest first, at most `most`.
+func (s *Store) OfConversation(ctx context.Context, companyID, conversationID string, most int) ([]*Run, error) {
+	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE conversation_id = $1 AND company_id = $2
+		ORDER BY started_at DESC LIMIT $3`, conversationID, companyID, most)
+}
+
+// Page is where a list of runs goes on: behind this run.
+type Page struct {
+	StartedAt time.Time
+	ID        string
+}
+
+// List returns runs of a company, the newest first: of one flow, where flowID names one.
+func (s *Store) List(ctx context.Context, companyID, flowID string, after *Page, limit int) ([]*Run, error) {
+	where, args := "company_id = $1", []any{companyID, limit}
+	if flowID != "" {
+		args = append(args, flowID)
+		where += fmt.Sprintf(" AND flow_id = $%d", len(args))
+	}
+	if after != nil {
+		args = append(args, db.Millis(after.StartedAt), after.ID)
+		where += fmt.Sprintf(" AND (started_at, id) < ($%d, $%d)", len(args)-1, len(args))
+	}
+	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
+}
+
+// Entries returns what happened in a run of a company, in order.
+func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, error) {
+	return db.Collect(ctx, s.d, "flow entries", func(row db.Scan) (e Entry, err error) {
+		var at int64
+		err = row(&e.Seq, &at, &e.Path, &e.Kind, &e.Text)
+		e.At = db.Instant(at)
+		return e, err
+	}, `SELECT e.seq, e.at, e.path, e.kind, e.text FROM flow_entry e JOIN flow_run r ON r.id = e.run_id
+		WHERE e.run_id = $1 AND r.company_id = $2 ORDER BY e.seq`, runID, companyID)
+}
+
+// Due returns runs of any company that are due at an instant, the longest first, and when the next one is; zero: none is.
+func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
+	due, err = db.Collect(ctx, s.d, "due flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at LIMIT $2",
+		db.Millis(now), most)
+	if err != nil {
+		return nil, next, err
+	}
+	var at int64
+	err = s.d.Row(ctx, []any{&at}, "SELECT COALESCE(MIN(due_at), 0) FROM flow_run WHERE due_at > 0 AND due_at > $1", db.Millis(now))
+	return due, db.Instant(at), db.Wrap(err, "find the next flow run")
+}
+
+// Definition returns a version of a company's flow; "": there is none.
+func (s *Store) Definition(ctx context.Context, companyID, flowID string, version int) (string, error) {
+	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*string, error) {
+		var text string
+		err := row(&text)
+		return &text, err
+	}, "SELECT definition FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND version = $3", companyID, flowID, version)
+	if err != nil || v == nil {
+		return "", err
+	}
+	return *v, nil
+}
+
+// Versions returns the versions of a company's flow, the newest first, without their definitions, at most `most`.
+func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int) ([]Version, error) {
+	return db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v Version, err error) {
+		var at int64
+		err = row(&v.FlowID, &v.Version, &at)
+		v.CreatedAt = db.Instant(at)
+		return v, err
+	}, "SELECT flow_id, version, created_at FROM flow_version WHERE company_id = $1 AND flow_id = $2 ORDER BY version DESC LIMIT $3", companyID, flowID, most)
+}
+
+// Keep returns the number of the version that a definition is, which is stored where it is new. Nodes that keep the same one at once
+// get the same number.
+func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition string, now time.Time) (int, error) {
+	find := func() (*int, error) {
+		return db.Find(ctx, s.d, "flow version", func(row db.Scan) (*int, error) {
+			var n int
+			err := row(&n)
+			return &n, err
+		}, "SELECT version FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND digest = $3", companyID, flowID, digest)
+	}
+	for range 10 { // another definition may have taken the number
+		if v, err := find(); err != nil {
+			return 0, err
+		} else if v != nil {
+			return *v, nil
+		}
+		if _, err := s.d.Exec(ctx, `INSERT INTO flow_version (company_id, flow_id, version, digest, definition, created_at)
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), COALESCE(MAX(version), 0) + 1, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT) FROM flow_version WHERE company_id = $1 AND flow_id = $2
+			ON CONFLICT DO NOTHING`, companyID, flowID, digest, definition, db.Millis(now)); err != nil {
+			return 0, db.Wrap(err, "keep a version of a flow")
+		}
+	}
+	return 0, fmt.Errorf("keep a version of the flow %s: others are kept at once, again and again", flowID)
+}

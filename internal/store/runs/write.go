@@ -1,0 +1,114 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"carillon/internal/db"
+)
+
+// Standing is what a transaction knows of the runs of conversations that it has locked: the rev of each run that is not over.
+type Standing struct {
+	runs  map[string]opened // by conversation
+	rows  []*Run
+	log   *db.Bulk
+	stops map[string]time.Time // conversations whose runs are stopped, and when
+}
+
+type opened struct {
+	id  string
+	rev int
+}
+
+// Lock reads the runs of conversations whose rows the transaction has locked: nobody else writes them.
+func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, error) {
+	x := &Standing{runs: map[string]opened{}, stops: map[string]time.Time{}, log: db.NewBulk("flow_entry", "", "run_id:text", "seq:bigint", "at:bigint", "path:text", "kind:text", "text:text")}
+	if len(conversations) == 0 {
+		return x, nil
+	}
+	err := db.Each(ctx, tx, func(row db.Scan) error {
+		var conversation string
+		var o opened
+		err := row(&conversation, &o.id, &o.rev)
+		x.runs[conversation] = o
+		return err
+	}, "SELECT conversation_id, id, rev FROM flow_run WHERE conversation_id "+tx.DB().In(1)+" AND "+open, tx.DB().List(conversations))
+	return x, db.Wrap(err, "read flow runs")
+}
+
+// Fits reports whether nobody has written the run since it was read, and for a new one that its conversation has no other.
+func (x *Standing) Fits(w *Write) bool {
+	if _, stopped := x.stops[w.Run.ConversationID]; stopped {
+		return false
+	}
+	have, has := x.runs[w.Run.ConversationID]
+	if w.Run.Rev == 0 {
+		return !has
+	}
+	return has && have.id == w.Run.ID && have.rev == w.Run.Rev
+}
+
+// Add takes a write that fits, and returns the run as it is stored.
+func (x *Standing) Add(w *Write) *Run {
+	r := new(Run)
+	*r = *w.Run
+	r.Rev++
+	if r.Open {
+		x.runs[r.ConversationID] = opened{r.ID, r.Rev}
+	} else {
+		delete(x.runs, r.ConversationID)
+	}
+	for _, e := range w.Entries {
+		r.Entries++
+		x.log.Add(r.ID, int64(r.Entries), db.Millis(e.At), e.Path, e.Kind, e.Text)
+	}
+	x.rows = append(x.rows, r)
+	return r
+}
+
+// Stop has the run of a conversation stopped, which somebody else has taken or ended at an instant.
+func (x *Standing) Stop(conversation string, at time.Time) { x.stops[conversation] = at }
+
+// stop stops runs.
+func (x *Standing) stop(ctx context.Context, tx *db.Tx) error {
+	for _, conversation := range slices.Sorted(maps.Keys(x.stops)) {
+		at := db.Millis(x.stops[conversation])
+		if _, err := tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind) SELECT id, entries + 1, CAST($2 AS BIGINT), path, 'stopped'
+			FROM flow_run WHERE conversation_id = $1 AND `+open, conversation, at); err != nil {
+			return db.Wrap(err, "write flow entry")
+		}
+		if _, err := tx.Exec(ctx, `UPDATE flow_run SET state = 'stopped', rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE, changed_at = $2
+			WHERE conversation_id = $1 AND `+open, conversation, at); err != nil {
+			return db.Wrap(err, "stop flow run")
+		}
+	}
+	return nil
+}
+
+// Write stores what was added.
+func (x *Standing) Write(ctx context.Context, tx *db.Tx) error {
+	for _, r := range x.rows {
+		variables, err := json.Marshal(r.Variables)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "INSERT INTO flow_run ("+columns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
+			ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, state = excluded.state, place = excluded.place, path = excluded.path,
+				variables = excluded.variables, question = excluded.question, tries = excluded.tries, steps = excluded.steps, alone = excluded.alone,
+				entries = excluded.entries, due_at = excluded.due_at, begun = excluded.begun, error = excluded.error, changed_at = excluded.changed_at`,
+			r.ID, r.CompanyID, r.FlowID, r.Version, r.ConversationID, r.Cause, r.Event, r.NotificationID, r.Rev, r.State, r.Place, r.Path,
+			string(variables), r.Question, r.Tries, r.Steps, r.Alone, r.Entries, db.Millis(r.Due), r.Begun, r.Error, db.Millis(r.StartedAt),
+			db.Millis(r.ChangedAt))
+		if err != nil {
+			return db.Wrap(err, "write flow run")
+		}
+	}
+	if err := x.log.Write(ctx, tx); err != nil {
+		return err
+	}
+	return x.stop(ctx, tx)
+}

@@ -1,0 +1,228 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
+)
+
+func runningFlows() []sentence {
+	return []sentence{
+		{"a flow run is stored with what its step says, or neither is", runTogether},
+		{"of two writers of a flow run one wins", runOvertaken},
+		{"due flow runs are found; one whose conversation a teammate takes is stopped", runDue},
+		{"flow runs are listed by company and flow, and go with their conversation", runList},
+		{"versions of a flow are kept once", runVersions},
+	}
+}
+
+// newRun is a run that is not stored yet.
+func (r *rig) newRun(c *chats.Conversation) *runs.Run {
+	r.now = r.now.Add(time.Second)
+	return &runs.Run{
+		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, FlowID: "flow", Version: 1, ConversationID: c.ID, Cause: "event", Event: "order-shipped", NotificationID: "n",
+		State: "asking", Open: true, Place: 2, Path: "steps.2", Variables: map[string]string{"name": "Ana"}, Question: "Yes?", Tries: 1, Steps: 3, Alone: 2,
+		StartedAt: r.now, ChangedAt: r.now,
+	}
+}
+
+func (r *rig) writeRun(t *testing.T, w *runs.Write, edit func(c *chats.Conversation) ([]chats.Turn, error)) (*runs.Run, error) {
+	t.Helper()
+	if edit == nil {
+		edit = func(*chats.Conversation) ([]chats.Turn, error) { return nil, nil }
+	}
+	c := &chats.Change{CompanyID: w.Run.CompanyID, ConversationID: w.Run.ConversationID, Run: w, Edit: edit}
+	err := r.Chats().Do(t.Context(), c)
+	return c.Ran, err
+}
+
+func runTogether(t *testing.T, r *rig) {
+	c, s := r.talk(t, ours), r.Runs()
+	x := r.newRun(c)
+	refused := errors.New("no")
+	if _, err := r.writeRun(t, &runs.Write{Run: x}, func(*chats.Conversation) ([]chats.Turn, error) { return nil, refused }); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	if got, err := s.Current(t.Context(), ours, c.ID); got != nil || err != nil {
+		t.Error("a run whose step was refused:", got, err)
+	}
+	log := []runs.Entry{{At: r.now, Path: "steps.0", Kind: "say", Text: "Yes?"}, {At: r.now, Path: "steps.1", Kind: "ask"}}
+	ran, err := r.writeRun(t, &runs.Write{Run: x, Entries: log}, func(*chats.Conversation) ([]chats.Turn, error) {
+		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, Text: "Yes?", At: r.now}}, nil
+	})
+	if err != nil || ran.Rev != 1 || ran.Entries != 2 || x.Rev != 0 {
+		t.Fatal(ran, err)
+	}
+	got, err := s.Current(t.Context(), ours, c.ID)
+	if diff := cmp.Diff(ran, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if got, _ := s.Current(t.Context(), theirs, c.ID); got != nil {
+		t.Error("another company sees it")
+	}
+	if got, _ := s.Find(t.Context(), theirs, x.ID); got != nil {
+		t.Error("another company finds it")
+	}
+	entries, err := s.Entries(t.Context(), ours, x.ID)
+	log[0].Seq, log[1].Seq = 1, 2
+	if diff := cmp.Diff(log, entries); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if entries, _ := s.Entries(t.Context(), theirs, x.ID); len(entries) > 0 {
+		t.Error("another company reads it")
+	}
+	turns, err := r.Chats().TurnsBefore(t.Context(), ours, c.ID, 10, 10)
+	if len(turns) != 1 || err != nil {
+		t.Error(turns, err)
+	}
+}
+
+func runOvertaken(t *testing.T, r *rig) {
+	c := r.talk(t, ours)
+	first, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil); !errors.Is(err, chats.ErrOvertaken) {
+		t.Error("a second run of the conversation:", err)
+	}
+	next := *first
+	next.State, next.Place, next.Due = "waiting", 4, r.now.Add(time.Hour)
+	if _, err := r.writeRun(t, &runs.Write{Run: &next}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.writeRun(t, &runs.Write{Run: first}, func(*chats.Conversation) ([]chats.Turn, error) {
+		t.Error("it is edited")
+		return nil, nil
+	}); !errors.Is(err, chats.ErrOvertaken) {
+		t.Error("a write of what was read before:", err)
+	}
+	over, _ := r.Runs().Find(t.Context(), ours, first.ID)
+	over.State, over.Open, over.Due, over.Error = "failed", false, time.Time{}, "steps.1: no"
+	if _, err := r.writeRun(t, &runs.Write{Run: over}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Runs().Current(t.Context(), ours, c.ID); got != nil || err != nil {
+		t.Error("it goes on:", got, err)
+	}
+	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil); err != nil {
+		t.Error("a run after the one that is over:", err)
+	}
+	all, err := r.Runs().OfConversation(t.Context(), ours, c.ID, 10)
+	if err != nil || len(all) != 2 || all[1].Error != "steps.1: no" {
+		t.Error(all, err)
+	}
+}
+
+func runDue(t *testing.T, r *rig) {
+	s, start := r.Runs(), r.now.Add(time.Minute)
+	var ids []string
+	for i := range 3 {
+		x := r.newRun(r.talk(t, ours))
+		x.State, x.Due = "waiting", start.Add(time.Duration(2-i)*time.Second)
+		ids = append([]string{x.ID}, ids...)
+		if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due, next, err := s.Due(t.Context(), start.Add(time.Second), 10)
+	if err != nil || len(due) != 2 || due[0].ID != ids[0] || due[1].ID != ids[1] || !next.Equal(start.Add(2*time.Second)) {
+		t.Error(due, next, err)
+	}
+	if due, next, err := s.Due(t.Context(), start.Add(time.Hour), 10); len(due) != 3 || !next.IsZero() || err != nil {
+		t.Error(due, next, err)
+	}
+	c := &chats.Change{CompanyID: ours, ConversationID: due[0].ConversationID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+		c.SetState(chats.Active, r.now)
+		return nil, nil
+	}}
+	if err := r.Chats().Do(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Find(t.Context(), ours, due[0].ID)
+	if err != nil || x.State != "stopped" || x.Open || !x.Due.IsZero() {
+		t.Errorf("where a teammate took the conversation it is %+v, %v", x, err)
+	}
+	if log, err := s.Entries(t.Context(), ours, x.ID); len(log) != 1 || log[0].Kind != "stopped" || err != nil {
+		t.Error(log, err)
+	}
+	x.State, x.Open = "asking", true
+	if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); !errors.Is(err, chats.ErrOvertaken) {
+		t.Error("it goes on:", err)
+	}
+}
+
+func runList(t *testing.T, r *rig) {
+	var all []*runs.Run
+	for i := range 5 {
+		x := r.newRun(r.talk(t, ours))
+		if i == 2 {
+			x.FlowID = "other"
+		}
+		ran, err := r.writeRun(t, &runs.Write{Run: x, Entries: []runs.Entry{{At: r.now, Path: "steps.0", Kind: "say"}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append([]*runs.Run{ran}, all...)
+	}
+	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(r.talk(t, theirs))}, nil); err != nil {
+		t.Fatal(err)
+	}
+	list := func(flow string, after *runs.Run, limit int) []*runs.Run {
+		var page *runs.Page
+		if after != nil {
+			page = &runs.Page{StartedAt: after.StartedAt, ID: after.ID}
+		}
+		got, err := r.Runs().List(t.Context(), ours, flow, page, limit)
+		if err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	if diff := cmp.Diff(all[:2], list("", nil, 2)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(all[2:], list("", all[1], 10)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(all[2:3], list("other", nil, 10)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(all[3:], list("flow", all[1], 10)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.DropConversations(t.Context(), ours, r.now.Add(time.Hour), 100); err != nil {
+		t.Fatal(err)
+	}
+	if got := list("", nil, 10); len(got) > 0 {
+		t.Errorf("%d runs are left", len(got))
+	}
+}
+
+func runVersions(t *testing.T, r *rig) {
+	s := r.Runs()
+	for i, c := range []struct {
+		company, digest string
+		want            int
+	}{{ours, "a", 1}, {ours, "b", 2}, {ours, "a", 1}, {theirs, "a", 1}} {
+		if got, err := s.Keep(t.Context(), c.company, "flow", c.digest, "definition "+c.digest, r.now); got != c.want || err != nil {
+			t.Error(i, got, err)
+		}
+	}
+	if text, err := s.Definition(t.Context(), ours, "flow", 2); text != "definition b" || err != nil {
+		t.Error(text, err)
+	}
+	if text, err := s.Definition(t.Context(), theirs, "flow", 2); text != "" || err != nil {
+		t.Error("another company's:", text, err)
+	}
+	all, err := s.Versions(t.Context(), ours, "flow", 10)
+	if len(all) != 2 || all[0].Version != 2 || err != nil {
+		t.Error(all, err)
+	}
+}
