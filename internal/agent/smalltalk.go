@@ -171,3 +171,6 @@ func Agrees(message string) bool { return talkOf(knowledge.Words(message)) == ag
 
 // Declines reports whether a message says no and nothing else.
 func Declines(message string) bool { return talkOf(knowledge.Words(message)) == declines }
+
+// WantsPerson reports whether a message asks for a person instead of the agent.
+func WantsPerson(message string) bool { return talkOf(knowledge.Words(message)) == wantsPerson }

@@ -22,8 +22,11 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/cache"
+	"carillon/internal/flow"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
+	"carillon/internal/store/runs"
 )
 
 const (
@@ -61,13 +64,17 @@ func (nobody) Opened(chats.State)                            {}
 func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 
-// Options configure Conversations; all are required but Unanswered.
+// Options configure Conversations; all are required but Flows, Effects and Unanswered.
 type Options struct {
 	Store     *chats.Store
 	Agents    Agents
 	Thinker   agent.Thinker
 	Publisher Publisher
 	Log       *slog.Logger
+	// Flows and Effects run flows; nil: there are none.
+	Flows   Flows
+	Effects Effects
+	Runs    *runs.Store
 	// Unanswered records a question that the agent had no answer to.
 	Unanswered func(ctx context.Context, c *chats.Conversation, question string)
 	Observer   Observer // default: nobody
@@ -84,6 +91,7 @@ type Conversations struct {
 	*Screens
 	Attendance *Attendance
 	replies    *replies
+	Runner     *Runner
 }
 
 // core stores changes of conversations.
@@ -108,9 +116,10 @@ func New(o Options) *Conversations {
 	}
 	c := &core{o: o, store: o.Store}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
+	runner := &Runner{core: c, programs: cache.New[*flow.Program](programs, programTimeout), wake: make(chan struct{}, 1)}
 	return &Conversations{
-		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}},
-		replies: &replies{core: c, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}},
+		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner,
+		replies: &replies{core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}},
 	}
 }
 
@@ -121,7 +130,7 @@ func (s *core) now() time.Time { return s.o.Now().Truncate(time.Millisecond).UTC
 type Start struct {
 	Contact  chats.Contact // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
 	Channel  string
-	AgentID  string // "": a teammate answers
+	AgentID  string // "": a teammate answers, or a flow
 	Language string
 	Page     string
 	Anew     bool // the contact wants a new conversation; the one before must be resolved
@@ -132,14 +141,10 @@ type Start struct {
 func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation, *chats.Contact, error) {
 	now := s.now()
 	in.Contact.ID = carillon.NewID(now)
-	state := chats.Automated
-	if in.AgentID == "" {
-		state = chats.Missed
-	}
 	o := &chats.Open{
 		Contact: in.Contact, Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
 		Conversation: chats.Conversation{
-			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: state, Language: in.Language, Page: in.Page,
+			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
 		},
 	}
 	if err := s.store.Open(context.WithoutCancel(ctx), o); err != nil {
@@ -147,6 +152,13 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	}
 	if o.Made {
 		s.o.Observer.Opened(o.Conversation.State)
+		begun, err := s.Runner.opened(ctx, &o.Conversation)
+		if err != nil {
+			s.o.Log.WarnContext(ctx, "begin the flow of a widget", "company", o.Conversation.CompanyID, "conversation", o.Conversation.ID, "error", err)
+		}
+		if begun && !spoken(&o.Conversation) {
+			s.replies.reply(o.Conversation.CompanyID, o.Conversation.ID)
+		}
 	}
 	return &o.Conversation, &o.Contact, nil
 }
@@ -159,10 +171,11 @@ type Said struct {
 	File     *chats.File
 	Voice    *chats.Voice // it was said aloud
 	Digits   string       // it was said by these keys
+	Bound    *chats.Bound // it replies to a notification with a name_event
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits, Bound: in.Bound}, At: now}
 }
 
 // ownID is a client id as it is stored: what authors make up never meets.
@@ -195,9 +208,13 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 		case chats.Resolved, chats.Abandoned:
 			turns = append([]chats.Turn{event(Reopened, "", now)}, turns...)
 			c.Assignee = ""
-			c.SetState(stateOfNew(c), now)
+			c.SetState(stateOfNew(c.Channel, c.AgentID), now)
 		case chats.WrapUp:
 			c.SetState(chats.Active, now)
+		case chats.Missed:
+			if in.Bound != nil { // nobody took what was said before; this is for a flow
+				c.SetState(chats.Automated, now)
+			}
 		default:
 		}
 		if c.State == chats.Automated {
@@ -207,8 +224,9 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 	})
 }
 
-func stateOfNew(c *chats.Conversation) chats.State {
-	if c.AgentID == "" {
+// stateOfNew is the state in which a conversation begins: on WhatsApp a flow may answer where no agent does.
+func stateOfNew(channel, agentID string) chats.State {
+	if agentID == "" && channel != "whatsapp" {
 		return chats.Missed
 	}
 	return chats.Automated
@@ -242,11 +260,27 @@ func (s *core) change(
 		before = *c
 		return edit(c)
 	}}
+	return c, s.do(ctx, c, &before)
+}
+
+// changeRun stores an edit of a conversation together with its flow run. Errors: chats.ErrOvertaken.
+func (s *core) changeRun(
+	ctx context.Context, companyID, id, clientID string, run *runs.Write, edit func(c *chats.Conversation) ([]chats.Turn, error),
+) (*chats.Change, error) {
+	var before chats.Conversation
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Run: run, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+		before = *c
+		return edit(c)
+	}}
+	return c, s.do(ctx, c, &before)
+}
+
+func (s *core) do(ctx context.Context, c *chats.Change, before *chats.Conversation) error {
 	err := s.store.Do(context.WithoutCancel(ctx), c)
 	if err == nil && c.Repeated == nil {
-		s.observe(&before, c)
+		s.observe(before, c)
 	}
-	return c, err
+	return err
 }
 
 // observe passes on what a change brought.

@@ -21,6 +21,7 @@ const (
 	Noted      = "noted"      // the agent found something out: Extra.Set
 	Rated      = "rated"      // Extra.Rating; the text is the comment
 	CalledOff  = "called_off" // the contact does not want a teammate any more
+	FlowBegan  = "flow_began" // the text is the flow's name
 	Scored     = "scored"     // the contact likes or dislikes the turn Extra.Of, as the text says
 )
 

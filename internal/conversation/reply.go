@@ -3,7 +3,6 @@ package conversation
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +31,7 @@ const (
 // the conversation.
 type replies struct {
 	*core
+	runner  *Runner
 	screens *Screens
 	jobs    chan job
 
@@ -70,6 +70,7 @@ func (s *replies) interrupt(id string) {
 func (s *Conversations) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.replies.run(ctx) })
+	g.Go(func() error { return s.Runner.run(ctx) })
 	g.Go(func() error { return s.sweep(ctx) })
 	g.Go(func() error { return s.Attendance.run(ctx) })
 	return g.Wait()
@@ -146,6 +147,12 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
 		return nil, false, err
 	}
+	if turn, handled, err := s.runner.reply(ctx, c); handled || err != nil {
+		if err == nil && turn != nil && emit != nil {
+			err = emit(agent.Action{Say: turn.Text, Choices: turn.Extra.Choices})
+		}
+		return turn, false, err
+	}
 	request, err := s.request(ctx, c)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return nil, false, &silentError{c, err}
@@ -193,7 +200,7 @@ func (s *replies) storeReply(
 			return nil, false, err
 		}
 	}
-	now, clientID := s.now(), "reply:"+strconv.FormatInt(c.ReplySeq, 10)
+	now, clientID := s.now(), replyID(c.ReplySeq)
 	change, err := s.change(ctx, c.CompanyID, c.ID, clientID, func(have *chats.Conversation) ([]chats.Turn, error) {
 		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
 			return nil, errOvertaken
@@ -320,7 +327,7 @@ func (a *answer) add(x agent.Action) error {
 // turns are the turns of an answer to the turn seq.
 func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
 	t := chats.Turn{
-		Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(a.text.String()), ClientID: "reply:" + strconv.FormatInt(seq, 10), At: now,
+		Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(a.text.String()), ClientID: replyID(seq), At: now,
 		Extra: chats.Extra{Name: name, Sources: a.sources, Choices: a.choices},
 	}
 	if len(a.choices) > 0 {

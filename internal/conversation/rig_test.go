@@ -28,6 +28,7 @@ type rig struct {
 	ana, ben By
 	cat      By
 	agent    *script
+	laid     *laid
 
 	mu      sync.Mutex
 	clock   time.Time
@@ -49,7 +50,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 			t.Error(err)
 		}
 	})
-	r := &rig{t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}}
+	r := &rig{t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}, laid: &laid{}}
 	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		all := []error{tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
 		for name, by := range map[string]*By{"Ana": &r.ana, "Ben": &r.ben, "Cat": &r.cat} {
@@ -61,10 +62,16 @@ func newRig(t *testing.T, o store.Options) *rig {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.Conversations = New(Options{
-		Store: s.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-	})
+	r.Conversations = r.node()
 	return r
+}
+
+// node is conversations on the rig's database.
+func (r *rig) node() *Conversations {
+	return New(Options{
+		Store: r.db.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
+		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(),
+	})
 }
 
 // onBoth runs a test on both databases.

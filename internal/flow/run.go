@@ -70,6 +70,29 @@ func (e *Effect) Kind() string {
 	return "place_call"
 }
 
+// OutcomeUnknown is the status of a request whose outcome is not known, OutcomeFailed that of one without a response.
+const (
+	OutcomeUnknown = "unknown"
+	OutcomeFailed  = "failed"
+)
+
+// Repeatable reports whether the effect happens once although it is done twice: by its key, or since it only reads.
+func (e *Effect) Repeatable() bool { return e.HTTP == nil || e.HTTP.Method == "GET" }
+
+// Values are the variables of an effect with a status, without a response.
+func (e *Effect) Values(status string) Values {
+	v := Values{}
+	if e.HTTP != nil {
+		for name := range e.HTTP.Save {
+			v[name] = ""
+		}
+		if e.HTTP.Status != "" {
+			v[e.HTTP.Status] = status
+		}
+	}
+	return v
+}
+
 // Entry is one thing that happened in a run, for those who look at it.
 type Entry struct {
 	Path string `json:"path"`
@@ -119,7 +142,7 @@ func (p *Program) Respond(r *Run, text string, w Words, now time.Time) *Outcome 
 		return o
 	}
 	o.log(x, "response", value)
-	r.Values.set(x.step.Ask, value)
+	r.Values.Put(x.step.Ask, value)
 	r.At, r.Tries, r.Alone, r.Question = x.next, 0, 0, ""
 	p.advance(r, o, w, now)
 	return o
@@ -158,7 +181,7 @@ func (p *Program) Result(r *Run, values Values, detail string, refused bool, w W
 		return o
 	}
 	for name, value := range values {
-		r.Values.set(name, value)
+		r.Values.Put(name, value)
 	}
 	r.At = x.next
 	p.advance(r, o, w, now)
@@ -240,7 +263,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 			filled[name] = v.Fill(text)
 		}
 		for name, value := range filled {
-			v.set(name, value)
+			v.Put(name, value)
 		}
 		o.log(x, kind, "")
 		r.At = x.next
@@ -286,6 +309,14 @@ func (p *Program) decide(r *Run, o *Outcome, x *place) {
 		r.At = x.next
 	}
 	o.log(x, "if", map[bool]string{true: "then", false: "else"}[holds])
+}
+
+// Effect is what a run waits for that is Calling; nil: it is not.
+func (p *Program) Effect(r *Run) *Effect {
+	if r.State != Calling {
+		return nil
+	}
+	return r.Values.effect(&p.places[r.At])
 }
 
 // effect is a step's effect with values filled in. In a URL they are escaped.

@@ -78,8 +78,8 @@ func (v Values) fillBody(text string) string {
 	return escaped.Fill(text)
 }
 
-// set keeps a value. What is too long is cut; a variable beyond the bound is left out.
-func (v Values) set(name, value string) {
+// Put keeps a value. What is too long is cut; a variable beyond the bound is left out.
+func (v Values) Put(name, value string) {
 	if _, has := v[name]; !has && len(v) >= maxVariables {
 		return
 	}

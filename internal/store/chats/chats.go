@@ -129,6 +129,14 @@ type Extra struct {
 	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
 	Set     []Value  `json:"set,omitempty"`     // of the event noted
 	Digits  string   `json:"digits,omitempty"`  // the keys by which it was said
+	Bound   *Bound   `json:"bound,omitempty"`   // of a reply to a notification with a name_event
+}
+
+// Bound is the notification whose flow a reply starts.
+type Bound struct {
+	Event          string            `json:"event"`
+	NotificationID string            `json:"notification_id"`
+	Values         map[string]string `json:"values,omitempty"` // of its contact and its request
 }
 
 // Value is something that a conversation found out.

@@ -1,0 +1,431 @@
+package conversation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/cache"
+	"carillon/internal/flow"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
+)
+
+// Flows finds what a company has laid out.
+type Flows interface {
+	// Flows returns a company's flows, in the order of their names.
+	Flows(ctx context.Context, companyID string) ([]*flow.Flow, error)
+}
+
+// Effects does what flows do outside their conversation.
+type Effects interface {
+	// Do does an effect. key is that of the run and the step: an effect done again with the same key happens once, but for a
+	// request over HTTP. Values are what it brought, detail describes the outcome for people; refused is an effect that can never
+	// be done. An error means that it is to be tried again.
+	Do(ctx context.Context, who EffectFor, e *flow.Effect) (values flow.Values, detail string, refused bool, err error)
+}
+
+// EffectFor is whom an effect is for.
+type EffectFor struct {
+	CompanyID, ConversationID, Key string
+	Contact                        *chats.Contact
+}
+
+const (
+	effectTimeout = 40 * time.Second
+	// effectLease is after how long another node takes up an effect: the one that began it stopped.
+	effectLease = effectTimeout + 20*time.Second
+	// effectRetry is how long an effect waits that could not be done for a reason of ours.
+	effectRetry    = 10 * time.Second
+	programs       = 1000 // that are kept compiled
+	programTimeout = 10 * time.Second
+	flowWorkers    = 16
+	flowPoll       = time.Second
+	flowPage       = 200
+)
+
+// Runner runs the flows of conversations.
+type Runner struct {
+	*core
+	programs *cache.Cache[*flow.Program]
+	wake     chan struct{} // a run became due
+}
+
+// definitionOf is a flow as a version of it is kept, and its digest.
+func definitionOf(f *flow.Flow) (definition, digest string, err error) {
+	text, err := json.Marshal(f)
+	sum := sha256.Sum256(text)
+	return string(text), hex.EncodeToString(sum[:]), err
+}
+
+// program returns the program of a version of a flow.
+func (s *Runner) program(ctx context.Context, companyID, flowID string, version int) (*flow.Program, error) {
+	return s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*flow.Program, string, error) {
+		text, err := s.o.Runs.Definition(ctx, companyID, flowID, version)
+		if err != nil {
+			return nil, "", err
+		}
+		var f flow.Flow
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			return nil, "", fmt.Errorf("version %d of the flow %s: %w", version, flowID, err)
+		}
+		p, err := flow.Compile(&f)
+		return p, companyID, err
+	})
+}
+
+// triggered returns the flow of a company that something starts; nil: none.
+func (s *Runner) triggered(ctx context.Context, companyID string, by func(t *flow.Trigger) bool) (*flow.Flow, error) {
+	if s.o.Flows == nil {
+		return nil, nil
+	}
+	all, err := s.o.Flows.Flows(ctx, companyID)
+	for _, f := range all {
+		if by(&f.Trigger) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+// Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
+// for. It reports whether there is such a flow, and it began.
+func (s *Runner) Begin(ctx context.Context, companyID, id string, b *chats.Bound) (bool, error) {
+	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
+	if err != nil || f == nil {
+		return false, err
+	}
+	return s.begin(ctx, companyID, id, f, "event", b)
+}
+
+// opened begins the flow that starts with a conversation in its widget.
+func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool, err error) {
+	if c.WidgetID == "" {
+		return false, nil
+	}
+	f, err := s.triggered(ctx, c.CompanyID, func(t *flow.Trigger) bool { return t.Widget == c.WidgetID })
+	if err != nil || f == nil {
+		return false, err
+	}
+	return s.begin(ctx, c.CompanyID, c.ID, f, "widget", &chats.Bound{})
+}
+
+// Stop ends the run that a conversation is in, if any.
+func (s *Runner) Stop(ctx context.Context, companyID, id, why string) error {
+	return s.again(func() error {
+		c, err := s.store.Find(ctx, companyID, id)
+		if err != nil {
+			return err
+		}
+		x, err := s.o.Runs.Current(ctx, companyID, id)
+		if err != nil || x == nil {
+			return err
+		}
+		p, err := s.program(ctx, companyID, x.FlowID, x.Version)
+		if err != nil {
+			return err
+		}
+		r := stateOf(x)
+		o := p.Stop(r, why)
+		_, err = s.commit(ctx, c, p, x, r, o, 0)
+		return err
+	})
+}
+
+// again repeats what was overtaken by another writer.
+func (s *Runner) again(do func() error) (err error) {
+	for range 5 {
+		if err = do(); !errors.Is(err, chats.ErrOvertaken) {
+			return err
+		}
+	}
+	return err
+}
+
+// newRun is a run that begins. Its version is kept.
+func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string, b *chats.Bound) (*runs.Run, error) {
+	definition, digest, err := definitionOf(f)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	version, err := s.o.Runs.Keep(ctx, companyID, f.ID, digest, definition, now)
+	if err != nil {
+		return nil, err
+	}
+	return &runs.Run{
+		ID: carillon.NewID(now), CompanyID: companyID, FlowID: f.ID, Version: version, ConversationID: conversationID, Cause: cause, Event: b.Event,
+		NotificationID: b.NotificationID, State: string(flow.Ready), Open: true, StartedAt: now, ChangedAt: now,
+	}, nil
+}
+
+// begin stores a run that is ready, and marks that the conversation waits for its first words.
+func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, cause string, b *chats.Bound) (bool, error) {
+	x, err := s.newRun(ctx, companyID, id, f, cause, b)
+	if err != nil {
+		return false, err
+	}
+	c, err := s.store.Find(ctx, companyID, id)
+	if err != nil {
+		return false, err
+	}
+	if x.Variables, err = s.values(ctx, c, b); err != nil {
+		return false, err
+	}
+	now := s.now()
+	_, err = s.changeRun(ctx, companyID, id, "", &runs.Write{Run: x}, func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State != chats.Automated {
+			return nil, errOvertaken
+		}
+		c.ReplySeq, c.ReplyAt = c.LastSeq+1, now
+		return []chats.Turn{event(FlowBegan, f.Name, now)}, nil
+	})
+	if errors.Is(err, chats.ErrOvertaken) || errors.Is(err, errOvertaken) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// values are the variables that a run begins with.
+func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bound) (flow.Values, error) {
+	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(contact.Name, " ")
+	v := flow.Values{}
+	for _, x := range []struct{ name, value string }{
+		{"name", contact.Name}, {"first_name", first}, {"email", contact.Email}, {"number", contact.Number}, {"language", c.Language}, {"channel", c.Channel},
+		{"event", b.Event}, {"notification_id", b.NotificationID},
+	} {
+		if x.value != "" {
+			v[x.name] = x.value
+		}
+	}
+	for name, value := range b.Values {
+		if flow.ValidVariable(name) {
+			v.Put(name, value)
+		}
+	}
+	return v, nil
+}
+
+// stateOf is a run as package flow has it, a copy.
+func stateOf(x *runs.Run) *flow.Run {
+	v := make(flow.Values, len(x.Variables))
+	for name, value := range x.Variables {
+		v[name] = value
+	}
+	return &flow.Run{
+		State: flow.State(x.State), At: x.Place, Values: v, Question: x.Question, Tries: x.Tries, Steps: x.Steps, Alone: x.Alone, Due: x.Due, Error: x.Error,
+	}
+}
+
+// written is what is stored of a run in a new state.
+func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, now time.Time) *runs.Write {
+	y := *x
+	y.State, y.Open, y.Place, y.Path, y.Variables, y.Question = string(r.State), !r.State.Over(), r.At, p.Where(r.At), r.Values, r.Question
+	y.Tries, y.Steps, y.Alone, y.Error, y.ChangedAt, y.Begun = r.Tries, r.Steps, r.Alone, r.Error, now, false
+	switch r.State {
+	case flow.Waiting:
+		y.Due = r.Due.Truncate(time.Millisecond)
+	case flow.Calling:
+		y.Due = now
+	default:
+		y.Due = time.Time{}
+	}
+	w := &runs.Write{Run: &y}
+	for _, e := range o.Log {
+		w.Entries = append(w.Entries, runs.Entry{At: now, Path: e.Path, Kind: e.Kind, Text: e.Text})
+	}
+	return w
+}
+
+// commit stores a run in a new state with all that follows from it in the conversation. answers is the contact's turn that it is a
+// reply to; 0: none. It returns the turn that replies; nil: none does.
+func (s *Runner) commit(
+	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, answers int64,
+) (*chats.Change, error) {
+	there, name := true, ""
+	if o.Handoff != "" || r.State == flow.Failed {
+		var err error
+		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
+			return nil, err
+		}
+	}
+	if a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID); err == nil {
+		name = a.Name
+	} else if !carillon.IsCode(err, carillon.NotFound) {
+		return nil, err
+	} else {
+		name = company
+	}
+	if o.Effect != nil && len(o.Say) == 0 && spoken(c) {
+		o.Say = append(o.Say, flow.Saying{Text: textsOf(c.Language).moment})
+	}
+	now := s.now()
+	clientID := ""
+	if answers > 0 {
+		clientID = replyID(answers)
+	}
+	w := s.written(p, x, r, o, now)
+	change, err := s.changeRun(ctx, c.CompanyID, c.ID, clientID, w, func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.State != chats.Automated || have.ReplySeq < answers {
+			return nil, errOvertaken
+		}
+		if answers > 0 && have.ReplySeq == answers {
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		turns := said(o.Say, name, now, spoken(have))
+		if answers > 0 && len(turns) > 0 {
+			turns[0].ClientID = clientID
+		}
+		switch {
+		case o.Handoff != "":
+			turns = append(turns, ask(have, o.Handoff, there, now)...)
+		case o.Resolve:
+			have.SetState(chats.Resolved, now)
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+			turns = append(turns, event(Resolved, "", now))
+		case r.State == flow.Failed:
+			turns = append(turns, ask(have, "", there, now)...)
+		}
+		return turns, nil
+	})
+	if err == nil && !w.Run.Due.IsZero() {
+		s.poke()
+	}
+	return change, err
+}
+
+// replyID is the client id of the reply to the contact's turn seq.
+func replyID(seq int64) string { return "reply:" + strconv.FormatInt(seq, 10) }
+
+// spoken reports whether a conversation is spoken.
+func spoken(c *chats.Conversation) bool { return c.Channel == "phone" || c.Channel == "web_voice" }
+
+// said are the turns of what a run says. Aloud it is one.
+func said(all []flow.Saying, name string, now time.Time, together bool) []chats.Turn {
+	if together && len(all) > 1 {
+		var texts []string
+		for _, x := range all {
+			texts = append(texts, x.Text)
+		}
+		all = []flow.Saying{{Text: strings.Join(texts, " "), Choices: all[len(all)-1].Choices}}
+	}
+	var turns []chats.Turn
+	for _, x := range all {
+		t := chats.Turn{Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(x.Text), Extra: chats.Extra{Name: name, Choices: x.Choices}, At: now}
+		if len(x.Choices) > 0 {
+			t.Kind = chats.KindChoices
+		}
+		if t.Text != "" || len(x.Choices) > 0 {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// reply has the flow reply that a conversation is in, or that what the contact said starts. handled is false where the agent is to.
+func (s *Runner) reply(ctx context.Context, c *chats.Conversation) (turn *chats.Turn, handled bool, err error) {
+	if s.o.Flows == nil {
+		return nil, false, nil
+	}
+	err = s.again(func() error {
+		turn, handled, err = s.replyOnce(ctx, c)
+		return err
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil, true, nil
+	}
+	return turn, handled, err
+}
+
+func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.Turn, bool, error) {
+	x, err := s.o.Runs.Current(ctx, c.CompanyID, c.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	last, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, 1)
+	if err != nil || len(last) == 0 {
+		return nil, false, err
+	}
+	message := &last[0]
+	if x == nil {
+		if x, err = s.start(ctx, c, message); err != nil || x == nil {
+			return nil, false, err
+		}
+	}
+	p, err := s.program(ctx, c.CompanyID, x.FlowID, x.Version)
+	if err != nil {
+		return nil, false, err
+	}
+	r, w, now := stateOf(x), textsOf(c.Language).Words, s.now()
+	var o *flow.Outcome
+	switch {
+	case r.State == flow.Ready:
+		o = p.Advance(r, w, now)
+	case r.State != flow.Asking || message.Author != chats.Visitor:
+		return nil, false, nil
+	case agent.WantsPerson(message.Text):
+		o = p.HandOff(r, "")
+		o.Handoff = asksForPerson
+	default:
+		o = p.Respond(r, message.Text, w, now)
+	}
+	change, err := s.commit(ctx, c, p, x, r, o, c.ReplySeq)
+	if err != nil {
+		return nil, true, err
+	}
+	if change.Repeated != nil {
+		return change.Repeated, true, nil
+	}
+	if len(change.Turns) > 0 && change.Turns[0].ClientID == replyID(c.ReplySeq) {
+		return &change.Turns[0], true, nil
+	}
+	return nil, true, nil
+}
+
+const asksForPerson = "The contact asked for a person"
+
+// start is the run that a message starts; nil: none. It is not stored yet.
+func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chats.Turn) (*runs.Run, error) {
+	if message.Author != chats.Visitor {
+		return nil, nil
+	}
+	plain, cause, b := flow.Plain(message.Text), "", &chats.Bound{}
+	if message.Extra.Bound != nil {
+		b = message.Extra.Bound
+	}
+	f, err := s.triggered(ctx, c.CompanyID, func(t *flow.Trigger) bool {
+		switch {
+		case b.Event != "" && t.Event == b.Event:
+			cause = "event"
+		case plain != "" && slices.ContainsFunc(t.Keywords, func(k string) bool { return flow.Plain(k) == plain }):
+			cause = "keyword"
+		case t.Inbound && c.Channel == "whatsapp" && c.AgentID == "":
+			cause = "inbound"
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil || f == nil {
+		return nil, err
+	}
+	x, err := s.newRun(ctx, c.CompanyID, c.ID, f, cause, b)
+	if err != nil {
+		return nil, err
+	}
+	x.Variables, err = s.values(ctx, c, b)
+	return x, err
+}

@@ -1,0 +1,376 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/flow"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
+)
+
+// laid are the flows of a company, and what they do outside.
+type laid struct {
+	mu    sync.Mutex
+	flows []*flow.Flow
+	done  []string // "key kind", of effects
+	do    func(ctx context.Context, key string, e *flow.Effect) (flow.Values, string, bool, error)
+}
+
+// Flows implements Flows.
+func (l *laid) Flows(context.Context, string) ([]*flow.Flow, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flows, nil
+}
+
+// Do implements Effects.
+func (l *laid) Do(ctx context.Context, who EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
+	l.mu.Lock()
+	l.done = append(l.done, who.Key+" "+e.Kind())
+	do := l.do
+	l.mu.Unlock()
+	if do == nil {
+		return e.Values("200"), "200", false, nil
+	}
+	return do(ctx, who.Key, e)
+}
+
+func (l *laid) effects() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.done)
+}
+
+// lay gives the company one more flow.
+func (r *rig) lay(name string, t flow.Trigger, steps string) *flow.Flow {
+	r.t.Helper()
+	f := &flow.Flow{ID: carillon.NewID(r.now()), Name: name, Trigger: t}
+	if err := json.Unmarshal([]byte(steps), &f.Steps); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := f.Validate(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.laid.mu.Lock()
+	defer r.laid.mu.Unlock()
+	r.laid.flows = append(r.laid.flows, f)
+	return f
+}
+
+func (r *rig) last(id string) *runs.Run {
+	r.t.Helper()
+	all, err := r.db.Runs().OfConversation(r.t.Context(), r.company, id, 1)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if len(all) == 0 {
+		return &runs.Run{}
+	}
+	return all[0]
+}
+
+func (r *rig) waitState(id string, state flow.State) {
+	r.t.Helper()
+	r.within("the run is "+string(state), func() bool { return r.last(id).State == string(state) })
+}
+
+const received = `[
+	{"say": "Hello {{first_name}}, did you get order {{order}}?"}, {"ask": "received", "choices": ["yes", "no"]},
+	{"if": "received == 'no'", "then": [{"handoff": "support"}], "else": [{"say": "Thank you!"}]}
+]`
+
+var shipped = &chats.Bound{Event: "order-shipped", NotificationID: "n1", Values: map[string]string{"first_name": "Eva", "order": "17", "not a name": "x"}}
+
+func TestTheReplyToANotificationStartsItsFlow(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.lay("follow-up", flow.Trigger{Event: "order-shipped"}, received)
+		r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
+			return emit(agent.Action{Say: "I am the agent"})
+		})
+		r.run()
+		id := r.open()
+		if _, _, err := r.Say(t.Context(), r.company, id, Said{ClientID: "1", Kind: chats.KindText, Text: "Hi", Bound: shipped}); err != nil {
+			t.Fatal(err)
+		}
+		r.waitState(id, flow.Asking)
+		if diff := cmp.Diff([]string{"visitor Hi", "agent Hello Eva, did you get order 17?"}, r.turns(id)); diff != "" {
+			t.Error(diff)
+		}
+		r.say(id, "2", "what do you mean")
+		r.within("it asks again", func() bool { return len(r.turns(id)) == 4 })
+		r.say(id, "3", "Yes!")
+		r.waitState(id, flow.Completed)
+		r.say(id, "4", "And now?")
+		r.within("the agent answers", func() bool { return len(r.turns(id)) == 8 })
+		want := []string{
+			"visitor Hi", "agent Hello Eva, did you get order 17?", "visitor what do you mean",
+			"agent I did not understand that.\nHello Eva, did you get order 17?", "visitor Yes!", "agent Thank you!", "visitor And now?", "agent I am the agent",
+		}
+		if diff := cmp.Diff(want, r.turns(id)); diff != "" {
+			t.Error(diff)
+		}
+		x := r.last(id)
+		if x.Event != "order-shipped" || x.NotificationID != "n1" || x.Cause != "event" || x.Variables["received"] != "yes" || x.Version != 1 {
+			t.Errorf("%+v", x)
+		}
+		log, err := r.db.Runs().Entries(t.Context(), r.company, x.ID)
+		var kinds []string
+		for _, e := range log {
+			kinds = append(kinds, e.Path+" "+e.Kind)
+		}
+		steps := []string{"steps.0 say", "steps.1 ask", "steps.1 retry", "steps.1 response", "steps.2 if", "steps.2.else.0 say"}
+		if diff := cmp.Diff(steps, kinds); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+func TestWhatStartsAFlow(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("word", flow.Trigger{Keywords: []string{"Menú"}}, `[{"say": "The menu"}]`)
+	r.lay("widget", flow.Trigger{Widget: "shop"}, `[{"say": "Welcome"}, {"ask": "name"}]`)
+	r.lay("inbound", flow.Trigger{Inbound: true}, `[{"say": "We got it"}]`)
+	r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
+		return emit(agent.Action{Say: "agent"})
+	})
+	r.run()
+	id := r.open()
+	r.say(id, "1", "  menu! ")
+	r.within("the keyword", func() bool { return len(r.turns(id)) == 2 })
+	r.say(id, "2", "the menu please")
+	r.within("the agent", func() bool { return len(r.turns(id)) == 4 })
+	if _, _, err := r.Say(t.Context(), r.company, id, Said{ClientID: "3", Kind: chats.KindText, Text: "Hi", Bound: &chats.Bound{Event: "unknown"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.within("the agent, for an event of no flow", func() bool { return len(r.turns(id)) == 6 })
+	if diff := cmp.Diff([]string{"agent The menu", "agent agent", "agent agent"}, []string{r.turns(id)[1], r.turns(id)[3], r.turns(id)[5]}); diff != "" {
+		t.Error(diff)
+	}
+	shop, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, WidgetID: "shop", VisitorID: "x"}, Channel: "web_chat", AgentID: "a", Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.waitState(shop.ID, flow.Asking)
+	if diff := cmp.Diff([]string{"system flow_began", "agent Welcome"}, r.turns(shop.ID)); diff != "" {
+		t.Error(diff)
+	}
+	r.agent.mu.Lock()
+	r.agent.gone = true
+	r.agent.mu.Unlock()
+	in, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, VisitorID: "tel:1"}, Channel: "whatsapp", Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.say(in.ID, "1", "Hello")
+	r.waitState(in.ID, flow.Completed)
+	r.say(in.ID, "2", "Hello again")
+	r.within("it begins again", func() bool { return len(r.turns(in.ID)) == 4 })
+}
+
+func TestTimersOfFlowsAreExactAndDurable(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.lay("remind", flow.Trigger{Keywords: []string{"remind me"}}, `[{"wait": "30d"}, {"say": "Now!"}, {"wait": "1s"}, {"end": true}]`)
+		id := r.open()
+		r.say(id, "1", "remind me")
+		if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if x := r.last(id); x.State != string(flow.Waiting) || !x.Due.Equal(r.now().Add(30*24*time.Hour)) {
+			t.Fatalf("%+v", x)
+		}
+		r.pass(30*24*time.Hour - time.Millisecond)
+		work := func(s *Conversations) time.Time {
+			next, err := s.Runner.work(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			return next
+		}
+		if next := work(r.Conversations); len(r.turns(id)) != 1 || next.Sub(r.now()) != time.Millisecond {
+			t.Error("too early", next.Sub(r.now()))
+		}
+		r.pass(time.Millisecond)
+		work(r.node()) // another node, or this one after a restart
+		if diff := cmp.Diff([]string{"visitor remind me", "agent Now!"}, r.turns(id)); diff != "" {
+			t.Error(diff)
+		}
+		r.pass(time.Second)
+		work(r.Conversations)
+		if x := r.last(id); x.State != string(flow.Completed) || r.find(id).State != chats.Resolved {
+			t.Errorf("%+v", x)
+		}
+	})
+}
+
+const orders = `[
+	{"http": {"method": "POST", "url": "https://shop.test/{{number}}", "status": "status", "save": {"state": "state"}}},
+	{"if": "status == '200'", "then": [{"send_template": {"name": "sent", "language": "en"}}, {"say": "It is {{state}}"}], "else": [{"say": "status {{status}}"}]}
+]`
+
+func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
+	begin := func(t *testing.T, r *rig) string {
+		t.Helper()
+		r.lay("order", flow.Trigger{Keywords: []string{"order"}}, orders)
+		id := r.open()
+		r.say(id, "1", "order")
+		if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	work := func(t *testing.T, s *Conversations) {
+		t.Helper()
+		if _, err := s.Runner.work(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	onBoth(t, func(t *testing.T, r *rig) {
+		id := begin(t, r)
+		r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+			if e.HTTP != nil {
+				return flow.Values{"status": "200", "state": "on its way"}, "200", false, nil
+			}
+			return nil, "accepted", false, nil
+		}
+		nodes := []*Conversations{r.Conversations, r.node(), r.node()}
+		for range 2 {
+			var all sync.WaitGroup
+			for _, s := range nodes { // at once
+				all.Go(func() { work(t, s) })
+			}
+			all.Wait()
+		}
+		if x := r.last(id); x.State != string(flow.Completed) || x.Variables["state"] != "on its way" {
+			t.Errorf("%+v", x)
+		}
+		if got := r.laid.effects(); len(got) != 2 || !strings.HasSuffix(got[0], " http") || !strings.HasSuffix(got[1], " send_template") {
+			t.Error(got)
+		}
+	})
+	t.Run("a node that dies", func(t *testing.T) {
+		r := newRig(t, store.Options{})
+		id := begin(t, r)
+		x := r.last(id)
+		if _, err := r.Runner.postpone(t.Context(), x, effectLease, true); err != nil { // as far as it came
+			t.Fatal(err)
+		}
+		work(t, r.node())
+		if got := r.laid.effects(); len(got) > 0 {
+			t.Error("it is done while its node may be doing it:", got)
+		}
+		r.pass(effectLease)
+		work(t, r.node())
+		if got := r.laid.effects(); len(got) > 0 {
+			t.Error("it is done again:", got)
+		}
+		if x := r.last(id); x.Variables["status"] != flow.OutcomeUnknown || r.turns(id)[1] != "agent status unknown" {
+			t.Errorf("%+v %q", x, r.turns(id))
+		}
+	})
+	t.Run("a template is repeated with its key", func(t *testing.T) {
+		r := newRig(t, store.Options{})
+		id := begin(t, r)
+		fails := true
+		r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+			if e.HTTP != nil {
+				return flow.Values{"status": "200"}, "200", false, nil
+			}
+			if fails {
+				return nil, "", false, errors.New("the database is away")
+			}
+			return nil, "accepted", false, nil
+		}
+		work(t, r.Conversations)
+		work(t, r.Conversations)
+		fails = false
+		r.pass(effectRetry)
+		work(t, r.node())
+		got := r.laid.effects()
+		if len(got) != 3 || got[1] != got[2] || r.last(id).State != string(flow.Completed) {
+			t.Error(got, r.last(id).State)
+		}
+	})
+	t.Run("what cannot be done", func(t *testing.T) {
+		r := newRig(t, store.Options{})
+		id := begin(t, r)
+		r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+			if e.HTTP != nil {
+				return flow.Values{"status": "200"}, "200", false, nil
+			}
+			return nil, "There is no template sent", true, nil
+		}
+		work(t, r.Conversations)
+		work(t, r.Conversations)
+		if x := r.last(id); x.State != string(flow.Failed) || x.Error != "steps.1.then.0: There is no template sent" || r.find(id).State != chats.Missed {
+			t.Errorf("%+v", x)
+		}
+	})
+}
+
+func TestAFlowEndsWhereAPersonTakesOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		do    func(r *rig, id string)
+		state flow.State
+	}{
+		"a teammate takes it":       {func(r *rig, id string) { r.must(r.Take(t.Context(), r.ana, id, "")) }, flow.Stopped},
+		"the contact leaves":        {func(r *rig, id string) { r.must(r.Leave(t.Context(), r.company, id)) }, flow.Stopped},
+		"the contact asks":          {func(r *rig, id string) { r.must(r.Ask(t.Context(), r.company, id, "", true)) }, flow.Stopped},
+		"the contact asks in words": {func(r *rig, id string) { r.say(id, "2", "I want to talk to a person") }, flow.HandedOff},
+		"the contact says stop": {func(r *rig, id string) {
+			if err := r.Runner.Stop(t.Context(), r.company, id, "STOP"); err != nil {
+				t.Error(err)
+			}
+		}, flow.Stopped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, store.Options{})
+			r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, received)
+			r.run()
+			id := r.open()
+			r.say(id, "1", "begin")
+			r.waitState(id, flow.Asking)
+			c.do(r, id)
+			r.waitState(id, c.state)
+			if x := r.last(id); x.Open || !x.Due.IsZero() {
+				t.Errorf("%+v", x)
+			}
+			log, err := r.db.Runs().Entries(t.Context(), r.company, r.last(id).ID)
+			if last := log[len(log)-1].Kind; err != nil || last != "stopped" && last != "handoff" {
+				t.Error(log, err)
+			}
+		})
+	}
+}
+
+func TestARunGoesOnWithTheStepsItBeganWith(t *testing.T) {
+	r := newRig(t, store.Options{})
+	f := r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "One?"}, {"ask": "x"}, {"say": "first"}]`)
+	r.run()
+	id := r.open()
+	r.say(id, "1", "begin")
+	r.waitState(id, flow.Asking)
+	changed := *f
+	changed.Steps = []flow.Step{{Say: "another"}}
+	r.laid.mu.Lock()
+	r.laid.flows = []*flow.Flow{&changed}
+	r.laid.mu.Unlock()
+	r.say(id, "2", "go on")
+	r.waitState(id, flow.Completed)
+	r.say(id, "3", "begin")
+	r.within("the next run", func() bool { return len(r.turns(id)) == 6 })
+	if got := r.turns(id); got[3] != "agent first" || got[5] != "agent another" || r.last(id).Version != 2 {
+		t.Errorf("%q, version %d", got, r.last(id).Version)
+	}
+}

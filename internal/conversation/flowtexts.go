@@ -1,0 +1,28 @@
+package conversation
+
+import (
+	"strings"
+
+	"carillon/internal/flow"
+)
+
+// texts are what a flow says that its steps do not give, in one language.
+type texts struct {
+	flow.Words
+	moment string // while an effect is done, aloud
+}
+
+var languages = map[string]texts{ //nolint:gochecknoglobals // read only
+	"en": {flow.Words{Retry: "I did not understand that.", Choose: "Please choose."}, "One moment, please."},
+	"es": {flow.Words{Retry: "No lo he entendido.", Choose: "Elija una opción, por favor."}, "Un momento, por favor."},
+	"pt": {flow.Words{Retry: "Não percebi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
+}
+
+// textsOf are the texts in a language (BCP 47), else the English ones.
+func textsOf(tag string) texts {
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if t, ok := languages[base]; ok {
+		return t
+	}
+	return languages["en"]
+}

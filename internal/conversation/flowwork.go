@@ -1,0 +1,152 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon/internal/flow"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
+)
+
+// poke lets the work on flows look for what is due.
+func (s *Runner) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run goes on with runs whose time has come, and does their effects, until ctx ends.
+func (s *Runner) run(ctx context.Context) error {
+	if s.o.Flows == nil {
+		<-ctx.Done()
+		return nil
+	}
+	for {
+		next, err := s.work(ctx)
+		wait := flowPoll
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.o.Log.WarnContext(ctx, "go on with flows", "error", err)
+		case err == nil && !next.IsZero():
+			wait = max(0, min(wait, next.Sub(s.o.Now())))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.wake:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// work goes on with the runs that are due by now, and returns when the next one is; zero: none is known.
+func (s *Runner) work(ctx context.Context) (next time.Time, err error) {
+	for {
+		due, next, err := s.o.Runs.Due(ctx, s.o.Now(), flowPage)
+		if err != nil || len(due) == 0 {
+			return next, err
+		}
+		var all sync.WaitGroup
+		room := make(chan struct{}, flowWorkers)
+		failed := 0
+		var mu sync.Mutex
+		for _, x := range due {
+			room <- struct{}{}
+			all.Go(func() {
+				defer func() { <-room }()
+				err := s.goOn(ctx, x)
+				if err == nil || errors.Is(err, errOvertaken) || errors.Is(err, chats.ErrOvertaken) || ctx.Err() != nil {
+					return
+				}
+				mu.Lock()
+				failed++
+				mu.Unlock()
+				s.o.Log.WarnContext(ctx, "go on with a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+			})
+		}
+		all.Wait()
+		if ctx.Err() != nil || failed > 0 || len(due) < flowPage { // what failed is due again: not at once
+			return next, ctx.Err()
+		}
+	}
+}
+
+// goOn goes on with a run that is due.
+func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
+	c, err := s.store.Find(ctx, x.CompanyID, x.ConversationID)
+	if err != nil {
+		return err
+	}
+	p, err := s.program(ctx, x.CompanyID, x.FlowID, x.Version)
+	if err != nil {
+		return err
+	}
+	if x.State == string(flow.Calling) {
+		return s.call(ctx, c, p, x)
+	}
+	r := stateOf(x)
+	o := p.Advance(r, textsOf(c.Language).Words, s.now())
+	_, err = s.commit(ctx, c, p, x, r, o, 0)
+	return err
+}
+
+// call does the effect that a run waits for. That it was begun is stored first: after a crash it is known that it may have happened.
+func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run) error {
+	r := stateOf(x)
+	e := p.Effect(r)
+	if e == nil {
+		return errors.New("the step has no effect")
+	}
+	if x.Begun && !e.Repeatable() {
+		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown), "The outcome is unknown: the node stopped while it waited for it", false)
+	}
+	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	if err != nil {
+		return err
+	}
+	begun, err := s.postpone(ctx, x, effectLease, true)
+	if err != nil {
+		return err
+	}
+	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), effectTimeout)
+	defer cancel()
+	values, detail, refused, err := s.o.Effects.Do(doing, EffectFor{
+		CompanyID: c.CompanyID, ConversationID: c.ID, Key: x.ID + "/" + strconv.Itoa(x.Steps), Contact: contact,
+	}, e)
+	if err != nil {
+		s.o.Log.WarnContext(ctx, "the effect of a flow is tried again", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+		_, err = s.postpone(context.WithoutCancel(ctx), begun, effectRetry, false)
+		return err
+	}
+	return s.result(context.WithoutCancel(ctx), c, p, begun, r, values, detail, refused)
+}
+
+// result stores the outcome of an effect, and goes on.
+func (s *Runner) result(
+	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, values flow.Values, detail string, refused bool,
+) error {
+	o := p.Result(r, values, detail, refused, textsOf(c.Language).Words, s.now())
+	_, err := s.commit(ctx, c, p, x, r, o, 0)
+	return err
+}
+
+// postpone stores when a run is to be looked at again, and whether its effect was begun.
+func (s *Runner) postpone(ctx context.Context, x *runs.Run, d time.Duration, begun bool) (*runs.Run, error) {
+	y := *x
+	y.Due, y.Begun = s.now().Add(d), begun
+	change, err := s.changeRun(ctx, x.CompanyID, x.ConversationID, "", &runs.Write{Run: &y}, func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State != chats.Automated {
+			return nil, errOvertaken
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return change.Ran, nil
+}
