@@ -62,7 +62,7 @@ func ProvisionOptions() config.ProvisionOptions {
 
 // kinds returns the kinds of resources; each refers only to kinds before it.
 func kinds() []resource.Kind {
-	return []resource.Kind{knowledge.Kind(), agent.Kind(), flow.Kind(), widget.Kind(), hook.Kind()}
+	return []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), flow.Kind(), hook.Kind()}
 }
 
 // announce logs that requests are served, and writes the ready file.

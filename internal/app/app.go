@@ -78,6 +78,7 @@ type App struct {
 	thinker       agent.Thinker
 	engines       *egress.Client // asks the servers that agents think with
 	pages         *egress.Client // reads pages that become articles
+	flowServers   *egress.Client // asks the servers of flows
 	queue         *queue.Queue
 	bus           *realtime.Bus
 	hub           *realtime.Hub
@@ -221,7 +222,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.thinker = openai.New(openai.Options{Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
-	a.conversations = newConversations(a.store, a.hub, a.thinker, a.metrics.chat, a.log)
+	a.conversations = newConversations(a)
 	a.voices = newVoices(a)
 	sessionKey, err := a.store.Derive("chat sessions")
 	if err != nil {
@@ -376,6 +377,7 @@ func (a *App) stop(ctx context.Context) error {
 		a.media.Close()
 		a.pages.Close()
 		a.engines.Close()
+		a.flowServers.Close()
 	}
 	if a.translator != nil {
 		a.translator.Close()

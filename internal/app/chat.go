@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -10,9 +9,9 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/api"
 	"carillon/internal/conversation"
+	"carillon/internal/egress"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
-	"carillon/internal/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/questions"
@@ -47,9 +46,12 @@ const (
 )
 
 // newConversations builds what holds conversations.
-func newConversations(s *store.Store, hub *realtime.Hub, thinker agent.Thinker, observer conversation.Observer, log *slog.Logger) *conversation.Conversations {
+func newConversations(a *App) *conversation.Conversations {
+	s, log := a.store, a.log
+	a.flowServers = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: flowTimeout, MaxBody: maxFlowResponse, Redirects: -1})
 	return conversation.New(conversation.Options{
-		Store: s.Chats(), Agents: talking{s}, Thinker: thinker, Publisher: hub, Observer: observer, Log: log, Alone: s.SQLite(),
+		Store: s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.chat, Log: log, Alone: s.SQLite(),
+		Flows: laidOut{s}, Effects: flowEffects{s, a.notify, a.flowServers}, Runs: s.Runs(),
 		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {
 			if err := recordQuestion(ctx, s.Questions(), c, question); err != nil {
 				log.WarnContext(ctx, "record a question without an answer", "conversation", c.ID, "error", err)

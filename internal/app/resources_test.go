@@ -34,18 +34,19 @@ func TestResourcesOfTheExampleAreRead(t *testing.T) {
 		`agent {"id":"7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11","name":"Recepción","language":"es","engine":"builtin",` +
 			`"greeting":"Hola {{first_name}}, le llamamos de Acme Travel.","knowledge":["faq"],"tools":["search","handoff","hang_up"],"record":true,` +
 			`"result":[{"name":"confirmed","type":"boolean"},{"name":"reason","type":"text"}]}`,
-		`flow {"name":"order-follow-up","trigger":{"event":"order-shipped"},"steps":[{"say":"Hola {{name}}, ¿recibió su pedido?"},` +
-			`{"ask":"received","choices":["sí","no"]},{"if":"received == 'no'","then":[{"handoff":"support"}],"else":[{"say":"¡Gracias!"}]}]}`,
 		`widget {"id":"1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21","kind":"chat","name":"Web chat","agent":"Recepción","welcome":"Hola, ¿en qué podemos ayudarle?",` +
 			`"translations":{"en":"Hello, how can we help?","pt":"Olá, como podemos ajudar?"},"language":"es",` +
 			`"appearance":{"primary_color":"#0b6e4f","position":"bottom-right","animation":"pulse","title":"Acme Travel"},"allowed_origins":[],` +
 			`"identity_secret":"change-me-to-32-random-bytes"}`,
+		got[3],
+		`flow {"name":"order-follow-up","trigger":{"event":"order-shipped"},"steps":[{"say":"Hola {{name}}, ¿recibió su pedido?"},` +
+			`{"ask":"received","choices":["sí","no"]},{"if":"received == 'no'","then":[{"handoff":"support"}],"else":[{"say":"¡Gracias!"}]}]}`,
 	}
-	if diff := cmp.Diff(want, got[:4]); diff != "" {
+	if diff := cmp.Diff(want, got[:5]); diff != "" {
 		t.Error(diff)
 	}
-	if len(got) != 6 || !strings.Contains(got[4], `"kind":"voice"`) || !strings.Contains(got[5], `"events":["*"]`) {
-		t.Errorf("%d resources: %v", len(got), got[4:])
+	if len(got) != 6 || !strings.Contains(got[3], `"kind":"voice"`) || !strings.Contains(got[5], `"events":["*"]`) {
+		t.Errorf("%d resources: %v", len(got), got[3:])
 	}
 }
 
@@ -78,10 +79,18 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		`knowledge: [{articles: [{title: a}]}]`:                                                     "a.yaml:3:29: text is required",
 		`knowledge: [{articles: [{text: a, url: nowhere}]}]`:                                        "a.yaml:3:44: url must be an http or https address",
 		`knowledge: [{id: a b}]`:                                                                    "a.yaml:3:22: id must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -",
-		`flows: [{name: a, steps: [{say: a, ask: b}]}]`:                                             "a.yaml:3:31: steps must hold exactly one of say, ask, if and handoff in each step",
-		`flows: [{name: a, steps: [{if: x, then: [{say: a, choices: [b]}]}]}]`:                      "a.yaml:3:64: choices belongs to a step with ask",
+		`flows: [{name: a, steps: [{say: a, ask: b}]}]`:                                             "a.yaml:3:31: steps must hold exactly one of say, ask, if, set, http, wait, send_template, place_call, goto, handoff and end in each step",
+		`flows: [{name: a, steps: [{if: "x == 1", then: [{say: a, choices: [b]}]}]}]`:               "a.yaml:3:71: choices belongs to a step with ask",
 		`flows: [{name: a, steps: [{say: x, then: [{say: a}]}]}]`:                                   "a.yaml:3:46: then belongs to a step with if",
-		`flows: [{name: a, steps: [{say: a, wait: b}]}]`:                                            `a.yaml:3:40: unknown field "wait"`,
+		`flows: [{name: a, steps: [{say: a, sleep: b}]}]`:                                           `a.yaml:3:40: unknown field "sleep"`,
+		`flows: [{name: a, steps: [{wait: soon}]}]`:                                                 "a.yaml:3:38: wait must be a time such as 30s, 15m, 2h or 3d, from 1 second to 60 days",
+		`flows: [{name: a, steps: [{if: x}]}]`:                                                      "a.yaml:3:36: if must be a condition such as received == 'no' (it is neither true nor false)",
+		`flows: [{name: a, steps: [{goto: b}]}]`:                                                    "a.yaml:3:38: goto must be the id of a step of this flow",
+		`flows: [{name: a, steps: [{id: b, say: a}, {id: b, say: c}]}]`:                             "a.yaml:3:53: id names two steps",
+		`flows: [{name: a, steps: [{ask: "two words"}]}]`:                                           "a.yaml:3:37: ask must be a word of letters, digits and _, such as order_id",
+		`flows: [{name: a, steps: [{ask: b, choices: [Sí, si]}]}]`:                                  "a.yaml:3:54: choices must differ from the other choices by more than case and accents",
+		`flows: [{name: a, steps: [{http: {url: "ftp://a.test"}}]}]`:                                "a.yaml:3:44: url must begin with https:// or http://",
+		`flows: [{name: a, steps: [{http: {url: "https://{{host}}/"}}]}]`:                           "a.yaml:3:44: url must name its host: placeholders may stand after it",
 		`widgets: [{name: a, appearance: {primary_color: green}}]`:                                  "a.yaml:3:53: primary_color must be a colour such as #0b6e4f",
 		`widgets: [{name: a, appearance: {position: middle}}]`:                                      "a.yaml:3:48: position must be one of bottom-right, bottom-left, top-right, top-left",
 		`widgets: [{name: a, allowed_origins: ["https://a.test/"]}]`:                                "a.yaml:3:43: allowed_origins must hold origins such as https://www.example.com",

@@ -67,14 +67,17 @@ type HTTP struct {
 type SendTemplate struct {
 	Name      string            `json:"name"`
 	Language  string            `json:"language"`
-	Sender    string            `json:"sender,omitempty"` // default: the company's
-	Variables map[string]string `json:"variables,omitempty"`
+	Sender    string            `json:"sender,omitempty"`    // default: the company's
+	Type      string            `json:"type,omitempty"`      // marketing, transactional or utility (default)
+	Campaign  string            `json:"campaign,omitempty"`  // default: flow
+	Variables map[string]string `json:"variables,omitempty"` // as components_push: body_text_0, …
 }
 
 // PlaceCall is a phone call to the contact.
 type PlaceCall struct {
-	Agent string `json:"agent"`
-	Line  string `json:"line,omitempty"` // default: the company's
+	Agent    string `json:"agent"`
+	Line     string `json:"line,omitempty"`     // default: the company's
+	Campaign string `json:"campaign,omitempty"` // default: flow
 }
 
 const (
@@ -183,7 +186,12 @@ func (v *validation) step(at string, s *Step, depth int) {
 		return
 	}
 	kind := kinds[0]
-	v.That(kind == "ask" || s.Choices == nil && s.Accept == "" && s.Retry == "" && s.Retries == nil, at, "Must hold choices, accept, retry and retries only with ask")
+	for _, x := range []struct {
+		name  string
+		given bool
+	}{{"choices", len(s.Choices) > 0}, {"accept", s.Accept != ""}, {"retry", s.Retry != ""}, {"retries", s.Retries != nil}} {
+		v.That(kind == "ask" || !x.given, at+"."+x.name, "Belongs to a step with ask")
+	}
 	v.That(kind == "if" || len(s.Then) == 0, at+".then", "Belongs to a step with if")
 	v.That(kind == "if" || len(s.Else) == 0, at+".else", "Belongs to a step with if")
 	switch kind {
@@ -205,6 +213,9 @@ func (v *validation) step(at string, s *Step, depth int) {
 	case "send_template":
 		v.Name(at+".send_template.name", s.SendTemplate.Name)
 		v.Name(at+".send_template.language", s.SendTemplate.Language)
+		if s.SendTemplate.Type != "" {
+			v.Choice(at+".send_template.type", &s.SendTemplate.Type, "marketing", "transactional", "utility")
+		}
 		v.fields(at+".send_template.variables", s.SendTemplate.Variables, false)
 	case "place_call":
 		v.Required(at+".place_call.agent", s.PlaceCall.Agent)

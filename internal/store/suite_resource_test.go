@@ -83,8 +83,14 @@ func resourceLife(t *testing.T, r *rig) {
 	if err := r.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company deletes: %v", err)
 	}
+	if all, err := r.Listed(t.Context(), ours, agents); err != nil || len(all) != 2 {
+		t.Errorf("listed: %v, %v", all, err)
+	}
 	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), agents, a.ID); err != nil {
 		t.Fatal(err)
+	}
+	if all, err := r.Listed(t.Context(), ours, agents); err != nil || len(all) != 1 {
+		t.Errorf("listed after one is deleted: %v, %v", all, err)
 	}
 	if _, err := r.Agent(t.Context(), ours, a.ID); !carillon.IsCode(err, carillon.AgentNotFound) {
 		t.Errorf("a deleted agent: %v", err)

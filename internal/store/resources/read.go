@@ -113,6 +113,24 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 		companyID, k.Name, after, limit)
 }
 
+// listedMost bounds Listed.
+const listedMost = 1000
+
+// Listed returns the resources of a kind that a company has now, by id and with their secrets, from the cache. They must not be changed.
+func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) ([]resource.Resource, error) {
+	return s.listed.Get(ctx, configure.OwnedKey(companyID, k.Name), func(ctx context.Context) ([]resource.Resource, string, error) {
+		all, err := db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (resource.Resource, error) {
+			var id string
+			var row resourceRow
+			if err := scan(&id, &row.name, &row.doc, &row.secret); err != nil {
+				return nil, err
+			}
+			return s.readResource(companyID, k, id, row)
+		}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3", companyID, k.Name, listedMost)
+		return all, companyID, err
+	})
+}
+
 // readResource makes a resource from its row and opens its secrets.
 func (s *Store) readResource(companyID string, k resource.Kind, id string, row resourceRow) (resource.Resource, error) {
 	x := k.New()

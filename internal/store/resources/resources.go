@@ -5,6 +5,7 @@ package resources
 import (
 	"carillon/internal/cache"
 	"carillon/internal/db"
+	"carillon/internal/resource"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/seal"
 )
@@ -16,12 +17,13 @@ type Store struct {
 	config *configure.Configuration
 	agents *cache.Cache[*Agent]
 	flows  *cache.Cache[bool]
+	listed *cache.Cache[[]resource.Resource]
 	found  *cache.Cache[found]
 }
 
 // New returns the store of a database.
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
-	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), flows: configure.Cache[bool](c), found: configure.Cache[found](c)}
+	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), flows: configure.Cache[bool](c), listed: configure.Cache[[]resource.Resource](c), found: configure.Cache[found](c)}
 }
 
 // Tx writes inside a transaction.

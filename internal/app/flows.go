@@ -1,0 +1,171 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/conversation"
+	"carillon/internal/egress"
+	"carillon/internal/flow"
+	"carillon/internal/notify"
+	"carillon/internal/store"
+)
+
+const (
+	maxFlowResponse = 256 << 10 // bytes of a response to a flow's request
+	flowTimeout     = 20 * time.Second
+)
+
+// laidOut finds the flows of companies.
+type laidOut struct{ store *store.Store }
+
+// Flows implements conversation.Flows.
+func (l laidOut) Flows(ctx context.Context, companyID string) ([]*flow.Flow, error) {
+	all, err := l.store.Listed(ctx, companyID, flow.Kind())
+	if err != nil {
+		return nil, err
+	}
+	flows := make([]*flow.Flow, 0, len(all))
+	for _, x := range all {
+		if f, ok := x.(*flow.Flow); ok {
+			flows = append(flows, f)
+		}
+	}
+	slices.SortStableFunc(flows, func(a, b *flow.Flow) int { return strings.Compare(a.Name, b.Name) })
+	return flows, nil
+}
+
+// flowEffects does what flows do outside their conversations.
+type flowEffects struct {
+	store  *store.Store
+	notify *notify.Notify
+	client *egress.Client
+}
+
+// Do implements conversation.Effects.
+func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
+	if e.HTTP != nil {
+		return x.request(ctx, who, e)
+	}
+	number := who.Contact.Number
+	if number == "" {
+		return nil, "The contact has no number", true, nil
+	}
+	contact := map[string]string{"number": number}
+	if first, last, _ := strings.Cut(who.Contact.Name, " "); first != "" {
+		contact["first_name"] = first
+		if last != "" {
+			contact["last_name"] = last
+		}
+	}
+	if t := e.SendTemplate; t != nil {
+		body := map[string]any{
+			"contact": contact, "recipient_id": or(t.Sender, "flow"), "name_template": t.Name, "language_template": t.Language,
+			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": t.Variables,
+		}
+		return x.accept(ctx, who, carillon.Messaging, body)
+	}
+	c := e.PlaceCall
+	return x.accept(ctx, who, carillon.Voice, map[string]any{
+		"contact": contact, "recipient_id": or(c.Line, "flow"), "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
+	})
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// accept has a notification sent. Its key makes it one, however often it is asked for.
+func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, ch carillon.Channel, body map[string]any) (flow.Values, string, bool, error) {
+	company, err := x.store.Company(ctx, who.CompanyID)
+	if err != nil {
+		return nil, "", false, err
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, "", false, err
+	}
+	r, err := x.notify.Accept(ctx, &notify.Submission{Company: company, Channel: ch, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key})
+	var known *carillon.Error
+	switch {
+	case errors.As(err, &known) && known.Code != carillon.ServiceUnavailable:
+		return nil, known.Message + reasonOf(known), true, nil
+	case err != nil:
+		return nil, "", false, err
+	}
+	var accepted struct {
+		ID string `json:"notification_id"`
+	}
+	if err := json.Unmarshal(r.JSON, &accepted); err != nil {
+		return nil, "", false, fmt.Errorf("read what was accepted: %w", err)
+	}
+	return flow.Values{"notification_id": accepted.ID}, "Accepted as " + accepted.ID, false, nil
+}
+
+// reasonOf is an error's reason, where it gives one.
+func reasonOf(e *carillon.Error) string {
+	for _, d := range e.Details {
+		if d.Key == "reason" {
+			return fmt.Sprint(": ", d.Value)
+		}
+	}
+	return ""
+}
+
+// request asks a server. Whatever comes of it, the flow goes on: it can look at the status.
+func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
+	h := e.HTTP
+	var body io.Reader
+	if h.Body != "" {
+		body = strings.NewReader(h.Body)
+	}
+	r, err := http.NewRequestWithContext(ctx, h.Method, h.URL, body)
+	if err != nil {
+		return e.Values(flow.OutcomeFailed), "The address is none", false, nil
+	}
+	r.Header.Set("Accept", "application/json")
+	if h.Body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("User-Agent", "Carillon")
+	r.Header.Set("Idempotency-Key", who.Key)
+	for name, value := range h.Headers {
+		r.Header.Set(name, value)
+	}
+	began := time.Now()
+	resp, err := x.client.Do(r)
+	if err != nil {
+		return e.Values(flow.OutcomeFailed), "No response: " + err.Error(), false, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	values := e.Values(fmt.Sprint(resp.StatusCode))
+	detail := fmt.Sprintf("%d in %d ms", resp.StatusCode, time.Since(began).Milliseconds())
+	if err != nil {
+		return values, detail + ", and the response could not be read: " + err.Error(), false, nil
+	}
+	if len(h.Save) == 0 {
+		return values, detail, false, nil
+	}
+	var decoded any
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	if err := d.Decode(&decoded); err != nil {
+		return values, detail + ", and the response is no JSON", false, nil
+	}
+	for name, path := range h.Save {
+		values[name] = flow.Pick(decoded, path)
+	}
+	return values, detail, false, nil
+}
