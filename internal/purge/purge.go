@@ -29,6 +29,7 @@ const (
 	Files         = "files"
 	Questions     = "questions"
 	Addresses     = "signed_addresses"
+	Inbound       = "inbound_messages"
 )
 
 // Options wire a Purge. The zero value works.
@@ -98,6 +99,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if busy, err := p.addresses(ctx, now); busy || err != nil {
+		return err
+	}
+	if busy, err := p.inbound(ctx, now); busy || err != nil {
 		return err
 	}
 	if now.Sub(p.quotas) >= day {
@@ -209,6 +213,13 @@ func (p *Purge) files(ctx context.Context, now time.Time) (busy bool, err error)
 // addresses deletes the addresses of sockets that expired an hour ago: until then they say why they are not good any more.
 func (p *Purge) addresses(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Addresses, func() (store.Purged, error) { return p.store.DropAddresses(ctx, now.Add(-time.Hour), p.pace.rows) })
+}
+
+// keepInbound is how long a repetition of a message that came in is known: the channel repeats for 7 days.
+const keepInbound = 8 * day
+
+func (p *Purge) inbound(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Inbound, func() (store.Purged, error) { return p.store.DropInbound(ctx, now.Add(-keepInbound), p.pace.rows) })
 }
 
 // steps repeats a step until it leaves nothing.

@@ -73,7 +73,7 @@ func written(t *testing.T, engine string) []string {
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "chats", "configure", "events", "files", "questions", "rates", "resources", "runs", "senders", "suppressions", "templates"} {
+	for _, folder := range []string{".", "accounts", "chats", "configure", "events", "files", "questions", "rates", "resources", "replies", "runs", "senders", "suppressions", "templates"} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)

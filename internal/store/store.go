@@ -26,6 +26,7 @@ import (
 	"carillon/internal/store/files"
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rates"
+	"carillon/internal/store/replies"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/runs"
 	"carillon/internal/store/seal"
@@ -98,6 +99,7 @@ type Store struct {
 	files        *files.Store
 	addresses    *addresses.Store
 	runs         *runs.Store
+	replies      *replies.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -144,7 +146,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
-	s.addresses, s.runs = addresses.New(d), runs.New(d)
+	s.addresses, s.runs, s.replies = addresses.New(d), runs.New(d), replies.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -174,6 +176,9 @@ func (s *Store) Files() *files.Store { return s.files }
 
 // Runs are the runs of flows.
 func (s *Store) Runs() *runs.Store { return s.runs }
+
+// Replies are what people write to senders, and the replies.
+func (s *Store) Replies() *replies.Store { return s.replies }
 
 // Addresses are the signed addresses of sockets.
 func (s *Store) Addresses() *addresses.Store { return s.addresses }

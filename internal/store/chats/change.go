@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/events"
+	"carillon/internal/store/replies"
 	"carillon/internal/store/runs"
 )
 
@@ -100,6 +101,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if err := x.runs.Write(ctx, tx); err != nil {
 		return err
 	}
+	if err := x.queueReplies(ctx, tx, changes); err != nil {
+		return err
+	}
 	if err := x.update(ctx, tx); err != nil {
 		return err
 	}
@@ -139,6 +143,25 @@ func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*ch
 		rows[c.ID] = &changedRow{c, c}
 	}
 	return rows, err
+}
+
+// queueReplies has the company's turns sent in conversations over a sender.
+func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Change) error {
+	for _, c := range changes {
+		if c.err != nil || c.Conversation == nil || c.Conversation.Channel != "whatsapp" {
+			continue
+		}
+		for i := range c.Turns {
+			t := &c.Turns[i]
+			if t.Author != Agent && t.Author != Teammate || t.Note || t.Kind == KindEvent {
+				continue
+			}
+			if err := replies.Queue(ctx, tx, c.CompanyID, c.ConversationID, t.Seq, t.At); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // withRuns are the conversations whose runs changes write.

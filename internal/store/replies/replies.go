@@ -1,0 +1,201 @@
+// Package replies is the SQL of what people write to senders, and of the replies that may follow for a day: messages that came in, the
+// windows of conversations, and replies in the order of their turns.
+package replies
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/db"
+)
+
+// Inbound is a message that came in and is not a turn yet.
+type Inbound struct {
+	SenderUID  int64
+	ProviderID string
+	CompanyID  string
+	Number     string
+	Content    string // JSON, of the caller
+	Tries      int
+	ReceivedAt time.Time
+}
+
+// Window is until when a conversation may be replied to, and how.
+type Window struct {
+	CompanyID      string
+	ConversationID string
+	SenderUID      int64
+	Number         string
+	LastID         string // the provider's id of the person's last message
+	Until          time.Time
+}
+
+// Reply is a turn of the company that is sent to the person.
+type Reply struct {
+	CompanyID      string
+	ConversationID string
+	Seq            int64
+	SenderUID      int64
+	Number         string
+	State          string // queued, sending, sent, delivered, read, failed or unknown
+	Attempt        int
+	ProviderID     string
+	Reason, Detail string
+	Due            time.Time
+	ChangedAt      time.Time
+}
+
+// Store reads and writes the tables. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Receive stores messages that came in. One that was stored before, by its sender and provider's id, is left as it is. It returns how
+// many are new.
+func (s *Store) Receive(ctx context.Context, all []Inbound) (n int, err error) {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n = 0
+		for _, m := range all {
+			made, err := tx.Exec(ctx, `INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (sender_uid, provider_id) DO NOTHING`,
+				m.SenderUID, m.ProviderID, m.CompanyID, m.Number, m.Content, db.Millis(m.ReceivedAt))
+			if err != nil {
+				return err
+			}
+			n += int(made)
+		}
+		return nil
+	})
+	return n, db.Wrap(err, "store inbound messages")
+}
+
+// Waiting returns messages of any company that are due at an instant, in the order in which they came, at most `most`.
+func (s *Store) Waiting(ctx context.Context, now time.Time, most int) ([]*Inbound, error) {
+	return db.Collect(ctx, s.d, "inbound messages", func(scan db.Scan) (*Inbound, error) {
+		var m Inbound
+		var received int64
+		err := scan(&m.SenderUID, &m.ProviderID, &m.CompanyID, &m.Number, &m.Content, &m.Tries, &received)
+		m.ReceivedAt = db.Instant(received)
+		return &m, err
+	}, `SELECT sender_uid, provider_id, company_id, number, content, tries, received_at FROM inbound_message
+		WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at, received_at LIMIT $2`, db.Millis(now), most)
+}
+
+// Claim reserves a message that waits until an instant. Of those who claim it at once, on whichever nodes, one gets true.
+func (s *Store) Claim(ctx context.Context, m *Inbound, now, until time.Time) (bool, error) {
+	n, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, tries = tries + 1
+		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at > 0 AND due_at <= $5`,
+		db.Millis(until), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(now))
+	return n > 0, db.Wrap(err, "claim inbound message")
+}
+
+// Done records that a message needs no more work. Its content is dropped.
+func (s *Store) Done(ctx context.Context, m *Inbound) error {
+	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND company_id = $3",
+		m.SenderUID, m.ProviderID, m.CompanyID)
+	return db.Wrap(err, "finish inbound message")
+}
+
+// SetWindow opens a window, or moves it on; never back.
+func (s *Store) SetWindow(ctx context.Context, w *Window) error {
+	_, err := s.d.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (conversation_id) DO UPDATE SET sender_uid = excluded.sender_uid, number = excluded.number, last_id = excluded.last_id,
+			until_at = excluded.until_at WHERE reply_window.until_at <= excluded.until_at`,
+		w.ConversationID, w.CompanyID, w.SenderUID, w.Number, w.LastID, db.Millis(w.Until))
+	return db.Wrap(err, "set window")
+}
+
+// Window returns the window of a conversation of a company; nil: it has none.
+func (s *Store) Window(ctx context.Context, companyID, conversationID string) (*Window, error) {
+	return db.Find(ctx, s.d, "window", func(scan db.Scan) (*Window, error) {
+		var w Window
+		var until int64
+		err := scan(&w.ConversationID, &w.CompanyID, &w.SenderUID, &w.Number, &w.LastID, &until)
+		w.Until = db.Instant(until)
+		return &w, err
+	}, "SELECT conversation_id, company_id, sender_uid, number, last_id, until_at FROM reply_window WHERE conversation_id = $1 AND company_id = $2",
+		conversationID, companyID)
+}
+
+const replyColumns = "company_id, conversation_id, seq, sender_uid, number, state, attempt, provider_id, reason, detail, due_at, changed_at"
+
+func scanReply(scan db.Scan) (*Reply, error) {
+	var r Reply
+	var due, changed int64
+	err := scan(&r.CompanyID, &r.ConversationID, &r.Seq, &r.SenderUID, &r.Number, &r.State, &r.Attempt, &r.ProviderID, &r.Reason, &r.Detail, &due, &changed)
+	r.Due, r.ChangedAt = db.Instant(due), db.Instant(changed)
+	return &r, err
+}
+
+// Replies returns the replies of a conversation of a company whose seq is from `from` to `to`, in order.
+func (s *Store) Replies(ctx context.Context, companyID, conversationID string, from, to int64) ([]*Reply, error) {
+	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+` FROM reply
+		WHERE conversation_id = $1 AND company_id = $2 AND seq >= $3 AND seq <= $4 ORDER BY seq`, conversationID, companyID, from, to)
+}
+
+// DueReplies returns replies of any company that are due at an instant, the longest first, at most `most`.
+func (s *Store) DueReplies(ctx context.Context, now time.Time, most int) ([]*Reply, error) {
+	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at LIMIT $2",
+		db.Millis(now), most)
+}
+
+// Begin records that a reply is being sent; until then nobody else looks at it. Of those who begin it at once one gets true.
+func (s *Store) Begin(ctx context.Context, r *Reply, now, until time.Time) (bool, error) {
+	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2
+		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`,
+		db.Millis(until), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
+	return n > 0, db.Wrap(err, "begin reply")
+}
+
+// Again puts a reply that was not sent back, for a later attempt.
+func (s *Store) Again(ctx context.Context, r *Reply, detail string, now, due time.Time) error {
+	_, err := s.d.Exec(ctx, `UPDATE reply SET state = 'queued', detail = $1, due_at = $2, changed_at = $3
+		WHERE conversation_id = $4 AND seq = $5 AND company_id = $6 AND state = 'sending'`, detail, db.Millis(due), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
+	return db.Wrap(err, "put back reply")
+}
+
+// Finish records how the sending of a reply ended, from one of the states `from`, and has the next one of its conversation sent.
+// A receipt may have come before, with more: then the state stays.
+func (s *Store) Finish(ctx context.Context, r *Reply, now time.Time) error {
+	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE reply SET state = CASE WHEN state IN ('delivered', 'read') THEN state ELSE $1 END,
+			provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4, due_at = 0, changed_at = $5
+			WHERE conversation_id = $6 AND seq = $7 AND company_id = $8 AND state IN ('queued', 'sending', 'delivered', 'read')`,
+			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq, r.CompanyID); err != nil {
+			return err
+		}
+		return wakeNext(ctx, tx, r.CompanyID, r.ConversationID, now)
+	}), "finish reply")
+}
+
+// wakeNext has the first reply of a conversation that waits sent, where none is being sent.
+func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, now time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE reply SET due_at = $1 WHERE conversation_id = $2 AND company_id = $3 AND state = 'queued' AND due_at = 0
+		AND seq = (SELECT MIN(seq) FROM reply WHERE conversation_id = $2 AND state IN ('queued', 'sending'))`, db.Millis(now), conversationID, companyID)
+	return err
+}
+
+// receiptFollows is what a receipt may follow on: states only rise, and a late failure says less than a delivery.
+const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending', 'unknown') WHEN 'delivered' THEN state <> 'read'
+	WHEN 'read' THEN TRUE ELSE state NOT IN ('delivered', 'read') END`
+
+// Receipt records a provider's later report on a reply of a sender's conversation: sent, delivered, read or failed. known is false where
+// there is no such reply of the sender.
+func (s *Store) Receipt(ctx context.Context, senderUID int64, r *Reply, now time.Time) (known bool, err error) {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		known = false
+		var company string
+		if err := tx.Row(ctx, []any{&company}, "SELECT company_id FROM reply WHERE conversation_id = $1 AND seq = $2 AND sender_uid = $3", r.ConversationID, r.Seq, senderUID); err != nil {
+			return db.Ignore(err)
+		}
+		known = true
+		if _, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
+			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND `+receiptFollows,
+			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq); err != nil {
+			return err
+		}
+		return wakeNext(ctx, tx, company, r.ConversationID, now)
+	})
+	return known, db.Wrap(err, "store receipt of a reply")
+}

@@ -1,0 +1,218 @@
+package store_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/replies"
+)
+
+func exchanging() []sentence {
+	return []sentence{
+		{"an inbound message is stored once, and claimed by one", inboundOnce},
+		{"replies are sent in the order of their turns, one after the other", repliesInOrder},
+		{"of a reply under way nobody begins another attempt, and receipts only rise", replyStates},
+	}
+}
+
+func inboundOnce(t *testing.T, r *rig) {
+	s := r.Replies()
+	m := replies.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Number: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
+	later := m
+	later.ProviderID, later.ReceivedAt = "wamid.2", r.now.Add(time.Millisecond)
+	if n, err := s.Receive(t.Context(), []replies.Inbound{m, later}); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := s.Receive(t.Context(), []replies.Inbound{m}); n != 0 || err != nil {
+		t.Error("again:", n, err)
+	}
+	other := m
+	other.SenderUID, other.CompanyID = 8, theirs
+	if n, err := s.Receive(t.Context(), []replies.Inbound{other}); n != 1 || err != nil {
+		t.Error("of another sender:", n, err)
+	}
+	now := r.now.Add(time.Second)
+	waiting, err := s.Waiting(t.Context(), now, 10)
+	if err != nil || len(waiting) != 3 || waiting[2].ProviderID != "wamid.2" {
+		t.Fatal(waiting, err)
+	}
+	first := waiting[0]
+	var got atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			ok, err := s.Claim(t.Context(), first, now, now.Add(time.Minute))
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				got.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if got.Load() != 1 {
+		t.Errorf("%d claimed it", got.Load())
+	}
+	if err := s.Done(t.Context(), first); err != nil {
+		t.Error(err)
+	}
+	if waiting, err := s.Waiting(t.Context(), now.Add(time.Hour), 10); len(waiting) != 2 || err != nil {
+		t.Error(waiting, err)
+	}
+	if n, err := s.Receive(t.Context(), []replies.Inbound{m, other}); n != 0 || err != nil {
+		t.Error("after it is done:", n, err)
+	}
+	p, err := r.DropInbound(t.Context(), now.Add(time.Hour), 10)
+	if err != nil || p.Rows != 1 {
+		t.Errorf("dropped %+v, %v", p, err)
+	}
+}
+
+// chatting opens a conversation over a sender, in which the person wrote.
+func (r *rig) chatting(t *testing.T) *chats.Conversation {
+	t.Helper()
+	r.now = r.now.Add(time.Second)
+	c := r.talk(t, ours)
+	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE conversation SET channel = 'whatsapp' WHERE id = $1", c.ID)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w := &replies.Window{CompanyID: ours, ConversationID: c.ID, SenderUID: 7, Number: "34600111222", LastID: "wamid.1", Until: r.now.Add(24 * time.Hour)}
+	if err := r.Replies().SetWindow(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	before := *w
+	before.LastID, before.Until = "wamid.0", w.Until.Add(-time.Minute)
+	if err := r.Replies().SetWindow(t.Context(), &before); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Replies().Window(t.Context(), ours, c.ID); err != nil || got == nil || *got != *w {
+		t.Errorf("window %+v, %v", got, err)
+	}
+	if got, err := r.Replies().Window(t.Context(), theirs, c.ID); err != nil || got != nil {
+		t.Errorf("window of another company %+v, %v", got, err)
+	}
+	return c
+}
+
+func (r *rig) reply(t *testing.T, c *chats.Conversation, texts ...string) {
+	t.Helper()
+	change := &chats.Change{CompanyID: ours, ConversationID: c.ID, Edit: func(*chats.Conversation) ([]chats.Turn, error) {
+		turns := []chats.Turn{{Author: chats.Teammate, Kind: chats.KindText, Note: true, Text: "a note", At: r.now}, {Author: chats.System, Kind: chats.KindEvent, At: r.now}}
+		for _, text := range texts {
+			turns = append(turns, chats.Turn{Author: chats.Agent, Kind: chats.KindText, Text: text, At: r.now})
+		}
+		return turns, nil
+	}}
+	if err := r.Chats().Do(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) dueReplies(t *testing.T, at time.Time) (seqs []int64) {
+	t.Helper()
+	all, err := r.Replies().DueReplies(t.Context(), at, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range all {
+		seqs = append(seqs, x.Seq)
+	}
+	return seqs
+}
+
+func repliesInOrder(t *testing.T, r *rig) {
+	c, s := r.chatting(t), r.Replies()
+	r.reply(t, c, "one", "two")
+	r.reply(t, c, "three")
+	now := r.now.Add(time.Second)
+	for _, seq := range []int64{3, 4, 7} {
+		if got := r.dueReplies(t, now); len(got) != 1 || got[0] != seq {
+			t.Fatalf("due %v, not %d", got, seq)
+		}
+		x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
+		if ok, err := s.Begin(t.Context(), x, now, now.Add(time.Minute)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if got := r.dueReplies(t, now); len(got) > 0 {
+			t.Fatalf("while %d is sent, due %v", seq, got)
+		}
+		x.State, x.ProviderID = "sent", "wamid.out"
+		if err := s.Finish(t.Context(), x, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := s.Replies(t.Context(), ours, c.ID, 4, 100)
+	if err != nil || len(all) != 2 || all[0].State != "sent" || all[0].SenderUID != 7 || all[0].Number != "34600111222" || all[0].Attempt != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all, _ := s.Replies(t.Context(), theirs, c.ID, 0, 100); len(all) > 0 {
+		t.Error("another company reads them")
+	}
+	plain := r.talk(t, ours)
+	r.reply(t, plain, "no window")
+	if got := r.dueReplies(t, now.Add(time.Hour)); len(got) > 0 {
+		t.Errorf("a reply in a chat is due: %v", got)
+	}
+}
+
+func replyStates(t *testing.T, r *rig) {
+	c, s := r.chatting(t), r.Replies()
+	r.reply(t, c, "one", "two")
+	x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: 3}
+	now := r.now.Add(time.Second)
+	state := func() string {
+		all, err := s.Replies(t.Context(), ours, c.ID, 3, 3)
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		return all[0].State
+	}
+	for attempt := range 2 {
+		if ok, err := s.Begin(t.Context(), x, now, now.Add(time.Minute)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if ok, err := s.Begin(t.Context(), x, now.Add(time.Hour), now.Add(2*time.Hour)); ok || err != nil {
+			t.Error("begun twice", err)
+		}
+		if attempt == 0 {
+			if err := s.Again(t.Context(), x, "limited", now, now.Add(time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(time.Second)
+		}
+	}
+	receipt := func(uid int64, to string) bool {
+		known, err := s.Receipt(t.Context(), uid, &replies.Reply{ConversationID: c.ID, Seq: 3, State: to, ProviderID: "wamid.out"}, now)
+		if err != nil {
+			t.Error(err)
+		}
+		return known
+	}
+	if receipt(8, "read") || state() != "sending" {
+		t.Error("a receipt of another sender counts")
+	}
+	if !receipt(7, "delivered") || state() != "delivered" {
+		t.Error(state())
+	}
+	if got := r.dueReplies(t, now); len(got) != 1 || got[0] != 4 {
+		t.Errorf("after the delivery due %v", got)
+	}
+	x.State = "sent" // the response to the attempt comes after its receipt
+	if err := s.Finish(t.Context(), x, now); err != nil || state() != "delivered" {
+		t.Error(state(), err)
+	}
+	for _, step := range []struct{ to, want string }{{"sent", "delivered"}, {"read", "read"}, {"delivered", "read"}, {"failed", "read"}} {
+		if receipt(7, step.to); state() != step.want {
+			t.Errorf("after %s it is %s, not %s", step.to, state(), step.want)
+		}
+	}
+}
