@@ -14,7 +14,9 @@ import (
 type Callback struct {
 	Receipts  []provider.Receipt
 	Templates []provider.TemplateEvent
-	Ignored   int // what is not ours, not stored, or about the account
+	Replies   []provider.ReplyReceipt
+	Inbound   map[string][]provider.Inbound // by PhoneNumberID
+	Ignored   int                           // what is not ours, not stored, or about the account
 
 	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
 	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
@@ -36,7 +38,9 @@ type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
 	} `json:"metadata"`
-	Statuses []status `json:"statuses"`
+	Statuses []status  `json:"statuses"`
+	Messages []inbound `json:"messages"`
+	Contacts []profile `json:"contacts"`
 	templateValue
 }
 
@@ -102,12 +106,24 @@ func (cb *Callback) addMessages(v *value, senderUID int64) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
 	}
 	for i := range v.Statuses {
-		r, ok := v.Statuses[i].receipt(senderUID)
-		if !ok {
+		if r, ok := v.Statuses[i].receipt(senderUID); ok {
+			cb.Receipts = append(cb.Receipts, r)
+		} else if r, ok := v.Statuses[i].replyReceipt(); ok {
+			cb.Replies = append(cb.Replies, r)
+		} else {
+			cb.Ignored++
+		}
+	}
+	for i := range v.Messages {
+		m, ok := v.Messages[i].read(v.Contacts)
+		if !ok || id == "" {
 			cb.Ignored++
 			continue
 		}
-		cb.Receipts = append(cb.Receipts, r)
+		if cb.Inbound == nil {
+			cb.Inbound = map[string][]provider.Inbound{}
+		}
+		cb.Inbound[id] = append(cb.Inbound[id], m)
 	}
 }
 
@@ -119,6 +135,12 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 		return provider.Receipt{}, false
 	}
 	r := provider.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
+	ok := s.state(&r)
+	return r, ok
+}
+
+// state sets what a status reports; false: that is not stored.
+func (s *status) state(r *provider.Receipt) bool {
 	switch s.Status {
 	case "sent":
 		r.State = carillon.StateSent
@@ -128,11 +150,11 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 		r.State = carillon.StateRead
 	case "failed":
 		r.State, r.Reason = carillon.StateFailed, carillon.ReasonProviderRefused
-		s.explain(&r)
+		s.explain(r)
 	default:
-		return provider.Receipt{}, false
+		return false
 	}
-	return r, true
+	return true
 }
 
 // explain sets the reason by the first error with a code, by the same table as for responses.

@@ -67,6 +67,9 @@ var (
 )
 
 func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) *Error {
+	if mark, is := markIn(body); is {
+		return s.marked(w, mark)
+	}
 	p, refused := s.read(body)
 	p = s.record.add(p)
 	f := s.failures.of(p)
@@ -92,6 +95,10 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) *E
 // read parses the message; it returns what is wrong along with what could be read.
 func (s *Server) read(body []byte) (Post, *Error) {
 	p := Post{At: time.Now()}
+	if x, is := replyIn(body); is {
+		p.Ref, p.To, p.Body = x.Data, x.To, body
+		return p, s.checkReply(body, x)
+	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
 		return p, invalid(err.Error())

@@ -47,6 +47,7 @@ type Server struct {
 	record
 	failures
 	templates
+	replies
 }
 
 // New starts a server; Close ends it.
@@ -103,7 +104,8 @@ func (s *Server) routes() http.Handler {
 		"POST " + list:          s.templates.create,
 		"GET " + list:           s.templates.list,
 		"DELETE " + list:        s.templates.delete,
-		"GET " + root + "{id}":  s.templates.show,
+		"GET " + root + "{id}":  s.node,
+		"GET /files/{id}":       s.file,
 		"POST " + root + "{id}": s.templates.edit,
 		root + "{path...}":      func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error { return noObject(r.PathValue("path")) },
 		"/": func(http.ResponseWriter, *http.Request, []byte) *Error {

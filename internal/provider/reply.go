@@ -1,0 +1,96 @@
+package provider
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+)
+
+// Inbound is something that a person wrote to a sender.
+type Inbound struct {
+	ID      string       `json:"id"`   // the provider's
+	From    string       `json:"from"` // the person's number
+	Name    string       `json:"name,omitempty"`
+	At      time.Time    `json:"at"`
+	Kind    InboundKind  `json:"kind"`
+	Text    string       `json:"text,omitempty"`     // as a person reads it
+	Payload string       `json:"payload,omitempty"`  // of a button or a choice: our own id of it
+	ReplyTo string       `json:"reply_to,omitempty"` // the provider's id of the message that it answers
+	File    *InboundFile `json:"file,omitempty"`
+}
+
+// InboundKind is what an Inbound is.
+type InboundKind string
+
+// The kinds of inbound messages.
+const (
+	InboundText        InboundKind = "text"     // also a place, and cards of contacts, in words
+	InboundChoice      InboundKind = "choice"   // a button or an entry of a list
+	InboundMedia       InboundKind = "file"     // Text is the caption
+	InboundReaction    InboundKind = "reaction" // Text is the emoji; "": taken back
+	InboundUnsupported InboundKind = "unsupported"
+)
+
+// InboundFile is a file at the provider.
+type InboundFile struct {
+	ID   string `json:"id"`
+	Type string `json:"type"` // MIME
+	Name string `json:"name,omitempty"`
+}
+
+// ReplyRef identifies one attempt to send a turn of a conversation.
+type ReplyRef struct {
+	ConversationID string
+	Seq            int64
+	Attempt        int
+}
+
+const replyPrefix = "reply."
+
+// String is the reference as it is sent to a channel and back: `reply.<conversation>.<seq>.<attempt>`.
+func (r ReplyRef) String() string {
+	return replyPrefix + r.ConversationID + "." + strconv.FormatInt(r.Seq, 10) + "." + strconv.Itoa(r.Attempt)
+}
+
+// ParseReplyRef reads the form that String writes, and nothing else.
+func ParseReplyRef(s string) (ReplyRef, error) {
+	s, ok := strings.CutPrefix(s, replyPrefix)
+	id, rest, _ := strings.Cut(s, ".")
+	seq, attempt, _ := strings.Cut(rest, ".")
+	n, ok1 := smallInt(seq)
+	r := ReplyRef{ConversationID: id, Seq: int64(n)}
+	var ok2 bool
+	r.Attempt, ok2 = smallInt(attempt)
+	if !ok || !carillon.ValidUUID(id) || !ok1 || !ok2 {
+		return ReplyRef{}, errRef
+	}
+	return r, nil
+}
+
+// Reply is a turn that is sent to a person who wrote within the last day.
+type Reply struct {
+	Ref      ReplyRef
+	To       string // the number
+	Text     string
+	Choices  []string // at most 10
+	Language string   // BCP 47, of what is offered with the choices
+	File     *ReplyFile
+}
+
+// ReplyFile is a file of a reply, at an address that the provider can read.
+type ReplyFile struct {
+	URL  string
+	Type string // MIME
+	Name string
+}
+
+// ReplyReceipt is a provider's later report on a reply: sent, delivered, read or failed.
+type ReplyReceipt struct {
+	Ref        ReplyRef
+	ProviderID string
+	State      carillon.State
+	Reason     carillon.Reason // with StateFailed
+	Detail     string
+}

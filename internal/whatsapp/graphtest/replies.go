@@ -1,0 +1,284 @@
+package graphtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// replies are what people write to the number, and what may be replied.
+type replies struct {
+	mu    sync.Mutex
+	wrote map[string]time.Time // when a number wrote last
+	files map[string]file
+	marks []Mark
+	known map[string]bool // ids of messages that people wrote
+}
+
+type file struct {
+	mime string
+	data []byte
+}
+
+// Mark is a mark that a message was read.
+type Mark struct {
+	ID     string
+	Typing bool
+}
+
+const window = 24 * time.Hour
+
+// Inbound is a message as the channel has it: from, id, timestamp, type, and the member of the type.
+type Inbound map[string]any
+
+// Text is an inbound message of type text.
+func Text(from, id, text string, at time.Time) Inbound {
+	return Inbound{"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": "text", "text": map[string]any{"body": text}}
+}
+
+// InboundBody is the body of a callback with messages of a person. Their numbers may be replied to from now on.
+func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	if s.replies.wrote == nil {
+		s.replies.wrote, s.replies.known = map[string]time.Time{}, map[string]bool{}
+	}
+	var from string
+	for _, m := range messages {
+		from, _ = m["from"].(string)
+		seconds, _ := strconv.ParseInt(m["timestamp"].(string), 10, 64)
+		if at := time.Unix(seconds, 0); at.After(s.replies.wrote[from]) {
+			s.replies.wrote[from] = at
+		}
+		s.replies.known[m["id"].(string)] = true
+	}
+	return s.envelope("messages", map[string]any{
+		"messaging_product": "whatsapp",
+		"metadata":          map[string]string{"display_phone_number": "15555550100", "phone_number_id": s.o.PhoneNumberID},
+		"contacts":          []map[string]any{{"wa_id": from, "profile": map[string]string{"name": name}}},
+		"messages":          messages,
+	})
+}
+
+// PutFile has the channel keep a file that a person sent.
+func (s *Server) PutFile(id, mime string, data []byte) {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	if s.replies.files == nil {
+		s.replies.files = map[string]file{}
+	}
+	s.replies.files[id] = file{mime, data}
+}
+
+// Marks are the messages that were marked as read.
+func (s *Server) Marks() []Mark {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	return slices.Clone(s.replies.marks)
+}
+
+// node is a file, or a template.
+func (s *Server) node(w http.ResponseWriter, r *http.Request, body []byte) *Error {
+	id := r.PathValue("id")
+	s.replies.mu.Lock()
+	f, has := s.replies.files[id]
+	s.replies.mu.Unlock()
+	if !has {
+		return s.templates.show(w, r, body)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"messaging_product": "whatsapp", "url": s.URL() + "/files/" + id, "mime_type": f.mime, "sha256": "00", "file_size": len(f.data), "id": id,
+	})
+	return nil
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
+	s.replies.mu.Lock()
+	f, has := s.replies.files[r.PathValue("id")]
+	s.replies.mu.Unlock()
+	if !has {
+		return &Error{HTTP: 404, Code: 100, Message: "No such file"}
+	}
+	w.Header().Set("Content-Type", f.mime)
+	_, _ = w.Write(f.data)
+	return nil
+}
+
+type mark struct {
+	Product string `json:"messaging_product"`
+	Status  string `json:"status"`
+	ID      string `json:"message_id"`
+	Typing  *struct {
+		Type string `json:"type"`
+	} `json:"typing_indicator"`
+}
+
+func markIn(body []byte) (m mark, is bool) {
+	return m, json.Unmarshal(body, &m) == nil && m.Status != ""
+}
+
+func (s *Server) marked(w http.ResponseWriter, m mark) *Error {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	switch {
+	case m.Product != "whatsapp", m.Status != "read", m.Typing != nil && m.Typing.Type != "text":
+		return invalid("Invalid parameter")
+	case !s.replies.known[m.ID]:
+		return invalid("No such message")
+	}
+	s.replies.marks = append(s.replies.marks, Mark{m.ID, m.Typing != nil})
+	_, _ = io.WriteString(w, `{"success":true}`)
+	return nil
+}
+
+// reply is a message that is no template. Every member is known: a field more is refused.
+type reply struct {
+	Product       string    `json:"messaging_product"`
+	RecipientType string    `json:"recipient_type"`
+	To            string    `json:"to"`
+	Type          string    `json:"type"`
+	Data          string    `json:"biz_opaque_callback_data"`
+	Text          *bodyText `json:"text"`
+	Interactive   *struct {
+		Type   string    `json:"type"`
+		Body   *bodyText `json:"body"`
+		Action struct {
+			Buttons []struct {
+				Type  string `json:"type"`
+				Reply entry  `json:"reply"`
+			} `json:"buttons"`
+			Button   string `json:"button"`
+			Sections []struct {
+				Title string  `json:"title"`
+				Rows  []entry `json:"rows"`
+			} `json:"sections"`
+		} `json:"action"`
+	} `json:"interactive"`
+	Image    *link `json:"image"`
+	Video    *link `json:"video"`
+	Audio    *link `json:"audio"`
+	Document *link `json:"document"`
+}
+
+type bodyText struct {
+	Body    string `json:"body"` // of a text
+	Text    string `json:"text"` // of something interactive
+	Preview *bool  `json:"preview_url"`
+}
+
+type entry struct {
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+type link struct {
+	Link     string `json:"link"`
+	Caption  string `json:"caption"`
+	Filename string `json:"filename"`
+}
+
+func replyIn(body []byte) (*reply, bool) {
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(body, &kind) != nil || kind.Type == "template" || kind.Type == "" {
+		return nil, false
+	}
+	var x reply
+	_ = json.Unmarshal(body, &x) // checkReply reads it again, and says what is wrong
+	return &x, true
+}
+
+func (s *Server) checkReply(body []byte, x *reply) *Error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&reply{}); err != nil {
+		return invalid(err.Error())
+	}
+	if x.Product != "whatsapp" || x.RecipientType != "individual" || x.Data == "" || len(x.Data) > 512 {
+		return invalid("Invalid parameter")
+	}
+	if !toForm.MatchString(x.To) {
+		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: to"}
+	}
+	if what := x.fault(); what != "" {
+		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: " + what}
+	}
+	s.replies.mu.Lock()
+	wrote := s.replies.wrote[strings.TrimPrefix(x.To, "+")]
+	s.replies.mu.Unlock()
+	if time.Since(wrote) > window {
+		return &Error{HTTP: 400, Code: 131047, Message: "Re-engagement message"}
+	}
+	return nil
+}
+
+// fault names the member that is wrong; "": none is.
+func (x *reply) fault() string {
+	switch x.Type {
+	case "text":
+		if x.Text == nil || !within(x.Text.Body, 1, 4096) {
+			return "text"
+		}
+	case "interactive":
+		return x.interactiveFault()
+	case "image", "video", "audio", "document":
+		l := map[string]*link{"image": x.Image, "video": x.Video, "audio": x.Audio, "document": x.Document}[x.Type]
+		if l == nil || !strings.HasPrefix(l.Link, "http") || !within(l.Caption, 0, 1024) || x.Type == "audio" && l.Caption != "" || x.Type != "document" && l.Filename != "" {
+			return x.Type
+		}
+	default:
+		return "type"
+	}
+	return ""
+}
+
+func (x *reply) interactiveFault() string {
+	i := x.Interactive
+	if i == nil || i.Body == nil || !within(i.Body.Text, 1, 1024) {
+		return "interactive.body"
+	}
+	ids := map[string]bool{}
+	switch i.Type {
+	case "button":
+		if n := len(i.Action.Buttons); n < 1 || n > 3 {
+			return "interactive.action.buttons"
+		}
+		for _, b := range i.Action.Buttons {
+			if b.Type != "reply" || !within(b.Reply.Title, 1, 20) || !within(b.Reply.ID, 1, 256) || ids[b.Reply.ID] {
+				return "interactive.action.buttons"
+			}
+			ids[b.Reply.ID] = true
+		}
+	case "list":
+		if !within(i.Action.Button, 1, 20) || len(i.Action.Sections) != 1 {
+			return "interactive.action"
+		}
+		rows := i.Action.Sections[0].Rows
+		if len(rows) < 1 || len(rows) > 10 {
+			return "interactive.action.sections"
+		}
+		for _, r := range rows {
+			if !within(r.Title, 1, 24) || !within(r.Description, 0, 72) || !within(r.ID, 1, 200) || ids[r.ID] {
+				return "interactive.action.sections"
+			}
+			ids[r.ID] = true
+		}
+	default:
+		return "interactive.type"
+	}
+	return ""
+}
+
+func within(s string, least, most int) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= least && n <= most
+}

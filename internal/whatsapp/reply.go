@@ -1,0 +1,143 @@
+package whatsapp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"carillon"
+	"carillon/internal/provider"
+)
+
+// SendReply posts one reply to the channel, once, and judges the result.
+func (c *Client) SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome {
+	a, err := c.account(s)
+	if err != nil {
+		return provider.Outcome{
+			Verdict: provider.PauseSender, Reason: carillon.ReasonProviderRefused, Detail: carillon.Shorten(err.Error()), Fault: provider.FaultAccount,
+		}
+	}
+	body, err := json.Marshal(replyMessage(m))
+	if err != nil {
+		return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonProviderRefused, Detail: carillon.Shorten(err.Error())}
+	}
+	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	if err != nil {
+		return judgeError(err)
+	}
+	return judge(got, m.Ref.Attempt)
+}
+
+// MarkRead tells the channel that a person's message is read, and where typing is true that a reply is being written.
+func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error {
+	a, err := c.account(s)
+	if err != nil {
+		return err
+	}
+	b := map[string]any{"messaging_product": "whatsapp", "status": "read", "message_id": id}
+	if typing {
+		b["typing_indicator"] = map[string]any{"type": "text"}
+	}
+	body, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	if err != nil {
+		return errors.New("mark a message read: no whole response")
+	}
+	if got.status/100 != 2 {
+		return fmt.Errorf("mark a message read: response %d", got.status)
+	}
+	return nil
+}
+
+// ErrNoFile means that the channel does not have a file any more, or that it is too large.
+var ErrNoFile = errors.New("the channel has no such file")
+
+// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile.
+func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
+	a, err := c.account(s)
+	if err != nil {
+		return nil, "", err
+	}
+	u, err := url.Parse(a.address(url.PathEscape(id)))
+	if err != nil {
+		return nil, "", ErrNoFile
+	}
+	got, err := c.exchange(ctx, http.MethodGet, u, a.header, nil)
+	if err != nil {
+		return nil, "", errors.New("look up a file: no whole response")
+	}
+	var found struct {
+		URL      string `json:"url"`
+		MimeType string `json:"mime_type"`
+		Size     int64  `json:"file_size"`
+	}
+	switch {
+	case got.status == http.StatusNotFound, got.status == http.StatusBadRequest:
+		return nil, "", ErrNoFile
+	case got.status/100 != 2 || decode(got.body, &found) != nil:
+		return nil, "", fmt.Errorf("look up a file: response %d", got.status)
+	case found.Size > most:
+		return nil, "", ErrNoFile
+	}
+	return c.download(ctx, a, found.URL, found.MimeType, most)
+}
+
+// download reads a file from an address that the channel named: one of its own, for the access token goes there.
+func (c *Client) download(ctx context.Context, a *account, address, mime string, most int64) ([]byte, string, error) {
+	u, err := url.Parse(address)
+	if err != nil || !ownHost(u, a.messages) {
+		return nil, "", errors.New("the channel names a file at a foreign address")
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, "", err
+	}
+	req.Header.Set("Authorization", a.header.Get("Authorization"))
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, "", errors.New("read a file: no whole response")
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or is abandoned
+	if resp.StatusCode == http.StatusNotFound {
+		return nil, "", ErrNoFile
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, "", fmt.Errorf("read a file: response %d", resp.StatusCode)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, "", errors.New("read a file: no whole response")
+	case int64(len(text)) > most:
+		return nil, "", ErrNoFile
+	}
+	return text, mime, nil
+}
+
+// fileHosts are where the channel keeps files, besides the host that is asked.
+var fileHosts = []string{".whatsapp.net", ".fbcdn.net", ".facebook.com"} //nolint:gochecknoglobals // read only
+
+func ownHost(u, base *url.URL) bool {
+	if u.Scheme == base.Scheme && u.Host == base.Host {
+		return true
+	}
+	if u.Scheme != "https" {
+		return false
+	}
+	for _, h := range fileHosts {
+		if strings.HasSuffix("."+u.Hostname(), h) {
+			return true
+		}
+	}
+	return false
+}
