@@ -172,6 +172,7 @@ type Said struct {
 	Voice    *chats.Voice // it was said aloud
 	Digits   string       // it was said by these keys
 	Bound    *chats.Bound // it replies to a notification with a name_event
+	Quiet    bool         // nobody is to reply
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
@@ -217,7 +218,7 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 			}
 		default:
 		}
-		if c.State == chats.Automated {
+		if c.State == chats.Automated && !in.Quiet {
 			c.ReplySeq, c.ReplyAt = c.LastSeq+int64(len(turns)), now
 		}
 		return turns, nil

@@ -22,6 +22,10 @@ const (
 	Rated      = "rated"      // Extra.Rating; the text is the comment
 	CalledOff  = "called_off" // the contact does not want a teammate any more
 	FlowBegan  = "flow_began" // the text is the flow's name
+	Reacted    = "reacted"    // to a message: the text is the emoji
+	NotShown   = "not_shown"  // a message of a kind that cannot be shown: the text is the kind
+	Stopped    = "stopped"    // the contact wants no more messages
+	Started    = "started"    // the contact wants messages again
 	Scored     = "scored"     // the contact likes or dislikes the turn Extra.Of, as the text says
 )
 

@@ -141,6 +141,23 @@ func (s *Runner) Stop(ctx context.Context, companyID, id, why string) error {
 	})
 }
 
+// Say has the company say something by itself, once by its client id.
+func (s *Runner) Say(ctx context.Context, companyID, id, clientID, text string) error {
+	now := s.now()
+	_, err := s.change(ctx, companyID, id, "system:"+clientID, func(*chats.Conversation) ([]chats.Turn, error) {
+		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, ClientID: "system:" + clientID, Text: text, At: now}}, nil
+	})
+	return err
+}
+
+// Note records something that happened, once by its client id: a reaction, or a message that cannot be shown.
+func (s *Runner) Note(ctx context.Context, companyID, id, clientID, what, text string) error {
+	t := event(what, text, s.now())
+	t.ClientID = "system:" + clientID
+	_, err := s.change(ctx, companyID, id, t.ClientID, func(*chats.Conversation) ([]chats.Turn, error) { return []chats.Turn{t}, nil })
+	return err
+}
+
 // again repeats what was overtaken by another writer.
 func (s *Runner) again(do func() error) (err error) {
 	for range 5 {

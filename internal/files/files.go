@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,11 +73,23 @@ type intake struct {
 
 func (f *Files) talk() intake {
 	return intake{most: f.o.Most, keep: unusedFor, bytes: func(k *kind) int64 {
-		if k == mp4 {
+		if slices.Contains(recorded, k) {
 			return 0
 		}
 		return f.o.Most
 	}, refused: "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content"}
+}
+
+// Put stores a file that came in over a channel, as a part of its conversation. Errors: validation_failed, limit_exceeded, not_found
+// without the conversation.
+func (f *Files) Put(ctx context.Context, from From, name string, in io.Reader) (*chats.File, error) {
+	takes := f.talk()
+	takes.bytes = func(*kind) int64 { return f.o.Most }
+	x, err := f.keep(ctx, in, name, from, takes)
+	if err != nil {
+		return nil, err
+	}
+	return f.Keep(ctx, from, x.ID)
 }
 
 // MediaFor is how long media of notifications are kept.
@@ -113,7 +126,7 @@ func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes
 	if err != nil {
 		return nil, err
 	}
-	kept, err := f.keep(r.Context(), in, from, takes)
+	kept, err := f.keep(r.Context(), in, in.Name, from, takes)
 	if err != nil {
 		in.Leave() //nolint:contextcheck // the body is the request's
 		return nil, err
@@ -126,7 +139,7 @@ func view(x *files.File) *chats.File {
 }
 
 // keep stores a file while it arrives. One that turns out to be none that is taken is deleted.
-func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From, takes intake) (*files.File, error) {
+func (f *Files) keep(ctx context.Context, in io.Reader, name string, from From, takes intake) (*files.File, error) {
 	now := time.Now().UTC()
 	a := arriving{intake: takes, in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
 	first, err := a.next()
@@ -142,7 +155,7 @@ func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From, takes 
 		room.Company = room.Company / 4 * 3
 	}
 	if a.whole {
-		if err := a.describe(x, in.Name); err != nil {
+		if err := a.describe(x, name); err != nil {
 			return nil, err
 		}
 		return x, f.store.Begin(ctx, x, first, true, room)
@@ -150,7 +163,7 @@ func (f *Files) keep(ctx context.Context, in *httpio.Uploaded, from From, takes 
 	if err := f.store.Begin(ctx, x, first, false, room); err != nil {
 		return nil, err
 	}
-	if err := f.rest(ctx, &a, x, in.Name, room); err != nil {
+	if err := f.rest(ctx, &a, x, name, room); err != nil {
 		return nil, errors.Join(err, f.store.Drop(context.WithoutCancel(ctx), x.ID))
 	}
 	return x, nil

@@ -29,10 +29,16 @@ var (
 	ods  = &kind{"application/vnd.oasis.opendocument.spreadsheet", []string{".ods"}, false}
 	odp  = &kind{"application/vnd.oasis.opendocument.presentation", []string{".odp"}, false}
 
-	mp4 = &kind{"video/mp4", []string{".mp4"}, false}
+	mp4 = &kind{"video/mp4", []string{".mp4", ".3gp"}, false}
+	ogg = &kind{"audio/ogg", []string{".ogg", ".oga", ".opus"}, false}
+	mp3 = &kind{"audio/mpeg", []string{".mp3"}, false}
+	m4a = &kind{"audio/mp4", []string{".m4a", ".mp4"}, false}
+	amr = &kind{"audio/amr", []string{".amr"}, false}
 
 	// kinds are those of conversations.
 	kinds = []*kind{png, jpeg, gif, webp, pdf, text, docx, xlsx, pptx, odt, ods, odp}
+	// recorded are those that people send over a channel besides.
+	recorded = []*kind{mp4, ogg, mp3, m4a, amr}
 	// mediaBytes are the kinds that headers of messages may have, and how many bytes (docs/reference/templates.md).
 	mediaBytes = map[*kind]int64{png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: mostMedia, docx: mostMedia, xlsx: mostMedia, pptx: mostMedia}
 )
@@ -112,6 +118,16 @@ func (s *sniffer) begin(p []byte) {
 		s.first = pdf
 	case len(p) >= 12 && string(p[4:8]) == "ftyp" && slices.Contains(filmBrands, string(p[8:12])):
 		s.first = mp4
+	case len(p) >= 12 && string(p[4:8]) == "ftyp" && (string(p[8:12]) == "M4A " || string(p[8:12]) == "M4B "):
+		s.first = m4a
+	case len(p) >= 12 && string(p[4:8]) == "ftyp" && string(p[8:11]) == "3gp":
+		s.first = mp4
+	case bytes.HasPrefix(p, []byte("OggS")):
+		s.first = ogg
+	case bytes.HasPrefix(p, []byte("ID3")), len(p) >= 2 && p[0] == 0xff && p[1]&0xe6 == 0xe2:
+		s.first = mp3
+	case bytes.HasPrefix(p, []byte("#!AMR")):
+		s.first = amr
 	case bytes.HasPrefix(p, []byte("PK\x03\x04")):
 		s.zipped, s.found = true, map[string]bool{}
 	default:

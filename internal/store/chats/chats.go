@@ -136,7 +136,8 @@ type Extra struct {
 type Bound struct {
 	Event          string            `json:"event"`
 	NotificationID string            `json:"notification_id"`
-	Values         map[string]string `json:"values,omitempty"` // of its contact and its request
+	Language       string            `json:"language,omitempty"` // of its template, BCP 47
+	Values         map[string]string `json:"values,omitempty"`   // of its contact and its request
 }
 
 // Value is something that a conversation found out.

@@ -12,6 +12,7 @@ CREATE TABLE inbound_message (
   PRIMARY KEY (sender_uid, provider_id)
 ){hot};
 CREATE INDEX inbound_message_due ON inbound_message (due_at, received_at) WHERE due_at > 0;
+CREATE INDEX inbound_message_person ON inbound_message (sender_uid, number, received_at) WHERE due_at > 0;
 CREATE INDEX inbound_message_company ON inbound_message (company_id);
 CREATE INDEX inbound_message_age ON inbound_message (received_at);
 

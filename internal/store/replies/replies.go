@@ -70,7 +70,8 @@ func (s *Store) Receive(ctx context.Context, all []Inbound) (n int, err error) {
 	return n, db.Wrap(err, "store inbound messages")
 }
 
-// Waiting returns messages of any company that are due at an instant, in the order in which they came, at most `most`.
+// Waiting returns messages of any company that are due at an instant, in the order in which they came, at most `most`. A message waits for
+// those of the same person that came before it.
 func (s *Store) Waiting(ctx context.Context, now time.Time, most int) ([]*Inbound, error) {
 	return db.Collect(ctx, s.d, "inbound messages", func(scan db.Scan) (*Inbound, error) {
 		var m Inbound
@@ -79,7 +80,9 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, most int) ([]*Inboun
 		m.ReceivedAt = db.Instant(received)
 		return &m, err
 	}, `SELECT sender_uid, provider_id, company_id, number, content, tries, received_at FROM inbound_message
-		WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at, received_at LIMIT $2`, db.Millis(now), most)
+		WHERE due_at > 0 AND due_at <= $1 AND NOT EXISTS (SELECT 1 FROM inbound_message AS e WHERE e.sender_uid = inbound_message.sender_uid
+			AND e.number = inbound_message.number AND e.due_at > 0 AND e.received_at < inbound_message.received_at)
+		ORDER BY due_at, received_at LIMIT $2`, db.Millis(now), most)
 }
 
 // Claim reserves a message that waits until an instant. Of those who claim it at once, on whichever nodes, one gets true.

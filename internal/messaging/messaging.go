@@ -1,0 +1,194 @@
+// Package messaging holds conversations over a messaging channel: what people write to a sender becomes turns, and what agents, flows and
+// teammates say is sent to them, as long as the channel allows it.
+//
+//	callback ─▶ Receive ─▶ inbound_message ─▶ conversation ─▶ agent, flow or teammate ─▶ reply ─▶ channel ─▶ Receipts
+//
+// A message that came in is stored before the channel gets its 200, and known again when it is repeated. Replies of a conversation are
+// sent one after the other; an attempt whose outcome is unknown is not repeated.
+package messaging
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon"
+	"carillon/internal/conversation"
+	"carillon/internal/files"
+	"carillon/internal/provider"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+	"carillon/internal/store/replies"
+)
+
+// Channel sends replies and reads files; whatsapp.Client is one.
+type Channel interface {
+	SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome
+	// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile.
+	File(ctx context.Context, s *carillon.Sender, id string, most int64) (content []byte, mime string, err error)
+	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
+}
+
+// Options configure Messaging; all are required but Now.
+type Options struct {
+	Store         *replies.Store
+	Chats         *chats.Store
+	Conversations *conversation.Conversations
+	Agents        conversation.Agents
+	Files         *files.Files
+	Channels      map[string]Channel // by provider
+	// Sender finds a sender of any company. Errors: not_found.
+	Sender func(ctx context.Context, uid int64) (*carillon.Sender, error)
+	// AgentOf is the id of the agent that answers for a sender; "": flows and teammates alone.
+	AgentOf func(s *carillon.Sender) string
+	// Bound returns the notifications with a name_event that a message may reply to, the newest first.
+	Bound func(ctx context.Context, s *carillon.Sender, number, replyTo string) ([]*chats.Bound, error)
+	// Begun reports whether a notification has begun a flow in a conversation.
+	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)
+	// Suppress has a number get nothing any more, Lift has it get messages again.
+	Suppress func(ctx context.Context, companyID, number string) error
+	Lift     func(ctx context.Context, companyID, number string) error
+	// FileURL is an address at which the channel can load a file of ours.
+	FileURL   func(f *chats.File) string
+	Publisher conversation.Publisher
+	Log       *slog.Logger
+	Now       func() time.Time // default time.Now
+}
+
+// Messaging is the conversations over messaging channels. Make it with New; Run does its work.
+type Messaging struct {
+	o    Options
+	came chan struct{} // something came in
+	said chan struct{} // something is to be sent
+}
+
+// New builds Messaging.
+func New(o Options) *Messaging {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1)}
+}
+
+// now is the time as the database holds it.
+func (m *Messaging) now() time.Time { return m.o.Now().Truncate(time.Millisecond).UTC() }
+
+// Window is how long after a person's last message replies may be sent.
+const Window = 24 * time.Hour
+
+const (
+	poll    = time.Second
+	page    = 200
+	workers = 16
+)
+
+// Run takes in what came and sends replies until ctx ends.
+func (m *Messaging) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return m.loop(ctx, m.came, "take in messages", m.TakeIn) })
+	g.Go(func() error { return m.loop(ctx, m.said, "send replies", m.Send) })
+	return g.Wait()
+}
+
+func (m *Messaging) loop(ctx context.Context, wake chan struct{}, what string, work func(ctx context.Context) error) error {
+	for {
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			m.o.Log.WarnContext(ctx, what, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		case <-time.After(poll):
+		}
+	}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Said has replies sent that were stored in a conversation. Without it they are sent a moment later.
+func (m *Messaging) Said() { poke(m.said) }
+
+// Receive stores what people wrote to a sender. After a nil error it is durable.
+func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error {
+	if len(all) == 0 {
+		return nil
+	}
+	now := m.now()
+	rows := make([]replies.Inbound, len(all))
+	for i := range all {
+		content, err := json.Marshal(&all[i])
+		if err != nil {
+			return fmt.Errorf("store an inbound message: %w", err)
+		}
+		rows[i] = replies.Inbound{
+			SenderUID: s.UID, ProviderID: all[i].ID, CompanyID: s.CompanyID, Number: all[i].From, Content: string(content),
+			ReceivedAt: now.Add(time.Duration(i) * time.Millisecond), // they are taken in in this order
+		}
+	}
+	if _, err := m.o.Store.Receive(ctx, rows); err != nil {
+		return err
+	}
+	poke(m.came)
+	return nil
+}
+
+// Receipts stores what the channel reports of replies.
+func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error {
+	for _, x := range all {
+		r := &replies.Reply{
+			CompanyID: s.CompanyID, ConversationID: x.Ref.ConversationID, Seq: x.Ref.Seq, State: string(x.State), ProviderID: x.ProviderID,
+			Reason: string(x.Reason), Detail: x.Detail,
+		}
+		known, err := m.o.Store.Receipt(ctx, s.UID, r, m.now())
+		if err != nil {
+			return err
+		}
+		if known {
+			m.show(r)
+		}
+	}
+	poke(m.said)
+	return nil
+}
+
+// Delivery is where a reply stands, as screens show it.
+type Delivery struct {
+	Seq    int64  `json:"seq"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// show passes on where a reply stands to the screens of its conversation.
+func (m *Messaging) show(r *replies.Reply) {
+	text, _ := json.Marshal(Delivery{r.Seq, r.State, r.Reason, r.Detail}) // texts and a number
+	m.o.Publisher.Publish(&events.Event{
+		CompanyID: r.CompanyID, Topic: chats.Topic(r.ConversationID), Kind: "delivery", Subject: r.ConversationID, Payload: text, At: m.now(),
+	})
+}
+
+// Read tells the channel that a person's last message was read, and where typing is true that a reply is being written.
+func (m *Messaging) Read(ctx context.Context, companyID, conversationID string, typing bool) error {
+	w, err := m.o.Store.Window(ctx, companyID, conversationID)
+	if err != nil || w == nil || m.now().After(w.Until) {
+		return err
+	}
+	s, err := m.o.Sender(ctx, w.SenderUID)
+	if err != nil {
+		return err
+	}
+	if channel := m.o.Channels[s.Provider]; channel != nil {
+		return channel.MarkRead(ctx, s, w.LastID, typing)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/provider"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/replies"
+)
+
+const (
+	sendTimeout = 45 * time.Second
+	sendLease   = sendTimeout + 15*time.Second // after that the outcome of an attempt is unknown, and the next reply is sent
+	sendTries   = 6
+)
+
+// waits are the times between attempts.
+var waits = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute, 5 * time.Minute} //nolint:gochecknoglobals // read only
+
+// The reasons of a reply that is not sent, besides those of the channel.
+const (
+	ReasonWindowClosed = "window_closed"
+	reasonUnknown      = "outcome_unknown"
+)
+
+// Send sends the replies that are due by now.
+func (m *Messaging) Send(ctx context.Context) error {
+	for {
+		due, err := m.o.Store.DueReplies(ctx, m.now(), page)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		var all sync.WaitGroup
+		room := make(chan struct{}, workers)
+		sent := make(chan bool, len(due))
+		for _, r := range due {
+			room <- struct{}{}
+			all.Go(func() {
+				defer func() { <-room }()
+				ok, err := m.send(ctx, r)
+				if err != nil && ctx.Err() == nil {
+					m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq, "error", err)
+				}
+				sent <- ok
+			})
+		}
+		all.Wait()
+		close(sent)
+		some := false
+		for ok := range sent {
+			some = some || ok
+		}
+		if !some || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// send sends one reply that is due; false where another node does, or it failed.
+func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
+	if r.State == "sending" { // its node stopped, or has heard nothing
+		return true, m.finish(ctx, r, "unknown", reasonUnknown, "no response in time; it is not sent again")
+	}
+	now := m.now()
+	w, err := m.o.Store.Window(ctx, r.CompanyID, r.ConversationID)
+	if err != nil {
+		return false, err
+	}
+	if w == nil || !now.Before(w.Until) {
+		return true, m.finish(ctx, r, "failed", ReasonWindowClosed, "the person wrote more than 24 hours ago")
+	}
+	s, err := m.o.Sender(ctx, r.SenderUID)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return true, m.finish(ctx, r, "failed", string(carillon.ReasonProviderRefused), "the sender was removed")
+	}
+	if err != nil {
+		return false, err
+	}
+	channel := m.o.Channels[s.Provider]
+	if channel == nil {
+		return true, m.finish(ctx, r, "failed", string(carillon.ReasonProviderRefused), "the provider "+s.Provider+" sends no replies")
+	}
+	message, err := m.message(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := m.o.Store.Begin(ctx, r, now, now.Add(sendLease)); !ok || err != nil {
+		return false, err
+	}
+	r.Attempt++
+	message.Ref.Attempt = r.Attempt
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
+	defer cancel()
+	r.State = "sending"
+	m.show(r)
+	return true, m.judge(context.WithoutCancel(ctx), r, channel.SendReply(sending, s, message))
+}
+
+// message is what is sent of a turn.
+func (m *Messaging) message(ctx context.Context, r *replies.Reply) (*provider.Reply, error) {
+	turns, err := m.o.Chats.TurnsBefore(ctx, r.CompanyID, r.ConversationID, r.Seq+1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(turns) == 0 || turns[0].Seq != r.Seq {
+		return nil, fmt.Errorf("there is no turn %d", r.Seq)
+	}
+	c, err := m.o.Chats.Find(ctx, r.CompanyID, r.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	t := &turns[0]
+	x := &provider.Reply{
+		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: r.Number, Text: t.Text, Choices: t.Extra.Choices, Language: c.Language,
+	}
+	for _, source := range t.Extra.Sources {
+		if source.URL != "" {
+			x.Text += "\n" + source.URL
+		}
+	}
+	if t.Extra.File != nil {
+		x.File = &provider.ReplyFile{URL: m.o.FileURL(t.Extra.File), Type: t.Extra.File.Type, Name: t.Extra.File.Name}
+	}
+	return x, nil
+}
+
+// judge stores the outcome of an attempt.
+func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outcome) error {
+	switch o.Verdict {
+	case provider.Sent:
+		r.ProviderID = o.ProviderID
+		return m.finish(ctx, r, "sent", "", o.Detail)
+	case provider.Unknown: // a receipt may say more; until then the next reply waits
+		return nil
+	case provider.RetryLater, provider.PauseSender:
+		tries := sendTries
+		if o.MaxTries > 0 {
+			tries = min(tries, o.MaxTries)
+		}
+		if r.Attempt < tries {
+			now, wait := m.now(), waits[min(r.Attempt, len(waits))-1]
+			return m.o.Store.Again(ctx, r, o.Detail, now, now.Add(max(wait, o.RetryAfter)))
+		}
+		return m.finish(ctx, r, "failed", string(carillon.ReasonAttemptsExhausted), o.Detail)
+	default:
+		return m.finish(ctx, r, "failed", string(o.Reason), o.Detail)
+	}
+}
+
+// finish stores how a reply ended, which has the next one sent.
+func (m *Messaging) finish(ctx context.Context, r *replies.Reply, state, reason, detail string) error {
+	r.State, r.Reason, r.Detail = state, reason, detail
+	if err := m.o.Store.Finish(ctx, r, m.now()); err != nil {
+		return err
+	}
+	m.show(r)
+	return nil
+}
+
+// Deliveries are where the replies of turns stand, by their seq.
+func (m *Messaging) Deliveries(ctx context.Context, companyID, conversationID string, turns []chats.Turn) (map[int64]Delivery, error) {
+	if len(turns) == 0 {
+		return nil, nil
+	}
+	all, err := m.o.Store.Replies(ctx, companyID, conversationID, turns[0].Seq, turns[len(turns)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
+	states := make(map[int64]Delivery, len(all))
+	for _, r := range all {
+		states[r.Seq] = Delivery{r.Seq, r.State, r.Reason, r.Detail}
+	}
+	return states, nil
+}
