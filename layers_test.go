@@ -40,6 +40,7 @@ var layers = map[string]float64{
 	"internal/flow":         3.7,
 	"internal/widget":       2,
 	"internal/conversation": 3,
+	"internal/messaging":    2.5,
 	"internal/auth":         3,
 	"internal/files":        3,
 

@@ -33,11 +33,18 @@ type Deps struct {
 	Catalog   *catalog.Catalog
 	Limits    *limit.Limits
 	Callbacks map[string]Callback // by provider
+	Messaging Messaging           // nil: nobody writes to senders
 	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
 	Proxies   []netip.Prefix // trusted proxies
 	Files     *files.Files
 	BaseURL   func() string // the installation's public address
+}
+
+// Messaging takes what people write to senders, and what becomes of replies to them.
+type Messaging interface {
+	Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error
+	Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error
 }
 
 // Callback reads the callbacks of one provider; app wires the provider's own functions.
@@ -53,6 +60,8 @@ type Callback struct {
 // CallbackEvents are the events of one sender in a callback.
 type CallbackEvents struct {
 	Receipts  []provider.Receipt
+	Inbound   []provider.Inbound
+	Replies   []provider.ReplyReceipt
 	Templates []provider.TemplateEvent
 	Ignored   int // events of other numbers
 }
@@ -70,7 +79,7 @@ func Routes(d Deps) []httpio.Route {
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
-		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Log}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {

@@ -29,6 +29,7 @@ type callbacks struct {
 	store     *store.Store
 	notify    *notify.Notify
 	catalog   *catalog.Catalog
+	messaging Messaging
 	log       *slog.Logger
 }
 
@@ -158,6 +159,14 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		}
 		if err := s.suppressOptOuts(ctx, x, events.Receipts); err != nil {
 			return err
+		}
+	}
+	if s.messaging != nil {
+		if err := s.messaging.Receive(ctx, x, events.Inbound); err != nil {
+			return fmt.Errorf("store inbound messages: %w", err)
+		}
+		if err := s.messaging.Receipts(ctx, x, events.Replies); err != nil {
+			return fmt.Errorf("store receipts of replies: %w", err)
 		}
 	}
 	if len(events.Templates) > 0 {

@@ -29,6 +29,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
+	"carillon/internal/messaging"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
 	"carillon/internal/provider"
@@ -79,6 +80,7 @@ type App struct {
 	engines       *egress.Client // asks the servers that agents think with
 	pages         *egress.Client // reads pages that become articles
 	flowServers   *egress.Client // asks the servers of flows
+	messaging     *messaging.Messaging
 	queue         *queue.Queue
 	bus           *realtime.Bus
 	hub           *realtime.Hub
@@ -236,6 +238,7 @@ func (a *App) wire(ctx context.Context) error {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
+	a.messaging = newMessaging(a)
 	if a.telephone, err = openTelephone(ctx, a); err != nil {
 		return err
 	}
@@ -247,7 +250,7 @@ func (a *App) wire(ctx context.Context) error {
 
 func (a *App) routes(sessionKey []byte) []httpio.Route {
 	public := api.Routes(api.Deps{
-		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(),
+		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(), Messaging: a.messaging,
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: func() string { return a.ready.BaseURL },
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
@@ -283,7 +286,7 @@ func (a *App) run(ctx context.Context) {
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.voices.Run, a.search.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	engine := a.bus.Run

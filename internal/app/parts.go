@@ -72,7 +72,9 @@ func callbacks() map[string]api.Callback {
 			if len(c.PhoneNumberIDs) > 0 && !slices.Contains(c.PhoneNumberIDs, whatsapp.PhoneNumberID(s.Settings)) {
 				c.Receipts = nil
 			}
-			return api.CallbackEvents{Receipts: c.Receipts, Templates: c.Templates, Ignored: c.Ignored}, err
+			return api.CallbackEvents{
+				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Ignored: c.Ignored,
+			}, err
 		},
 	}}
 }

@@ -177,7 +177,7 @@ func (m *Messaging) show(r *replies.Reply) {
 	})
 }
 
-// Read tells the channel that a person's last message was read, and where typing is true that a reply is being written.
+// Read reports to the channel that a person's last message was read, and where typing is true that a reply is being written.
 func (m *Messaging) Read(ctx context.Context, companyID, conversationID string, typing bool) error {
 	w, err := m.o.Store.Window(ctx, companyID, conversationID)
 	if err != nil || w == nil || m.now().After(w.Until) {

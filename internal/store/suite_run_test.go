@@ -66,6 +66,11 @@ func runTogether(t *testing.T, r *rig) {
 	if got, _ := s.Current(t.Context(), theirs, c.ID); got != nil {
 		t.Error("another company sees it")
 	}
+	for company, want := range map[string]bool{ours: true, theirs: false} {
+		if got, err := s.Begun(t.Context(), company, c.ID, "n"); got != want || err != nil {
+			t.Error(company, got, err)
+		}
+	}
 	if got, _ := s.Find(t.Context(), theirs, x.ID); got != nil {
 		t.Error("another company finds it")
 	}

@@ -33,7 +33,7 @@ func (c *Client) SendReply(ctx context.Context, s *carillon.Sender, m *provider.
 	return judge(got, m.Ref.Attempt)
 }
 
-// MarkRead tells the channel that a person's message is read, and where typing is true that a reply is being written.
+// MarkRead reports to the channel that a person's message is read, and where typing is true that a reply is being written.
 func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error {
 	a, err := c.account(s)
 	if err != nil {

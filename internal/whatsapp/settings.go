@@ -26,6 +26,7 @@ const maxSecret = 4096
 var (
 	idForm      = regexp.MustCompile(`^[0-9]{1,32}$`)
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+	agentForm   = regexp.MustCompile(`^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
 	secretForm  = regexp.MustCompile(`^[!-~]*$`)
 )
 
@@ -38,6 +39,7 @@ type settings struct {
 	accessToken   string
 	appSecret     string
 	verifyToken   string
+	agent         string // that answers people who write
 }
 
 // CheckSettings checks a sender's settings. The error is a *carillon.Error whose field is settings.<key>; it never contains a
@@ -48,7 +50,9 @@ func CheckSettings(raw json.RawMessage) error {
 }
 
 // ShownSettings are the settings that are no secrets.
-func ShownSettings() []string { return []string{"base_url", "version", "phone_number_id", "waba_id"} }
+func ShownSettings() []string {
+	return []string{"base_url", "version", "phone_number_id", "waba_id", "agent"}
+}
 
 // PhoneNumberID is the channel's id of a sender's number, as its callbacks name it; empty when the settings cannot be read.
 func PhoneNumberID(raw json.RawMessage) string {
@@ -79,23 +83,25 @@ func parseSettings(raw json.RawMessage) (settings, error) {
 	return s, nil
 }
 
-// setting is one key of the settings: its destination, whether it is required, and its form.
+// setting is one key of the settings: its destination, whether it is required or may be absent, and its form.
 type setting struct {
 	name     string
 	to       *string
 	required bool
+	empty    bool // where it is left out
 	check    func(string) (reason string)
 }
 
 func (s *settings) keys() []setting {
 	return []setting{
-		{"base_url", &s.baseURL, false, checkBaseURL},
-		{"version", &s.version, false, matches(versionForm, "This must be a version such as v23.0")},
-		{"phone_number_id", &s.phoneNumberID, true, matches(idForm, "This must be the channel's id of the number, digits only")},
-		{"waba_id", &s.wabaID, true, matches(idForm, "This must be the id of the business account, digits only")},
-		{"access_token", &s.accessToken, true, checkSecret},
-		{"app_secret", &s.appSecret, true, checkSecret},
-		{"verify_token", &s.verifyToken, true, checkSecret},
+		{"base_url", &s.baseURL, false, false, checkBaseURL},
+		{"version", &s.version, false, false, matches(versionForm, "This must be a version such as v23.0")},
+		{"phone_number_id", &s.phoneNumberID, true, false, matches(idForm, "This must be the channel's id of the number, digits only")},
+		{"waba_id", &s.wabaID, true, false, matches(idForm, "This must be the id of the business account, digits only")},
+		{"access_token", &s.accessToken, true, false, checkSecret},
+		{"app_secret", &s.appSecret, true, false, checkSecret},
+		{"verify_token", &s.verifyToken, true, false, checkSecret},
+		{"agent", &s.agent, false, true, matches(agentForm, "This must be the id of an agent, a UUID")},
 	}
 }
 
@@ -116,6 +122,9 @@ func (k setting) read(raw json.RawMessage) error {
 		}
 	}
 	if strings.TrimSpace(*k.to) == "" {
+		if k.empty && len(raw) == 0 {
+			return nil
+		}
 		if k.required {
 			return carillon.Missing(field)
 		}

@@ -105,6 +105,14 @@ func (s *Store) OfConversation(ctx context.Context, companyID, conversationID st
 		ORDER BY started_at DESC LIMIT $3`, conversationID, companyID, most)
 }
 
+// Begun reports whether a notification has begun a run in a conversation of a company.
+func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificationID string) (bool, error) {
+	n := 0
+	err := s.d.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM flow_run WHERE conversation_id = $1 AND company_id = $2 AND notification_id = $3",
+		conversationID, companyID, notificationID)
+	return n > 0, db.Wrap(err, "find flow runs")
+}
+
 // Page is where a list of runs goes on: behind this run.
 type Page struct {
 	StartedAt time.Time
