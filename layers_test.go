@@ -87,7 +87,7 @@ var layers = map[string]float64{
 	"internal/store/questions":    6,
 	"internal/store/events":       6.25,
 	"internal/store/runs":         6.25,
-	"internal/store/replies":     6.25,
+	"internal/store/replies":      6.25,
 	"internal/store/work":         6.5,
 	"internal/store/seal":         8,
 	"internal/store/rank":         8,

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/messaging"
+	"carillon/internal/notify"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/whatsapp"
@@ -20,7 +21,7 @@ func newMessaging(a *App) *messaging.Messaging {
 		Store: s.Replies(), Chats: s.Chats(), Conversations: a.conversations, Agents: talking{s}, Files: a.files,
 		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}}, Sender: s.Sender, AgentOf: agentOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, number, replyTo string) ([]*chats.Bound, error) {
-			return a.notify.Bound(ctx, x.CompanyID, x.UID, number, replyTo, time.Now())
+			return notify.Bound(ctx, s, x.CompanyID, x.UID, number, replyTo, time.Now())
 		},
 		Begun: s.Runs().Begun,
 		Suppress: func(ctx context.Context, companyID, number string) error {

@@ -19,8 +19,8 @@ const (
 // Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to a number
 // within a month. Where the person answers a certain message, by the provider's id of it, its notification is the only one, and there is
 // none where that has no name_event.
-func (n *Notify) Bound(ctx context.Context, companyID string, senderUID int64, number, replyTo string, now time.Time) ([]*chats.Bound, error) {
-	found, _, err := n.store.Notifications(ctx, companyID, store.Filter{
+func Bound(ctx context.Context, s *store.Store, companyID string, senderUID int64, number, replyTo string, now time.Time) ([]*chats.Bound, error) {
+	found, _, err := s.Notifications(ctx, companyID, store.Filter{
 		Number: number, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
 	}, now)
 	if err != nil {
@@ -29,19 +29,19 @@ func (n *Notify) Bound(ctx context.Context, companyID string, senderUID int64, n
 	var all []*chats.Bound
 	for _, x := range found {
 		if replyTo != "" {
-			is, err := n.sentAs(ctx, x, number, replyTo)
+			is, err := sentAs(ctx, s, x, number, replyTo)
 			if err != nil {
 				return nil, err
 			}
 			if is {
-				b, err := n.bound(ctx, x, number)
+				b, err := bound(ctx, s, x, number)
 				if err != nil || b == nil {
 					return nil, err
 				}
 				return []*chats.Bound{b}, nil
 			}
 		}
-		b, err := n.bound(ctx, x, number)
+		b, err := bound(ctx, s, x, number)
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +53,8 @@ func (n *Notify) Bound(ctx context.Context, companyID string, senderUID int64, n
 }
 
 // sentAs reports whether the provider knows the message of a notification to a number by an id.
-func (n *Notify) sentAs(ctx context.Context, x *store.Notification, number, providerID string) (bool, error) {
-	messages, err := n.store.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+func sentAs(ctx context.Context, s *store.Store, x *store.Notification, number, providerID string) (bool, error) {
+	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	for _, m := range messages {
 		if m.Number == number && m.ProviderID == providerID {
 			return true, err
@@ -64,11 +64,11 @@ func (n *Notify) sentAs(ctx context.Context, x *store.Notification, number, prov
 }
 
 // bound is what a reply to a notification brings a flow; nil: it has no name_event.
-func (n *Notify) bound(ctx context.Context, x *store.Notification, number string) (*chats.Bound, error) {
+func bound(ctx context.Context, s *store.Store, x *store.Notification, number string) (*chats.Bound, error) {
 	if x.Labels.Event == "" {
 		return nil, nil
 	}
-	whole, err := n.store.LoadNotification(ctx, carillon.SeqOf(x.ID))
+	whole, err := s.LoadNotification(ctx, carillon.SeqOf(x.ID))
 	if err != nil {
 		return nil, err
 	}
