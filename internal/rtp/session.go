@@ -26,8 +26,9 @@ const (
 	Rate         = 8000
 	frameTime    = 20 * time.Millisecond
 	frameSamples = Rate / 50
-	lead         = 40 * time.Millisecond
+	lead         = 60 * time.Millisecond
 	mostQueued   = 10 * Rate // samples that wait to be sent
+	keptQueue    = Rate / 2  // whose memory is kept when all are sent
 	mostPacket   = 1500
 	// moveAfter is how long the far side may be silent before another address takes its place.
 	moveAfter = 2 * time.Second
@@ -43,9 +44,9 @@ type Options struct {
 	Conn    net.PacketConn
 	Remote  netip.AddrPort // where the far side said that it receives; where its packets come from counts more
 	Law     audio.Law
-	Digits  uint8 // payload type of digits; 0: the far side takes none
-	Keys    *Keys // nil: not encrypted
-	OnFrame func(in, out []int16)
+	Digits  uint8                 // payload type of digits; 0: the far side takes none
+	Keys    *Keys                 // nil: not encrypted
+	OnFrame func(in, out []int16) // 20 ms of both sides; out is good until it returns
 }
 
 // Session is the sound of one call. Close ends it, and closes the connection.
@@ -77,6 +78,9 @@ type Session struct {
 	press *press
 	pause int
 	first bool
+	out   [frameSamples]int16
+	coded [frameSamples]byte
+	wire  [mostPacket]byte
 	// Of the receiver alone.
 	pressed pressed
 	packets int64
@@ -232,10 +236,11 @@ func (s *Session) send() {
 func (s *Session) tick() {
 	s.mu.Lock()
 	in := s.jitter.take()
-	out := make([]int16, frameSamples)
+	out := s.out[:]
 	n := copy(out, s.queue)
-	s.queue = s.queue[n:]
-	if len(s.queue) == 0 {
+	clear(out[n:])
+	s.queue = s.queue[:copy(s.queue, s.queue[n:])]
+	if len(s.queue) == 0 && cap(s.queue) > keptQueue {
 		s.queue = nil
 	}
 	held := s.held
@@ -270,7 +275,7 @@ func (s *Session) tick() {
 		s.sendPress()
 	default:
 		s.pause = max(0, s.pause-1)
-		s.packet(s.payload, s.first, s.stamp, s.o.Law.Compress(nil, out))
+		s.packet(s.payload, s.first, s.stamp, s.o.Law.Compress(s.coded[:0], out))
 		s.first = false
 	}
 	s.stamp += frameSamples
@@ -295,20 +300,26 @@ func (s *Session) packet(payload uint8, marker bool, stamp uint32, data []byte) 
 		Payload: data,
 	}
 	s.seq++
-	b, err := p.Marshal()
+	n, err := p.MarshalTo(s.wire[:])
+	b := s.wire[:n]
 	if err == nil && s.encrypt != nil {
 		b, err = s.encrypt.EncryptRTP(nil, b, nil)
 	}
-	if err == nil {
-		_, _ = s.o.Conn.WriteTo(b, net.UDPAddrFromAddrPort(to)) // a packet may be lost
+	if err != nil {
+		return
 	}
+	if c, ok := s.o.Conn.(*net.UDPConn); ok { // as below, without an allocation
+		_, _ = c.WriteToUDPAddrPort(b, to)
+		return
+	}
+	_, _ = s.o.Conn.WriteTo(b, net.UDPAddrFromAddrPort(to)) // a packet may be lost
 }
 
 // receive takes packets until the connection is closed.
 func (s *Session) receive() {
 	b := make([]byte, mostPacket)
 	for {
-		n, from, err := s.o.Conn.ReadFrom(b)
+		n, from, err := s.readFrom(b)
 		select {
 		case <-s.done:
 			return
@@ -321,10 +332,21 @@ func (s *Session) receive() {
 			time.Sleep(time.Millisecond) // an unreachable port, say
 			continue
 		}
-		if address, ok := from.(*net.UDPAddr); ok {
-			s.take(b[:n], netip.AddrPortFrom(address.AddrPort().Addr().Unmap(), address.AddrPort().Port()))
+		if from.IsValid() {
+			s.take(b[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
 		}
 	}
+}
+
+func (s *Session) readFrom(b []byte) (n int, from netip.AddrPort, err error) {
+	if c, ok := s.o.Conn.(*net.UDPConn); ok { // as below, without an allocation
+		return c.ReadFromUDPAddrPort(b)
+	}
+	n, address, err := s.o.Conn.ReadFrom(b)
+	if udp, ok := address.(*net.UDPAddr); ok {
+		from = udp.AddrPort()
+	}
+	return n, from, err
 }
 
 // take takes a packet.

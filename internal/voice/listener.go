@@ -54,7 +54,7 @@ func (l *listener) add(ctx context.Context, pcm []int16, silence time.Duration) 
 	n := l.detector.Chunk()
 	for len(l.rest) >= n {
 		chunk := append([]int16(nil), l.rest[:n]...)
-		l.rest = l.rest[n:]
+		l.rest = l.rest[:copy(l.rest, l.rest[n:])]
 		l.addChunk(ctx, chunk, silence)
 	}
 }
@@ -77,10 +77,10 @@ func (l *listener) addChunk(ctx context.Context, chunk []int16, silence time.Dur
 	case over:
 		l.end()
 	default:
-		l.before = append(l.before, chunk...)
-		if most := int(preRoll * time.Duration(l.rate) / time.Second); len(l.before) > most {
-			l.before = l.before[len(l.before)-most:]
+		if most := int(preRoll * time.Duration(l.rate) / time.Second); len(l.before)+len(chunk) > most {
+			l.before = l.before[:copy(l.before, l.before[min(len(l.before), len(l.before)+len(chunk)-most):])]
 		}
+		l.before = append(l.before, chunk...)
 	}
 }
 
