@@ -28,6 +28,7 @@ const (
 	storeTimeout   = 10 * time.Second // of one turn
 	lastTimeout    = 30 * time.Second // of all that is left to store when a talk ends
 	never          = time.Hour
+	closeLead      = 100 * time.Millisecond  // of a line that is hardly sent ahead: it gives sound every 20 ms, whatever the person does
 	ducked         = 0.3                     // of the loudness
 	resumeLeast    = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
 	resumeBack     = 200 * time.Millisecond  // that is heard again
@@ -367,7 +368,11 @@ func (l *loop) advance(now time.Time) time.Duration {
 	l.sound(now)
 	due := due{now, never}
 	if l.mouth.busy(now) {
-		due.in(max(l.mouth.wait(now), time.Millisecond))
+		wait := l.mouth.wait(now)
+		if l.mouth.lead <= closeLead {
+			wait += l.mouth.length(l.mouth.piece()) // the line's next sound wakes the loop before
+		}
+		due.in(max(wait, time.Millisecond))
 		if len(l.mouth.parts) > 0 && l.mouth.parts[0].taken == len(l.mouth.parts[0].pcm) {
 			due.after = max(due.after, 20*time.Millisecond) // its sound is being made, and wakes the loop
 		}

@@ -135,7 +135,7 @@ func (l *talker) writeLine(pcm []int16) {
 
 // ducking is sound made quiet while the person speaks into it; where the line is far ahead, the page does it.
 func (l *talker) ducking(pcm []int16) []int16 {
-	if l.mouth.lead > 50*time.Millisecond || l.person == nil || l.person.current == nil || !ducks(l.person.current.spoken) {
+	if l.mouth.lead > closeLead || l.person == nil || l.person.current == nil || !ducks(l.person.current.spoken) {
 		return pcm
 	}
 	quieter := make([]int16, len(pcm))
