@@ -34,6 +34,7 @@ type bench struct {
 	datasets  map[string]*dataset
 	processes []*process
 	ears      string // the address of what transcribes; empty: nothing does
+	exchange  string // the address of the telephone company; empty: there is none
 	seq       int    // numbers folders, files and databases
 }
 
@@ -48,6 +49,7 @@ func groups() []group {
 		{"accept", (*bench).measureAccept},
 		{"chat", onEngines((*bench).measureChat)},
 		{"talk", onEngines((*bench).measureTalks)},
+		{"calls", (*bench).measureCalls},
 		{"committer", (*bench).measureCommitter},
 		{"drain", (*bench).measureDrain},
 		{"idle", onEngines((*bench).measureIdle)},

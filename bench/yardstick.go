@@ -27,7 +27,7 @@ import (
 
 // helpers are what this program does in other processes, by the argument that selects it.
 func helpers() map[string]func() error {
-	return map[string]func() error{"handler": runHandler, "provider": runProvider}
+	return map[string]func() error{"handler": runHandler, "provider": runProvider, "exchange": runExchange}
 }
 
 // runHandler is yardstick H. It prints its address.
