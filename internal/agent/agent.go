@@ -21,8 +21,10 @@ type Agent struct {
 	Record    bool     `json:"record"`              // calls and voice conversations, announced first
 	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; "": the call is hung up
 	Result    []Result `json:"result"`
-	Persona   string   `json:"persona,omitempty"` // who it is and how it talks, for engines that read it
-	OpenAI    *OpenAI  `json:"openai,omitempty"`  // of engine openai
+	// AskCallers has the agent ask the questions of Result in calls to a line too.
+	AskCallers bool    `json:"ask_callers,omitempty"`
+	Persona    string  `json:"persona,omitempty"` // who it is and how it talks, for engines that read it
+	OpenAI     *OpenAI `json:"openai,omitempty"`  // of engine openai
 	// ElevenLabs is the agent there that engine elevenlabs talks with.
 	ElevenLabs *ElevenLabs `json:"elevenlabs,omitempty"`
 	Voice      *Voice      `json:"voice,omitempty"` // how it speaks and understands; nil: the defaults

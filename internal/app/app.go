@@ -88,6 +88,7 @@ type App struct {
 	sandbox       *sandbox.Channel
 	phone         *sandbox.Phone
 	telephone     *telephone.Telephone
+	incoming      *call.Incoming
 	media         *egress.Prober
 	purge         *purge.Purge
 	metrics       *metrics
@@ -209,14 +210,16 @@ func (a *App) wire(ctx context.Context) error {
 	if a.store.Engine() == "postgres" {
 		o.Bus, o.Lapsed = nodeBus{a}, a.whatsapp.CloseIdleConnections
 	}
+	o.Stay = func() { a.incoming.Wait() }
 	a.queue = queue.New(a.store, o)
+	a.incoming = call.NewIncoming(a.store, a.queue, a.log)
 	a.notify = notify.New(a.store, a.queue, notify.Options{
 		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
 		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
 	})
 	dialers := map[string]call.Dialer{}
 	a.calls = call.New(a.store, a.queue, call.Options{
-		Dialers: dialers, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Log: a.log,
+		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Log: a.log,
 	})
 	a.purge = newPurge(a.store, a.metrics, a.log)
 	a.topics()
@@ -361,7 +364,7 @@ func (a *App) stop(ctx context.Context) error {
 	requests := a.finishRequests(ctx)
 	if a.stopQueue != nil {
 		a.stopQueue()
-		if n := a.calls.UnderWay() + a.telephone.Taken(); n > 0 {
+		if n := a.calls.UnderWay() + a.incoming.UnderWay(); n > 0 {
 			a.log.Info("wait for calls to end", "calls", n, "most", a.cfg.CallDrain.String())
 		}
 		a.work.Wait()

@@ -44,7 +44,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 		Suppress: func(ctx context.Context, companyID, number string) error {
 			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
 		},
-		Lines: a.store.LinesByNumber, Suspended: suspended(a.store), UnderWay: a.store.Calls().UnderWay, Drain: a.cfg.CallDrain,
+		Lines: a.store.LinesByNumber, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
 		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls,
 	})
 	opened.Store(t)

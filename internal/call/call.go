@@ -53,6 +53,7 @@ type Ended struct {
 // Options configure a Calls.
 type Options struct {
 	Dialers  map[string]Dialer // by provider
+	Incoming *Incoming         // nil: no calls to lines are taken
 	Observer Observer          // nil: none
 	Drain    time.Duration     // 0: Drain
 	Most     int               // calls that this node places at once; further ones wait. 0: 4,000
@@ -125,9 +126,15 @@ func (c *Calls) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		c.look(ctx, c.hangUpAsked)
+		if c.o.Incoming != nil {
+			c.look(ctx, c.o.Incoming.hangUpAsked)
+		}
 		if time.Since(strays) > strayEvery {
 			strays = time.Now()
 			c.look(ctx, c.endStrays)
+			if c.o.Incoming != nil {
+				c.look(ctx, c.o.Incoming.lookAfter)
+			}
 		}
 	}
 }
@@ -196,16 +203,22 @@ func (c *Calls) hangUp(key carillon.MessageKey, why error) {
 
 func (c *Calls) hangUpAll(why error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, cancel := range c.running {
 		cancel(why)
 	}
+	c.mu.Unlock()
+	if c.o.Incoming != nil {
+		c.o.Incoming.hangUpAll(why)
+	}
 }
 
-// HangUp ends a company's call on whichever node it is in progress, and returns the state that it was in, "" when it is not in
-// progress. Errors: not_found.
-func (c *Calls) HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error) {
-	n, err := c.store.Notification(ctx, companyID, notificationID)
+// HangUp ends a company's call, by the id of its notification or of a call to a line, on whichever node it is in progress, and returns the
+// state that it was in, "" when it is not in progress. Errors: not_found.
+func (c *Calls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
+	n, err := c.store.Notification(ctx, companyID, id)
+	if carillon.IsCode(err, carillon.NotFound) && c.o.Incoming != nil {
+		return c.o.Incoming.HangUp(ctx, companyID, id)
+	}
 	if err != nil || n.Channel != carillon.Voice {
 		return "", err
 	}

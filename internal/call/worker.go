@@ -214,7 +214,7 @@ func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool
 			Key: a.Key, SenderUID: a.SenderUID, Attempt: a.Attempt, Move: move, Due: due, At: e.At, Detail: e.Detail,
 			Outcome: calls.Outcome{
 				State: e.State, Reason: e.Reason, Cause: e.Cause, EndedBy: e.EndedBy, AnsweredBy: e.AnsweredBy, Counts: counts,
-				RingingAt: a.ringing, AnsweredAt: a.answered,
+				Result: e.Result, RingingAt: a.ringing, AnsweredAt: a.answered,
 			},
 		},
 	}
@@ -320,21 +320,26 @@ func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 	return r, nil
 }
 
-// over reports whether a call has ended with its node. On SQLite the lock of the data folder proves that there is no other
-// process.
+// over reports whether a call has ended with its node.
 func (c *worker) over(f calls.Foreign, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch since, known := c.gone[f.Node]; {
-	case !f.Gone:
-		delete(c.gone, f.Node)
+	return isOver(c.gone, f.Node, f.Gone, c.store.SQLite(), now)
+}
+
+// isOver reports whether the calls of a node have ended with it. seen has when it was noticed that nodes are gone. On SQLite the lock of
+// the data folder proves that there is no other process.
+func isOver(seen map[string]time.Time, node string, gone, alone bool, now time.Time) bool {
+	switch since, known := seen[node]; {
+	case !gone:
+		delete(seen, node)
 		return false
-	case c.store.SQLite():
+	case alone:
 		return true
 	case known:
 		return now.Sub(since) >= goneGrace
 	}
-	maps.DeleteFunc(c.gone, func(_ string, since time.Time) bool { return now.Sub(since) > goneForgets })
-	c.gone[f.Node] = now
+	maps.DeleteFunc(seen, func(_ string, since time.Time) bool { return now.Sub(since) > goneForgets })
+	seen[node] = now
 	return false
 }

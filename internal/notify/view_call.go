@@ -2,8 +2,6 @@ package notify
 
 import (
 	"context"
-	"slices"
-	"strconv"
 	"time"
 
 	"carillon"
@@ -15,7 +13,7 @@ import (
 // CallView is the part of a call's recipient about the call; keys that do not apply are left out.
 type CallView struct {
 	CallID       string           `json:"call_id"`
-	Attempts     int              `json:"attempts"`
+	Attempts     *int             `json:"attempts,omitempty"`
 	NextAttempt  string           `json:"next_attempt_at,omitempty"`
 	RingingAt    string           `json:"ringing_at,omitempty"`
 	AnsweredAt   string           `json:"answered_at,omitempty"`
@@ -38,12 +36,19 @@ type AttemptView struct {
 	EndedAt  string          `json:"ended_at"`
 }
 
+// The directions of calls.
+const (
+	outgoing = "outgoing" // placed for a notification
+	incoming = "incoming" // to a line
+)
+
 // CallDetail is a call in `GET calls/{call_id}`.
 type CallDetail struct {
 	*CallView
-	NotificationID string          `json:"notification_id"`
-	RecipientID    string          `json:"recipient_id"` // the line, as the request named it
-	Number         string          `json:"number"`
+	Direction      string          `json:"direction"`
+	NotificationID string          `json:"notification_id,omitempty"` // of an outgoing one
+	RecipientID    string          `json:"recipient_id"`              // the line, as the request named it
+	Number         string          `json:"number"`                    // of the other side; "": a caller hid it
 	AgentID        string          `json:"agent_id"`
 	State          carillon.State  `json:"state"`
 	Reason         carillon.Reason `json:"reason,omitempty"`
@@ -53,7 +58,7 @@ type CallDetail struct {
 // CallTurn is one thing said in a call.
 type CallTurn struct {
 	Seq    int64  `json:"seq"`
-	Author string `json:"author"` // agent, callee, teammate or system
+	Author string `json:"author"` // agent, callee, caller, teammate or system
 	Text   string `json:"text"`
 	At     string `json:"at"`
 	Digits string `json:"digits,omitempty"`
@@ -65,7 +70,7 @@ type CallTurn struct {
 func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
 	x, err := n.store.Notification(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return nil, carillon.Absent("Call")
+		return incomingCall(ctx, n, companyID, id)
 	}
 	if err != nil {
 		return nil, err
@@ -78,26 +83,24 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 		return nil, err
 	}
 	return &CallDetail{
-		CallView: viewCall(x.ID, c), NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
-		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns, c.Recording),
+		CallView: viewCall(x.ID, c), Direction: outgoing, NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
+		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns, c.Recording, "callee"),
 	}, nil
 }
 
 // viewCall returns the view of a call for its recipient and `GET calls/{call_id}`; id is its notification's.
 func viewCall(id string, c *talked) *CallView {
+	attempts := c.Dials
+	if c.UnderWay {
+		attempts++
+	}
 	v := &CallView{
-		CallID: id, Attempts: c.Dials, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+		CallID: id, Attempts: &attempts, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
+		DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
 	}
 	if c.Queued && len(c.attempts) > 0 {
 		v.NextAttempt = instant(c.Due)
-	}
-	if c.UnderWay {
-		v.Attempts++
-	}
-	if !c.AnsweredAt.IsZero() && !c.EndedAt.IsZero() {
-		s := int(c.EndedAt.Sub(c.AnsweredAt).Round(time.Second) / time.Second)
-		v.DurationS = &s
 	}
 	for _, a := range c.attempts {
 		if !a.EndedAt.IsZero() {
@@ -196,8 +199,8 @@ func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*talked, er
 	return t, err
 }
 
-// callTurns are what was said, as `GET calls/{call_id}` has it; recording is the id of the call's.
-func callTurns(turns []chats.Turn, recording string) []CallTurn {
+// callTurns are what was said, as `GET calls/{call_id}` has it; recording is the id of the call's, visitor what its other side is called.
+func callTurns(turns []chats.Turn, recording, visitor string) []CallTurn {
 	all := []CallTurn{}
 	for i := range turns {
 		t := &turns[i]
@@ -208,7 +211,7 @@ func callTurns(turns []chats.Turn, recording string) []CallTurn {
 		case t.Kind == chats.KindEvent:
 			text = t.Extra.Event
 		case t.Author == chats.Visitor:
-			author = "callee"
+			author = visitor
 		case t.Extra.Voice != nil && t.Extra.Voice.Cut:
 			text = t.Extra.Voice.Heard
 		}
@@ -221,35 +224,17 @@ func callTurns(turns []chats.Turn, recording string) []CallTurn {
 func resultOf(turns []chats.Turn) (result carillon.Details) {
 	for i := range turns {
 		for _, v := range turns[i].Extra.Set {
-			value := valueOf(v)
-			if at := slices.IndexFunc(result, func(d carillon.Detail) bool { return d.Key == v.Name }); at >= 0 {
-				result[at].Value = value
-			} else {
-				result = append(result, carillon.Detail{Key: v.Name, Value: value})
-			}
+			result = v.Add(result)
 		}
 	}
 	return result
-}
-
-// valueOf is a value in the type of its field.
-func valueOf(v chats.Value) any {
-	switch v.Type {
-	case "boolean":
-		return v.Text == "true"
-	case "number":
-		if n, err := strconv.ParseFloat(v.Text, 64); err == nil {
-			return n
-		}
-	}
-	return v.Text
 }
 
 // Recording is the file of a call's recording. Errors: not_found.
 func (n *Notify) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
 	x, err := n.store.Notification(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return "", "", carillon.Absent("Call")
+		return incomingRecording(ctx, n, companyID, id)
 	}
 	if err != nil {
 		return "", "", err

@@ -16,7 +16,7 @@ import (
 // CallRow is a call in a list.
 type CallRow struct {
 	CallID         string           `json:"call_id"`
-	Direction      string           `json:"direction"` // outgoing
+	Direction      string           `json:"direction"` // outgoing or incoming
 	State          carillon.State   `json:"state"`
 	Reason         carillon.Reason  `json:"reason,omitempty"`
 	Number         string           `json:"number"`
@@ -69,9 +69,9 @@ func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows
 
 func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 	r := CallRow{
-		CallID: c.NotificationID, Direction: "outgoing", State: c.State, Reason: c.Reason, Number: c.Number, Name: calledName(c.Body, c.Flat),
+		CallID: c.NotificationID, Direction: outgoing, State: c.State, Reason: c.Reason, Number: c.Number, Name: calledName(c.Body, c.Flat),
 		AgentID: c.AgentID, Campaign: c.Campaign, SenderUID: c.SenderUID, CreatedAt: instant(c.CreatedAt), DialedAt: instant(c.DialedAt),
-		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(&c.Call), Attempts: c.Dials,
+		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Attempts: c.Dials,
 		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
 		Result: resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted}}}),
 	}
@@ -91,11 +91,11 @@ func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 }
 
 // talkedFor is how many seconds an ended call was talked in; nil where nobody answered.
-func talkedFor(c *calls.Call) *int {
-	if c.AnsweredAt.IsZero() || c.EndedAt.IsZero() {
+func talkedFor(answered, ended time.Time) *int {
+	if answered.IsZero() || ended.IsZero() {
 		return nil
 	}
-	s := int(c.EndedAt.Sub(c.AnsweredAt).Round(time.Second) / time.Second)
+	s := int(ended.Sub(answered).Round(time.Second) / time.Second)
 	return &s
 }
 
@@ -148,7 +148,7 @@ type SpokenRow struct {
 func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error) {
 	c, err := x.Store.Calls().One(ctx, companyID, id)
 	if err == nil && c == nil {
-		err = carillon.Absent("Call")
+		return x.incoming(ctx, companyID, id)
 	}
 	if err != nil {
 		return nil, err

@@ -199,6 +199,9 @@ func (x telephony) hangUp(r *http.Request, by member) (any, error) {
 			return notify.HungUp(id, state), err
 		}
 		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.companyID, id) // messages are not canceled here
+		if err == nil && c.Direction == "incoming" {
+			err = carillon.InConflict("The call has ended")
+		}
 		if err != nil {
 			return nil, err
 		}

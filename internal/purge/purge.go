@@ -1,9 +1,9 @@
 // Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
-// quiet for that long, contacts who have none, questions that were last asked then, idempotency keys, events, signed addresses, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// quiet for that long, contacts who have none, calls to lines, questions that were last asked then, idempotency keys, events, signed addresses, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ quotas (once a day) ─▶ conversations and contacts, then notifications, company by company:
+//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ quotas (once a day) ─▶ conversations and contacts, calls to lines, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
 // On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
@@ -30,6 +30,7 @@ const (
 	Questions     = "questions"
 	Addresses     = "signed_addresses"
 	Inbound       = "inbound_messages"
+	Incoming      = "incoming_calls"
 )
 
 // Options wire a Purge. The zero value works.
@@ -113,6 +114,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	if busy, err := p.conversations(ctx, now); busy || err != nil {
 		return err
 	}
+	if busy, err := p.incoming(ctx, now); busy || err != nil {
+		return err
+	}
 	for id := ""; ; {
 		c, err := p.store.ClosedAfter(ctx, id)
 		if err != nil {
@@ -189,6 +193,24 @@ func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, er
 			return busy, err
 		}
 		if busy, err := p.steps(ctx, Contacts, func() (store.Purged, error) { return p.store.DropContacts(ctx, id, before, p.pace.rows) }); busy || err != nil {
+			return busy, err
+		}
+	}
+}
+
+func (p *Purge) incoming(ctx context.Context, now time.Time) (busy bool, err error) {
+	for id := ""; ; {
+		if id, err = p.store.IncomingAfter(ctx, id); err != nil || id == "" {
+			return false, err
+		}
+		before, err := p.keptSince(ctx, id, now)
+		if err != nil {
+			return false, err
+		}
+		if before.IsZero() {
+			continue
+		}
+		if busy, err := p.steps(ctx, Incoming, func() (store.Purged, error) { return p.store.DropIncoming(ctx, id, before, p.pace.rows) }); busy || err != nil {
 			return busy, err
 		}
 	}

@@ -35,8 +35,10 @@ type Options struct {
 	Deposed func()
 	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
 	Lapsed func()
-	Log    *slog.Logger
-	Name   string // of this node, for people
+	// Stay is called when a stop has let the work finish. The node gives its place among the others up once it returns.
+	Stay func()
+	Log  *slog.Logger
+	Name string // of this node, for people
 }
 
 // Queue starts what is due. Make it with New, give it its kinds of work with Handle, run it with Run.
@@ -121,6 +123,9 @@ func (q *Queue) Run(ctx context.Context) error {
 	})
 	d := newDispatcher(q)
 	d.run(runCtx)
+	if q.o.Stay != nil {
+		q.o.Stay()
+	}
 	close(drained)
 	q.members.WaitGiven()
 	keeping.Wait()

@@ -75,7 +75,7 @@ func recordAccepted(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 			case n.Channel != carillon.Voice && a.followed[events.Notifications]:
 				events.Record(tx, events.Skipped(n.CompanyID, n.ID, n.Campaign, i, m.Number, m.Skip, n.CreatedAt))
 			case n.Channel == carillon.Voice && a.followed[events.Calls]:
-				if err := events.Call(ctx, tx, n.Seq().Message(i)); err != nil {
+				if err := events.Call(ctx, tx, n.Seq().Message(i), nil); err != nil {
 					return err
 				}
 			}

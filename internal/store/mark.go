@@ -19,6 +19,10 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 		return nil, err
 	}
 	m := marking{s: s, now: now, told: told}
+	if _, err := s.Exec(ctx, `UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
+		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
+		return nil, fmt.Errorf("end calls to lines: %w", err)
+	}
 	failed := 0
 	for shard := range carillon.Shards {
 		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.

@@ -166,7 +166,7 @@ func (tx *Tx) cancel(ctx context.Context, companyID, id string, keys []carillon.
 	}
 	dropped, begun, calling, err := calls.Cancel(ctx, tx.Tx, seq, now)
 	if err == nil && dropped > 0 && ofCall {
-		err = events.Call(ctx, tx.Tx, seq.Message(0))
+		err = events.Call(ctx, tx.Tx, seq.Message(0), nil)
 	}
 	if err != nil {
 		return 0, 0, err

@@ -82,3 +82,20 @@ func (s *Store) DropQuestions(ctx context.Context, companyID string, before time
 	})
 	return p, db.Wrap(err, "delete questions")
 }
+
+// IncomingAfter returns the next company, by id, that has calls to its lines; "" when there is none.
+func (s *Store) IncomingAfter(ctx context.Context, companyID string) (company string, err error) {
+	err = s.Row(ctx, []any{&company}, "SELECT company_id FROM incoming_call WHERE company_id > $1 ORDER BY company_id LIMIT 1", companyID)
+	return company, db.Wrap(db.Ignore(err), "find calls to lines")
+}
+
+// DropIncoming deletes a company's calls to its lines that ended before an instant, at most `most` of them.
+func (s *Store) DropIncoming(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM incoming_call WHERE id IN (SELECT id FROM incoming_call
+			WHERE NOT under_way AND company_id = $1 AND ended_at < $2 ORDER BY ended_at LIMIT $3)`, companyID, db.Millis(before), most)
+		p.Rows, p.More = int(n), int(n) == most
+		return err
+	})
+	return p, db.Wrap(err, "delete calls to lines")
+}

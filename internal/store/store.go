@@ -94,6 +94,7 @@ type Store struct {
 	purges       *db.Kind[db.Func] // deletions, on SQLite
 	backups      backups
 	calls        *calls.Store
+	incoming     *calls.Incoming
 	chats        *chats.Store
 	questions    *questions.Store
 	files        *files.Store
@@ -143,6 +144,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s.nodeID.Store("")
 	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
+	s.incoming = calls.NewIncoming(d, s.node, s.senderFollowed(events.Calls))
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
@@ -161,6 +163,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // Calls are the tables of calls.
 func (s *Store) Calls() *calls.Store { return s.calls }
+
+// Incoming is the table of calls to lines.
+func (s *Store) Incoming() *calls.Incoming { return s.incoming }
 
 // Derive returns a key of 32 bytes for one purpose, made from the master key.
 func (s *Store) Derive(purpose string) ([]byte, error) { return s.seal.Derive(purpose) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/call"
 	"carillon/internal/call/dial"
 	"carillon/internal/sip"
 )
@@ -28,13 +29,12 @@ type taken struct {
 
 	mu     sync.Mutex
 	closed bool
-	lines  map[int64]int // calls, by the line's uid
 	all    sync.WaitGroup
 }
 
 func (t *taken) open() {
 	t.ctx, t.hangUp = context.WithCancel(context.Background())
-	t.asking, t.lines = make(chan struct{}, takeMost), map[int64]int{}
+	t.asking = make(chan struct{}, takeMost)
 }
 
 // refusal is why a call is not taken.
@@ -75,10 +75,7 @@ func (t *Telephone) Take(in *sip.Incoming) {
 			t.refuse(in, err)
 			return
 		}
-		defer t.leaveLine(p.line.UID)
-		if err := t.answer(in, p); err != nil {
-			t.o.Log.Info("a call to a line was not answered", "company", p.line.CompanyID, "line", p.line.ID, "error", err)
-		}
+		p.entry.End(t.answer(in, p))
 	})
 }
 
@@ -112,12 +109,17 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	case err != nil:
 		return nil, err
 	}
-	if err := t.enterLine(ctx, line); err != nil {
+	number := numberOf(in.From)
+	entry, err := t.o.Incoming.Take(ctx, t.taken.ctx, line, trunk.Agent, number)
+	switch {
+	case errors.Is(err, call.ErrFull):
+		return nil, errBusy
+	case err != nil:
 		return nil, err
 	}
 	return &placed{
-		Telephone: t, line: line, agent: a, company: company, progress: unrecorded{}, taken: true,
-		call: &dial.Call{ID: in.CallID, Number: numberOf(in.From), AgentID: trunk.Agent, Contact: map[string]string{}},
+		Telephone: t, line: line, agent: a, company: company, progress: entry, entry: entry,
+		call: &dial.Call{ID: entry.ID, Number: number, AgentID: trunk.Agent, Contact: map[string]string{}},
 	}, nil
 }
 
@@ -169,51 +171,40 @@ func comesFrom(ctx context.Context, source, host string) bool {
 	return false
 }
 
-// enterLine takes a place on a line: calls that are placed count on all nodes, those that are taken on this one.
-func (t *Telephone) enterLine(ctx context.Context, line *carillon.Sender) error {
-	n := 0
-	if line.MaxConcurrent > 0 {
-		var err error
-		if n, err = t.o.UnderWay(ctx, line.UID); err != nil {
-			return err
-		}
-	}
-	t.taken.mu.Lock()
-	defer t.taken.mu.Unlock()
-	if line.MaxConcurrent > 0 && n+t.taken.lines[line.UID] >= line.MaxConcurrent {
-		return errBusy
-	}
-	t.taken.lines[line.UID]++
-	return nil
-}
-
-func (t *Telephone) leaveLine(uid int64) {
-	t.taken.mu.Lock()
-	defer t.taken.mu.Unlock()
-	if t.taken.lines[uid]--; t.taken.lines[uid] == 0 {
-		delete(t.taken.lines, uid)
-	}
-}
-
 // answer answers a call and has the agent talk until it ends.
-func (t *Telephone) answer(in *sip.Incoming, p *placed) error {
-	ctx, cancel := context.WithTimeout(t.taken.ctx, callMost)
+func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
+	ctx, cancel := context.WithTimeout(p.entry.Context(), callMost)
 	defer cancel()
 	_ = in.Progress(180, "Ringing") // a caller who does not know it knows the answer
 	select {
 	case <-in.Gone():
-		return errors.New("the caller gave up")
+		return gaveUp()
+	case <-ctx.Done():
+		in.Refuse(errUnavailable.code, errUnavailable.reason)
+		return dial.Ending{State: carillon.StateCanceled, EndedBy: "system", At: time.Now()}
 	default:
 	}
-	c, err := in.Answer(ctx, nil)
+	c, err := in.Answer(ctx, p.tap.frame)
+	select {
+	case <-in.Gone():
+		if err != nil {
+			return gaveUp()
+		}
+	default:
+	}
 	if err != nil {
-		return err
+		e := failed(carillon.ReasonProviderRefused, "", err.Error())
+		if errors.Is(err, sip.ErrSound) {
+			e.Cause = "488 Not Acceptable Here"
+		}
+		return e
 	}
-	e := p.talk(ctx, c)
-	if e.State == carillon.StateFailed {
-		return errors.New(e.Detail)
-	}
-	return nil
+	return p.talk(ctx, c)
+}
+
+// gaveUp is how a call ended whose caller hung up before the answer.
+func gaveUp() dial.Ending {
+	return dial.Ending{State: carillon.StateCanceled, Cause: "487 Request Terminated", EndedBy: "caller", At: time.Now()}
 }
 
 // numberOf is a number as lines and contacts have it; "": it is none.
@@ -233,33 +224,9 @@ func (p *placed) visitor() string {
 	return "tel:" + p.call.Number
 }
 
-// unrecorded is the progress of a call that has no notification.
-type unrecorded struct{}
-
-func (unrecorded) Ringing(time.Time)          {}
-func (unrecorded) Answered(time.Time, string) {}
-func (unrecorded) Recorded(string)            {}
-
-// Taken counts the calls to our lines that are under way on this node.
-func (t *Telephone) Taken() (n int) {
-	t.taken.mu.Lock()
-	defer t.taken.mu.Unlock()
-	for _, calls := range t.taken.lines {
-		n += calls
-	}
-	return n
-}
-
-// full reports whether this node has as many calls under way as it may. It is called with taken.mu locked.
+// full reports whether this node has as many calls under way as it may.
 func (t *Telephone) full() bool {
-	if t.o.Most == 0 {
-		return false
-	}
-	n := t.o.Placed() + len(t.taken.asking)
-	for _, calls := range t.taken.lines {
-		n += calls
-	}
-	return n >= t.o.Most
+	return t.o.Most > 0 && t.o.Placed()+t.o.Incoming.UnderWay()+len(t.taken.asking) >= t.o.Most
 }
 
 // Run lets calls to our lines go on until ctx ends; then it takes no more, gives those under way Options.Drain and hangs up.

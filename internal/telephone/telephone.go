@@ -18,6 +18,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/call"
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
@@ -47,14 +48,13 @@ type Options struct {
 	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
 	// Suspended reports whether a company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	// UnderWay counts a line's calls that are placed, on all nodes.
-	UnderWay func(ctx context.Context, lineUID int64) (int, error)
 	// Placed counts the calls that this node has placed and that are under way; with those to our lines they are fewer than Most when
 	// another one is taken. Most 0: any number.
-	Placed func() int
-	Most   int
-	Drain  time.Duration // how long calls that were taken go on after a stop
-	Log    *slog.Logger
+	Placed   func() int
+	Most     int
+	Incoming *call.Incoming // the record of calls to lines
+	Drain    time.Duration  // how long calls that were taken go on after a stop
+	Log      *slog.Logger
 }
 
 // Telephone places calls. It implements call.Dialer.
@@ -97,11 +97,14 @@ type placed struct {
 	agent    *agent.Agent
 	company  string
 	progress dial.Progress
-	taken    bool // the callee called
+	entry    *call.Taken // of a call to a line; nil: we called
 
 	rings sync.Once
 	tap   tap
 }
+
+// incoming reports whether the other side called.
+func (p *placed) incoming() bool { return p.entry != nil }
 
 func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]string) dial.Ending {
 	c, err := p.o.Engine.Dial(ctx, sip.Dial{
@@ -171,7 +174,7 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown", Detail: "the conversation: " + err.Error(), At: time.Now(),
 		}
 	}
-	if p.agent.Record && !p.taken {
+	if p.agent.Record {
 		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
 		p.tap.record(r)
 		defer func() { // the line is not kept while the recording is stored
@@ -205,7 +208,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	c, _, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
 		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
 		Contact: chats.Contact{
-			CompanyID: p.line.CompanyID, VisitorID: p.visitor(), Verified: !p.taken, Number: p.call.Number, Name: name, Email: p.call.Contact["email"],
+			CompanyID: p.line.CompanyID, VisitorID: p.visitor(), Verified: !p.incoming(), Number: p.call.Number, Name: name, Email: p.call.Contact["email"],
 			Language: p.agent.Language,
 		},
 	})
@@ -218,7 +221,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 // converse holds the talk until either side ends it.
 func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
 	opening, greeting, choices := p.opening()
-	m := &machine{line: c, rate: c.Rate(), decided: p.taken}
+	m := &machine{line: c, rate: c.Rate(), decided: p.incoming()}
 	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
 	why := ""
 	s, err := p.o.Voices.Open(ctx, voice.Start{
@@ -230,15 +233,17 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 			case voice.Ended:
 				why = x.Code
 			case voice.Noted:
-				if e.Result == nil {
-					e.Result = map[string]string{}
-				}
-				e.Result[x.Name] = x.Text
+				e.Result = chats.Value{Name: x.Name, Type: x.Code, Text: x.Text}.Add(e.Result)
 			default:
 			}
 		},
 	})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // hung up at once
+		e.EndedBy = "system"
+		p.leave(ctx, conversationID)
+		return e
+	case err != nil:
 		e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
 		return e
 	}
@@ -256,7 +261,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 		e.EndedBy = "agent"
 		p.leave(ctx, conversationID)
 	default: // the line ended, or nothing is left to talk with
-		e.EndedBy = endedBy(c.Cause())
+		e.EndedBy = p.endedBy(c.Cause())
 		e.Cause = c.Cause().Text
 		p.leave(ctx, conversationID)
 	}
@@ -266,24 +271,27 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	return e
 }
 
-func endedBy(c sip.Cause) string {
-	if c.By == sip.Them {
-		return "callee"
+func (p *placed) endedBy(c sip.Cause) string {
+	switch {
+	case c.By != sip.Them:
+		return "system"
+	case p.incoming():
+		return "caller"
 	}
-	return "system"
+	return "callee"
 }
 
-// opening is what the agent begins with: what every call says, and in one that we placed the first question.
+// opening is what the agent begins with: what every call says, and the first question, to callers where the agent is to ask them.
 func (p *placed) opening() (opening, greeting string, choices []string) {
 	w := wordsOf(p.agent.Language)
-	if p.taken {
-		return fmt.Sprintf(w.answered, p.company), p.agent.Greeting, nil
-	}
 	opening, greeting = fmt.Sprintf(w.automated, p.company), p.agent.Greeting
+	if p.incoming() {
+		opening = fmt.Sprintf(w.answered, p.company)
+	}
 	if p.agent.Record {
 		opening += " " + w.recorded
 	}
-	if q := p.agent.Questions(); len(q) > 0 {
+	if q := p.agent.Questions(); len(q) > 0 && (!p.incoming() || p.agent.AskCallers) {
 		greeting, choices = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Offers(p.agent.Language)
 	}
 	return opening, greeting, choices

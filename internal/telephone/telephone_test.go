@@ -16,6 +16,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/audio"
+	"carillon/internal/call"
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
@@ -46,9 +47,13 @@ type rig struct {
 	trunk     *sip.Trunk // nil: the sandbox's phone
 	lines     []*carillon.Sender
 	suspended bool
-	underWay  int // calls that are placed
+	incoming  *call.Incoming
 	placed    int // of a node, which has three at most
 }
+
+// ID and Holds implement call.Node.
+func (*rig) ID() string  { return "node" }
+func (*rig) Holds() bool { return true }
 
 // TalkingAgent implements conversation.Agents.
 func (r *rig) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
@@ -106,6 +111,9 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Join(t.Context(), "node", "node"); err != nil {
+		t.Fatal(err)
+	}
 	hub := realtime.NewHub(s, log, nil)
 	s.OnEvents(hub.Publish)
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log})
@@ -116,6 +124,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, nil, log); err != nil {
 		t.Fatal(err)
 	}
+	r.incoming = call.NewIncoming(s, r, log)
 	engine, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: log, OnCall: func(in *sip.Incoming) { r.Take(in) }})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +149,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 			return all, nil
 		},
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended, nil },
-		UnderWay:  func(context.Context, int64) (int, error) { return r.underWay, nil },
+		Incoming:  r.incoming,
 		Placed:    func() int { return r.placed },
 		Most:      3,
 		Drain:     200 * time.Millisecond,
@@ -236,7 +245,7 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, robin())
 	e, d := r.place("0018")
-	if e.State != carillon.StateCompleted || e.EndedBy != "callee" || e.AnsweredBy != "human" || e.Result["confirmed"] != "true" {
+	if e.State != carillon.StateCompleted || e.EndedBy != "callee" || e.AnsweredBy != "human" || len(e.Result) != 1 || e.Result[0] != (carillon.Detail{Key: "confirmed", Value: true}) {
 		t.Errorf("%+v", e)
 	}
 	if d.ringing.IsZero() || d.answered.Before(d.ringing) || d.conversation == "" {

@@ -22,7 +22,7 @@ const (
 	Connected   EventKind = "connected"   // the teammate Name talks from now on
 	Gone        EventKind = "gone"        // the teammate has left the line
 	Said        EventKind = "said"        // a turn that somebody typed, or that was said on another screen: Text, Name, Author, Seq
-	Noted       EventKind = "noted"       // the agent found out Name: Text
+	Noted       EventKind = "noted"       // the agent found out Name: Text, of the type Code
 	Failure     EventKind = "failure"     // Text is what the person reads of it, Code its machine-readable code
 	Ended       EventKind = "ended"       // the talk is over; Code says why
 )

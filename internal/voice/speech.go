@@ -343,7 +343,7 @@ func (l *replier) take(a *answer, x agent.Action) {
 	a.choices = append(a.choices, x.Choices...)
 	a.handoff = a.handoff || x.Handoff != ""
 	for _, v := range x.Set {
-		l.show(Event{Kind: Noted, Name: v.Name, Text: v.Text})
+		l.show(Event{Kind: Noted, Name: v.Name, Text: v.Text, Code: v.Type})
 	}
 	if x.End {
 		l.finish("agent")

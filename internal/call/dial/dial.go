@@ -29,14 +29,14 @@ type Progress interface {
 
 // Ending is how an attempt ended (docs/reference/calls.md).
 type Ending struct {
-	State      carillon.State    // completed, busy, no_answer, rejected, voicemail, failed or canceled
-	Reason     carillon.Reason   // with failed
-	Cause      string            // the network's status, such as "486 Busy Here"
-	Detail     string            // for the operator; no secrets
-	EndedBy    string            // agent, callee, caller or system
-	AnsweredBy string            // human, machine or unknown; empty when it was not answered
-	Result     map[string]string // what the agent found out, by the names of its result fields
-	Fault      provider.Fault    // of the line rather than of the callee: the circuit breaker records it; else empty
-	RetryAfter time.Duration     // with Fault: no other attempt before it
+	State      carillon.State   // completed, busy, no_answer, rejected, voicemail, failed or canceled
+	Reason     carillon.Reason  // with failed
+	Cause      string           // the network's status, such as "486 Busy Here"
+	Detail     string           // for the operator; no secrets
+	EndedBy    string           // agent, callee, caller or system
+	AnsweredBy string           // human, machine or unknown; empty when it was not answered
+	Result     carillon.Details // what the agent found out, by the names of its result fields, each in its type
+	Fault      provider.Fault   // of the line rather than of the callee: the circuit breaker records it; else empty
+	RetryAfter time.Duration    // with Fault: no other attempt before it
 	At         time.Time
 }

@@ -57,11 +57,11 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ bool)
 }
 
 // start starts a call, unless its line has reached its limit of calls in progress. The shard is locked, so no other node starts
-// one meanwhile.
+// or takes one meanwhile.
 func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now int64) error {
 	if st.Limit > 0 {
-		var n int
-		if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2", st.Shard, st.SenderUID); err != nil {
+		n, err := underWay(ctx, tx, st.SenderUID)
+		if err != nil {
 			return err
 		}
 		if n >= st.Limit {
@@ -77,7 +77,7 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 	}
 	_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)", int64(st.Key), st.Attempt, now)
 	if err == nil && st.Followed {
-		err = events.Call(ctx, tx, carillon.MessageKey(st.Key))
+		err = events.Call(ctx, tx, carillon.MessageKey(st.Key), nil)
 	}
 	return err
 }
@@ -152,7 +152,7 @@ func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail strin
 		return err
 	}
 	if r.Followed {
-		if err := events.Call(ctx, tx, carillon.MessageKey(r.Key)); err != nil {
+		if err := events.Call(ctx, tx, carillon.MessageKey(r.Key), o.Result); err != nil {
 			return err
 		}
 	}

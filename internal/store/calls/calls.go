@@ -64,7 +64,8 @@ type Outcome struct {
 	Cause      string
 	EndedBy    string
 	AnsweredBy string
-	Counts     bool // the attempt reached the network
+	Counts     bool             // the attempt reached the network
+	Result     carillon.Details // what the agent found out, for the event
 	RingingAt  time.Time
 	AnsweredAt time.Time
 }
@@ -150,9 +151,9 @@ func (s *Store) SetTalk(ctx context.Context, key carillon.MessageKey, attempt in
 	return db.Wrap(err, "record a talk")
 }
 
-// UnderWay counts a line's calls in progress on all nodes.
-func (s *Store) UnderWay(ctx context.Context, senderUID int64) (n int, err error) {
-	err = s.DB.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2", senderUID%carillon.Shards, senderUID)
+// UnderWay counts a line's calls under way on all nodes: those that are placed, and those to the line.
+func (s *Store) UnderWay(ctx context.Context, senderUID int64) (int, error) {
+	n, err := underWay(ctx, s.DB, senderUID)
 	return n, db.Wrap(err, "count calls")
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"carillon"
@@ -145,6 +146,28 @@ type Value struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // text, number, boolean or choice
 	Text string `json:"text"`
+}
+
+// Typed is the value in its type.
+func (v Value) Typed() any {
+	switch v.Type {
+	case "boolean":
+		return v.Text == "true"
+	case "number":
+		if n, err := strconv.ParseFloat(v.Text, 64); err == nil {
+			return n
+		}
+	}
+	return v.Text
+}
+
+// Add adds a value to what was found out before; one of the same name takes its place.
+func (v Value) Add(to carillon.Details) carillon.Details {
+	if at := slices.IndexFunc(to, func(d carillon.Detail) bool { return d.Key == v.Name }); at >= 0 {
+		to[at].Value = v.Typed()
+		return to
+	}
+	return append(to, carillon.Detail{Key: v.Name, Value: v.Typed()})
 }
 
 // Voice describes how a turn was said aloud. Times are in milliseconds; 0: it does not apply.

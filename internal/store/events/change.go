@@ -16,7 +16,7 @@ import (
 // payload is what an event says. Version 1; fields are only added.
 type payload struct {
 	Version        int             `json:"v"`
-	NotificationID string          `json:"notification_id"`
+	NotificationID string          `json:"notification_id,omitempty"` // not of a call to a line
 	MessageID      string          `json:"message_id,omitempty"`
 	Number         string          `json:"number,omitempty"`
 	Campaign       string          `json:"campaign,omitempty"`
@@ -26,13 +26,36 @@ type payload struct {
 	Reason         carillon.Reason `json:"reason,omitempty"`
 	Attempt        int             `json:"attempt,omitempty"`
 	At             string          `json:"at"`
+	*callPayload
+}
+
+// callPayload is what the event of a call says besides.
+type callPayload struct {
+	CallID     string           `json:"call_id"`
+	Direction  string           `json:"direction"` // outgoing or incoming
+	AgentID    string           `json:"agent_id,omitempty"`
+	AnsweredBy string           `json:"answered_by,omitempty"`
+	EndedBy    string           `json:"ended_by,omitempty"`
+	DurationS  *int             `json:"duration_s,omitempty"` // of one that was answered, once it ended
+	Result     carillon.Details `json:"result,omitempty"`
+}
+
+// lasted is how long an answered call was talked in.
+func (p *callPayload) lasted(answered, ended time.Time) {
+	if !answered.IsZero() && !ended.IsZero() {
+		s := int(ended.Sub(answered).Round(time.Second) / time.Second)
+		p.DurationS = &s
+	}
 }
 
 func (p payload) event(companyID, topic, kind string, at time.Time) *Event {
 	p.Version, p.At = 1, carillon.FormatTime(at)
 	subject := p.NotificationID
-	if p.MessageID != "" {
+	switch {
+	case p.MessageID != "":
 		subject = p.MessageID
+	case p.callPayload != nil:
+		subject = p.CallID
 	}
 	text, _ := json.Marshal(p) // texts and numbers
 	return &Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: text, At: at}
@@ -153,24 +176,56 @@ func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) (a
 }
 
 // Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where
-// the state says how else it ended.
-func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey) error {
-	var p payload
+// the state says how else it ended. result is what the agent found out.
+func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carillon.Details) error {
+	p := payload{callPayload: &callPayload{Direction: "outgoing", Result: result}}
 	var companyID string
-	var dialed, ended int64
-	if err := tx.Row(ctx, []any{&companyID, &p.NotificationID, &p.Campaign, &p.Number, &p.State, &p.Reason, &p.Attempt, &dialed, &ended},
-		`SELECT n.company_id, n.id, n.campaign, c.number, c.state, c.reason, c.attempt, c.dialed_at, c.ended_at
+	var dialed, answered, ended int64
+	if err := tx.Row(ctx, []any{
+		&companyID, &p.NotificationID, &p.Campaign, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt, &p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
+	}, `SELECT n.company_id, n.id, n.campaign, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by, c.dialed_at, c.answered_at, c.ended_at
 		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 WHERE c.id = $1`, int64(key)); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
-	kind, at := "call.failed", ended
-	switch p.State {
-	case carillon.StateDialing:
-		kind, at = "call.started", dialed
-	case carillon.StateCompleted:
-		kind = "call.completed"
-	default:
+	p.CallID = p.NotificationID
+	at := ended
+	if p.State == carillon.StateDialing {
+		at = dialed
+	} else {
+		p.lasted(db.Instant(answered), db.Instant(ended))
 	}
-	Record(tx, p.event(companyID, Calls, kind, db.Instant(at)))
+	Record(tx, p.event(companyID, Calls, callKind(p.State), db.Instant(at)))
 	return nil
+}
+
+func callKind(s carillon.State) string {
+	switch s {
+	case carillon.StateDialing, carillon.StateRinging:
+		return "call.started"
+	case carillon.StateCompleted:
+		return "call.completed"
+	}
+	return "call.failed"
+}
+
+// IncomingCall is a call to a line as far as events go.
+type IncomingCall struct {
+	ID, CompanyID, AgentID, Number string
+	State                          carillon.State
+	Reason                         carillon.Reason
+	EndedBy                        string
+	Result                         carillon.Details
+	AnsweredAt, At                 time.Time // the latter of its state
+}
+
+// Incoming records the event of a call to a line that was brought to its state in this transaction.
+func Incoming(tx *db.Tx, c *IncomingCall) {
+	p := payload{
+		Number: c.Number, State: c.State, Reason: c.Reason,
+		callPayload: &callPayload{CallID: c.ID, Direction: "incoming", AgentID: c.AgentID, EndedBy: c.EndedBy, Result: c.Result},
+	}
+	if c.State != carillon.StateRinging {
+		p.lasted(c.AnsweredAt, c.At)
+	}
+	Record(tx, p.event(c.CompanyID, Calls, callKind(c.State), c.At))
 }

@@ -1,0 +1,285 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/call/dial"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+)
+
+// Why a call to a line is not taken.
+var (
+	// ErrFull means that as many calls of the line are under way as may be.
+	ErrFull = errors.New("as many calls of the line are under way as may be")
+	// ErrAway means that this node has no place among the others, or gives it up.
+	ErrAway = errors.New("this node takes no calls now")
+)
+
+// Node is this node's place among the others; *queue.Queue is one.
+type Node interface {
+	// ID is "" before it has one.
+	ID() string
+	// Holds reports whether the others know this node to be alive.
+	Holds() bool
+}
+
+// Incoming keeps the record of calls to lines. They count for the limit of their line as calls that are placed do, and end in the records
+// with their node. Calls.Run looks after them. Make it with NewIncoming.
+type Incoming struct {
+	store *store.Store
+	table *calls.Incoming
+	node  Node
+	log   *slog.Logger
+
+	mu        sync.Mutex
+	leaving   bool
+	running   map[string]context.CancelCauseFunc
+	unwritten map[string]calls.IncomingEnd // whose end the database has not stored yet
+	gone      map[string]time.Time         // dead nodes, and when this node noticed
+}
+
+// NewIncoming returns the record of calls to lines.
+func NewIncoming(s *store.Store, node Node, log *slog.Logger) *Incoming {
+	return &Incoming{
+		store: s, table: s.Incoming(), node: node, log: log, running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
+		gone: map[string]time.Time{},
+	}
+}
+
+// Taken is a call to a line that has its place there, from ringing to End. It implements dial.Progress.
+type Taken struct {
+	ID       string // of the call
+	all      *Incoming
+	ctx      context.Context //nolint:containedctx // ends when the call shall be hung up
+	answered time.Time
+}
+
+// Take gives a call that rings its place on its line. ctx bounds that, life the call. Errors: ErrFull, ErrAway.
+func (x *Incoming) Take(ctx, life context.Context, line *carillon.Sender, agentID, number string) (*Taken, error) {
+	now := time.Now()
+	if x.node.ID() == "" || !x.node.Holds() {
+		return nil, ErrAway
+	}
+	c := &calls.IncomingCall{ID: carillon.NewID(now), CompanyID: line.CompanyID, SenderUID: line.UID, AgentID: agentID, Number: number, RingingAt: now}
+	life, cancel := context.WithCancelCause(life)
+	x.mu.Lock()
+	if x.leaving {
+		x.mu.Unlock()
+		cancel(nil)
+		return nil, ErrAway
+	}
+	x.running[c.ID] = cancel
+	x.mu.Unlock()
+	full, err := x.table.Take(ctx, c, line.MaxConcurrent)
+	if err == nil && full {
+		err = ErrFull
+	}
+	if err != nil { // it may be stored all the same: then it is a stray
+		x.forget(c.ID)
+		return nil, err
+	}
+	return &Taken{ID: c.ID, all: x, ctx: life}, nil
+}
+
+func (x *Incoming) forget(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if cancel := x.running[id]; cancel != nil {
+		cancel(nil)
+	}
+	delete(x.running, id)
+}
+
+// Context ends when the call shall be hung up.
+func (t *Taken) Context() context.Context { return t.ctx }
+
+// Ringing implements dial.Progress: it has rung since it was taken.
+func (t *Taken) Ringing(time.Time) {}
+
+// Answered implements dial.Progress.
+func (t *Taken) Answered(at time.Time, conversationID string) {
+	t.answered = at
+	t.write(func(ctx context.Context) error { return t.all.table.Answered(ctx, t.ID, conversationID, at) })
+}
+
+// Recorded implements dial.Progress.
+func (t *Taken) Recorded(fileID string) {
+	t.write(func(ctx context.Context) error { return t.all.table.Recorded(ctx, t.ID, fileID) })
+}
+
+func (t *Taken) write(what func(ctx context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), progressWait)
+	defer cancel()
+	if err := what(ctx); err != nil {
+		t.all.log.WarnContext(ctx, "record the progress of a call to a line", "call", t.ID, "error", err)
+	}
+}
+
+// End ends the call in the records, and frees its place on the line.
+func (t *Taken) End(e dial.Ending) {
+	end := calls.IncomingEnd{
+		State: e.State, Reason: e.Reason, Detail: e.Detail, Cause: e.Cause, EndedBy: e.EndedBy, Result: e.Result, AnsweredAt: t.answered, At: e.At,
+	}
+	if errors.Is(context.Cause(t.ctx), errLapsed) {
+		end.State, end.Reason, end.Detail = carillon.StateFailed, carillon.ReasonInterrupted, errLapsed.Error()
+	}
+	if end.At.IsZero() {
+		end.At = time.Now()
+	}
+	t.all.mu.Lock()
+	t.all.unwritten[t.ID] = end
+	t.all.mu.Unlock()
+	t.all.forget(t.ID)
+	ctx, cancel := context.WithTimeout(context.Background(), progressWait)
+	defer cancel()
+	if err := t.all.end(ctx, t.ID, end); err != nil {
+		t.all.log.WarnContext(ctx, "end a call to a line; it is tried again", "call", t.ID, "error", err)
+	}
+}
+
+func (x *Incoming) end(ctx context.Context, id string, e calls.IncomingEnd) error {
+	err := x.table.End(ctx, id, e)
+	if err == nil {
+		x.mu.Lock()
+		delete(x.unwritten, id)
+		x.mu.Unlock()
+	}
+	return err
+}
+
+// HangUp ends a company's call on whichever node it is, and returns the state that it was in, "" when it is not under way.
+// Errors: not_found.
+func (x *Incoming) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
+	state, _, err := x.table.HangUp(ctx, companyID, id)
+	if err != nil {
+		return "", err
+	}
+	if state == "" {
+		c, err := x.table.Find(ctx, companyID, id)
+		if err == nil && c == nil {
+			err = carillon.Absent("Call")
+		}
+		return "", err
+	}
+	x.hangUp(errHungUp, id)
+	return state, nil
+}
+
+// hangUp ends calls of this node; those of other nodes are none of its.
+func (x *Incoming) hangUp(why error, ids ...string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, id := range ids {
+		if cancel := x.running[id]; cancel != nil {
+			cancel(why)
+		}
+	}
+}
+
+func (x *Incoming) hangUpAll(why error) {
+	x.mu.Lock()
+	ids := slices.Collect(maps.Keys(x.running))
+	x.mu.Unlock()
+	x.hangUp(why, ids...)
+}
+
+// UnderWay is the number of calls to lines on this node.
+func (x *Incoming) UnderWay() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.running)
+}
+
+// Wait takes no more calls, and returns once those under way have ended: until then the node keeps its place among the others, which would
+// end its calls in the records.
+func (x *Incoming) Wait() {
+	x.mu.Lock()
+	x.leaving = true
+	x.mu.Unlock()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for x.UnderWay() > 0 {
+		<-tick.C
+	}
+}
+
+// hangUpAsked ends calls that were asked to end on another node.
+func (x *Incoming) hangUpAsked(ctx context.Context) error {
+	if x.UnderWay() == 0 {
+		return nil
+	}
+	ids, err := x.table.ToHangUp(ctx)
+	x.hangUp(errHungUp, ids...)
+	return err
+}
+
+// lookAfter ends in the records what has ended: calls of this node whose end could not be stored, or that it knows nothing of, and
+// those of nodes that are dead.
+func (x *Incoming) lookAfter(ctx context.Context) error {
+	if x.node.ID() == "" {
+		return nil
+	}
+	x.mu.Lock()
+	unwritten := maps.Clone(x.unwritten)
+	x.mu.Unlock()
+	for id, e := range unwritten {
+		if err := x.end(ctx, id, e); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	own, err := x.table.Own(ctx, now.Add(-strayAfter))
+	if err != nil {
+		return err
+	}
+	for _, id := range own {
+		if x.knows(id) {
+			continue
+		}
+		if err := x.interrupt(ctx, id, "the database did not confirm that the call was taken", now); err != nil {
+			return err
+		}
+	}
+	foreign, err := x.table.Foreign(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range foreign {
+		if !x.over(f, now) {
+			continue
+		}
+		x.log.WarnContext(ctx, "a call to a line ended with its node", "call", f.ID)
+		if err := x.interrupt(ctx, f.ID, "the node that had the call under way is gone", now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *Incoming) knows(id string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, ended := x.unwritten[id]
+	return ended || x.running[id] != nil
+}
+
+func (x *Incoming) interrupt(ctx context.Context, id, why string, now time.Time) error {
+	return x.table.End(ctx, id, calls.IncomingEnd{
+		State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", Detail: why, At: now,
+	})
+}
+
+// over reports whether a call of another node has ended with it.
+func (x *Incoming) over(f calls.ForeignIncoming, now time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return isOver(x.gone, f.Node, f.Gone, x.store.SQLite(), now)
+}

@@ -1,0 +1,89 @@
+package notify
+
+import (
+	"context"
+
+	"carillon"
+	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
+)
+
+// heard is a call to a line with what was said in it.
+type heard struct {
+	*calls.IncomingCall
+	turns []chats.Turn
+}
+
+// incomingOf reads a company's call to a line. Errors: not_found.
+func incomingOf(ctx context.Context, companyID, id string, table *calls.Incoming, talks *chats.Store) (*heard, error) {
+	c, err := table.Find(ctx, companyID, id)
+	if err == nil && c == nil {
+		err = carillon.Absent("Call")
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &heard{IncomingCall: c}
+	if c.ConversationID != "" {
+		h.turns, err = talks.Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns)
+	}
+	return h, err
+}
+
+// incomingCall is a call to a line, as `GET calls/{call_id}` has it.
+func incomingCall(ctx context.Context, n *Notify, companyID, id string) (*CallDetail, error) {
+	c, err := incomingOf(ctx, companyID, id, n.store.Incoming(), n.store.Chats())
+	if err != nil {
+		return nil, err
+	}
+	d := &CallDetail{
+		CallView: &CallView{
+			CallID: c.ID, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
+			Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
+		},
+		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Turns: callTurns(c.turns, c.Recording, "caller"),
+	}
+	line, err := n.store.Sender(ctx, c.SenderUID)
+	switch {
+	case err == nil:
+		d.RecipientID = line.ID
+	case carillon.IsCode(err, carillon.NotFound): // the line is gone
+		err = nil
+	}
+	return d, err
+}
+
+func incomingRecording(ctx context.Context, n *Notify, companyID, id string) (fileID, conversationID string, err error) {
+	c, err := n.store.Incoming().Find(ctx, companyID, id)
+	switch {
+	case err != nil:
+		return "", "", err
+	case c == nil:
+		return "", "", carillon.Absent("Call")
+	case c.Recording == "":
+		return "", "", carillon.Absent("Recording")
+	}
+	return c.Recording, c.ConversationID, nil
+}
+
+// incoming is a call to a line, for the company's members.
+func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, error) {
+	c, err := incomingOf(ctx, companyID, id, x.Store.Incoming(), x.Store.Chats())
+	if err != nil {
+		return nil, err
+	}
+	p := &CallPage{CallRow: rowOfIncoming(c.IncomingCall), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
+	p.Result = resultOf(c.turns)
+	for i := range c.turns {
+		p.Turns = append(p.Turns, SpokenRow{c.turns[i].View(), offsetOf(&c.turns[i], c.Recording)})
+	}
+	return p, nil
+}
+
+func rowOfIncoming(c *calls.IncomingCall) CallRow {
+	return CallRow{
+		CallID: c.ID, Direction: incoming, State: c.State, Reason: c.Reason, Number: c.Number, AgentID: c.AgentID, SenderUID: c.SenderUID,
+		CreatedAt: instant(c.RingingAt), RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
+	}
+}

@@ -1,0 +1,194 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/store/calls"
+	eventtable "carillon/internal/store/events"
+)
+
+// rings is a call to the rig's line that rings now.
+func (r *rig) rings(t *testing.T, limit int) (c *calls.IncomingCall, full bool) {
+	t.Helper()
+	r.now = r.now.Add(time.Millisecond)
+	c = &calls.IncomingCall{ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: "ann", Number: "34600111222", RingingAt: r.now}
+	full, err := r.Incoming().Take(t.Context(), c, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, full
+}
+
+func (r *rig) incomingNow(t *testing.T, id string) *calls.IncomingCall {
+	t.Helper()
+	c, err := r.Incoming().Find(t.Context(), ours, id)
+	if err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	return c
+}
+
+func incomingFromEndToEnd(t *testing.T, r *rig) {
+	r.fence(t)
+	if err := r.Follow(t.Context(), ours, eventtable.Calls); err != nil {
+		t.Fatal(err)
+	}
+	x := r.Incoming()
+	c, _ := r.rings(t, 0)
+	if err := x.Answered(t.Context(), c.ID, "talk", r.now.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Recorded(t.Context(), c.ID, "file"); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.incomingNow(t, c.ID); got.State != carillon.StateInProgress || !got.UnderWay || got.Node != "node" || got.ConversationID != "talk" || got.Recording != "file" {
+		t.Errorf("%+v", got)
+	}
+	end := calls.IncomingEnd{
+		State: carillon.StateCompleted, Cause: "B\xe9E", EndedBy: "caller", Result: carillon.Details{{Key: "confirmed", Value: true}}, At: r.now.Add(4 * time.Second),
+	}
+	for range 2 { // the second changes nothing
+		if err := x.End(t.Context(), c.ID, end); err != nil {
+			t.Fatal(err)
+		}
+		end.State = carillon.StateFailed
+	}
+	if got := r.incomingNow(t, c.ID); got.State != carillon.StateCompleted || got.UnderWay || got.EndedBy != "caller" || got.Cause != "B\uFFFDE" || !got.EndedAt.Equal(end.At) {
+		t.Errorf("%+v", got)
+	}
+	if got, err := x.Find(t.Context(), theirs, c.ID); got != nil || err != nil {
+		t.Errorf("another company's: %+v, %v", got, err)
+	}
+	left, err := r.EventsAfter(t.Context(), ours, eventtable.Calls, 0, 10)
+	if err != nil || len(left) != 2 || left[0].Kind != "call.started" || left[1].Kind != "call.completed" || left[1].Subject != c.ID {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	var says struct {
+		CallID    string `json:"call_id"`
+		Direction string `json:"direction"`
+		DurationS int    `json:"duration_s"`
+		Result    struct{ Confirmed bool }
+		EndedBy   string `json:"ended_by"`
+		Notified  string `json:"notification_id"`
+	}
+	if err := json.Unmarshal(left[1].Payload, &says); err != nil || says.CallID != c.ID || says.Direction != "incoming" || says.DurationS != 3 || !says.Result.Confirmed || says.EndedBy != "caller" || says.Notified != "" {
+		t.Errorf("%s, %v", left[1].Payload, err)
+	}
+}
+
+func incomingBounded(t *testing.T, r *rig) {
+	f := r.fence(t)
+	_, first := r.called(t)
+	_, second := r.called(t)
+	if st := r.dial(t, f, 3, first); st[0].Full {
+		t.Fatal("no call under way, and the line is full")
+	}
+	c, full := r.rings(t, 3)
+	if _, more := r.rings(t, 3); full || more {
+		t.Fatal("full with one placed and two taken")
+	}
+	if _, full := r.rings(t, 3); !full {
+		t.Error("a fourth call is taken")
+	}
+	if st := r.dial(t, f, 3, second); !st[0].Full {
+		t.Error("a fourth call is placed")
+	}
+	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 3 || err != nil {
+		t.Error(n, err)
+	}
+	if err := r.Incoming().End(t.Context(), c.ID, calls.IncomingEnd{State: carillon.StateCanceled, At: r.now}); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.dial(t, f, 3, second); st[0].Full {
+		t.Error("a free place is not given")
+	}
+	// Many at once, on a line that has ten places of which three are taken.
+	var all sync.WaitGroup
+	var taken atomic.Int32
+	for i := range 40 {
+		c := &calls.IncomingCall{ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Second)), CompanyID: ours, SenderUID: r.sender.UID, RingingAt: r.now}
+		all.Go(func() {
+			full, err := r.Incoming().Take(context.WithoutCancel(t.Context()), c, 10)
+			if err != nil {
+				t.Error(err)
+			}
+			if err == nil && !full {
+				taken.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() != 7 {
+		t.Errorf("%d of seven free places are taken", taken.Load())
+	}
+}
+
+func incomingInterrupted(t *testing.T, r *rig) {
+	r.fence(t)
+	x := r.Incoming()
+	c, _ := r.rings(t, 0)
+	if state, node, err := x.HangUp(t.Context(), theirs, c.ID); state != "" || err != nil {
+		t.Error(state, node, err)
+	}
+	if ids, err := x.ToHangUp(t.Context()); len(ids) != 0 || err != nil {
+		t.Error(ids, err)
+	}
+	if state, node, err := x.HangUp(t.Context(), ours, c.ID); state != carillon.StateRinging || node != "node" || err != nil {
+		t.Error(state, node, err)
+	}
+	if ids, err := x.ToHangUp(t.Context()); !slices.Equal(ids, []string{c.ID}) || err != nil {
+		t.Error(ids, err)
+	}
+	if ids, err := x.Own(t.Context(), r.now); len(ids) != 0 || err != nil {
+		t.Error(ids, err)
+	}
+	if ids, err := x.Own(t.Context(), r.now.Add(time.Second)); !slices.Equal(ids, []string{c.ID}) || err != nil {
+		t.Error(ids, err)
+	}
+	if err := r.Join(t.Context(), "other", "other"); err != nil { // from now on the store is the other node's
+		t.Fatal(err)
+	}
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if _, err := r.Depose(t.Context(), "node", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all, err := x.Foreign(t.Context()); err != nil || len(all) != 1 || all[0] != (calls.ForeignIncoming{ID: c.ID, Node: "node", Gone: gone}) {
+			t.Error(all, err)
+		}
+	}
+}
+
+func incomingPurged(t *testing.T, r *rig) {
+	r.fence(t)
+	old, _ := r.rings(t, 0)
+	open, _ := r.rings(t, 0)
+	if err := r.Incoming().End(t.Context(), old.ID, calls.IncomingEnd{State: carillon.StateCompleted, At: r.now}); err != nil {
+		t.Fatal(err)
+	}
+	if company, err := r.IncomingAfter(t.Context(), ""); company != ours || err != nil {
+		t.Error(company, err)
+	}
+	if company, err := r.IncomingAfter(t.Context(), ours); company != "" || err != nil {
+		t.Error(company, err)
+	}
+	for before, want := range map[time.Time]int{r.now: 0, r.now.Add(time.Second): 1} {
+		if p, err := r.DropIncoming(t.Context(), ours, before, 10); p.Rows != want || p.More || err != nil {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	if _, err := r.Mark(t.Context(), r.now, func(int, int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.incomingNow(t, open.ID); got.UnderWay || got.State != carillon.StateFailed || got.Reason != carillon.ReasonInterrupted || got.EndedAt.IsZero() {
+		t.Errorf("%+v", got)
+	}
+}
