@@ -165,7 +165,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /v1/convai/conversation"] = []call{{query: part.Encode(), header: upgrade}, {query: part.Encode() + "&token=" + part.Get("conversation"), header: upgrade}}
 	all["GET /panel/v1/calls"] = panel(
 		call{kind: own}, call{kind: empty, query: "line=alpha_line"}, call{kind: empty, query: "campaign=alphacampaign"}, call{kind: empty, query: "number=34611222333"},
-		call{kind: empty, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"},
+		call{kind: empty, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}, call{kind: own, query: "direction=incoming"}, call{kind: empty, query: "direction=incoming&line=alpha_line"},
 	)
 	all["GET /panel/v1/calls/{id}"] = panel(call{})
 	all["GET /panel/v1/calls/{id}/recording"] = panel(call{})

@@ -87,3 +87,18 @@ func rowOfIncoming(c *calls.IncomingCall) CallRow {
 		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
 	}
 }
+
+// ListIncoming returns a page of the calls to a company's lines, newest first; next is what the next page begins before, "" after the
+// last.
+func (x Calls) ListIncoming(ctx context.Context, companyID string, f calls.IncomingFilter) (rows []CallRow, next string, err error) {
+	found, next, err := x.Store.Incoming().List(ctx, companyID, f)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, c := range found {
+		r := rowOfIncoming(&c.IncomingCall)
+		r.Name = c.Name
+		rows = append(rows, r)
+	}
+	return rows, next, nil
+}

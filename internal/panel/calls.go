@@ -36,9 +36,10 @@ func (x telephony) routes() []httpio.Route {
 }
 
 const (
-	callList     = "calls" // the kind of cursors
-	statesMost   = 12      // that a list is narrowed to
-	campaignMost = 255     // characters
+	callList     = "calls" // the kinds of cursors
+	incomingList = "incoming"
+	statesMost   = 12  // that a list is narrowed to
+	campaignMost = 255 // characters
 )
 
 // callRow is a call in the list; the line is the id of its sender, empty where that is gone.
@@ -49,42 +50,71 @@ type callRow struct {
 
 func (x telephony) list(r *http.Request, by member) (any, error) {
 	q := r.URL.Query()
-	page, err := httpio.ReadPage(q, callList)
-	if err != nil {
-		return nil, err
-	}
-	f := stored.Filter{Limit: page.Limit}
-	if page.After != "" {
-		before, err := strconv.ParseInt(page.After, 10, 64)
-		if err != nil {
-			return nil, httpio.BadCursor(q)
-		}
-		f.Before = carillon.MessageKey(before)
-	}
 	lines, err := x.lines(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
+	f := stored.Filter{}
 	found, err := readCallFilter(q, lines, &f)
 	if err != nil {
 		return nil, err
 	}
-	list := httpio.List[callRow]{Data: []callRow{}}
-	if !found {
-		return list, nil
+	read := x.outgoing
+	switch d := q.Get("direction"); d {
+	case "", "outgoing":
+	case "incoming":
+		read = x.incoming
+		found = found && f.Campaign == "" // they belong to none
+	default:
+		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
-	rows, next, err := notify.Calls{Store: x.Store}.List(r.Context(), by.companyID, f)
-	if err != nil {
-		return nil, err
+	list := httpio.List[callRow]{Data: []callRow{}}
+	rows, next, err := read(r.Context(), by.companyID, q, f)
+	if err != nil || !found {
+		return list, err
 	}
 	for i := range rows {
 		list.Data = append(list.Data, callRow{rows[i], lines[rows[i].SenderUID]})
 	}
-	if next != stored.Oldest {
-		cursor := httpio.EncodeCursor(callList, strconv.FormatInt(int64(next), 10))
-		list.Next = &cursor
+	if next != "" {
+		list.Next = &next
 	}
 	return list, nil
+}
+
+// outgoing reads a page of calls that were placed, and the cursor of the next one.
+func (x telephony) outgoing(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor string, err error) {
+	page, err := httpio.ReadPage(q, callList)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.Limit = page.Limit; page.After != "" {
+		before, err := strconv.ParseInt(page.After, 10, 64)
+		if err != nil {
+			return nil, "", httpio.BadCursor(q)
+		}
+		f.Before = carillon.MessageKey(before)
+	}
+	rows, next, err := notify.Calls{Store: x.Store}.List(ctx, companyID, f)
+	if err == nil && next != stored.Oldest {
+		cursor = httpio.EncodeCursor(callList, strconv.FormatInt(int64(next), 10))
+	}
+	return rows, cursor, err
+}
+
+// incoming reads a page of calls to lines, and the cursor of the next one.
+func (x telephony) incoming(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor string, err error) {
+	page, err := httpio.ReadPage(q, incomingList)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, next, err := notify.Calls{Store: x.Store}.ListIncoming(ctx, companyID, stored.IncomingFilter{
+		States: f.States, SenderUID: f.SenderUID, Number: f.Number, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
+	})
+	if err == nil && next != "" {
+		cursor = httpio.EncodeCursor(incomingList, next)
+	}
+	return rows, cursor, err
 }
 
 // lines are the ids of a company's lines by their number.
@@ -102,9 +132,6 @@ func (x telephony) lines(ctx context.Context, companyID string) (map[int64]strin
 
 // readCallFilter reads what narrows the list; false: nothing can match.
 func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (found bool, err error) {
-	if d := q.Get("direction"); d != "" && d != "outgoing" {
-		return false, carillon.InvalidValue("direction", "One of outgoing", carillon.Shorten(d))
-	}
 	if text := q.Get("state"); text != "" {
 		for s := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(callStates(), carillon.State(s)) || len(f.States) == statesMost {

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/calls"
 )
 
 // callsThere hangs up as the part that places calls does, and calls nobody.
@@ -99,7 +100,7 @@ func TestCallsAreListedNarrowedAndShown(t *testing.T) {
 		t.Errorf("the second page: %s", got)
 	}
 	for query, field := range map[string]string{
-		"?state=gone": "state", "?agent=Ann": "agent", "?number=12": "number", "?direction=up": "direction", "?cursor=x": "cursor", "?limit=0": "limit",
+		"?direction=incoming&cursor=x": "cursor", "?state=gone": "state", "?agent=Ann": "agent", "?number=12": "number", "?direction=up": "direction", "?cursor=x": "cursor", "?limit=0": "limit",
 		"?campaign=" + strings.Repeat("x", 256): "campaign",
 	} {
 		w.want("GET", "/panel/v1/calls"+query, owner, "", 400, "validation_failed", field)
@@ -143,5 +144,45 @@ func TestACallIsHungUpAndOneThatWaitsIsCanceled(t *testing.T) {
 	w.router.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/panel/v1/calls/"+talks+"/recording", http.NoBody))
 	if rec.Code != http.StatusUnauthorized {
 		t.Errorf("without a session: %d", rec.Code)
+	}
+}
+
+func TestCallsToALineAreListedApart(t *testing.T) {
+	w := newWorld(t)
+	acme := w.company("acme")
+	w.company("other")
+	line, owner := w.line(acme.ID), w.as("owner@acme.test")
+	w.accepted(line, carillon.Voice, "{}")
+	var ids []string
+	for i := range 2 {
+		at := time.Now().Add(time.Duration(i) * time.Second)
+		c := &calls.IncomingCall{ID: carillon.NewID(at), CompanyID: acme.ID, SenderUID: line.UID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", Number: "34600111222", RingingAt: at}
+		if full, err := w.store.Incoming().Take(t.Context(), c, 0); full || err != nil {
+			t.Fatal(full, err)
+		}
+		ids = append(ids, c.ID)
+	}
+	page := w.want("GET", "/panel/v1/calls?direction=incoming&limit=1&number=34600111222&state=ringing&line=line", owner, "", 200, "", "")
+	row := page["data"].([]any)[0].(map[string]any)
+	if row["call_id"] != ids[1] || row["direction"] != "incoming" || row["line_id"] != "line" || row["state"] != "ringing" {
+		t.Errorf("%v", row)
+	}
+	page = w.want("GET", "/panel/v1/calls?direction=incoming&limit=1&cursor="+page["next_cursor"].(string), owner, "", 200, "", "")
+	if row = page["data"].([]any)[0].(map[string]any); row["call_id"] != ids[0] || page["next_cursor"] != nil {
+		t.Errorf("%v", page)
+	}
+	for _, query := range []string{"campaign=spring", "line=nothing", "state=completed"} {
+		if got := w.want("GET", "/panel/v1/calls?direction=incoming&"+query, owner, "", 200, "", "")["data"].([]any); len(got) > 0 {
+			t.Errorf("%s: %v", query, got)
+		}
+	}
+	one := w.want("GET", "/panel/v1/calls/"+ids[0], owner, "", 200, "", "")
+	if one["direction"] != "incoming" || one["line_id"] != "line" {
+		t.Errorf("%v", one)
+	}
+	stranger := w.as("owner@other.test")
+	w.want("GET", "/panel/v1/calls/"+ids[0], stranger, "", 404, "not_found", "")
+	if got := w.want("GET", "/panel/v1/calls?direction=incoming", stranger, "", 200, "", "")["data"].([]any); len(got) > 0 {
+		t.Errorf("another company's: %v", got)
 	}
 }

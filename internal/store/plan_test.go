@@ -227,6 +227,8 @@ var meant = []struct {
 	{"WHERE c.number = $1 AND c.company_id", by("call_number")},
 	{"WHERE c.company_id = $1 AND c.q > 0 AND c.id <", by("call_open")},
 	{"SELECT id FROM call WHERE company_id = $1 AND q > 0 AND", by("call_open")},
+	{"FROM incoming_call AS x WHERE x.company_id = $1 AND x.id <", by("incoming_call_company")},
+	{"FROM incoming_call AS x WHERE x.number = $1 AND", by("incoming_call_number")},
 	{"AND kind = 'event' AND payload LIKE", by("PRIMARY KEY", "turn_pkey")},
 	{"DELETE FROM signed_address WHERE id IN", by("signed_address_expiry")},
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},

@@ -28,6 +28,7 @@ func calling() []sentence {
 		{"a start that its node knows nothing of is found", callStrays},
 		{"what is said in a call is its last attempt's", callTalks},
 		{"calls are listed newest first, by state, line, number, agent and campaign, in pages, to their company alone", callsListed},
+		{"calls to lines are listed newest first, by state, line, number and agent, in pages, to their company alone", incomingListed},
 		{"a call to a line is answered, recorded and ends, for its company alone", incomingFromEndToEnd},
 		{"calls to a line and calls that are placed count together", incomingBounded},
 		{"a call to a line ends with its node, or when asked to", incomingInterrupted},

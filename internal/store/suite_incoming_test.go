@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
 )
 
@@ -190,5 +191,64 @@ func incomingPurged(t *testing.T, r *rig) {
 	}
 	if got := r.incomingNow(t, open.ID); got.UnderWay || got.State != carillon.StateFailed || got.Reason != carillon.ReasonInterrupted || got.EndedAt.IsZero() {
 		t.Errorf("%+v", got)
+	}
+}
+
+// listedIncoming reads all pages of the list of calls to lines.
+func (r *rig) listedIncoming(t *testing.T, company string, f calls.IncomingFilter, page int) (ids []string) {
+	t.Helper()
+	for f.Limit = page; ; {
+		rows, next, err := r.Incoming().List(t.Context(), company, f)
+		if err != nil || len(rows) > page {
+			t.Fatal(len(rows), err)
+		}
+		for _, c := range rows {
+			ids = append(ids, c.ID)
+		}
+		if f.Before = next; next == "" {
+			return ids
+		}
+	}
+}
+
+func incomingListed(t *testing.T, r *rig) {
+	var all []string
+	for i := range 4 {
+		r.now = r.now.Add(time.Second)
+		c := &calls.IncomingCall{
+			ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: []string{"ann", "bob"}[i%2], Number: []string{"34611000001", ""}[i/2], RingingAt: r.now,
+		}
+		if full, err := r.Incoming().Take(t.Context(), c, 0); full || err != nil {
+			t.Fatal(full, err)
+		}
+		all = append([]string{c.ID}, all...)
+	}
+	talk := r.opened(t, ours, "caller", func(o *chats.Open) { o.Contact.Name = "Maria" })
+	if err := r.Incoming().Answered(t.Context(), all[0], talk.Conversation.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		f    calls.IncomingFilter
+		want []string
+	}{
+		{calls.IncomingFilter{}, all},
+		{calls.IncomingFilter{Number: "34611000001"}, all[2:]},
+		{calls.IncomingFilter{Number: "34611000001", AgentID: "ann"}, all[3:]},
+		{calls.IncomingFilter{AgentID: "bob"}, []string{all[0], all[2]}},
+		{calls.IncomingFilter{States: []carillon.State{carillon.StateRinging, carillon.StateFailed}}, all[1:]},
+		{calls.IncomingFilter{SenderUID: r.sender.UID, States: []carillon.State{carillon.StateInProgress}}, all[:1]},
+		{calls.IncomingFilter{SenderUID: r.second.UID}, nil},
+	} {
+		for _, page := range []int{1, 3, 100} {
+			if got := r.listedIncoming(t, ours, tc.f, page); !slices.Equal(got, tc.want) {
+				t.Errorf("%+v in pages of %d: %v, want %v", tc.f, page, got, tc.want)
+			}
+		}
+		if got := r.listedIncoming(t, theirs, tc.f, 100); len(got) > 0 {
+			t.Errorf("%+v of another company: %v", tc.f, got)
+		}
+	}
+	if rows, _, err := r.Incoming().List(t.Context(), ours, calls.IncomingFilter{Limit: 2}); err != nil || rows[0].Name != "Maria" || rows[1].Name != "" {
+		t.Error(rows, err)
 	}
 }

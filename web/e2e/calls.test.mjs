@@ -31,6 +31,17 @@ async function place(number, name, more = {}) {
   return r.notification_id;
 }
 
+/** recording gives how loud a call's recording is between two moments, in milliseconds. */
+async function recording(id) {
+  const r = await fetch(server + withKey(`/functions/v1/calls/${id}/recording`));
+  assert.equal(r.headers.get("content-type"), "audio/wav");
+  const pcm = new Int16Array((await r.arrayBuffer()).slice(44));
+  return (from, to) => {
+    const part = pcm.subarray(Math.max(0, from * 8), to * 8);
+    return Math.sqrt(part.reduce((sum, x) => sum + x * x, 0) / part.length);
+  };
+}
+
 /** open signs somebody in and shows a page. */
 async function open(t, path, options = {}, who = { email: ready.email, password: ready.password }) {
   const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, ...options });
@@ -80,6 +91,11 @@ describe("the calls of a company", () => {
     assert.equal(api.has_recording, true);
     assert.deepEqual(api.turns.filter((x) => x.digits).map((x) => [x.author, x.text, x.digits]), [["callee", "Yes", "1"], ["callee", "One", "1"]]);
     assert.ok(api.turns.every((x, i) => x.offset_ms >= (api.turns[i - 1]?.offset_ms ?? 0)), "the turns lie in the recording in their order");
+    const sound = await recording(told);
+    for (const x of api.turns.filter((x) => x.author === "agent").slice(1)) {
+      assert.ok(sound(x.offset_ms - 400, x.offset_ms - 100) < 60, `there is sound before ${x.text}`);
+      assert.ok(sound(x.offset_ms, x.offset_ms + 600) > 200, `there is no sound at ${x.text}`);
+    }
     await p.evaluate(() => globalThis.scrollTo(0, 0));
     await accessible(p, "a call");
     await shot(p, "calls-page");
@@ -200,6 +216,26 @@ describe("the calls of a company", () => {
     const [, address, body] = /curl '([^']+)'[^]*-d '([^']+)'/.exec(command);
     const r = await fetch(address.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1"), { method: "POST", headers: { "Content-Type": "application/json" }, body });
     assert.equal(r.status, 200, await r.text());
+  });
+
+  it("to a line have a tab of their own", { timeout: 60_000 }, async (t) => {
+    const p = await open(t, "/calls?state=busy");
+    await p.getByRole("tab", { name: "Incoming" }).click();
+    await p.getByText("Nobody has called yet").waitFor();
+    await accessible(p, "no incoming calls");
+    const id = "01a211ff-5250-7000-817f-c48c2d9a05b6";
+    const at = new Date(Date.now() - 60_000).toISOString();
+    const one = { call_id: id, direction: "incoming", state: "completed", number: "", agent_id: agent, line_id: "demo-line", created_at: at, ringing_at: at, answered_at: at, ended_at: new Date(Date.now() - 20_000).toISOString(), duration_s: 40, attempts: 0, ended_by: "caller", has_recording: false };
+    await p.route("**/panel/v1/calls?*direction=incoming*", (r) => r.fulfill({ json: { data: [one], next_cursor: null } }));
+    await p.route("**/panel/v1/calls/" + id + "*", (r) => r.fulfill({ json: { ...one, tries: [], turns: [{ seq: 1, author: "agent", kind: "text", text: "Harbour Tours, hello.", at, name: "Reception" }] } }));
+    await p.reload();
+    await row(p, id).getByText("Number withheld").waitFor();
+    assert.equal(await p.getByRole("columnheader", { name: "Campaign" }).count(), 0);
+    await shot(p, "calls-incoming");
+    await row(p, id).getByRole("link").click();
+    await p.getByText("The caller hung up").first().waitFor();
+    await accessible(p, "an incoming call");
+    await p.getByRole("link", { name: "Calls" }).first().click();
   });
 
   it("say so when they cannot be loaded", async (t) => {

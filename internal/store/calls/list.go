@@ -36,11 +36,16 @@ type Listed struct {
 	Body           string // of the request; "" where it is long
 }
 
+// aliased are columns of the table with an alias.
+func aliased(columns, alias string) string {
+	return alias + "." + strings.Join(strings.Fields(strings.ReplaceAll(columns, ",", " ")), ", "+alias+".")
+}
+
 // examineMost bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
 const examineMost = 5000
 
 // listedColumns are columns with the alias c, and what is read of the notification.
-var listedColumns = "c." + strings.Join(strings.Fields(strings.ReplaceAll(columns, ",", " ")), ", c.") + //nolint:gochecknoglobals // a constant text
+var listedColumns = aliased(columns, "c") + //nolint:gochecknoglobals // a constant text
 	", n.id, n.agent_id, n.campaign, n.scheduled, n.created_at, n.due_at, n.flat, CASE WHEN LENGTH(n.body) <= 16384 THEN n.body ELSE '' END"
 
 // Oldest is less than the key of any call.
@@ -139,7 +144,7 @@ func (f *Filter) others(c *conditions, now time.Time) {
 			any.add("c.state = ?", string(state))
 		}
 	}
-	c.add("("+strings.Join(any.raw, " OR ")+")", any.args...)
+	c.either(any)
 }
 
 // conditions collects conditions, with ? for their arguments.
@@ -150,6 +155,11 @@ type conditions struct {
 
 func (c *conditions) add(condition string, args ...any) {
 	c.raw, c.args = append(c.raw, condition), append(c.args, args...)
+}
+
+// either adds that one of some conditions holds.
+func (c *conditions) either(some conditions) {
+	c.add("("+strings.Join(some.raw, " OR ")+")", some.args...)
 }
 
 // clause joins the conditions and numbers their arguments.

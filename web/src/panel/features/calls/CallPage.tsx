@@ -72,12 +72,13 @@ function Shown({ call: c }: { call: Call }) {
   const language = useLanguage();
   const player = useRef<Playing>(null);
   const [at, setAt] = useState<number | undefined>(undefined);
-  const name = c.name || phone(c.number);
+  const name = c.name || phone(c.number) || t.hidden;
   return (
     <Page wide title={name} back={{ to: "/calls", text: t.title }} actions={<Actions call={c} />}
       about={
         <span className="calls-head">
           <State state={c.state} />
+          {c.direction === "incoming" && <span>{t.incoming}</span>}
           {c.name && <span>{phone(c.number)}</span>}
           {underWay(c.state) && c.answered_at ? <Ticking since={c.answered_at} /> : c.duration_s !== undefined ? <span>{clock(c.duration_s)}</span> : null}
           <Answered by={c.answered_by} />

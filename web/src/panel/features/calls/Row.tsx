@@ -4,7 +4,7 @@ import { useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { shared } from "../../ui/texts";
 import { clock, found, phone, time } from "./format";
-import { useNames } from "./names";
+import type { Names } from "./names";
 import { pageTexts } from "./pageTexts";
 import { Answered, State } from "./State";
 import { Ticking } from "./Ticking";
@@ -12,21 +12,20 @@ import { reasonText, texts } from "./texts";
 import { underWay, waits, type CallRow } from "./types";
 
 /** Row is a call in the list; all of it leads to the call's page. */
-export function Row({ call: c }: { call: CallRow }) {
+export function Row({ call: c, names }: { call: CallRow; names: Names }) {
   const t = useTexts(texts);
-  const { agent, line } = useNames();
-  const a = agent(c.agent_id);
+  const a = names.agent(c.agent_id);
   const why = reasonText(t, c.reason);
   return (
     <tr data-id={c.call_id} data-live={underWay(c.state) ? "yes" : undefined}>
       <td><State state={c.state} />{why && <span className="calls-why small muted">{why}</span>}</td>
       <td>
-        <Link className="row-title calls-link" to="/calls/$id" params={{ id: c.call_id }}>{c.name || phone(c.number)}</Link>
+        <Link className="row-title calls-link" to="/calls/$id" params={{ id: c.call_id }}>{c.name || phone(c.number) || t.hidden}</Link>
         {c.name && <span className="calls-second small muted">{phone(c.number)}</span>}
         <span className="calls-second small muted phone-only"><When call={c} /></span>
       </td>
-      <td className="wide-only">{a ? a.name : <span className="muted">{t.deleted}</span>}<span className="calls-second small muted cut">{line(c.line_id)?.id ?? c.line_id ?? t.deleted}</span></td>
-      <td className="wide-only calls-roomy"><span className="calls-campaign cut" title={c.campaign_name}>{c.campaign_name || <span className="muted">–</span>}</span></td>
+      <td className="wide-only">{a ? a.name : <span className="muted">{t.deleted}</span>}<span className="calls-second small muted cut">{c.line_id ?? t.deleted}</span></td>
+      {c.direction === "outgoing" && <td className="wide-only calls-roomy"><span className="calls-campaign cut" title={c.campaign_name}>{c.campaign_name || <span className="muted">–</span>}</span></td>}
       <td className="wide-only"><When call={c} /></td>
       <td className="nowrap">{underWay(c.state) && c.answered_at ? <Ticking since={c.answered_at} /> : c.duration_s !== undefined ? clock(c.duration_s) : <span className="muted">–</span>}<span className="calls-second small muted"><Answered by={c.answered_by} /></span></td>
       <td className="wide-only"><Summary call={c} /></td>

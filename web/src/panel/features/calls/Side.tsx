@@ -18,6 +18,7 @@ export function Results({ call: c }: { call: Call }) {
   const agent = useNames().agent(c.agent_id);
   const declared = (agent?.result ?? []) as Field[];
   const values: Record<string, Found> = c.result ?? {};
+  if (c.direction === "incoming" && Object.keys(values).length === 0) return null;
   const fields = [...declared, ...Object.keys(values).filter((n) => !declared.some((f) => f.name === n)).map((name): Field => ({ name }))];
   return (
     <Card title={p.result}>
@@ -49,11 +50,11 @@ export function Details({ call: c }: { call: Call }) {
         <dt>{t.agent}</dt><dd>{a ? <Link to="/agents/$id" params={{ id: a.id! }}>{a.name}</Link> : <span className="muted">{t.deleted}</span>}</dd>
         <dt>{t.line}</dt><dd>{l ? <Link to="/lines/$id" params={{ id: l.id }}>{l.id}</Link> : <span className="muted">{c.line_id ?? t.deleted}</span>}{l && <span className="small muted"> {"+" + l.number}</span>}</dd>
         {c.campaign_name && <><dt>{t.campaign}</dt><dd>{c.campaign_name}</dd></>}
-        <dt>{p.attempts}</dt><dd>{c.attempts}</dd>
+        {c.direction === "outgoing" && <><dt>{p.attempts}</dt><dd>{c.attempts}</dd></>}
         {c.answered_by && <><dt>{p.answeredBy}</dt><dd>{t[c.answered_by as "human"] ?? c.answered_by}</dd></>}
         {c.ended_by && <><dt>{p.endedBy}</dt><dd>{t[`by_${c.ended_by}` as "by_agent"] ?? c.ended_by}</dd></>}
         {c.cause && <><dt>{p.cause}</dt><dd>{c.cause}</dd></>}
-        <dt>{p.placed}</dt><dd>{absolute(c.created_at, language)}</dd>
+        <dt>{c.direction === "incoming" ? p.received : p.placed}</dt><dd>{absolute(c.created_at, language)}</dd>
         <dt>{p.id}</dt><dd className="calls-id"><code>{c.call_id}</code><Copy value={c.call_id} label={p.copyId} /></dd>
       </dl>
     </Card>

@@ -31,6 +31,7 @@ export function Timeline({ call }: { call: Call }) {
 
 /** stepsOf are the steps of a call, the first one first. */
 export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): Step[] {
+  if (c.direction === "incoming") return taken(c, t, p);
   const steps: Step[] = [{ at: c.created_at, text: p.requested }];
   if (c.scheduled_time) steps.push({ text: fill(p.scheduledFor, { time: time(c.scheduled_time, language) }), wait: c.state === "scheduled" });
   let counted = 0;
@@ -57,6 +58,18 @@ function attempt(steps: Step[], x: Try, n: number, c: Call, t: CallTexts, p: Pag
     last && c.ended_by ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "", fault ? p.noAttempt : "", (fault || x.state === "failed") && x.detail && x.detail !== x.cause ? x.detail : "",
   ].filter(Boolean).join(" · ");
   steps.push({ at: x.ended_at, text, more, tone: fault ? "warn" : tones[x.state] });
+}
+
+/** taken are the steps of a call to a line. */
+function taken(c: Call, t: CallTexts, p: PageTexts): Step[] {
+  const steps: Step[] = [{ at: c.ringing_at ?? c.created_at, text: p.rang, tone: c.state === "ringing" ? "accent" : undefined }];
+  if (c.answered_at) steps.push({ at: c.answered_at, text: p.answered, tone: c.state === "in_progress" ? "accent" : undefined });
+  if (!c.ended_at) return steps;
+  const more = [
+    c.duration_s === undefined ? "" : fill(p.talked, { time: clock(c.duration_s) }), reasonText(t, c.reason), c.ended_by ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "",
+    c.state === "failed" ? c.detail ?? "" : "",
+  ];
+  return [...steps, { at: c.ended_at, text: c.state === "canceled" ? p.gaveUp : stateText(t, c.state), more: more.filter(Boolean).join(" · "), tone: tones[c.state] }];
 }
 
 /** waiting is what a call that is not under way waits for. */

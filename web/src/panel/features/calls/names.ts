@@ -2,6 +2,8 @@ import type { Agent } from "../../types";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 
+export type Names = ReturnType<typeof useNames>;
+
 /** useNames gives agents and lines by their ids. */
 export function useNames() {
   const agents = useList<Agent>("agents");

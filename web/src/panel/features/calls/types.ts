@@ -17,6 +17,9 @@ export interface Try {
 export interface Said extends Turn { offset_ms?: number; digits?: string; set?: { name: string; type: string; text: string }[]; voice?: Aloud }
 export interface Call extends CallRow { detail?: string; tries: Try[]; recorded_at?: string; turns: Said[] }
 
+/** incomingStates are those that a call to a line may have. */
+export const incomingStates: CallState[] = ["ringing", "in_progress", "completed", "canceled", "failed"];
+
 /** underWay reports whether a call takes a line. */
 export function underWay(s: CallState): boolean { return s === "dialing" || s === "ringing" || s === "in_progress"; }
 /** waits reports whether a call is still to be dialed. */

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { get, type Page } from "../../api";
-import { calls as stream } from "../../live";
+import { calls as stream, type LiveEvent } from "../../live";
 import { useCompany } from "../../session";
 import { queryOf, type Address } from "./address";
 import { append, begin, nothing, refresh, replace, reveal, type Shown } from "./list";
@@ -38,16 +38,23 @@ export function useCalls(address: Address, still: () => boolean) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const again = (ms: number) => { timer ??= setTimeout(() => { timer = undefined; void first(true); }, ms); };
-    const leave = stream.listen((e) => {
-      const id = (e.data as { notification_id?: string } | null)?.notification_id;
+    const happened = (e: LiveEvent) => {
+      const what = e.data as { call_id?: string; notification_id?: string } | null;
+      const id = what?.call_id ?? what?.notification_id;
       again(200);
       const at = id === undefined ? -1 : shown.current.rows.findIndex((r) => r.call_id === id);
       if (at >= pageSize) void get<Call>("/calls/" + id).then((c) => set((now) => ({ ...now, shown: replace(now.shown, c) })), () => { /* the next event shows it */ });
-    });
+    };
     const clock = setInterval(() => { if (!document.hidden && shown.current.rows.some((r) => underWay(r.state))) again(0); }, beat);
-    const back = () => { if (!document.hidden) again(0); };
-    document.addEventListener("visibilitychange", back);
-    return () => { leave(); clearInterval(clock); clearTimeout(timer); document.removeEventListener("visibilitychange", back); };
+    // A browser has few connections to a site: a window that nobody sees has no stream.
+    let leave = document.hidden ? undefined : stream.listen(happened);
+    const seen = () => {
+      if (document.hidden) { leave?.(); leave = undefined; return; }
+      leave ??= stream.listen(happened);
+      again(0);
+    };
+    document.addEventListener("visibilitychange", seen);
+    return () => { leave?.(); clearInterval(clock); clearTimeout(timer); document.removeEventListener("visibilitychange", seen); };
   }, [first]);
 
   const older = useCallback(async () => {

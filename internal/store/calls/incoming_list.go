@@ -1,0 +1,101 @@
+package calls
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// IncomingFilter narrows a company's list of calls to its lines; zero values do not filter.
+type IncomingFilter struct {
+	States    []carillon.State // any of them
+	SenderUID int64
+	Number    string
+	AgentID   string
+	Before    string // next of the previous page; "" for the first page
+	Limit     int
+}
+
+// ListedIncoming is a call to a line with what is known of the caller.
+type ListedIncoming struct {
+	IncomingCall
+	Name string // of the caller
+}
+
+// lastID is behind every id.
+const lastID = "~"
+
+// List returns a page of the calls to a company's lines, newest first; next is what the next page begins before, "" after the last. A
+// page that has looked at examineMost calls ends early, even with none found.
+func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter) (found []*ListedIncoming, next string, err error) {
+	if f.Before == "" {
+		f.Before = lastID
+	}
+	edge, err := s.edge(ctx, companyID, f)
+	if err != nil {
+		return nil, "", err
+	}
+	c := conditions{}
+	f.indexed(&c, companyID)
+	c.add("x.id >= ?", edge)
+	f.others(&c)
+	limit := f.Limit
+	c.args = append(c.args, limit+1)
+	found, err = db.Collect(ctx, s.d, "calls", func(row db.Scan) (*ListedIncoming, error) {
+		var l ListedIncoming
+		one, err := scanIncoming(func(dest ...any) error { return row(append(dest, &l.Name)...) })
+		l.IncomingCall = *one
+		return &l, err
+	}, "SELECT "+aliased(incomingColumns, "x")+`, COALESCE((SELECT k.name FROM conversation AS v JOIN contact AS k ON k.id = v.contact_id
+		WHERE v.id = x.conversation_id), '') FROM incoming_call AS x WHERE `+c.clause()+" ORDER BY x.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case len(found) > limit:
+		found = found[:limit]
+		next = found[limit-1].ID
+	default:
+		next = edge
+	}
+	return found, next, nil
+}
+
+// edge is the oldest of the calls that a page may look at; "": all of them.
+func (s *Incoming) edge(ctx context.Context, companyID string, f IncomingFilter) (oldest string, err error) {
+	if f.SenderUID == 0 && f.AgentID == "" && len(f.States) == 0 {
+		return "", nil
+	}
+	c := conditions{}
+	f.indexed(&c, companyID)
+	err = s.d.Row(ctx, []any{&oldest}, "SELECT x.id FROM incoming_call AS x WHERE "+c.clause()+" ORDER BY x.id DESC LIMIT 1 OFFSET "+strconv.Itoa(examineMost-1), c.args...)
+	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
+}
+
+// indexed adds what an index applies: rows that it leaves out are not looked at.
+func (f *IncomingFilter) indexed(c *conditions, companyID string) {
+	if f.Number != "" { // the concatenation keeps SQLite from the index of the company
+		c.add("x.number = ? AND x.company_id || '' = ? AND x.id < ?", f.Number, companyID, f.Before)
+	} else {
+		c.add("x.company_id = ? AND x.id < ?", companyID, f.Before)
+	}
+}
+
+// others adds what no index applies.
+func (f *IncomingFilter) others(c *conditions) {
+	if f.SenderUID != 0 {
+		c.add("x.sender = ?", f.SenderUID)
+	}
+	if f.AgentID != "" {
+		c.add("x.agent_id = ?", f.AgentID)
+	}
+	if len(f.States) > 0 {
+		var any conditions
+		for _, state := range slices.Compact(slices.Sorted(slices.Values(f.States))) {
+			any.add("x.state = ?", string(state))
+		}
+		c.either(any)
+	}
+}
