@@ -30,6 +30,7 @@ const (
 	mostQueued   = 10 * Rate // samples that wait to be sent
 	keptQueue    = Rate / 2  // whose memory is kept when all are sent
 	mostPacket   = 1500
+	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some send 30 or 60
 	// moveAfter is how long the far side may be silent before another address takes its place.
 	moveAfter = 2 * time.Second
 )
@@ -54,7 +55,7 @@ type Session struct {
 	o       Options
 	payload uint8
 	encrypt *srtp.Context
-	decrypt *srtp.Context
+	decrypt atomic.Pointer[srtp.Context]
 
 	mu     sync.Mutex
 	queue  []int16 // to be sent
@@ -100,7 +101,7 @@ func New(o Options) (*Session, error) {
 		if s.encrypt, err = contextOf(o.Keys.Local); err != nil {
 			return nil, err
 		}
-		if s.decrypt, err = contextOf(o.Keys.Remote); err != nil {
+		if err = s.Rekey(o.Keys.Remote); err != nil {
 			return nil, err
 		}
 	}
@@ -198,6 +199,15 @@ func (s *Session) Hold(on bool) {
 
 // Redirect sends to another address, which the far side named.
 func (s *Session) Redirect(to netip.AddrPort) { s.remote.Store(&to) }
+
+// Rekey has an encrypted session read what the far side sends with another key from now on.
+func (s *Session) Rekey(remote []byte) error {
+	c, err := contextOf(remote)
+	if err == nil {
+		s.decrypt.Store(c)
+	}
+	return err
+}
 
 // Received is when the last packet came; zero: none did.
 func (s *Session) Received() time.Time {
@@ -354,8 +364,8 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 	if len(b) < 12 || b[0]>>6 != 2 || b[1] >= 192 && b[1] <= 223 { // no RTP; RTCP
 		return
 	}
-	if s.decrypt != nil {
-		clear, err := s.decrypt.DecryptRTP(nil, b, nil)
+	if decrypt := s.decrypt.Load(); decrypt != nil {
+		clear, err := decrypt.DecryptRTP(nil, b, nil)
 		if err != nil {
 			return
 		}
@@ -375,7 +385,7 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 			}
 		}
 	case p.PayloadType == 0 || p.PayloadType == 8:
-		if len(p.Payload) == 0 || len(p.Payload) > mostPacket {
+		if len(p.Payload) == 0 || len(p.Payload) > mostPayload {
 			return
 		}
 		law := audio.Mu

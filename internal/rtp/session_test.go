@@ -177,6 +177,62 @@ func TestNobodyElsePutsAWordIn(t *testing.T) {
 	}
 }
 
+func TestAnotherKeyIsUsed(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t, audio.Mu, true, func(c net.PacketConn) net.PacketConn { return c })
+	key := make([]byte, 30)
+	_, _ = rand.Read(key)
+	if err := b.Rekey(key); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Rekey(key[1:]); err == nil {
+		t.Error("a short key is taken")
+	}
+	time.Sleep(100 * time.Millisecond)
+	if _, n := b.Lost(); n > 5 {
+		t.Errorf("%d packets with the key from before", n)
+	}
+	c, err := contextOf(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Session{encrypt: c, o: Options{Conn: a.o.Conn}, ssrc: 7}
+	to := *a.remote.Load()
+	s.remote.Store(&to)
+	for range 20 {
+		s.packet(0, false, 0, make([]byte, frameSamples))
+	}
+	time.Sleep(100 * time.Millisecond)
+	if _, n := b.Lost(); n < 15 {
+		t.Errorf("%d packets with the new key", n)
+	}
+}
+
+func TestAPacketOfSecondsIsDropped(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t, audio.Mu, false, func(c net.PacketConn) net.PacketConn { return c })
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.ListenPacket("udp4", a.o.Conn.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	time.Sleep(50 * time.Millisecond)
+	_, before := b.Lost()
+	s := &Session{o: Options{Conn: conn}, ssrc: 7}
+	to := *a.remote.Load()
+	s.remote.Store(&to)
+	for _, size := range []int{mostPayload + 1, 1400, mostPayload} {
+		s.packet(0, false, 0, make([]byte, size))
+	}
+	time.Sleep(100 * time.Millisecond)
+	if _, n := b.Lost(); n != before+1 {
+		t.Errorf("%d of three packets are taken", n-before)
+	}
+}
+
 func TestJitter(t *testing.T) {
 	frame := func(v int16) []int16 { return []int16{v * 8} }
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -244,6 +245,9 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 		return
 	}
+	if tooShort(r, tx) {
+		return
+	}
 	if !c.changing.TryLock() {
 		respond(tx, r, sip.StatusRequestPending, "Request Pending")
 		return
@@ -286,8 +290,12 @@ func (c *Call) follow(far *description) {
 	if c.far.direction != far.direction || c.held {
 		c.since = time.Now()
 	}
+	rekeyed := far.secure && len(c.far.keys) > 0 && !bytes.Equal(far.keys[0].key, c.far.keys[0].key)
 	c.far, c.held = far, far.held()
 	c.mu.Unlock()
+	if rekeyed {
+		_ = c.Rekey(far.keys[0].key) // its length was checked
+	}
 	c.Hold(far.held())
 	if !far.address.IsUnspecified() {
 		c.Redirect(far.remote())
@@ -383,6 +391,7 @@ const (
 	sessionLeast   = 90
 	headerExpires  = "Session-Expires"
 	headerLeast    = "Min-SE"
+	tooSmall       = 422
 )
 
 // request asks for a timer.
@@ -417,6 +426,18 @@ func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, r
 		}
 	}
 	return n, refresher
+}
+
+// tooShort refuses a request whose session would be shorter than the least that we take (RFC 4028, section 9).
+func tooShort(r *sip.Request, tx sip.ServerTransaction) bool {
+	n, _ := expiresOf(r)
+	if n == 0 || n >= sessionLeast {
+		return false
+	}
+	res := sip.NewResponseFromRequest(r, tooSmall, "Session Interval Too Small", nil)
+	res.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(sessionLeast)))
+	_ = tx.Respond(res) // the far side repeats what it gets no response to
+	return true
 }
 
 // agree takes what the far side's 200 to our request says.

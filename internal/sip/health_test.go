@@ -59,3 +59,20 @@ func TestATrunkThatHasGoneIsAskedFirst(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestARefusalLeavesTheTrunkToOthers(t *testing.T) {
+	h := &health{trunks: map[string]*trunkHealth{}}
+	one, other := Trunk{Host: "trunk.test", Transport: "udp", Username: "one"}, Trunk{Host: "trunk.test", Transport: "udp", Username: "other"}
+	h.use(one, time.Now())
+	h.checked(one, Health{Code: 200})
+	for _, code := range []int{401, 403, 404, 503} {
+		h.called(one, &Refused{Code: code})
+		if h.use(other, time.Now()) {
+			t.Errorf("%d makes the trunk suspect", code)
+		}
+	}
+	h.called(one, ErrUnreachable)
+	if !h.use(other, time.Now()) {
+		t.Error("a trunk that does not respond is not asked")
+	}
+}

@@ -46,6 +46,9 @@ func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
 		e.change(r, tx)
 		return
 	}
+	if tooShort(r, tx) {
+		return
+	}
 	if e.o.OnCall == nil {
 		respond(tx, r, sip.StatusNotFound, "Not Found")
 		return
