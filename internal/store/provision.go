@@ -192,7 +192,7 @@ func (a *applying) all(ctx context.Context, p *config.Provision) error {
 		}
 		a.tx.changes(id)
 		for _, part := range []func(context.Context, string, *config.Company) error{
-			a.users, a.keys, a.senders, a.templates, a.resources, a.suppressions,
+			a.users, a.keys, a.senders, a.templates, a.resources, a.lineAgents, a.suppressions,
 		} {
 			if err := part(ctx, id, c); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/db"
 )
 
 func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {
@@ -40,6 +41,28 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 		}
 		if err := a.count(x.Kind.Name, x.At, e, err); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// lineAgents checks that the agents exist that the file's lines have calls answered by, after those of the file are put.
+func (a *applying) lineAgents(ctx context.Context, companyID string, c *config.Company) error {
+	for i := range c.Senders {
+		x := &c.Senders[i]
+		var line struct {
+			Agent string `json:"agent"`
+		}
+		if x.Channel != carillon.Voice || x.Provider != "sip" || json.Unmarshal(x.Settings, &line) != nil || line.Agent == "" {
+			continue
+		}
+		known := false
+		err := a.tx.Row(ctx, []any{&known}, "SELECT TRUE FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2 AND active", companyID, line.Agent)
+		if err := db.Ignore(err); err != nil {
+			return err
+		}
+		if !known {
+			a.problem(x.At, "the line "+x.ID+" has calls answered by an agent that the company does not have: "+line.Agent)
 		}
 	}
 	return nil

@@ -186,6 +186,10 @@ func TestApplyIsWholeOrNotAtAll(t *testing.T) {
     agents: [{name: Ann, knowledge: [nothing]}]
     widgets: [{name: Web, agent: Bob}]
 `, "a.yaml:3:18: the company has no messaging sender nobody\na.yaml:4:38: knowledge names no knowledge of the company: nothing\na.yaml:5:34: agent names no agent of the company: Bob"},
+			"a line's agent that is none": {`companies:
+  - name: New
+    senders: [{id: line, number: "15555550288", channel: voice, provider: sip, settings: {trunk: "sip:a.test", agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11}}]
+`, "a.yaml:3:15: the line line has calls answered by an agent that the company does not have: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
 			"a name that is taken": {"companies: [{id: " + acmeID + ", name: Small}]", "a.yaml:1:13: another company has the name Small"},
 			"a number that is taken": {`companies:
   - name: Small
