@@ -193,37 +193,95 @@ func certificate(t *testing.T, path string) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
 }
 
-// lossy loses one packet of twenty that come, and exchanges others.
+// lossy loses one packet of twenty, of those that come and of those that go, and exchanges others.
 type lossy struct {
 	net.PacketConn
-	rand *mathrand.Rand
-	held []byte
-	from net.Addr
+	in, out ill
+}
+
+// ill is one direction of it.
+type ill struct {
+	mu                       sync.Mutex
+	rand                     *mathrand.Rand
+	held                     []byte
+	address                  net.Addr
+	packets, lost, exchanged int
+	next                     int // that is lost
+}
+
+func newLossy(c net.PacketConn) *lossy {
+	return &lossy{PacketConn: c, in: ill{rand: mathrand.New(mathrand.NewPCG(5, 6))}, out: ill{rand: mathrand.New(mathrand.NewPCG(7, 8))}}
+}
+
+// fate says what becomes of the next packet.
+func (i *ill) fate() (lose, hold bool) {
+	if i.packets%20 == 0 {
+		i.next = i.packets + i.rand.IntN(20)
+	}
+	if lose, hold = i.packets == i.next, i.rand.Float64() < 0.1; lose {
+		i.lost++
+	} else if hold {
+		i.exchanged++
+	}
+	i.packets++
+	return lose, hold
 }
 
 // ReadFrom implements net.PacketConn.
 func (l *lossy) ReadFrom(b []byte) (int, net.Addr, error) {
-	if l.held != nil {
-		n := copy(b, l.held)
-		l.held = nil
-		return n, l.from, nil
+	i := &l.in
+	if i.held != nil {
+		n := copy(b, i.held)
+		i.held = nil
+		return n, i.address, nil
 	}
 	for {
 		n, from, err := l.PacketConn.ReadFrom(b)
 		if err != nil {
 			return n, from, err
 		}
-		switch r := l.rand.Float64(); {
-		case r < 0.05:
+		i.mu.Lock()
+		lose, hold := i.fate()
+		i.mu.Unlock()
+		switch {
+		case lose:
 			continue
-		case r < 0.15:
+		case hold:
 			first := append([]byte(nil), b[:n]...)
 			if n, from, err = l.PacketConn.ReadFrom(b); err == nil {
-				l.held, l.from = first, from
+				i.held, i.address = first, from
 			}
 		}
 		return n, from, err
 	}
+}
+
+// WriteTo implements net.PacketConn.
+func (l *lossy) WriteTo(b []byte, to net.Addr) (int, error) {
+	i := &l.out
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch lose, hold := i.fate(); {
+	case lose:
+		return len(b), nil
+	case hold && i.held == nil:
+		i.held = append([]byte(nil), b...)
+		return len(b), nil
+	}
+	n, err := l.PacketConn.WriteTo(b, to)
+	if i.held != nil && err == nil {
+		_, err = l.PacketConn.WriteTo(i.held, to)
+		i.held = nil
+	}
+	return n, err
+}
+
+// was reports how many packets of a hundred were lost and exchanged.
+func (i *ill) was() (lost, exchanged float64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	all := float64(max(i.packets, 1)) / 100
+	return float64(i.lost) / all, float64(i.exchanged) / all
 }
 
 // bareCase is a way of calling.
@@ -269,9 +327,11 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 		trunk.Host = fmt.Sprintf("127.0.0.1:%d", b.port+1)
 	}
 	e := engine(t, o)
+	var network *lossy
 	if c.lossy {
 		e.ports.wrap = func(c net.PacketConn) net.PacketConn {
-			return &lossy{PacketConn: c, rand: mathrand.New(mathrand.NewPCG(5, 6))}
+			network = newLossy(c)
+			return network
 		}
 	}
 	var mu sync.Mutex
@@ -309,6 +369,15 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 	call.HangUp(t.Context())
 	if cause := call.Cause(); cause.By != Us || call.Encrypted() != c.encrypt {
 		t.Errorf("%+v, encrypted %v", cause, call.Encrypted())
+	}
+	if network != nil {
+		for name, way := range map[string]*ill{"come": &network.in, "go": &network.out} {
+			if lost, exchanged := way.was(); lost < 4 || exchanged < 3 {
+				t.Errorf("of the packets that %s %.1f %% were lost and %.1f %% exchanged", name, lost, exchanged)
+			} else {
+				t.Logf("of the packets that %s %.1f %% were lost and %.1f %% exchanged", name, lost, exchanged)
+			}
+		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
