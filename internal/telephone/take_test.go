@@ -223,6 +223,7 @@ func TestCallsThatNoLineTakes(t *testing.T) {
 		"another trunk":     {func(r *rig) { r.trunked("127.0.0.2", theAgent) }, 403},
 		"suspended company": {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.suspended = true }, 480},
 		"a full node":       {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.placed = 3 }, 503},
+		"foreign agent":     {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.absent = true }, 480},
 		"all lines busy":    {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.occupy(2) }, 486},
 	} {
 		t.Run(name, func(t *testing.T) {

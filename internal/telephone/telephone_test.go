@@ -48,7 +48,8 @@ type rig struct {
 	lines     []*carillon.Sender
 	suspended bool
 	incoming  *call.Incoming
-	placed    int // of a node, which has three at most
+	absent    bool // the agent is not there, or another company's
+	placed    int  // of a node, which has three at most
 }
 
 // ID and Holds implement call.Node.
@@ -57,6 +58,9 @@ func (*rig) Holds() bool { return true }
 
 // TalkingAgent implements conversation.Agents.
 func (r *rig) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
+	if r.absent {
+		return nil, "", carillon.Absent("Agent")
+	}
 	return r.agent, "Acme", nil
 }
 
