@@ -27,6 +27,7 @@ func TestPeersKeepASession(t *testing.T) {
 		by    By
 	}{
 		{"we refresh", [][]string{answer("uac"), refreshed, refreshed, bye}, 2000 * second, Them},
+		{"both refresh at once", [][]string{answer("uac"), glare(), refreshed, bye}, 1100 * second, Them},
 		{"the peer refreshes", [][]string{answer("uas"), refresh("UPDATE", 2), refresh("INVITE", 3), {acknowledge(3)}, bye}, 2000 * second, Them},
 		{"the peer has gone", [][]string{answer("uas"), {recv("BYE"), within("200 OK", false)}}, 1700 * second, System},
 		{"no refresh is answered", [][]string{
@@ -47,6 +48,17 @@ func TestPeersKeepASession(t *testing.T) {
 			}
 			s.done()
 		})
+	}
+}
+
+// glare has the peer change the session while we do. Either side refuses the other's change, and we try again.
+func glare() []string {
+	ack := strings.Replace(acknowledge(2), "branch=[branch]", "branch=[branch-2]", 1) // of a refusal: within the INVITE's transaction
+	refuse := send("SIP/2.0 491 Request Pending\r\nVia:[$ours]\r\nFrom:[$them]\r\nTo:[$us];tag=[pid]x[call_number]\r\n[last_Call-ID:]\r\nCSeq:[$number]\r\n", false)
+	return []string{
+		`<recv request="INVITE"><action><ereg regexp=".*" search_in="hdr" header="Via:" assign_to="ours"/>` +
+			`<ereg regexp=".*" search_in="hdr" header="CSeq:" assign_to="number"/></action></recv>`,
+		ask("INVITE", 2, true), recv("491"), ack, refuse, recv("ACK"),
 	}
 }
 
