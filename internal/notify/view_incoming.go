@@ -95,9 +95,17 @@ func (x Calls) ListIncoming(ctx context.Context, companyID string, f calls.Incom
 	if err != nil {
 		return nil, "", err
 	}
+	talks := make([]string, 0, len(found))
+	for _, c := range found {
+		talks = append(talks, c.ConversationID)
+	}
+	noted, err := x.Store.Chats().Noted(ctx, companyID, talks)
+	if err != nil {
+		return nil, "", err
+	}
 	for _, c := range found {
 		r := rowOfIncoming(&c.IncomingCall)
-		r.Name = c.Name
+		r.Name, r.Result = c.Name, resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted[c.ConversationID]}}})
 		rows = append(rows, r)
 	}
 	return rows, next, nil
