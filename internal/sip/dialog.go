@@ -198,7 +198,7 @@ func routesOf(m interface {
 }, reversed bool,
 ) (all []string) {
 	for _, h := range m.GetHeaders("Record-Route") {
-		for one := range strings.SplitSeq(h.Value(), ",") {
+		for _, one := range listed(h.Value()) {
 			if one = strings.TrimSpace(one); one != "" {
 				all = append(all, one)
 			}
@@ -210,4 +210,24 @@ func routesOf(m interface {
 		}
 	}
 	return all
+}
+
+// listed are the parts of a list of addresses: a comma may be within an address, or its name.
+func listed(text string) (all []string) {
+	begin, quoted, within := 0, false, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '<', c == '>':
+			within = c == '<'
+		case c == ',' && !within:
+			all = append(all, text[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(all, text[begin:])
 }

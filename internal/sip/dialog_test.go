@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,5 +33,21 @@ func TestADialogGoesToTheAddressThatWasNamedLast(t *testing.T) {
 	both.Wait()
 	if to := d.request(sip.BYE, nil, "").Recipient.String(); !strings.Contains(to, "moved@127.0.0.2") {
 		t.Errorf("it goes to %s", to)
+	}
+}
+
+func TestRoutesMayHaveCommas(t *testing.T) {
+	t.Parallel()
+	r := sip.NewResponse(200, "OK")
+	for _, route := range []string{`"A, \", B" <sip:a,b@127.0.0.1;lr>, <sip:c@127.0.0.1>`, `sip:d@127.0.0.1`} {
+		r.AppendHeader(sip.NewHeader("Record-Route", route))
+	}
+	want := []string{`"A, \", B" <sip:a,b@127.0.0.1;lr>`, "<sip:c@127.0.0.1>", "sip:d@127.0.0.1"}
+	if got := routesOf(r, false); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	slices.Reverse(want)
+	if got := routesOf(r, true); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

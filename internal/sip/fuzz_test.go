@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/emiago/sipgo/sip"
@@ -97,6 +98,61 @@ func FuzzRequest(f *testing.F) {
 		}
 		if h := handlers[r.Method]; h != nil {
 			h(r, tx)
+		}
+	})
+}
+
+// What a telephone company responds to an INVITE is read, and what follows from it can be sent.
+func FuzzResponse(f *testing.F) {
+	head := "\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: <sip:2@127.0.0.1>;tag=ours\r\nTo: <sip:1@127.0.0.1>;tag=theirs\r\nCall-ID: known\r\nCSeq: 1 INVITE\r\n"
+	sound := "Contact: <sip:peer@127.0.0.1:5070;transport=tcp>\r\nRecord-Route: <sip:127.0.0.1;lr>, <sip:x>\r\nContent-Type: application/sdp\r\n\r\n" +
+		propose(netip.MustParseAddr("127.0.0.1"), 4000, false).String()
+	for status, rest := range map[string]string{
+		"180 Ringing": "\r\n", "183 Session Progress": sound, "200 OK": "Session-Expires: 1800;refresher=uac\r\nRequire: timer\r\n" + sound, "486 Busy Here": "\r\n",
+		"401 Unauthorized":                  "WWW-Authenticate: Digest realm=\"x\", nonce=\"1\", algorithm=MD5, qop=\"auth\"\r\n\r\n",
+		"407 Proxy Authentication Required": "Proxy-Authenticate: Basic realm=\"x\"\r\nProxy-Authenticate: Digest realm=\"x\", nonce=\"1\", stale=true\r\n\r\n",
+		"302 Moved Temporarily":             "Contact: <sip:elsewhere@127.0.0.1>;q=0.5, *\r\n\r\n", "422 Session Interval Too Small": "Min-SE: 3600\r\n\r\n",
+	} {
+		f.Add([]byte("SIP/2.0 " + status + head + rest))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := sip.ParseMessage(b)
+		if err != nil {
+			return
+		}
+		res, ok := m.(*sip.Response)
+		if !ok {
+			return
+		}
+		res.SetSource("127.0.0.1:5060")
+		e := &Engine{o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{}}
+		x, err := e.newDialing(Dial{To: "1", From: "2", Trunk: Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}})
+		if err != nil {
+			t.Skip(err)
+		}
+		defer x.close()
+		x.invite = x.dialog.request(sip.INVITE, []byte(x.own.String()), contentSDP)
+		switch code := res.StatusCode; {
+		case code < 200:
+			x.early(res)
+		case code < 300:
+			d := x.established(res)
+			if far, err := parse(string(res.Body())); err == nil && x.sound(far) == nil {
+				c := e.newCall(d, x.session, x.own, far)
+				c.timer.call = c
+				c.timer.agree(res)
+				c.follow(far)
+				c.over(Cause{By: System})
+			}
+			if bye := d.request(sip.BYE, nil, "").String(); !strings.HasPrefix(bye, "BYE ") || strings.Index(bye, "\r\n\r\n") != len(bye)-4 {
+				t.Errorf("our BYE:\n%s", bye)
+			}
+		case code == 401, code == 407:
+			if again, _ := x.dialog.authorize(x.invite, res); again {
+				_, _ = sip.ParseMessage([]byte(x.dialog.again(x.invite).String()))
+			}
+		default:
+			_ = (&Refused{code, short(res.Reason)}).Error()
 		}
 	})
 }
