@@ -64,19 +64,16 @@ func (l panelLines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health,
 }
 
 // Try implements panel.Lines.
-func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x panel.LineTrial) (panel.LineTrialEnd, error) {
-	e, err := l.telephone.Try(ctx, line, telephone.Trial{
+func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x panel.LineTrial) panel.LineTrialEnd {
+	e := l.telephone.Try(ctx, line, telephone.Trial{
 		Number: x.Number, Language: x.Language, Company: x.Company, Speaker: l.speakers["espeak"],
 		Show: func(s telephone.TrialStep) {
 			x.Show(panel.LineTrialStep{AfterMS: s.After.Milliseconds(), Ours: s.Ours, Code: s.Code, Text: s.Text})
 		},
 	})
-	if errors.Is(err, telephone.ErrTrial) {
-		err = carillon.InConflict("The line is being tried already")
-	}
 	return panel.LineTrialEnd{
 		Problem: e.Problem, Code: e.Code, Detail: e.Detail, Answered: e.Answered, TalkedMS: e.Talked.Milliseconds(), Packets: e.Packets, Loud: e.Loud,
-	}, err
+	}
 }
 
 // panelPhone is the sandbox's phone as the panel shows it.

@@ -23,8 +23,8 @@ type Lines interface {
 	Health(line *carillon.Sender) sip.Health
 	// Ask asks a line's trunk whether it is there. Errors: conflict for a line that has none.
 	Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error)
-	// Try places a call that says one sentence. Errors: conflict while the line is being tried.
-	Try(ctx context.Context, line *carillon.Sender, x LineTrial) (LineTrialEnd, error)
+	// Try places a call that says one sentence.
+	Try(ctx context.Context, line *carillon.Sender, x LineTrial) LineTrialEnd
 }
 
 // LineTrial is a call that tries a line.
@@ -182,29 +182,30 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 			}
 		}()
 	}
-	return x.stream(ctx, w, r, line, trial)
+	free, held, err := x.Limits.Hold(ctx, "test call "+by.companyID+" "+line.ID, trialMost)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return carillon.InConflict("The line is being tried already")
+	}
+	defer free()
+	x.stream(ctx, w, r, line, trial)
+	return nil
 }
 
-// stream places the call. Until the first step nothing is sent, so that a refusal is an ordinary response.
-func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, line *carillon.Sender, trial *LineTrial) error {
-	var s *httpio.Stream
+// stream places the call, and streams what happens.
+func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, line *carillon.Sender, trial *LineTrial) {
+	s, err := httpio.OpenStream(w, r)
+	if err != nil {
+		return // the client has left
+	}
 	send := func(name string, value any) {
-		if s == nil {
-			var err error
-			if s, err = httpio.OpenStream(w, r); err != nil {
-				return
-			}
-		}
 		data, _ := json.Marshal(value) // texts and numbers cannot fail
 		_ = s.Send(httpio.Event{Name: name, Data: data})
 	}
 	trial.Show = func(step LineTrialStep) { send("step", step) }
-	end, err := x.Lines.Try(ctx, line, *trial)
-	if err != nil {
-		return err
-	}
-	send("end", end)
-	return nil
+	send("end", x.Lines.Try(ctx, line, *trial))
 }
 
 // trial reads what is called, and refuses what may not be: nobody's phone rings who is not to be called, or not now.

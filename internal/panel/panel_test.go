@@ -47,6 +47,7 @@ type world struct {
 	hub    *realtime.Hub
 	talks  *talksThere
 	chats  *conversation.Conversations
+	limits *limit.Limits
 }
 
 func newWorld(t *testing.T) *world {
@@ -66,6 +67,7 @@ func newWorld(t *testing.T) *world {
 	search := knowledge.NewSearch(s.Documents(), log)
 	there := &talksThere{}
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
+	limits := limit.New(s.Rates(), log)
 	routes := New(Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
@@ -80,9 +82,9 @@ func newWorld(t *testing.T) *world {
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
-		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limit.New(s.Rates(), log), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
+		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
-	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations}
+	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.

@@ -429,6 +429,14 @@ func borrowing(t *testing.T, r *rig) {
 	if n := borrow("b", 1); n != 1 {
 		t.Errorf("another name's use counts: %d", n)
 	}
+	for _, n := range []int{3, 8} { // more than is used is not taken back
+		if err := r.ReturnRate(t.Context(), "a", r.now, n); err != nil {
+			t.Error(err)
+		}
+	}
+	if n, err := r.RateUsed(t.Context(), "a", r.now); n != 7 || err != nil {
+		t.Error(n, err)
+	}
 	for before, want := range map[time.Duration]int64{0: 0, time.Millisecond: 2} {
 		if n, err := r.DropRates(t.Context(), r.now.Add(before), 10); want == 0 && n != 0 || err != nil {
 			t.Error(n, err)

@@ -59,9 +59,8 @@ type Options struct {
 
 // Telephone places calls. It implements call.Dialer.
 type Telephone struct {
-	o      Options
-	taken  taken
-	trials trials
+	o     Options
+	taken taken
 }
 
 // New returns a Telephone.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"carillon"
@@ -74,43 +73,11 @@ const (
 	trialRest = 800 * time.Millisecond // after the sentence, for what is said back
 )
 
-// ErrTrial means that a line is being tried already on this node.
-var ErrTrial = errors.New("the line is being tried")
-
-// trials are the lines that are being tried.
-type trials struct {
-	mu    sync.Mutex
-	lines map[int64]bool
-}
-
-func (t *trials) begin(uid int64) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.lines[uid] {
-		return false
-	}
-	if t.lines == nil {
-		t.lines = map[int64]bool{}
-	}
-	t.lines[uid] = true
-	return true
-}
-
-func (t *trials) end(uid int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.lines, uid)
-}
-
-// Try calls a number to try a line. When ctx ends the call is hung up. Errors: ErrTrial.
-func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) (TrialEnd, error) {
-	if !t.trials.begin(line.UID) {
-		return TrialEnd{}, ErrTrial
-	}
-	defer t.trials.end(line.UID)
+// Try calls a number to try a line. When ctx ends the call is hung up.
+func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) TrialEnd {
 	trunk, header, err := t.o.Trunks(line, &dial.Call{Number: x.Number, Attempt: 1})
 	if err != nil {
-		return TrialEnd{Problem: TrialSettings, Detail: err.Error()}, nil
+		return TrialEnd{Problem: TrialSettings, Detail: carillon.Shorten(err.Error())}
 	}
 	pcm := x.sentence(ctx, line.CompanyID)
 	begin := time.Now()
@@ -123,9 +90,9 @@ func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) (Tr
 		Header: header, OnLadder: func(step string) { show(stepOf(step)) },
 	})
 	if err != nil {
-		return trialError(ctx, err), nil
+		return trialError(ctx, err)
 	}
-	return trialTalked(ctx, c, pcm, show), nil
+	return trialTalked(ctx, c, pcm, show)
 }
 
 // stepOf reads a step of the ladder.

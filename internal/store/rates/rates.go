@@ -40,6 +40,12 @@ func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n
 	return false, used, err
 }
 
+// ReturnRate takes n back from what is used of a window under a name.
+func (s *Store) ReturnRate(ctx context.Context, name string, window time.Time, n int) error {
+	_, err := s.d.Exec(ctx, "UPDATE rate SET used = used - $3 WHERE name = $1 AND start = $2 AND used >= $3", name, db.Millis(window), n)
+	return db.Wrap(err, "return rate")
+}
+
 // RateUsed is what is used of a window under a name.
 func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
 	var used int

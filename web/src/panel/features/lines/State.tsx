@@ -73,7 +73,7 @@ export function StateCard({ line: l }: { line: VoiceLine }) {
             {!h ? <p className="muted flat">{t.checkedNot}</p> : h.responds
               ? <p className="muted flat">{fill(t.checkedOk, { reason: `${h.code} ${h.reason}`.trim(), ms: number(Math.max(1, h.ms), language) })}</p>
               : <Note tone="danger"><p>{h.problem === "denied" ? t.checkedDenied : t.checkedDown}</p></Note>}
-            {h && <p className="small muted flat">{fill(t.checkedAt, { ago: relative(h.at, language, Math.max(now, Date.parse(h.at))) })}</p>}
+            {h && <p className="small muted line-asked">{fill(t.checkedAt, { ago: relative(h.at, language, Math.max(now, Date.parse(h.at))) })}</p>}
           </div>
         )}
       </div>

@@ -33,7 +33,7 @@ export function Verdict({ end }: { end: TestEnd | "lost" }) {
       <Note tone={f.tone}>
         <p><b>{t[f.title]}</b></p>
         {f.text && <p>{fill(t[f.text], values)}</p>}
-        {f.tone === "danger" && end.detail && <p className="small mono">{end.detail}</p>}
+        {f.tone === "danger" && end.code > 0 && <p className="small mono">{end.detail}</p>}
       </Note>
     </div>
   );
