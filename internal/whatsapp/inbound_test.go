@@ -64,7 +64,7 @@ func TestInboundMessages(t *testing.T) {
 	}
 	for _, members := range []string{
 		`"type":"text","text":{"body":"Hola"},"id":""`, `"type":"text","text":{"body":"Hola"},"id":"two words"`, `"type":"text","text":{"body":"Hola"},"from":"+34600111222"`,
-		`"type":"text","text":{"body":"Hola"},"from":"US.1234567"`, 
+		`"type":"text","text":{"body":"Hola"},"from":"US.1234567"`,
 		`"type":"text","text":{"body":"Hola"},"context":{"id":"` + strings.Repeat("x", 501) + `"}`,
 	} {
 		if cb, err := ParseCallback(inboundBody(members), 7); err != nil || len(cb.Inbound) > 0 || cb.Ignored != 1 {
