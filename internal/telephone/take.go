@@ -134,6 +134,8 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 		return nil, sip.Trunk{}, err
 	}
 	why := errUnknown
+	var chosen *carillon.Sender // by a member of a company, who may have any number: those of set-up files go before
+	var its sip.Trunk
 	for _, line := range lines {
 		if line.Provider != "sip" {
 			continue
@@ -142,10 +144,18 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 		if err != nil || trunk.Agent == "" {
 			continue
 		}
-		if comesFrom(ctx, in.Source, trunk.Host) {
+		switch {
+		case trunk.Public && chosen != nil:
+		case !comesFrom(ctx, in.Source, trunk.Host):
+			why = errForbidden
+		case trunk.Public:
+			chosen, its = line, trunk
+		default:
 			return line, trunk, nil
 		}
-		why = errForbidden
+	}
+	if chosen != nil {
+		return chosen, its, nil
 	}
 	return nil, sip.Trunk{}, why
 }

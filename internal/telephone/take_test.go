@@ -30,6 +30,25 @@ func (r *rig) trunked(host, agent string) {
 	})
 }
 
+// A member of another company who sets up a line with this number, before or after, does not get its calls.
+func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	r.trunked("127.0.0.1", "99999999-9999-4999-8999-999999999999")
+	r.trunked("127.0.0.1", theAgent)
+	r.lines[0].CompanyID, r.lines[0].Settings = "another", []byte(strings.Replace(string(r.lines[0].Settings), `{`, `{"public":"true",`, 1))
+	c, _, err := r.ring(caller(t), lineNumber, "34600110077")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.HangUp(t.Context())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked != r.company {
+		t.Errorf("the agent of %q was asked for", r.asked)
+	}
+}
+
 // occupy has calls of another node take places on the line.
 func (r *rig) occupy(n int) {
 	for range n {

@@ -42,6 +42,7 @@ type rig struct {
 	stalls     bool // whoever thinks
 	mu         sync.Mutex
 	suppressed []string
+	asked      string // the company whose agent was asked for last
 
 	engine    *sip.Engine
 	trunk     *sip.Trunk // nil: the sandbox's phone
@@ -57,7 +58,10 @@ func (*rig) ID() string  { return "node" }
 func (*rig) Holds() bool { return true }
 
 // TalkingAgent implements conversation.Agents.
-func (r *rig) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
+func (r *rig) TalkingAgent(_ context.Context, companyID, _ string) (*agent.Agent, string, error) {
+	r.mu.Lock()
+	r.asked = companyID
+	r.mu.Unlock()
 	if r.absent {
 		return nil, "", carillon.Absent("Agent")
 	}
