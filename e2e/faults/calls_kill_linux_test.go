@@ -22,7 +22,8 @@ type lines struct {
 	t        *testing.T
 	db       *sql.DB
 	exchange *exchange
-	nodes    map[string]*node // by the address of their calls
+	nodes    map[string]*node  // by the address of their calls
+	sip      map[string]string // that address with its port
 	mute     *muteListener
 	wave     int
 	ids      map[string]string // of the calls' notifications, by number
@@ -67,12 +68,12 @@ func (m *muteListener) count() int {
 
 func newLines(t *testing.T, engine string, addresses ...string) *lines {
 	t.Helper()
-	s := &lines{t: t, exchange: newExchange(t), mute: newMuteListener(t), nodes: map[string]*node{}, ids: map[string]string{}, states: map[string]int{}}
+	s := &lines{t: t, exchange: newExchange(t), mute: newMuteListener(t), nodes: map[string]*node{}, sip: map[string]string{}, ids: map[string]string{}, states: map[string]int{}}
 	text := callsProvision[:strings.Index(callsProvision, "    senders:")] + "    redial: {outcomes: [busy], attempts: 1, after: 1m}\n" +
 		callsProvision[strings.Index(callsProvision, "    agents:"):] + "    senders:\n"
 	for i := range 2 {
 		for k, trunk := range []string{s.exchange.address(), "sip:" + s.mute.Addr().String() + ";transport=tls"} {
-			text += fmt.Sprintf("      - {id: %s%d, number: \"155555%d%d001\", channel: voice, provider: sip, max_concurrent: 10, ring_timeout: 10s, settings: {trunk: %q}}\n",
+			text += fmt.Sprintf("      - {id: %s%d, number: \"155555%d%d001\", channel: voice, provider: sip, max_concurrent: 10, ring_timeout: 10s, settings: {trunk: %q, agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n",
 				[]string{"line", "mute"}[k], i, i, k, trunk)
 		}
 		for k := range 30 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list
@@ -94,7 +95,7 @@ func newLines(t *testing.T, engine string, addresses ...string) *lines {
 		if err := os.Mkdir(filepath.Join(dir, a), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		s.nodes[a] = newNode(t, filepath.Join(dir, a), append(slices.Clone(flags), "--sip-addr="+a+":0")...)
+		s.nodes[a] = newNode(t, filepath.Join(dir, a), append(slices.Clone(flags), "--sip-addr="+s.sipAddress(a))...)
 		s.nodes[a].start()
 	}
 	db, err := sql.Open(driver, source)
@@ -105,6 +106,55 @@ func newLines(t *testing.T, engine string, addresses ...string) *lines {
 	s.db = db
 	s.share(len(addresses))
 	return s
+}
+
+// sipAddress is an address of a node for calls, which stays when it is started again.
+func (s *lines) sipAddress(host string) string {
+	s.t.Helper()
+	c, err := net.ListenPacket("udp4", host+":0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	s.sip[host] = c.LocalAddr().String()
+	return s.sip[host]
+}
+
+// callers have somebody call each line at each node.
+func (s *lines) callers() {
+	s.t.Helper()
+	for host := range s.nodes {
+		for l := range 2 {
+			s.wave++
+			s.exchange.call(s.sip[host], fmt.Sprintf("155555%d0001", l), fmt.Sprint(l), fmt.Sprintf("3461%07d", s.wave))
+		}
+	}
+}
+
+// incoming reads the calls to lines: the node that has a call under way, else how it ended, by caller.
+func (s *lines) incoming() map[string]string {
+	s.t.Helper()
+	var all map[string]string
+	s.await(20*time.Second, "the calls to lines in the database", func() bool {
+		rows, err := s.db.Query("SELECT number, under_way, node, state || ' ' || reason FROM incoming_call")
+		if err != nil {
+			return false
+		}
+		defer rows.Close()
+		all = map[string]string{}
+		for rows.Next() {
+			var number, node, end string
+			var underWay bool
+			if err := rows.Scan(&number, &underWay, &node, &end); err != nil {
+				return false
+			}
+			if all[number] = end; underWay {
+				all[number] = node
+			}
+		}
+		return rows.Err() == nil
+	})
+	return all
 }
 
 // share waits until so many nodes share the shards.
@@ -183,6 +233,7 @@ func (s *lines) rows() map[string]callRow {
 func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
 	s.t.Helper()
 	before := s.rows()
+	s.callers()
 	for l := range 2 {
 		s.place("line", l, rings, 2)
 		s.place("line", l, isTried, 2)
@@ -206,6 +257,15 @@ func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
 	rows := s.rows()
 	id := rows[hooked].node
 	s.exchange.forget(address)
+	called, with := s.incoming(), []string{}
+	for number, node := range called {
+		if node == id {
+			with = append(with, number)
+		}
+	}
+	if len(with) < 2 {
+		s.t.Errorf("the node had %v of the calls to lines under way", with)
+	}
 	lost = map[string]callRow{}
 	for number, r := range rows {
 		if r.q == 2 && r.node == id {
@@ -230,6 +290,15 @@ func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
 		}
 		return true
 	})
+	s.await(90*time.Second, "the end of the calls to lines that were under way", func() bool {
+		now := s.incoming()
+		return !slices.ContainsFunc(with, func(number string) bool { return now[number] == id })
+	})
+	for number, end := range s.incoming() {
+		if was := slices.Contains(with, number); was && end != "failed interrupted" || !was && called[number] != "" && end != called[number] && end != "completed " {
+			s.t.Errorf("the call of %s to a line is %q", number, end)
+		}
+	}
 	if len(s.nodes) > 1 {
 		s.nodes[address].start()
 		s.share(len(s.nodes))
@@ -302,7 +371,7 @@ func (s *lines) cancel(id string) {
 }
 
 // TestCallsAreDialedOnceOverKills kills nodes with calls at every moment of their lives: before the INVITE left, when it has come to
-// the exchange, while it rings, at the answer, in the talk, and between two attempts. Those under way are interrupted, and nothing
+// the exchange, while it rings, at the answer, in the talk, between two attempts, and in calls to lines. Those under way are interrupted, and nothing
 // is dialed that was dialed before.
 func TestCallsAreDialedOnceOverKills(t *testing.T) {
 	for _, c := range []struct {

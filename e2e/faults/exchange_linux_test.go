@@ -172,3 +172,30 @@ func (x *exchange) atOnce(line string) (now, most int) {
 
 // address is that of the exchange, as a line's settings have it.
 func (x *exchange) address() string { return "sip:" + x.engine.Address().String() }
+
+// call has somebody call a line's number at a node, and stay until the exchange is closed or the call is over.
+func (x *exchange) call(node, number, line, from string) {
+	x.t.Helper()
+	c, err := x.engine.Dial(x.ctx, sip.Dial{Trunk: sip.Trunk{Host: node, Transport: "udp"}, To: number, From: from})
+	if err != nil {
+		x.t.Fatalf("call %s at %s: %v", number, node, err)
+	}
+	address, _ := netip.ParseAddrPort(node)
+	x.mu.Lock()
+	if x.open[line] == nil {
+		x.open[line] = map[string]string{}
+	}
+	x.open[line]["incoming "+from] = address.Addr().String()
+	x.most[line] = max(x.most[line], len(x.open[line]))
+	x.mu.Unlock()
+	x.work.Go(func() {
+		select {
+		case <-c.Done():
+		case <-x.ctx.Done():
+		}
+		c.HangUp(context.WithoutCancel(x.ctx))
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(x.open[line], "incoming "+from)
+	})
+}
