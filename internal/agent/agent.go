@@ -27,7 +27,8 @@ type Agent struct {
 	OpenAI     *OpenAI `json:"openai,omitempty"`  // of engine openai
 	// ElevenLabs is the agent there that engine elevenlabs talks with.
 	ElevenLabs *ElevenLabs `json:"elevenlabs,omitempty"`
-	Voice      *Voice      `json:"voice,omitempty"` // how it speaks and understands; nil: the defaults
+	Voice      *Voice      `json:"voice,omitempty"`    // how it speaks and understands; nil: the defaults
+	Transfer   *Transfer   `json:"transfer,omitempty"` // of calls, to a number; nil: none
 	// ClientTools are what the page of a voice widget does for the agent.
 	ClientTools []ClientTool `json:"client_tools,omitempty"`
 }
@@ -112,6 +113,9 @@ func (a *Agent) Validate() error {
 	}
 	if a.Voice != nil {
 		a.Voice.validate(&c)
+	}
+	if a.Transfer != nil {
+		a.Transfer.validate(&c)
 	}
 	validateTools(&c, a.ClientTools)
 	a.Result = resource.List(a.Result)

@@ -283,3 +283,48 @@ func (x *Incoming) over(f calls.ForeignIncoming, now time.Time) bool {
 	defer x.mu.Unlock()
 	return isOver(x.gone, f.Node, f.Gone, x.store.SQLite(), now)
 }
+
+// Leg is the second leg of a call that is transferred. It has a place on the line until End.
+type Leg struct {
+	all *Incoming
+	id  string
+}
+
+// Transfer gives the second leg of a call its place on the line. Errors: ErrFull.
+func (x *Incoming) Transfer(ctx context.Context, line *carillon.Sender, conversationID, number string) (*Leg, error) {
+	now := time.Now()
+	t := &calls.Transfer{
+		ID: carillon.NewID(now), CompanyID: line.CompanyID, ConversationID: conversationID, SenderUID: line.UID, Number: number, DialedAt: now,
+	}
+	ctx, cancel := context.WithTimeout(ctx, progressWait)
+	defer cancel()
+	full, err := x.table.Transfer(ctx, t, line.MaxConcurrent)
+	if err == nil && full {
+		err = ErrFull
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Leg{x, t.ID}, nil
+}
+
+// Answered records that the leg was answered.
+func (l *Leg) Answered(at time.Time) {
+	l.write(func(ctx context.Context) error { return l.all.table.TransferAnswered(ctx, l.id, at) })
+}
+
+// End ends the leg. What cannot be stored now ends with the call.
+func (l *Leg) End(state carillon.State, cause string) {
+	if state == "" {
+		state = carillon.StateFailed
+	}
+	l.write(func(ctx context.Context) error { return l.all.table.EndTransfer(ctx, l.id, state, cause, time.Now()) })
+}
+
+func (l *Leg) write(what func(ctx context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), progressWait)
+	defer cancel()
+	if err := what(ctx); err != nil {
+		l.all.log.WarnContext(ctx, "record a transfer", "transfer", l.id, "error", err)
+	}
+}

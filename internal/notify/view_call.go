@@ -52,6 +52,7 @@ type CallDetail struct {
 	AgentID        string          `json:"agent_id"`
 	State          carillon.State  `json:"state"`
 	Reason         carillon.Reason `json:"reason,omitempty"`
+	Transfers      []TransferView  `json:"transfers,omitempty"`
 	Turns          []CallTurn      `json:"turns"`
 }
 
@@ -82,8 +83,12 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	if err != nil {
 		return nil, err
 	}
+	transfers, err := transfersOf(ctx, n.store.Incoming(), companyID, c.ConversationID)
+	if err != nil {
+		return nil, err
+	}
 	return &CallDetail{
-		CallView: viewCall(x.ID, c), Direction: outgoing, NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
+		Transfers: transfers, CallView: viewCall(x.ID, c), Direction: outgoing, NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
 		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns, c.Recording, "callee"),
 	}, nil
 }

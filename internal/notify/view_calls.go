@@ -118,10 +118,11 @@ func calledName(body string, flat bool) string {
 // CallPage is a call with all that is known about it, for the company's members.
 type CallPage struct {
 	CallRow
-	Detail     string      `json:"detail,omitempty"` // of the last attempt, for who runs the line
-	Tries      []TryView   `json:"tries"`
-	RecordedAt string      `json:"recorded_at,omitempty"` // when the recording begins
-	Turns      []SpokenRow `json:"turns"`
+	Detail     string         `json:"detail,omitempty"` // of the last attempt, for who runs the line
+	Tries      []TryView      `json:"tries"`
+	RecordedAt string         `json:"recorded_at,omitempty"` // when the recording begins
+	Turns      []SpokenRow    `json:"turns"`
+	Transfers  []TransferView `json:"transfers,omitempty"`
 }
 
 // TryView is one attempt at a call, the one under way included.
@@ -165,6 +166,9 @@ func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error)
 	}
 	p := &CallPage{CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
 	p.Result = resultOf(turns)
+	if p.Transfers, err = transfersOf(ctx, x.Store.Incoming(), companyID, c.ConversationID); err != nil {
+		return nil, err
+	}
 	for _, a := range attempts {
 		p.Tries = append(p.Tries, TryView{
 			a.N, a.State, a.Reason, a.Cause, a.Detail, a.Counts, instant(a.DialedAt), instant(a.RingingAt), instant(a.AnsweredAt), instant(a.EndedAt),

@@ -11,7 +11,31 @@ import (
 // heard is a call to a line with what was said in it.
 type heard struct {
 	*calls.IncomingCall
-	turns []chats.Turn
+	turns     []chats.Turn
+	transfers []TransferView
+}
+
+// TransferView is one time that a call was transferred to a number.
+type TransferView struct {
+	Number     string         `json:"number"`
+	State      carillon.State `json:"state"` // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
+	Cause      string         `json:"cause,omitempty"`
+	DialedAt   string         `json:"dialed_at"`
+	AnsweredAt string         `json:"answered_at,omitempty"`
+	EndedAt    string         `json:"ended_at,omitempty"`
+}
+
+// transfersOf are the transfers of a call, by its conversation.
+func transfersOf(ctx context.Context, table *calls.Incoming, companyID, conversationID string) (all []TransferView, err error) {
+	if conversationID == "" {
+		return nil, nil
+	}
+	found, err := table.Transfers(ctx, companyID, conversationID)
+	for i := range found {
+		t := &found[i]
+		all = append(all, TransferView{t.Number, t.State, t.Cause, instant(t.DialedAt), instant(t.AnsweredAt), instant(t.EndedAt)})
+	}
+	return all, err
 }
 
 // incomingOf reads a company's call to a line. Errors: not_found.
@@ -25,8 +49,11 @@ func incomingOf(ctx context.Context, companyID, id string, table *calls.Incoming
 	}
 	h := &heard{IncomingCall: c}
 	if c.ConversationID != "" {
-		h.turns, err = talks.Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns)
+		if h.turns, err = talks.Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns); err != nil {
+			return nil, err
+		}
 	}
+	h.transfers, err = transfersOf(ctx, table, companyID, c.ConversationID)
 	return h, err
 }
 
@@ -41,7 +68,8 @@ func incomingCall(ctx context.Context, n *Notify, companyID, id string) (*CallDe
 			CallID: c.ID, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
 			Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
 		},
-		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Turns: callTurns(c.turns, c.Recording, "caller"),
+		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
+		Turns: callTurns(c.turns, c.Recording, "caller"),
 	}
 	line, err := n.store.Sender(ctx, c.SenderUID)
 	switch {
@@ -73,7 +101,7 @@ func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, e
 		return nil, err
 	}
 	p := &CallPage{CallRow: rowOfIncoming(c.IncomingCall), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
-	p.Result = resultOf(c.turns)
+	p.Result, p.Transfers = resultOf(c.turns), c.transfers
 	for i := range c.turns {
 		p.Turns = append(p.Turns, SpokenRow{c.turns[i].View(), offsetOf(&c.turns[i], c.Recording)})
 	}

@@ -23,6 +23,9 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end calls to lines: %w", err)
 	}
+	if _, err := s.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0", db.Millis(now)); err != nil {
+		return nil, fmt.Errorf("end transfers: %w", err)
+	}
 	failed := 0
 	for shard := range carillon.Shards {
 		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.

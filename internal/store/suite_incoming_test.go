@@ -13,6 +13,7 @@ import (
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
+	"carillon/internal/store/work"
 )
 
 // rings is a call to the rig's line that rings now.
@@ -250,5 +251,67 @@ func incomingListed(t *testing.T, r *rig) {
 	}
 	if rows, _, err := r.Incoming().List(t.Context(), ours, calls.IncomingFilter{Limit: 2}); err != nil || rows[0].Name != "Maria" || rows[1].Name != "" {
 		t.Error(rows, err)
+	}
+}
+
+func legsBounded(t *testing.T, r *rig) {
+	f := r.fence(t)
+	x := r.Incoming()
+	talk := r.opened(t, ours, "caller").Conversation.ID
+	leg := func(limit int) (string, bool) {
+		t.Helper()
+		r.now = r.now.Add(time.Millisecond)
+		l := &calls.Transfer{ID: carillon.NewID(r.now), CompanyID: ours, ConversationID: talk, SenderUID: r.sender.UID, Number: "34600999888", DialedAt: r.now}
+		full, err := x.Transfer(t.Context(), l, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.ID, full
+	}
+	c, _ := r.rings(t, 3)
+	if err := x.Answered(t.Context(), c.ID, talk, r.now); err != nil {
+		t.Fatal(err)
+	}
+	busy, full := leg(3)
+	if err := x.EndTransfer(t.Context(), busy, carillon.StateBusy, "486 Busy Here", r.now); err != nil || full {
+		t.Fatal(full, err)
+	}
+	first, full := leg(3)
+	if _, more := leg(3); full || more {
+		t.Fatal("full with two under way")
+	}
+	if _, full := leg(3); !full {
+		t.Error("a fourth call is placed")
+	}
+	_, k := r.called(t)
+	if st := r.dial(t, f, 3, k); !st[0].Full {
+		t.Error("legs do not count for calls that are placed")
+	}
+	if err := x.TransferAnswered(t.Context(), first, r.now.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.End(t.Context(), c.ID, calls.IncomingEnd{State: carillon.StateFailed, At: r.now.Add(time.Minute)}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := x.Transfers(t.Context(), ours, talk)
+	if err != nil || len(all) != 3 || all[0].State != carillon.StateBusy || all[0].Cause != "486 Busy Here" || all[1].State != carillon.StateCompleted ||
+		all[2].State != carillon.StateFailed || !all[2].EndedAt.Equal(r.now.Add(time.Minute)) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if none, err := x.Transfers(t.Context(), theirs, talk); len(none) != 0 || err != nil {
+		t.Error(none, err)
+	}
+	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	// A call that was placed ends its legs too, as when its node is dead.
+	r.dial(t, f, 3, k)
+	if err := r.Calls().SetTalk(t.Context(), carillon.MessageKey(k), 1, calls.Talk{ConversationID: talk}); err != nil {
+		t.Fatal(err)
+	}
+	leg(3)
+	r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateFailed})
+	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
+		t.Error(n, err)
 	}
 }

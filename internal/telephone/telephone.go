@@ -219,55 +219,71 @@ func (p *placed) open(ctx context.Context) (string, error) {
 
 // converse holds the talk until either side ends it.
 func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
-	opening, greeting, choices := p.opening()
 	m := &machine{line: c, rate: c.Rate(), decided: p.incoming()}
 	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
-	why := ""
-	s, err := p.o.Voices.Open(ctx, voice.Start{
+	opening, greeting, choices := p.opening()
+	start := voice.Start{
 		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
-		Variables: p.call.Contact, Language: p.agent.Language, Counted: true,
-		Stop: p.stop(),
-		Show: func(x voice.Event) {
-			switch x.Kind {
-			case voice.Ended:
-				why = x.Code
-			case voice.Noted:
-				e.Result = chats.Value{Name: x.Name, Type: x.Code, Text: x.Text}.Add(e.Result)
-			default:
+		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), Transfer: p.agent.Transfer,
+	}
+	for {
+		why, err := p.hold(ctx, start, m, &e)
+		var t transferred
+		switch {
+		case m.isMachine():
+			return p.leaveMessage(ctx, c, m, conversationID)
+		case ctx.Err() != nil:
+			e.EndedBy = "system"
+		case why == voice.TransferWanted:
+			if t = p.transfer(ctx, c, conversationID); t.talked {
+				e.EndedBy, e.Cause = t.endedBy, t.cause
 			}
-		},
-	})
-	switch {
-	case err != nil && ctx.Err() != nil: // hung up at once
-		e.EndedBy = "system"
+		case why == notBegun:
+			e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
+			return e
+		case why != "":
+			e.EndedBy = "agent"
+		default: // the line ended, or nothing is left to talk with
+			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
+		}
+		if why == voice.TransferWanted && !t.talked && ctx.Err() == nil && c.Cause().By == "" {
+			start.Resume, start.Choices = wordsOf(p.agent.Language).unreached, nil
+			continue
+		}
+		if e.EndedBy == "" { // hung up while the second leg rang
+			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
+		}
 		p.leave(ctx, conversationID)
+		if err != nil && ctx.Err() == nil {
+			e.Detail = err.Error()
+		}
 		return e
-	case err != nil:
-		e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
-		return e
+	}
+}
+
+// notBegun is why a talk ended that could not be opened.
+const notBegun = "not begun"
+
+// hold holds a talk and returns why it ended; "": with its line. What the agent found out is in the ending.
+func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dial.Ending) (why string, err error) {
+	start.Show = func(x voice.Event) {
+		switch x.Kind {
+		case voice.Ended:
+			why = x.Code
+		case voice.Noted:
+			e.Result = chats.Value{Name: x.Name, Type: x.Code, Text: x.Text}.Add(e.Result)
+		default:
+		}
+	}
+	s, err := p.o.Voices.Open(ctx, start)
+	if err != nil {
+		return notBegun, err
 	}
 	talking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m.found = func() { cancel() }
 	err = s.Run(talking)
-	switch {
-	case m.isMachine():
-		return p.leaveMessage(ctx, c, m, conversationID)
-	case ctx.Err() != nil:
-		e.EndedBy = "system"
-		p.leave(ctx, conversationID)
-	case why != "":
-		e.EndedBy = "agent"
-		p.leave(ctx, conversationID)
-	default: // the line ended, or nothing is left to talk with
-		e.EndedBy = p.endedBy(c.Cause())
-		e.Cause = c.Cause().Text
-		p.leave(ctx, conversationID)
-	}
-	if err != nil && ctx.Err() == nil {
-		e.Detail = err.Error()
-	}
-	return e
+	return why, err
 }
 
 func (p *placed) endedBy(c sip.Cause) string {

@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,6 +180,13 @@ func (l *hearer) sayFor(in Saying) {
 		l.stop(in)
 		return
 	}
+	if t := l.x.start.Transfer; t != nil && l.mate == nil && l.conversation.State == chats.Automated && t.Wanted(in.Text) {
+		if in.Voice != nil {
+			l.show(Event{Kind: Transcribed, Text: in.Text})
+		}
+		l.transfer(in)
+		return
+	}
 	l.repeats, l.confirm = 0, ""
 	if in.Voice != nil {
 		l.show(Event{Kind: Transcribed, Text: in.Text})
@@ -258,5 +266,20 @@ func (l *hearer) stop(in Saying) {
 			l.finish("stopped")
 		})
 		return errors.Join(err, stopped)
+	})
+}
+
+// transfer ends a talk whose person is to be connected with a number, once that was said.
+func (l *hearer) transfer(in Saying) {
+	l.dropAnswer()
+	l.stopTalking()
+	l.owed = time.Time{}
+	l.store(func(ctx context.Context) error {
+		_, err := l.dialogue().Say(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in)
+		l.later(func(l *loop) {
+			l.announce(cmp.Or(l.x.start.Transfer.Message, l.x.words.Transfers), nil, true)
+			l.finish(TransferWanted)
+		})
+		return err
 	})
 }

@@ -407,6 +407,10 @@ func (l *loop) advance(now time.Time) time.Duration {
 func (l *loop) greet() {
 	l.show(Event{Kind: Moved, State: l.conversation.State})
 	l.idleSince = time.Now()
+	if text := l.x.start.Resume; text != "" {
+		l.announce(text, nil, false)
+		return
+	}
 	c := l.conversation
 	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || time.Since(c.LastAt) < brokenOff) {
 		l.lookUp()

@@ -84,10 +84,16 @@ type Start struct {
 	// Stop is called when the person wants to be called no more, by words or the key 9; nil: that is no wish here.
 	Stop  func(ctx context.Context) error
 	Voice *agent.Voice // replaces the agent's; nil: the agent's
+	// Transfer ends the talk with TransferWanted once the person wants that; nil: calls are not transferred.
+	Transfer *agent.Transfer
+	Resume   string // said instead of the greeting by an agent that goes on with a talk
 	// Counted says that who opens the talk bounds how many of them there are, before somebody is there: a call that was answered is not
 	// turned away.
 	Counted bool
 }
+
+// TransferWanted is why a talk ended whose person is to be connected with the number of Start.Transfer.
+const TransferWanted = "transfer"
 
 // Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back, before
 // it was noticed that they are gone.

@@ -151,6 +151,13 @@ func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail strin
 	if err != nil || n == 0 {
 		return err
 	}
+	var conversation string
+	if err := tx.Row(ctx, []any{&conversation}, "SELECT conversation_id FROM call WHERE id = $1", int64(r.Key)); err != nil {
+		return err
+	}
+	if err := endTransfers(ctx, tx, conversation, db.Millis(r.At)); err != nil {
+		return err
+	}
 	if r.Followed {
 		if err := events.Call(ctx, tx, carillon.MessageKey(r.Key), o.Result); err != nil {
 			return err

@@ -68,16 +68,8 @@ func scanIncoming(row db.Scan) (*IncomingCall, error) {
 func (s *Incoming) Take(ctx context.Context, c *IncomingCall, limit int) (full bool, err error) {
 	followed := s.followed(ctx, c.SenderUID)
 	full, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
-		if limit > 0 {
-			if !tx.SQLite() {
-				if _, err := tx.Exec(ctx, "SELECT 1 FROM shard WHERE id = $1 FOR UPDATE", c.SenderUID%carillon.Shards); err != nil {
-					return false, err
-				}
-			}
-			n, err := underWay(ctx, tx, c.SenderUID)
-			if err != nil || n >= limit {
-				return n >= limit, err
-			}
+		if full, err := isFull(ctx, tx, c.SenderUID, limit); full || err != nil {
+			return full, err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, state, ringing_at)
 			VALUES ($1, $2, $3, $4, $5, $6, 'ringing', $7)`, c.ID, c.CompanyID, c.SenderUID, c.AgentID, c.Number, s.node(), db.Millis(c.RingingAt)); err != nil {
@@ -93,15 +85,30 @@ func (s *Incoming) Take(ctx context.Context, c *IncomingCall, limit int) (full b
 	return full, db.Wrap(err, "take a call")
 }
 
+// isFull reports whether a line has no place for another call; limit 0: it has. The line's shard stays locked.
+func isFull(ctx context.Context, tx *db.Tx, senderUID int64, limit int) (bool, error) {
+	if limit == 0 {
+		return false, nil
+	}
+	if !tx.SQLite() {
+		if _, err := tx.Exec(ctx, "SELECT 1 FROM shard WHERE id = $1 FOR UPDATE", senderUID%carillon.Shards); err != nil {
+			return false, err
+		}
+	}
+	n, err := underWay(ctx, tx, senderUID)
+	return n >= limit, err
+}
+
 // reader is a database or a transaction.
 type reader interface {
 	Row(ctx context.Context, dest []any, query string, args ...any) error
 }
 
-// underWay counts a line's calls, those that are placed and those that were taken, on all nodes.
+// underWay counts a line's calls, those that are placed, those that were taken and those that calls are transferred to, on all nodes.
 func underWay(ctx context.Context, r reader, senderUID int64) (n int, err error) {
 	err = r.Row(ctx, []any{&n}, `SELECT (SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2)
-		+ (SELECT COUNT(*) FROM incoming_call WHERE under_way AND sender = $2)`, senderUID%carillon.Shards, senderUID)
+		+ (SELECT COUNT(*) FROM incoming_call WHERE under_way AND sender = $2)
+		+ (SELECT COUNT(*) FROM call_transfer WHERE under_way AND sender = $2)`, senderUID%carillon.Shards, senderUID)
 	return n, err
 }
 
@@ -137,6 +144,9 @@ func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 				ID: id, CompanyID: c.CompanyID, AgentID: c.AgentID, Number: c.Number, State: e.State, Reason: e.Reason, EndedBy: e.EndedBy,
 				Result: e.Result, AnsweredAt: c.AnsweredAt, At: e.At,
 			})
+		}
+		if err == nil && n > 0 {
+			err = endTransfers(ctx, tx, c.ConversationID, db.Millis(e.At))
 		}
 		return err
 	})

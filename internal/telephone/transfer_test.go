@@ -1,0 +1,194 @@
+package telephone_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/sip"
+	"carillon/internal/store/calls"
+)
+
+const desk = "34600999888"
+
+// colleague is a telephone that calls are transferred to.
+type colleague struct {
+	engine *sip.Engine
+	calls  chan *sip.Call
+	mu     sync.Mutex
+	heard  []int16
+}
+
+// answering has a colleague who answers, or does with a call what is said.
+func (r *rig) answering(take func(in *sip.Incoming)) *colleague {
+	r.t.Helper()
+	x := &colleague{calls: make(chan *sip.Call, 1)}
+	if take == nil {
+		take = func(in *sip.Incoming) {
+			_ = in.Progress(180, "Ringing")
+			time.Sleep(300 * time.Millisecond)
+			c, err := in.Answer(context.Background(), func(sound, _ []int16) {
+				x.mu.Lock()
+				defer x.mu.Unlock()
+				x.heard = append(x.heard, sound...)
+			})
+			if err == nil {
+				x.calls <- c
+			}
+		}
+	}
+	var err error
+	x.engine, err = sip.New(r.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), OnCall: func(in *sip.Incoming) { go take(in) }})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = x.engine.Close() })
+	r.trunk = &sip.Trunk{Host: x.engine.Address().String(), Transport: "udp"}
+	return x
+}
+
+func (x *colleague) sound() []int16 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return append([]int16(nil), x.heard...)
+}
+
+// transfers is a rig whose agent transfers who says yes.
+func transfers(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t, &agent.Agent{
+		Name: "Robin", Greeting: "Hi.", Record: true, AskCallers: true, Result: []agent.Result{{Name: "desk", Type: "boolean", Question: "Desk?"}},
+		Transfer: &agent.Transfer{Number: desk, Phrases: []string{"yes"}, Message: "Wait."},
+	})
+	r.trunked("127.0.0.1:1", theAgent)
+	return r
+}
+
+// legs are the transfers of a call.
+func (r *rig) legs(conversation string) []calls.Transfer {
+	r.t.Helper()
+	all, err := r.store.Incoming().Transfers(r.t.Context(), r.company, conversation)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return all
+}
+
+func TestACallIsTransferredToANumber(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"caller", "agent"} {
+		t.Run(by+" hangs up", func(t *testing.T) {
+			t.Parallel()
+			r := transfers(t)
+			there := r.answering(nil)
+			c, heard, err := r.ring(caller(t), lineNumber, "34600110077")
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			c.SendDigits("1")
+			var far *sip.Call
+			select {
+			case far = <-there.calls:
+			case <-time.After(10 * time.Second):
+				t.Fatal("nobody was called")
+			}
+			if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 2 || err != nil {
+				t.Errorf("%d calls count for the line, %v", n, err)
+			}
+			const mine, theirs = "This is what the caller has to say.", "And this is what the desk responds."
+			sound(t, "both sides hear each other", 0.9, func() float64 {
+				_, _ = c.Write(noise(mine)), far.Write(noise(theirs))
+				time.Sleep(2300 * time.Millisecond)
+				return min(within(there.sound(), noise(mine)), within(heard(), noise(theirs)))
+			})
+			c.SendDigits("5")
+			select {
+			case d := <-far.Digits():
+				if d != '5' {
+					t.Errorf("the key %c", d)
+				}
+			case <-time.After(2 * time.Second):
+				t.Error("no key came")
+			}
+			one, other := c, far
+			if by == "agent" {
+				one, other = far, c
+			}
+			one.HangUp(t.Context())
+			select {
+			case <-other.Done():
+			case <-time.After(3 * time.Second):
+				t.Error("the other side was not hung up")
+			}
+			rec := r.ended()
+			if rec.State != carillon.StateCompleted || rec.EndedBy != by {
+				t.Errorf("%+v", rec)
+			}
+			legs := r.legs(rec.ConversationID)
+			if len(legs) != 1 || legs[0].Number != desk || legs[0].State != carillon.StateCompleted || legs[0].AnsweredAt.IsZero() || legs[0].EndedAt.IsZero() {
+				t.Errorf("%+v", legs)
+			}
+			turns := r.turns(&diary{conversation: rec.ConversationID})
+			if len(turns) < 3 || turns[1] != "visitor 1 Yes" || turns[2] != "agent  Wait." {
+				t.Errorf("%q", turns)
+			}
+			if pcm := r.recording(&diary{recorded: rec.Recording}); within(pcm, noise(theirs)) < 0.5 {
+				t.Error("the recording ends with the transfer")
+			}
+			if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 0 || err != nil {
+				t.Errorf("%d calls count for the line, %v", n, err)
+			}
+		})
+	}
+}
+
+func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		take func(in *sip.Incoming)
+		set  func(r *rig)
+		want carillon.State // "": nobody was called
+	}{
+		"busy":       {func(in *sip.Incoming) { in.Refuse(486, "Busy Here") }, func(*rig) {}, carillon.StateBusy},
+		"no answer":  {func(in *sip.Incoming) { _ = in.Progress(180, "Ringing") }, func(r *rig) { r.lines[0].RingTimeout = 500 * time.Millisecond }, carillon.StateNoAnswer},
+		"full":       {nil, func(r *rig) { r.lines[0].MaxConcurrent = 1 }, ""},
+		"own number": {nil, func(r *rig) { r.agent.Transfer.Number = "34600110077" }, ""},
+		"own line":   {nil, func(r *rig) { r.agent.Transfer.Number = lineNumber }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := transfers(t)
+			r.answering(x.take)
+			x.set(r)
+			c, _, err := r.ring(caller(t), lineNumber, "34600110077")
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			c.SendDigits("1")
+			const sorry = "agent  I am sorry, nobody can take your call there now. What else can I do for you?"
+			var id string
+			if err := r.store.Row(t.Context(), []any{&id}, "SELECT conversation_id FROM incoming_call"); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(20 * time.Second); !slices.Contains(r.turns(&diary{conversation: id}), sorry); time.Sleep(50 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("nothing was said of it")
+				}
+			}
+			c.HangUp(t.Context())
+			rec := r.ended()
+			legs := r.legs(rec.ConversationID)
+			if x.want == "" && len(legs) != 0 || x.want != "" && (len(legs) != 1 || legs[0].State != x.want || legs[0].EndedAt.IsZero()) || rec.EndedBy != "caller" {
+				t.Errorf("%+v, %+v", legs, rec)
+			}
+		})
+	}
+}
