@@ -235,7 +235,8 @@ describe("the calls of a company", () => {
     await row(p, id).getByRole("link").click();
     await p.getByText("The caller hung up").first().waitFor();
     await accessible(p, "an incoming call");
-    await p.getByRole("link", { name: "Calls" }).first().click();
+    await p.locator("a.back").click();
+    await row(p, id).waitFor();
   });
 
   it("say so when they cannot be loaded", async (t) => {

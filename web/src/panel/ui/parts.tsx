@@ -9,12 +9,12 @@ import { shared } from "./texts";
 
 /** Page is a page with its heading; title is the window's too. */
 export function Page({ title, about, actions, back, wide, children }: {
-  title: string; about?: ReactNode; actions?: ReactNode; back?: { to: string; text: string }; wide?: boolean; children: ReactNode;
+  title: string; about?: ReactNode; actions?: ReactNode; back?: { to: string; text: string; search?: Record<string, unknown> }; wide?: boolean; children: ReactNode;
 }) {
   useEffect(() => { document.title = title + " · Carillon"; }, [title]);
   return (
     <div className={wide ? "page wide" : "page"}>
-      {back && <Link to={back.to} className="back"><IconArrowLeft size={14} />{back.text}</Link>}
+      {back && <Link to={back.to} search={back.search as never} className="back"><IconArrowLeft size={14} />{back.text}</Link>}
       <div className="page-head">
         <div><h1>{title}</h1>{about && <p>{about}</p>}</div>
         {actions && <div className="page-actions">{actions}</div>}

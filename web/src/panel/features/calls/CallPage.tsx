@@ -74,7 +74,7 @@ function Shown({ call: c }: { call: Call }) {
   const [at, setAt] = useState<number | undefined>(undefined);
   const name = c.name || phone(c.number) || t.hidden;
   return (
-    <Page wide title={name} back={{ to: "/calls", text: t.title }} actions={<Actions call={c} />}
+    <Page wide title={name} back={{ to: "/calls", text: t.title, search: c.direction === "incoming" ? { direction: "incoming" } : undefined }} actions={<Actions call={c} />}
       about={
         <span className="calls-head">
           <State state={c.state} />
