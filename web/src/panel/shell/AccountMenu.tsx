@@ -18,7 +18,7 @@ export function AccountMenu({ shortcuts }: { shortcuts: () => void }) {
   const name = me.account.name || me.account.email;
   const [opened, { toggle, close }] = useDisclosure(false);
   return (
-    <Popover opened={opened} onChange={(o) => { if (!o) close(); }} width={264} position="top-start" offset={6} withinPortal={false} trapFocus returnFocus>
+    <Popover opened={opened} onChange={(o) => { if (!o) close(); }} width={264} position="right-end" middlewares={{ flip: { fallbackPlacements: ["top-start"] }, shift: true }} offset={6} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
         <button type="button" className="switch" onClick={toggle}>
           <span className="mark quiet" aria-hidden="true">{initials(name)}</span>
