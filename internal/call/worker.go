@@ -174,7 +174,7 @@ func (c *worker) read(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	a.out = dial.Call{
-		ID: n.ID, Number: a.Number, Attempt: a.Attempt, AgentID: req.AgentID, Contact: req.Contacts[a.key.N()].Fields(),
+		ID: n.ID, Number: a.Number, Attempt: a.Attempt, AgentID: req.AgentID, Contact: req.Contacts[a.key.N()].Fields(), Event: req.Event,
 	}
 	return nil
 }

@@ -99,12 +99,12 @@ func (s *Runner) triggered(ctx context.Context, companyID string, by func(t *flo
 
 // Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
 // for. It reports whether there is such a flow, and it began.
-func (s *Runner) Begin(ctx context.Context, companyID, id string, b *chats.Bound) (bool, error) {
+func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
 	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
 	if err != nil || f == nil {
 		return false, err
 	}
-	return s.begin(ctx, companyID, id, f, "event", b)
+	return s.begin(ctx, companyID, id, f, "event", &b)
 }
 
 // opened begins the flow that starts with a conversation in its widget.

@@ -214,6 +214,12 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if p.call.Event != "" {
+		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.ID, Values: p.call.Contact}
+		if _, err := p.o.Conversations.Runner.Begin(ctx, p.line.CompanyID, c.ID, b); err != nil { // the agent talks instead
+			p.o.Log.WarnContext(ctx, "begin the flow of a call", "company", p.line.CompanyID, "call", p.call.ID, "event", p.call.Event, "error", err)
+		}
+	}
 	return c.ID, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
+	"carillon/internal/flow"
 	"carillon/internal/provider"
 	"carillon/internal/realtime"
 	"carillon/internal/sandbox"
@@ -47,6 +48,7 @@ type rig struct {
 	engine    *sip.Engine
 	trunk     *sip.Trunk // nil: the sandbox's phone
 	lines     []*carillon.Sender
+	flows     []*flow.Flow
 	suspended bool
 	incoming  *call.Incoming
 	absent    bool // the agent is not there, or another company's
@@ -67,6 +69,9 @@ func (r *rig) TalkingAgent(_ context.Context, companyID, _ string) (*agent.Agent
 	}
 	return r.agent, "Acme", nil
 }
+
+// Flows implements conversation.Flows.
+func (r *rig) Flows(context.Context, string) ([]*flow.Flow, error) { return r.flows, nil }
 
 // Speak implements voice.Speaker.
 func (r *rig) Speak(_ context.Context, u voice.Utterance, emit func([]int16) error) error {
@@ -124,7 +129,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	}
 	hub := realtime.NewHub(s, log, nil)
 	s.OnEvents(hub.Publish)
-	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log})
+	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs()})
 	voices := voice.NewSessions(voice.Options{
 		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
 		Detector: voice.NewDetector, Log: log, Most: 1, // does not count calls
@@ -275,6 +280,36 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 	c, err := r.store.Chats().Find(t.Context(), r.company, d.conversation)
 	if err != nil || c.State != chats.Resolved || c.Channel != telephone.Channel {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, robin())
+	r.flows = []*flow.Flow{{ID: carillon.NewID(time.Now()), Name: "delivery", Trigger: flow.Trigger{Event: "shipped"}, Steps: []flow.Step{
+		{Say: "Hello {{first_name}}, did your parcel come?"}, {Ask: "came", Choices: []string{"Yes", "No"}},
+		{If: "came == 'Yes'", Then: []flow.Step{{Say: "Enjoy it."}, {End: true}}},
+	}}}
+	x := r.call("0018", 1)
+	x.Event = "shipped"
+	d := &diary{}
+	if e := r.Place(t.Context(), r.line(), x, d); e.State != carillon.StateCompleted {
+		t.Errorf("%+v", e)
+	}
+	want := []string{
+		"agent  This is an automated call from Acme. This call is recorded.", "agent  Hello Ana, did your parcel come?", "visitor 1 Yes", "agent  Enjoy it.",
+	}
+	if turns := r.turns(d); !slices.Equal(turns, want) {
+		t.Errorf("turns %q", turns)
+	}
+	run, err := r.store.Runs().OfConversation(t.Context(), r.company, d.conversation, 10)
+	if err != nil || len(run) != 1 || run[0].State != string(flow.Completed) || run[0].Variables["came"] != "Yes" || run[0].NotificationID != "call" {
+		t.Errorf("%+v, %v", run, err)
+	}
+	sound(t, "the flow is heard", 0.9, func() float64 { return r.heard("0018", "Hello Ana, did your parcel come?") })
+	x.Event = "unknown"
+	if e := r.Place(t.Context(), r.line(), x, d); len(e.Result) != 1 {
+		t.Errorf("with an event of no flow %+v", e)
 	}
 }
 

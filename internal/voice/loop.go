@@ -413,9 +413,18 @@ func (l *loop) greet() {
 	}
 	c := l.conversation
 	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || time.Since(c.LastAt) < brokenOff) {
-		l.lookUp()
-		if l.conversation.State == chats.Automated && l.conversation.ReplySeq > 0 {
+		switch {
+		case c.State != chats.Automated || c.ReplySeq == 0:
+			l.lookUp()
+		case l.x.start.Opening == "":
+			l.lookUp()
 			l.respond()
+		default: // a flow begins with the call: its first words follow what every call says
+			l.announce(l.x.start.Opening, nil, false)
+			l.store(func(context.Context) error {
+				l.later(func(l *loop) { l.respond() })
+				return nil
+			})
 		}
 		return
 	}

@@ -16,6 +16,7 @@ type Call struct {
 	Attempt int // from 1
 	AgentID string
 	Contact map[string]string // the contact's fields, for the agent
+	Event   string            // the name_event of the notification; "": none
 }
 
 // Progress receives what happens while a call is placed: in this order, each at most once, from the goroutine of Place.
