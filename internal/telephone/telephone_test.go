@@ -51,8 +51,9 @@ type rig struct {
 	flows     []*flow.Flow
 	suspended bool
 	incoming  *call.Incoming
-	absent    bool // the agent is not there, or another company's
-	placed    int  // of a node, which has three at most
+	ears      voice.Transcriber // of transcriber vosk
+	absent    bool              // the agent is not there, or another company's
+	placed    int               // of a node, which has three at most
 }
 
 // ID and Holds implement call.Node.
@@ -85,6 +86,18 @@ func (r *rig) Reply(ctx context.Context, q *agent.Request, emit func(agent.Actio
 		return ctx.Err()
 	}
 	return agent.Builtin{}.Reply(ctx, q, emit)
+}
+
+// Listen implements voice.Transcriber.
+func (r *rig) Listen(ctx context.Context, h voice.Hearing) (voice.Recognizer, error) {
+	return r.ears.Listen(ctx, h)
+}
+
+func (r *rig) detector(rate int) voice.Detector {
+	if r.ears != nil {
+		return loudness{}
+	}
+	return voice.NewDetector(rate)
 }
 
 // stalled is a speaker that says nothing.
@@ -132,7 +145,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs()})
 	voices := voice.NewSessions(voice.Options{
 		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
-		Detector: voice.NewDetector, Log: log, Most: 1, // does not count calls
+		Transcribers: map[string]voice.Transcriber{"vosk": r}, Detector: r.detector, Log: log, Most: 1, // does not count calls
 	})
 	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, nil, log); err != nil {
 		t.Fatal(err)
