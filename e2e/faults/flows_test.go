@@ -1,0 +1,265 @@
+package faults
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/provider"
+	"carillon/internal/store"
+	"carillon/internal/store/runs"
+	"carillon/internal/store/storetest"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+const flowsProvision = `companies:
+  - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03
+    name: Flows
+    limits: {daily_recipients: 0, daily_bytes: 0, sends_per_minute: 0}
+    agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13, name: Robin, language: en}]
+    senders:
+      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_recipient_interval: 0, settings: {base_url: %q,
+         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token,
+         agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13}}
+    templates:
+      - {sender: main, name: plain, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]}}
+    flows:
+      - name: every step
+        trigger: {keywords: [begin]}
+        steps:
+          - {say: "First?"}
+          - {ask: first, choices: ["yes", "no"]}
+          - {set: {order: "{{number}}-1"}}
+          - {http: {method: POST, url: "%s/{{order}}", status: status}}
+          - {send_template: {name: plain, language: en, variables: {body_text_0: "{{order}}"}}}
+          - {wait: 2s}
+          - {if: "first == 'yes'", then: [{say: "Second?"}, {ask: second, choices: ["yes", "no"]}], else: [{end: true}]}
+          - {http: {url: "%s/state", save: {state: state}}}
+          - {say: "The state is {{state}}."}
+          - {end: true}
+`
+
+// flowSite is nodes, the channel and a shop, with people who write.
+type flowSite struct {
+	t     *testing.T
+	nodes []*node
+	graph *graphtest.Server
+
+	open   func() *store.Store // once the nodes have stopped
+	mu     sync.Mutex
+	posted map[string]int // by the path: how often the shop was asked to do something
+}
+
+func (s *flowSite) shop(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		s.mu.Lock()
+		s.posted[r.URL.Path]++
+		s.mu.Unlock()
+		time.Sleep(20 * time.Millisecond)
+	}
+	_, _ = io.WriteString(w, `{"state": "sent"}`)
+}
+
+// deliver has the channel report a message until a node takes it.
+func (s *flowSite) deliver(body []byte) {
+	for i := 0; s.t.Context().Err() == nil; i++ {
+		n := s.nodes[i%len(s.nodes)]
+		if status, err := s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body); err == nil && status == http.StatusOK {
+			return
+		}
+		time.Sleep(30 * time.Millisecond)
+	}
+}
+
+// got are the texts of the replies that the channel accepted for a number.
+func (s *flowSite) got(number string) (all []string) {
+	for ref, posts := range s.graph.All() {
+		for _, p := range posts {
+			if p.Accepted && p.To == number && strings.HasPrefix(ref, "reply.") {
+				all = append(all, string(p.Body))
+			}
+		}
+	}
+	return all
+}
+
+// person writes, and takes the first choice whatever they get, until the conversation is over for them: a question may have been lost with its node.
+func (s *flowSite) person(i int, over <-chan struct{}) {
+	number := fmt.Sprintf("346005%05d", i)
+	write := func(n int, text string) {
+		s.deliver(s.graph.InboundBody("Ana", graphtest.Text(number, fmt.Sprintf("wamid.%d.%d", i, n), text, time.Now())))
+	}
+	write(0, "begin")
+	for n := 1; ; n++ {
+		select {
+		case <-over:
+			return
+		case <-time.After(1500 * time.Millisecond):
+		}
+		if slices.ContainsFunc(s.got(number), func(text string) bool { return strings.Contains(text, "The state is") }) {
+			return
+		}
+		write(n, "1") // the first choice, and nothing to the agent
+	}
+}
+
+// Nodes die at any moment while people walk through a flow of every kind of step: each goes on where it was, and what it did outside was
+// done once or is recorded as unknown.
+func TestFlowsGoOnOverKills(t *testing.T) {
+	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := newFlowSite(t, engine, nodes)
+			const people = 30
+			over := make(chan struct{})
+			var all sync.WaitGroup
+			for i := range people {
+				all.Go(func() { s.person(i, over) })
+			}
+			d := newDice(t, "flows "+engine)
+			for kills := 0; kills < 8; kills++ {
+				time.Sleep(time.Duration(400+d.IntN(1200)) * time.Millisecond)
+				n := s.nodes[d.IntN(nodes)]
+				n.kill()
+				n.start()
+			}
+			done := func() bool {
+				finished := 0
+				for i := range people {
+					for _, text := range s.got(fmt.Sprintf("346005%05d", i)) {
+						if strings.Contains(text, "The state is") {
+							finished++
+							break
+						}
+					}
+				}
+				return finished >= people-2 // the last words of some may have died with their node
+			}
+			await(t.Context(), 3*time.Minute, done)
+			time.Sleep(5 * time.Second)
+			close(over)
+			all.Wait()
+			for _, n := range s.nodes {
+				n.stop(30 * time.Second)
+			}
+			s.judge(people)
+		})
+	}
+}
+
+func newFlowSite(t *testing.T, engine string, nodes int) *flowSite {
+	t.Helper()
+	s := &flowSite{t: t, posted: map[string]int{}}
+	shop := httptest.NewServer(http.HandlerFunc(s.shop))
+	t.Cleanup(shop.Close)
+	var err error
+	if s.graph, err = graphtest.New(graphtest.Options{PhoneNumberID: "1000001", Templates: []carillon.Template{{
+		Name: "plain", Language: "en", Category: "UTILITY", Components: []carillon.Component{{Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}}}},
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.graph.Close() })
+	dir := t.TempDir()
+	provision := filepath.Join(dir, "provision.yaml")
+	if err := os.WriteFile(provision, fmt.Appendf(nil, flowsProvision, s.graph.URL(), shop.URL, shop.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key := storetest.MasterKey(t)
+	flags := []string{"--provision=" + provision, "--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8", "--master-key-file=" + key}
+	o := store.Options{Dir: filepath.Join(dir, "0")}
+	text, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(o.MasterKey[:], text)
+	if engine == "postgres" {
+		o.DatabaseURL = storetest.Postgres(t)
+		flags = append(flags, "--database-url="+o.DatabaseURL)
+	}
+	for i := range nodes {
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		n := newNode(t, folder, flags...)
+		n.start()
+		s.nodes = append(s.nodes, n)
+	}
+	s.open = func() *store.Store {
+		x, err := store.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	return s
+}
+
+// judge holds what is stored to what happened outside.
+func (s *flowSite) judge(people int) {
+	t := s.t
+	x := s.open()
+	defer func() { _ = x.Close() }()
+	all, err := x.Runs().List(t.Context(), "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03", "", nil, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]*runs.Run{} // by number; a person who wrote "begin" once has one
+	unknown := 0
+	for _, r := range all {
+		number := r.Variables["number"]
+		if first[number] != nil {
+			t.Errorf("%s has two runs", number)
+		}
+		first[number] = r
+		if r.State != "completed" || r.Error != "" {
+			t.Errorf("the run of %s is %s at %s: %s", number, r.State, r.Path, r.Error)
+		}
+		posts := s.posted["/"+number+"-1"]
+		switch status := r.Variables["status"]; {
+		case posts > 1, status == "200" && posts != 1, status != "200" && status != "unknown" && status != "failed":
+			t.Errorf("the shop was asked %d times for %s, whose status is %q", posts, number, status)
+		case status != "200":
+			unknown++
+		}
+	}
+	if len(first) != people {
+		t.Errorf("%d of %d people have a run", len(first), people)
+	}
+	sent, replies := map[string]map[string]bool{}, map[string]int{}
+	for ref, posts := range s.graph.All() {
+		for _, p := range posts {
+			if r, err := provider.ParseReplyRef(ref); err == nil {
+				if p.Accepted {
+					replies[fmt.Sprint(r.ConversationID, " ", r.Seq)]++
+				}
+				continue
+			}
+			if sent[p.To] == nil {
+				sent[p.To] = map[string]bool{}
+			}
+			id, _, _ := strings.Cut(ref, ".")
+			sent[p.To][id] = true
+		}
+	}
+	for key, n := range replies {
+		if n > 1 {
+			t.Errorf("the reply %s was sent %d times", key, n)
+		}
+	}
+	for number, ids := range sent {
+		if len(ids) != 1 {
+			t.Errorf("%s got %d notifications", number, len(ids))
+		}
+	}
+	t.Logf("%d runs, %d requests of unknown outcome, %d replies, %d templates", len(first), unknown, len(replies), len(sent))
+}
