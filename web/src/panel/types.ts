@@ -18,7 +18,7 @@ export interface User { id: string; email: string; name: string; role: Role; las
 export interface Agent {
   id?: string; name: string; language: string; engine: "builtin" | "openai" | "elevenlabs"; greeting: string; persona?: string; knowledge: string[]; tools: string[];
   openai?: { base_url: string; model: string; api_key?: string; temperature?: number }; elevenlabs?: { agent_id: string; api_key?: string; base_url?: string };
-  voice?: Voice; client_tools?: ClientTool[]; record: boolean; voicemail?: string; result: Result[]; warning?: string;
+  voice?: Voice; client_tools?: ClientTool[]; record: boolean; voicemail?: string; result: Result[]; ask_callers?: boolean; transfer?: { number: string; phrases?: string[]; message?: string }; warning?: string;
 }
 /** Result is something that a call is to find out. */
 export interface Result { name: string; type: "text" | "number" | "boolean" | "choice"; choices?: string[]; question?: string }

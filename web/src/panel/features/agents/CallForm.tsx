@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Select, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Select, Switch, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
 import type { Agent, Result } from "../../types";
@@ -18,6 +18,14 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
   return (
     <Card title={t.title}>
       <div className="form">
+        <TextInput label={t.transfer} description={t.transferHelp} inputMode="numeric" spellCheck={false} value={a.transfer?.number ?? ""} error={error("transfer.number")}
+          onChange={(e) => set({ transfer: e.currentTarget.value ? { ...a.transfer, number: e.currentTarget.value } : undefined })} />
+        {a.transfer && <>
+          <TagsInput label={t.transferPhrases} description={t.transferPhrasesHelp} maxTags={20} value={a.transfer.phrases ?? []} acceptValueOnBlur error={error("transfer.phrases")}
+            onChange={(phrases) => a.transfer && set({ transfer: { ...a.transfer, phrases: phrases.length ? phrases : undefined } })} />
+          <TextInput label={t.transferMessage} description={t.transferMessageHelp} value={a.transfer.message ?? ""} error={error("transfer.message")}
+            onChange={(e) => a.transfer && set({ transfer: { ...a.transfer, message: e.currentTarget.value || undefined } })} />
+        </>}
         <Textarea label={t.voicemail} description={t.voicemailHelp} autosize minRows={2} value={a.voicemail ?? ""} onChange={(e) => set({ voicemail: e.currentTarget.value || undefined })} error={error("voicemail")} />
         <div>
           <div className="field-label">{t.result}</div>
@@ -26,6 +34,7 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
         {a.result.map((r, i) => (
           <Field key={i} n={i + 1} field={r} at={"result." + i} error={error} up={i > 0 ? () => up(i) : undefined} change={(more) => keep(a.result.map((x, n) => (n === i ? { ...x, ...more } : x)))} remove={() => keep(a.result.filter((_, n) => n !== i))} />
         ))}
+        {a.result.some((r) => r.question) && <Switch label={t.askCallers} description={t.askCallersHelp} checked={a.ask_callers ?? false} onChange={(e) => set({ ask_callers: e.currentTarget.checked || undefined })} />}
         <div><Button variant="default" leftSection={<IconPlus size={15} />} disabled={a.result.length >= most} onClick={() => keep([...a.result, { name: "", type: "text" }])}>{t.add}</Button></div>
       </div>
     </Card>
