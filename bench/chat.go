@@ -164,11 +164,13 @@ func (c *chatClient) post(path, body, field string) string {
 // person is a visitor with an open conversation.
 type person struct{ token string }
 
-func (c *chatClient) visitors(n int) []person {
+func (c *chatClient) visitors(n int) []person { return c.visitorsOf(chatWidget, n) }
+
+func (c *chatClient) visitorsOf(widget string, n int) []person {
 	all := make([]person, n)
 	for i := range all {
 		all[i].token = c.post("/functions/v1/chat/session",
-			fmt.Sprintf(`{"widget_id":%q,"customer_id":"aaaaaaaa-aaaa-4aaa-8aaa-%012d"}`, chatWidget, i), "token")
+			fmt.Sprintf(`{"widget_id":%q,"customer_id":"aaaaaaaa-aaaa-4aaa-8aaa-%012d"}`, widget, i), "token")
 	}
 	return all
 }
