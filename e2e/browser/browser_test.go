@@ -40,7 +40,7 @@ func TestPagesInABrowser(t *testing.T) {
 	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
 	empty, printed := start(t, nil)
 	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
-	ctx, cancel := context.WithTimeout(t.Context(), 11*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 13*time.Minute)
 	defer cancel()
 	files, err := filepath.Glob("../../web/e2e/" + cmp.Or(os.Getenv("PAGES"), "*") + ".test.mjs") // PAGES=voice runs one of them
 	if err != nil || len(files) == 0 {

@@ -43,7 +43,7 @@ createRoot(document.getElementById("root")!).render(
     <FollowTheme />
     <QueryClientProvider client={queries}>
       <ModalsProvider>
-        <Notifications position="bottom-right" limit={4} containerWidth={360} />
+        <Notifications position="bottom-right" limit={4} containerWidth={360} zIndex={250} /> {/* above dialogs, below menus: an open menu is what is being used */}
         <RouterProvider router={router} />
       </ModalsProvider>
     </QueryClientProvider>
