@@ -34,8 +34,7 @@ func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (destination st
 		return "", errors.Join(ErrUnreachable, err)
 	}
 	for _, a := range all { // one bad address denies the trunk: which one is called cannot be foreseen
-		inside := func(p netip.Prefix) bool { return p.Contains(a.Addr().Unmap()) }
-		if !egress.Public(a.Addr()) && !slices.ContainsFunc(allowed, inside) {
+		if !admits(a.Addr(), allowed) {
 			return "", ErrDenied
 		}
 	}
@@ -43,6 +42,21 @@ func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (destination st
 		return "", nil
 	}
 	return all[0].String(), nil
+}
+
+// admits reports whether a trunk with Trunk.Public may be at an address.
+func admits(a netip.Addr, allowed []netip.Prefix) bool {
+	return egress.Public(a) || slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
+}
+
+// soundAt is where a call's sound is sent; invalid: to where the far side's comes from, once it does. A trunk with Trunk.Public sends
+// none to an address at which it may not be.
+func (d *dialog) soundAt(far *description) netip.AddrPort {
+	to := far.remote()
+	if d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
+		return netip.AddrPort{}
+	}
+	return to
 }
 
 // lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers that its domain names (RFC 3263).

@@ -2,6 +2,7 @@ package sip
 
 import (
 	"errors"
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -64,4 +65,44 @@ func TestARedirectedCallStaysWithItsTrunk(t *testing.T) {
 		t.Error(err)
 	}
 	s.done()
+}
+
+// Neither does a proxy that such a trunk names get what is said within a call.
+func TestACallOfAMemberStaysWithItsTrunk(t *testing.T) {
+	t.Parallel()
+	inside, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	s := callee(t, nil, recv("INVITE"), reply("200 OK", true, "Record-Route: <sip:"+inside.LocalAddr().String()+";lr>"), recv("ACK"), recv("BYE"), reply("200 OK", false))
+	e := engine(t, Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	trunk := s.trunk()
+	trunk.Public = true
+	c, err := dial(t, e, Dial{Trunk: trunk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.HangUp(t.Context())
+	s.done()
+	if err := inside.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := inside.ReadFrom(make([]byte, 1500)); err == nil {
+		t.Errorf("%d bytes arrived elsewhere", n)
+	}
+}
+
+func TestSoundOfAMembersCallStaysOutside(t *testing.T) {
+	t.Parallel()
+	e := &Engine{o: Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}}
+	for address, good := range map[string]bool{"9.9.9.9": true, "10.1.2.3": true, "10.2.2.3": false, "127.0.0.1": false, "169.254.169.254": false, "::ffff:10.2.2.3": false} {
+		far := &description{address: netip.MustParseAddr(address), port: 4000}
+		if to := (&dialog{e: e, confined: true}).soundAt(far); to.IsValid() != good {
+			t.Errorf("sound to %s goes to %s", address, to)
+		}
+		if to := (&dialog{e: e}).soundAt(far); to != far.remote() {
+			t.Errorf("sound to %s of an operator's trunk goes to %s", address, to)
+		}
+	}
 }

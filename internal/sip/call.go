@@ -297,8 +297,8 @@ func (c *Call) follow(far *description) {
 		_ = c.Rekey(far.keys[0].key) // its length was checked
 	}
 	c.Hold(far.held())
-	if !far.address.IsUnspecified() {
-		c.Redirect(far.remote())
+	if to := c.dialog.soundAt(far); to.IsValid() && !far.address.IsUnspecified() {
+		c.Redirect(to)
 	}
 }
 

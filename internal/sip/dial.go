@@ -155,7 +155,7 @@ func (e *Engine) newDialing(d Dial) (*dialing, error) {
 	}
 	x.dialog = &dialog{
 		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: d.To, Host: domain}, Params: sip.NewParams()},
-		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk,
+		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk, confined: d.Trunk.Public,
 	}
 	return x, nil
 }
@@ -279,7 +279,7 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 	case code < 300:
 		c, err = x.answer(ctx, res)
 		return c, false, err
-	case code < 400 && x.redirects < maxRedirects && res.Contact() != nil:
+	case code < 400 && x.redirects < maxRedirects && res.Contact() != nil && x.mayFollow():
 		x.redirects++
 		x.dialog.target = *res.Contact().Address.Clone()
 		return nil, true, x.send(ctx)
@@ -298,6 +298,10 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 		return nil, false, &Refused{code, short(res.Reason)}
 	}
 }
+
+// mayFollow reports whether a redirection is followed. A trunk with Trunk.Public keeps its address; over TLS, where the name decides which
+// that is, it would not.
+func (x *dialing) mayFollow() bool { return !x.dialog.confined || x.dialog.destination != "" }
 
 // early takes a provisional response: it rings, and sound may come.
 func (x *dialing) early(res *sip.Response) {
@@ -321,7 +325,7 @@ func (x *dialing) sound(far *description) error {
 	if far.secure != x.own.secure {
 		return ErrSound
 	}
-	o := rtp.Options{Conn: x.conn, Remote: far.remote(), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame}
+	o := rtp.Options{Conn: x.conn, Remote: x.dialog.soundAt(far), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame}
 	if far.secure {
 		o.Keys = &rtp.Keys{Local: x.own.keys[0].key, Remote: far.keys[0].key}
 	}
@@ -365,7 +369,7 @@ func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
 		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
-		trunk: x.dialog.trunk, password: x.dialog.passwords(),
+		trunk: x.dialog.trunk, confined: x.dialog.confined, password: x.dialog.passwords(),
 	}
 	if to := res.To(); to != nil {
 		d.remote = sip.HeaderClone(to).(*sip.ToHeader)

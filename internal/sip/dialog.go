@@ -22,6 +22,7 @@ type dialog struct {
 	contact     sip.ContactHeader
 	transport   string
 	destination string // where the far side's packets come from; "": what the target says
+	confined    bool   // a trunk with Trunk.Public: no request leaves its destination, whatever its messages name
 
 	invited uint32 // the number of the INVITE
 	trunk   *Trunk // whose password requests may need; nil: they need none
@@ -105,7 +106,7 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	if d.transport == "UDP" { // from the port that we name: a trunk may know us by it, and a NAT lets responses in there
 		d.e.udp.Copy(&r.Laddr)
 	}
-	if d.destination != "" && len(d.routes) == 0 {
+	if d.destination != "" && (d.confined || len(d.routes) == 0) {
 		r.SetDestination(d.destination)
 	}
 	return r

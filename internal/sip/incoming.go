@@ -19,6 +19,7 @@ type Incoming struct {
 	Name     string
 	Source   string // where it came from
 	CallID   string
+	Confined bool // its trunk has Trunk.Public: set it before Answer
 
 	e       *Engine
 	request *sip.Request
@@ -121,7 +122,8 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		return nil, ErrSound
 	}
 	own := in.far.answer(propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
-	o := rtp.Options{Conn: conn, Remote: in.far.remote(), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame}
+	d := in.dialog(host.String())
+	o := rtp.Options{Conn: conn, Remote: d.soundAt(in.far), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame}
 	if in.far.secure {
 		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: in.far.keys[0].key}
 	}
@@ -131,7 +133,6 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		in.Refuse(sip.StatusNotAcceptableHere, "Not Acceptable Here")
 		return nil, err
 	}
-	d := in.dialog(host.String())
 	res := in.response(sip.StatusOK, okReason, []byte(own.String()))
 	res.AppendHeader(sip.NewHeader("Content-Type", contentSDP))
 	res.AppendHeader(d.contact.Clone())
@@ -184,6 +185,7 @@ func (in *Incoming) dialog(host string) *dialog {
 	return &dialog{
 		e: in.e, callID: in.CallID, local: local, remote: remote, target: *r.Contact().Address.Clone(), routes: routesOf(r, false),
 		contact: sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: in.To, Host: host, Port: int(port)}}, transport: r.Transport(), destination: r.Source(),
+		confined: in.Confined,
 	}
 }
 

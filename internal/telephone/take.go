@@ -109,6 +109,7 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	case err != nil:
 		return nil, err
 	}
+	in.Confined = trunk.Public
 	number := numberOf(in.From)
 	entry, err := t.o.Incoming.Take(ctx, t.taken.ctx, line, trunk.Agent, number)
 	switch {
