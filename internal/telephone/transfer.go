@@ -82,10 +82,8 @@ func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.C
 	go func() {
 		defer close(ringing)
 		ring(ctx, c)
-		select {
-		case <-c.Done(): // the person hung up: nobody is to be called any more
+		if c.Cause().By != "" { // the person hung up: nobody is to be called any more
 			cancel()
-		default:
 		}
 	}()
 	far, err := p.o.Engine.Dial(ctx, sip.Dial{

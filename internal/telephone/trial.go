@@ -120,27 +120,29 @@ func trialTalked(ctx context.Context, c *sip.Call, pcm []int16, show func(TrialS
 	}
 	e.Talked = time.Since(answered)
 	_, e.Packets = c.Lost()
-	select {
-	case <-c.Done():
-		why := c.Cause()
-		e.Detail = why.Text
-		if why.By == sip.Them {
-			show(TrialStep{Text: "BYE"})
-		}
-	default:
+	switch why := c.Cause(); why.By { // its sound ends before Done is closed
+	case "":
 		show(TrialStep{Ours: true, Text: "BYE"})
 		c.HangUp(context.WithoutCancel(ctx))
+	case sip.Them:
+		show(TrialStep{Text: "BYE"})
+		fallthrough
+	default:
+		e.Detail = why.Text
 	}
 	switch {
 	case ctx.Err() != nil:
 		e.Problem = TrialCanceled
+	case e.Talked < length && (e.Packets > 0 || e.Talked < soundWithin):
+		e.Problem = TrialCut
 	case e.Packets == 0:
 		e.Problem = TrialSilent
-	case e.Talked < length:
-		e.Problem = TrialCut
 	}
 	return e
 }
+
+// soundWithin is how long a call lasts before it can be said that no sound comes.
+const soundWithin = time.Second
 
 // audible is more than the noise of a line.
 const audible = 100.0
