@@ -449,7 +449,11 @@ func fillGreeting(text string, x *Session) string {
 	return Fill(text, values)
 }
 
-// Fill puts values into a text's places, such as {{name}}; a place without one is left out.
+// spokenMost is how many characters a value has when it is said: a person's name, say.
+const spokenMost = 200
+
+// Fill puts values into a text's places, such as {{name}}; a place without one is left out. Of a value that nobody would listen to the
+// beginning is said: all of it would be too long for what speaks, and nothing would be heard.
 func Fill(text string, values map[string]string) string {
 	var b strings.Builder
 	for {
@@ -459,7 +463,7 @@ func Fill(text string, values map[string]string) string {
 			b.WriteString(text)
 			return strings.TrimSpace(b.String())
 		}
-		value := values[strings.TrimSpace(name)]
+		value := beginning(values[strings.TrimSpace(name)], spokenMost)
 		if value == "" {
 			before = strings.TrimRight(before, " ")
 		}
@@ -467,6 +471,18 @@ func Fill(text string, values map[string]string) string {
 		b.WriteString(value)
 		text = after
 	}
+}
+
+// beginning is a text, or so many characters of it.
+func beginning(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i]
+		}
+		n++
+	}
+	return text
 }
 
 // agentName is who speaks.
