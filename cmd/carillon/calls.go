@@ -43,7 +43,19 @@ type callDetail struct {
 	Agent        string         `json:"agent_id"`
 	State        string         `json:"state"`
 	Reason       string         `json:"reason,omitempty"`
+	Direction    string         `json:"direction,omitempty"`
+	Transfers    []callTransfer `json:"transfers,omitempty"`
 	Turns        []callTurn     `json:"turns"`
+}
+
+// callTransfer is one time that a call was transferred to a number.
+type callTransfer struct {
+	Number     string `json:"number"`
+	State      string `json:"state"`
+	Cause      string `json:"cause,omitempty"`
+	DialedAt   string `json:"dialed_at"`
+	AnsweredAt string `json:"answered_at,omitempty"`
+	EndedAt    string `json:"ended_at,omitempty"`
 }
 
 // callTurn is something that was said.
@@ -93,14 +105,26 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 	if d.HasRecording {
 		rows = append(rows, []string{"recording", "carillon calls listen " + d.ID})
 	}
+	for _, t := range d.Transfers {
+		rows = append(rows, []string{"transferred", strings.TrimSpace("to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause)})
+	}
 	for _, t := range d.Turns {
 		text := t.Text
+		if t.Author == "system" {
+			text = orElse(happened[t.Text], strings.ReplaceAll(t.Text, "_", " "))
+		}
 		if t.Digits != "" {
 			text += " (key " + t.Digits + ")"
 		}
 		rows = append(rows, []string{t.Author, text})
 	}
 	return writeTable(env.Stdout, rows)
+}
+
+// happened says what happened in a call.
+var happened = map[string]string{ //nolint:gochecknoglobals // read only
+	"handoff_requested": "a person was asked for", "missed": "nobody was available", "called_off": "the talk went on without a person", "joined": "a teammate joined",
+	"released": "a teammate gave the call back", "returned": "a teammate gave the call back to the agent", "flow_began": "a flow began", "left": "the call ended",
 }
 
 type callsListen struct {
