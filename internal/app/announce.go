@@ -85,7 +85,8 @@ func (a *App) printFirstSteps(token string, none bool) {
 	}
 	if d := ready.DemoFacts; d != nil {
 		_, _ = fmt.Fprintf(to, demoSteps, ready.BaseURL, ready.DemoURL, ready.PanelURL, d.Email, d.Password, d.AccessKey,
-			ready.BaseURL, d.AccessKey, demoBody(d), reach(a.cfg.ReadyFile, ready.BaseURL, d.AccessKey))
+			ready.BaseURL, d.AccessKey, demoBody(d), reach(a.cfg.ReadyFile, ready.BaseURL, d.AccessKey),
+			ready.BaseURL, d.AccessKey, demoCall(d))
 	}
 }
 
@@ -127,9 +128,20 @@ const demoSteps = `
 
     bin/carillon notifications watch <notification_id>%s
 
+  Have the agent call the sandbox's telephone, which rings, answers and presses keys:
+
+    curl -s '%s/functions/v1/notify/voice?access_key=%s' -H 'Content-Type: application/json' -d '%s'
+
+  and look at the call in the panel, under Calls.
+
 `
 
 func demoBody(d *config.DemoFacts) string {
 	return `{"contact":{"number":"34600111222","name":"Ana"},"recipient_id":"` + d.Sender + `","name_template":"` + d.Template +
 		`","language_template":"en","notification_type":"utility","campaign_name":"first steps","components_push":{"body_text_0":"{{name}}"}}`
+}
+
+func demoCall(d *config.DemoFacts) string {
+	return `{"contact":{"number":"34600110018","first_name":"Ana"},"recipient_id":"demo-line","agent_id":"` + d.AgentID +
+		`","notification_type":"transactional","campaign_name":"first steps"}`
 }
