@@ -53,6 +53,16 @@ var repliesSetUp = `companies:
           - {ask: what, choices: [one, two, three, four], retries: 1}
           - {send_template: {name: plain, language: en, variables: {body_text_0: "{{what}}"}}}
           - {say: "done"}
+      - name: private
+        trigger: {keywords: [private]}
+        steps:
+          - {http: {url: "https://10.0.0.1/secret", status: first, save: {body: text}}}
+          - {http: {url: "https://user.test@[::1]:1/", status: second}}
+          - {http: {url: "%s/elsewhere?{{hostile}}", status: third}}
+          - {say: "{{first}} {{second}} {{third}} {{body}}"}
+      - name: echo
+        trigger: {keywords: [echo]}
+        steps: [{say: "What?"}, {ask: what}, {say: "{{what}}"}]
     templates:` + strings.ReplaceAll(channelTemplates, "sender: second", "sender: main")
 
 func startReplies(t *testing.T, engine string) *person {
@@ -63,6 +73,10 @@ func startReplies(t *testing.T, engine string) *person {
 	}
 	t.Cleanup(func() { _ = graph.Close() })
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/elsewhere" {
+			http.Redirect(w, r, "http://10.0.0.1/secret", http.StatusFound)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		if r.URL.Path != "/orders/A-7" || string(body) != `{"received": "sí"}` || r.Header.Get("Idempotency-Key") == "" {
 			t.Errorf("the shop gets %s %s", r.URL, body)
@@ -72,7 +86,7 @@ func startReplies(t *testing.T, engine string) *person {
 	t.Cleanup(shop.Close)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "provision.yaml")
-	if err := os.WriteFile(file, []byte(fmt.Sprintf(repliesSetUp, graph.URL(), shop.URL)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(fmt.Sprintf(repliesSetUp, graph.URL(), shop.URL, shop.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg := config.Config{Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute, MediaAllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
@@ -255,6 +269,54 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 	if suppressed() {
 		t.Error("the number is still suppressed")
 	}
+}
+
+func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	p := startReplies(t, "sqlite")
+	p.text("private")
+	p.expect("failed failed 302")
+}
+
+// What a recipient can fill is text, and nothing else: a value is not filled in again, and not read as anything.
+func TestHostileTextsStayTexts(t *testing.T) {
+	t.Parallel()
+	p := startReplies(t, "sqlite")
+	want := []string{}
+	for _, hostile := range []string{
+		"{{number}}", `<script>alert(1)</script>`, `"}],"x":[{"`, "'; DROP TABLE turn; --", `\\0 \\ %s %d`, "= 1 or 1 == 1", "\u202etxt.exe", strings.Repeat("x", 4000),
+	} {
+		p.text("echo")
+		want = append(want, "What?")
+		p.expect(want...)
+		p.text(hostile)
+		want = append(want, hostile)
+		p.expect(want...)
+	}
+}
+
+// Another number of the same application, or of another company, reports at this one's address: nothing of it is taken.
+func TestMessagesToOtherNumbersAreNotOurs(t *testing.T) {
+	t.Parallel()
+	p := startReplies(t, "sqlite")
+	other, err := graphtest.New(graphtest.Options{PhoneNumberID: "1000009"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	foreign, err := graphtest.New(graphtest.Options{PhoneNumberID: "1000001", AppSecret: "another-secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = foreign.Close() })
+	for g, want := range map[*graphtest.Server]int{other: http.StatusOK, foreign: http.StatusUnauthorized} {
+		body := g.InboundBody("Eve", graphtest.Text(p.number, "wamid.eve", "echo", time.Now()))
+		if status, err := g.Deliver(t.Context(), p.base+"/callbacks/whatsapp/main", body); status != want || err != nil {
+			t.Errorf("%d, not %d, %v", status, want, err)
+		}
+	}
+	p.text("echo")
+	p.expect("What?")
 }
 
 func TestManyPeopleWriteAtOnceAndEachIsAnsweredInOrder(t *testing.T) {
