@@ -32,7 +32,7 @@ func newMessaging(a *App) *messaging.Messaging {
 			return err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
-		Publisher: a.hub, Log: a.log,
+		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log,
 	})
 }
 

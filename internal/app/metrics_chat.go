@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"carillon/internal/flow"
+	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 )
 
@@ -16,6 +18,9 @@ type chatMetrics struct {
 	turns   *prometheus.CounterVec
 	replied *prometheus.HistogramVec
 	waited  prometheus.Histogram
+	ran     *prometheus.CounterVec
+	wrote   *prometheus.CounterVec
+	replies *prometheus.CounterVec
 }
 
 // ofConversations adds the metrics of conversations.
@@ -25,6 +30,9 @@ func (m *metrics) ofConversations() {
 		turns:   m.vec("carillon_chat_turns_total", "What was said in conversations, by author: visitor, agent, teammate.", "author"),
 		replied: m.histogramVec("carillon_chat_reply_seconds", "Time from what a contact said, not answered before, to the reply, by its author.", prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
 		waited:  m.histogram("carillon_chat_wait_seconds", "Time in which a contact waited for a teammate who then took the conversation.", prometheus.ExponentialBuckets(1, 2, 15)),
+		ran:     m.vec("carillon_flow_runs_total", "Runs of flows that began (ready), or ended: completed, handed_off, stopped by the contact, failed.", "state"),
+		wrote:   m.vec("carillon_inbound_messages_total", "Messages of people to senders that were taken in, by kind.", "kind"),
+		replies: m.vec("carillon_replies_total", "Replies over senders that came into a state: sending, sent, delivered, read, failed, unknown.", "state"),
 		opened:  prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
 	m.registry.MustRegister(x.opened)
@@ -33,6 +41,15 @@ func (m *metrics) ofConversations() {
 
 // Opened implements conversation.Observer.
 func (x *chatMetrics) Opened(chats.State) { x.opened.Inc() }
+
+// Ran implements conversation.Observer.
+func (x *chatMetrics) Ran(state flow.State) { x.ran.WithLabelValues(string(state)).Inc() }
+
+// Wrote implements messaging.Observer.
+func (x *chatMetrics) Wrote(kind provider.InboundKind) { x.wrote.WithLabelValues(string(kind)).Inc() }
+
+// Replied implements messaging.Observer.
+func (x *chatMetrics) Replied(state string) { x.replies.WithLabelValues(state).Inc() }
 
 // Moved implements conversation.Observer.
 func (x *chatMetrics) Moved(from, to chats.State, after time.Duration) {

@@ -107,6 +107,9 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.metrics.chat.Opened(chats.Automated)
 	a.metrics.chat.Moved(chats.Queued, chats.Active, time.Minute)
 	a.metrics.chat.Turned(chats.Teammate, time.Second)
+	a.metrics.chat.Ran("completed")
+	a.metrics.chat.Wrote("text")
+	a.metrics.chat.Replied("sent")
 	families, err := a.metrics.registry.Gather()
 	if err != nil {
 		t.Fatal(err)

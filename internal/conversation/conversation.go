@@ -56,6 +56,8 @@ type Observer interface {
 	Moved(from, to chats.State, after time.Duration)
 	// Turned is called for each turn that somebody said. replied is how long after the contact asked it answers them; 0: it does not.
 	Turned(author chats.Author, replied time.Duration)
+	// Ran is called for a run of a flow that began (Ready), or ended as the state says.
+	Ran(state flow.State)
 }
 
 type nobody struct{}
@@ -63,6 +65,7 @@ type nobody struct{}
 func (nobody) Opened(chats.State)                            {}
 func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
+func (nobody) Ran(flow.State)                                {}
 
 // Options configure Conversations; all are required but Flows, Effects and Unanswered.
 type Options struct {

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/flow"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )
@@ -493,6 +494,8 @@ func (o *observed) Opened(state chats.State) { *o = append(*o, "opened "+string(
 func (o *observed) Moved(from, to chats.State, after time.Duration) {
 	*o = append(*o, fmt.Sprintf("%s > %s after %s", from, to, after))
 }
+
+func (*observed) Ran(flow.State) {}
 
 func (o *observed) Turned(author chats.Author, replied time.Duration) {
 	*o = append(*o, fmt.Sprintf("%s %s", author, replied))

@@ -209,6 +209,9 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 	if errors.Is(err, chats.ErrOvertaken) || errors.Is(err, errOvertaken) {
 		return false, nil
 	}
+	if err == nil {
+		s.o.Observer.Ran(flow.Ready)
+	}
 	return err == nil, err
 }
 
@@ -318,10 +321,19 @@ func (s *Runner) commit(
 		}
 		return turns, nil
 	})
-	if err == nil && !w.Run.Due.IsZero() {
+	if err != nil {
+		return change, err
+	}
+	if x.Rev == 0 {
+		s.o.Observer.Ran(flow.Ready)
+	}
+	if r.State.Over() {
+		s.o.Observer.Ran(r.State)
+	}
+	if !w.Run.Due.IsZero() {
 		s.poke()
 	}
-	return change, err
+	return change, nil
 }
 
 // replyID is the client id of the reply to the contact's turn seq.

@@ -33,7 +33,7 @@ type Channel interface {
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
 
-// Options configure Messaging; all are required but Now.
+// Options configure Messaging; all are required but Observer and Now.
 type Options struct {
 	Store         *replies.Store
 	Chats         *chats.Store
@@ -55,9 +55,22 @@ type Options struct {
 	// FileURL is an address at which the channel can load a file of ours.
 	FileURL   func(f *chats.File) string
 	Publisher conversation.Publisher
+	Observer  Observer // default: nobody
 	Log       *slog.Logger
 	Now       func() time.Time // default time.Now
 }
+
+// Observer is called for what happens, for metrics.
+type Observer interface {
+	// Wrote is called for a message of a person that was taken in, Replied for a reply that came into a state.
+	Wrote(kind provider.InboundKind)
+	Replied(state string)
+}
+
+type nobody struct{}
+
+func (nobody) Wrote(provider.InboundKind) {}
+func (nobody) Replied(string)             {}
 
 // Messaging is the conversations over messaging channels. Make it with New; Run does its work.
 type Messaging struct {
@@ -70,6 +83,9 @@ type Messaging struct {
 func New(o Options) *Messaging {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
 	}
 	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1)}
 }
@@ -169,8 +185,9 @@ type Delivery struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// show passes on where a reply stands to the screens of its conversation.
+// show counts a reply in a state, and passes the state on to the screens of its conversation.
 func (m *Messaging) show(r *replies.Reply) {
+	m.o.Observer.Replied(r.State)
 	text, _ := json.Marshal(Delivery{r.Seq, r.State, r.Reason, r.Detail}) // texts and a number
 	m.o.Publisher.Publish(&events.Event{
 		CompanyID: r.CompanyID, Topic: chats.Topic(r.ConversationID), Kind: "delivery", Subject: r.ConversationID, Payload: text, At: m.now(),

@@ -77,6 +77,7 @@ func (m *Messaging) takeIn(ctx context.Context, x *replies.Inbound) (bool, error
 	if err != nil && x.Tries+1 < takeTries {
 		return false, err
 	}
+	m.o.Observer.Wrote(in.Kind)
 	return true, errors.Join(err, m.o.Store.Done(context.WithoutCancel(ctx), x))
 }
 
