@@ -1,10 +1,10 @@
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { absolute } from "../../format";
 import { Card } from "../../ui/parts";
-import { clock, time } from "./format";
+import { clock, phone, time } from "./format";
 import { pageTexts, type PageTexts } from "./pageTexts";
 import { reasonText, stateText, texts, type CallTexts } from "./texts";
-import { underWay, waits, type Call, type Try } from "./types";
+import { underWay, waits, type Call, type Transfer, type Try } from "./types";
 
 export interface Step { at?: string; text: string; more?: string; tone?: "ok" | "warn" | "danger" | "accent"; wait?: boolean }
 
@@ -31,7 +31,7 @@ export function Timeline({ call }: { call: Call }) {
 
 /** stepsOf are the steps of a call, the first one first. */
 export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): Step[] {
-  if (c.direction === "incoming") return taken(c, t, p);
+  if (c.direction === "incoming") return within(taken(c, t, p), c, t, p);
   const steps: Step[] = [{ at: c.created_at, text: p.requested }];
   if (c.scheduled_time) steps.push({ text: fill(p.scheduledFor, { time: time(c.scheduled_time, language) }), wait: c.state === "scheduled" });
   let counted = 0;
@@ -39,6 +39,7 @@ export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): 
     if (x.counts || !x.ended_at) counted++;
     attempt(steps, x, counted, c, t, p);
   }
+  within(steps, c, t, p);
   if (c.state === "canceled" && c.tries[c.tries.length - 1]?.state !== "canceled") steps.push({ at: c.ended_at, text: p.canceledAt });
   if (c.state === "skipped") steps.push({ at: c.ended_at, text: p.skippedAt, more: reasonText(t, c.reason), tone: "warn" });
   if (waits(c.state) && c.due_at) steps.push(waiting(c, p, language));
@@ -46,7 +47,7 @@ export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): 
 }
 
 function attempt(steps: Step[], x: Try, n: number, c: Call, t: CallTexts, p: PageTexts): void {
-  steps.push({ at: x.dialed_at, text: n > 1 || c.tries.length > 1 ? fill(p.dialedN, { n }) : p.dialed, tone: underWay(x.state) && !x.ringing_at ? "accent" : undefined });
+  steps.push({ at: x.dialed_at, text: (x.counts || !x.ended_at) && (n > 1 || c.tries.length > 1) ? fill(p.dialedN, { n }) : p.dialed, tone: underWay(x.state) && !x.ringing_at ? "accent" : undefined });
   if (x.ringing_at) steps.push({ at: x.ringing_at, text: p.rang, tone: x.state === "ringing" ? "accent" : undefined });
   if (x.answered_at) steps.push({ at: x.answered_at, text: p.answered, more: x.ended_at && c.answered_by ? t[c.answered_by as "human"] : undefined, tone: x.state === "in_progress" ? "accent" : undefined });
   if (!x.ended_at) return;
@@ -55,7 +56,7 @@ function attempt(steps: Step[], x: Try, n: number, c: Call, t: CallTexts, p: Pag
   const last = c.ended_at && x === c.tries[c.tries.length - 1];
   const more = [
     fault ? x.cause : "", x.answered_at ? fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) }) : "", reasonText(t, x.reason),
-    last && c.ended_by ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "", fault ? p.noAttempt : "", (fault || x.state === "failed") && x.detail && x.detail !== x.cause ? x.detail : "",
+    last && c.ended_by && (x.answered_at || c.ended_by !== "callee") ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "", fault ? p.noAttempt : "", (fault || x.state === "failed") && x.detail && x.detail !== x.cause ? x.detail : "",
   ].filter(Boolean).join(" · ");
   steps.push({ at: x.ended_at, text, more, tone: fault ? "warn" : tones[x.state] });
 }
@@ -70,6 +71,27 @@ function taken(c: Call, t: CallTexts, p: PageTexts): Step[] {
     c.state === "failed" ? c.detail ?? "" : "",
   ];
   return [...steps, { at: c.ended_at, text: c.state === "canceled" ? p.gaveUp : stateText(t, c.state), more: more.filter(Boolean).join(" · "), tone: tones[c.state] }];
+}
+
+/** transferSteps are the steps of putting a call through to a number. */
+export function transferSteps(x: Transfer, t: CallTexts, p: PageTexts): Step[] {
+  const number = phone(x.number);
+  const steps: Step[] = [{ at: x.dialed_at, text: fill(p.transferring, { number }), tone: x.ended_at || x.answered_at ? undefined : "accent" }];
+  if (x.answered_at) steps.push({ at: x.answered_at, text: fill(p.transferred, { number }), tone: x.ended_at ? undefined : "accent" });
+  if (!x.ended_at) return steps;
+  const answered = x.answered_at && fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) });
+  return [...steps, answered
+    ? { at: x.ended_at, text: fill(p.transferEnded, { number }), more: answered, tone: "ok" }
+    : { at: x.ended_at, text: fill(p.notTransferred, { number }), more: [stateText(t, x.state), x.cause ?? ""].filter(Boolean).join(" · "), tone: "warn" }];
+}
+
+/** within puts the steps of a call's transfers before its end: they are parts of the attempt that was answered, the last one. */
+function within(steps: Step[], c: Call, t: CallTexts, p: PageTexts): Step[] {
+  const more = (c.transfers ?? []).flatMap((x) => transferSteps(x, t, p));
+  if (more.length === 0) return steps;
+  if (more.some((s) => s.tone === "accent")) for (const s of steps) if (s.tone === "accent") s.tone = undefined;
+  steps.splice(c.ended_at ? steps.length - 1 : steps.length, 0, ...more);
+  return steps;
 }
 
 /** waiting is what a call that is not under way waits for. */

@@ -1,5 +1,5 @@
-import { IconKeyboard, IconPlayerPlayFilled } from "@tabler/icons-react";
-import { useEffect, useRef } from "react";
+import { IconKeyboard, IconPhoneOutgoing, IconPlayerPlayFilled } from "@tabler/icons-react";
+import { Fragment, useEffect, useRef } from "react";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
@@ -8,15 +8,18 @@ import { Spoken, Times } from "../talk/Spoken";
 import { texts as inboxTexts } from "../inbox/texts";
 import { clock } from "./format";
 import { pageTexts } from "./pageTexts";
+import { texts } from "./texts";
+import { transferSteps } from "./Timeline";
 import { underWay, type Call, type Said } from "./types";
 import { playing } from "./wave";
 
 /** Transcript is what was said. A turn of a recorded call is heard by a click; the one that is heard is marked. */
 export function Transcript({ call: c, at, seek }: { call: Call; at: number | undefined; seek?: (seconds: number) => void }) {
+  const t = useTexts(texts);
   const p = useTexts(pageTexts);
   const language = useLanguage();
   const times = useCan()("resources:write");
-  const turns = c.turns.filter((x) => !x.note && (x.kind !== "event" || x.event === "remarked" || x.event === "joined" || x.event === "handoff" || x.event === "taken"));
+  const turns = c.turns.filter((x) => !x.note && (x.kind !== "event" || `event_${x.event}` in p));
   const spoken = turns.filter((x) => x.kind !== "event");
   const now = at === undefined ? undefined : spoken[playing(spoken, at)]?.seq;
   const list = useRef<HTMLOListElement>(null);
@@ -24,11 +27,16 @@ export function Transcript({ call: c, at, seek }: { call: Call; at: number | und
     if (now !== undefined) list.current?.querySelector("[data-now]")?.scrollIntoView({ block: "nearest" });
   }, [now]);
   const on = underWay(c.state);
+  const put = (c.transfers ?? []).flatMap((x) => transferSteps(x, t, p));
+  const between = (after: number, before: number) => put.filter((s) => Date.parse(s.at!) >= after && Date.parse(s.at!) < before).map((s) => (
+    <li key={s.at + s.text} className="calls-event small muted"><IconPhoneOutgoing size={14} aria-hidden="true" /><span>{[s.text, s.more].filter(Boolean).join(" · ")}</span></li>
+  ));
+  const saidAt = (i: number) => (i < turns.length ? Date.parse(turns[i]!.at) + 999 : Infinity); // turns have whole seconds
   return (
     <Card title={p.transcript} actions={on ? <span className="calls-stream small" data-live="yes"><i aria-hidden="true" />{p.talking}</span> : undefined}>
       {turns.length === 0 ? <p className="muted calls-none">{on ? p.noTurnsYet : p.noTurns}</p> : (
         <ol className="calls-turns" ref={list} aria-live={on ? "polite" : undefined}>
-          {turns.map((x) => <Turn key={x.seq} turn={x} call={c} now={x.seq === now} seek={seek} times={times} language={language} />)}
+          {turns.map((x, i) => <Fragment key={x.seq}><Turn turn={x} call={c} now={x.seq === now} seek={seek} times={times} language={language} />{between(saidAt(i), saidAt(i + 1))}</Fragment>)}
         </ol>
       )}
     </Card>
@@ -38,7 +46,7 @@ export function Transcript({ call: c, at, seek }: { call: Call; at: number | und
 function Turn({ turn: x, call: c, now, seek, times, language }: { turn: Said; call: Call; now: boolean; seek?: (seconds: number) => void; times: boolean; language: string }) {
   const p = useTexts(pageTexts);
   const i = useTexts(inboxTexts);
-  if (x.kind === "event") return <li className="calls-event small muted">{x.event === "remarked" ? x.text : i[`event_${x.event}` as "event_resolved"] ? fill(i[`event_${x.event}` as "event_resolved"], { name: x.name || i.someone }) : ""}</li>;
+  if (x.kind === "event") return <li className="calls-event small muted">{fill(p[`event_${x.event}` as "event_joined"], { name: x.name || i.someone, text: x.text })}</li>;
   const person = x.author === "visitor";
   const who = person ? c.name || p.you : x.name || i.agent;
   const offset = x.offset_ms === undefined ? undefined : x.offset_ms / 1000;

@@ -15,7 +15,9 @@ export interface Try {
 }
 /** Said is a turn of a call, and where in its recording it was said. */
 export interface Said extends Turn { offset_ms?: number; digits?: string; set?: { name: string; type: string; text: string }[]; voice?: Aloud }
-export interface Call extends CallRow { detail?: string; tries: Try[]; recorded_at?: string; turns: Said[] }
+/** Transfer is one time that a call was put through to a number. */
+export interface Transfer { number: string; state: CallState; cause?: string; dialed_at: string; answered_at?: string; ended_at?: string }
+export interface Call extends CallRow { detail?: string; tries: Try[]; recorded_at?: string; turns: Said[]; transfers?: Transfer[] }
 
 /** incomingStates are those that a call to a line may have. */
 export const incomingStates: CallState[] = ["ringing", "in_progress", "completed", "canceled", "failed"];
