@@ -38,7 +38,7 @@ func (x telephony) routes() []httpio.Route {
 const (
 	callList     = "calls" // the kinds of cursors
 	incomingList = "incoming"
-	statesMost   = 12  // that a list is narrowed to
+	statesMost   = 13  // that a list is narrowed to: all of them
 	campaignMost = 255 // characters
 )
 
