@@ -96,6 +96,7 @@ func caller(t *testing.T) *sip.Engine {
 func (r *rig) ring(from *sip.Engine, to, number string) (c *sip.Call, heard func() []int16, err error) {
 	var mu sync.Mutex
 	var all []int16
+	r.opened.Store(r.Telephone)
 	c, err = from.Dial(r.t.Context(), sip.Dial{
 		Trunk: sip.Trunk{Host: r.engine.Address().String(), Transport: "udp"}, To: to, From: number,
 		OnFrame: func(in, _ []int16) {

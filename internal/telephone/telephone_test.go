@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ import (
 // for each text, so that it can be recognized.
 type rig struct {
 	*telephone.Telephone
+	opened     atomic.Pointer[telephone.Telephone] // with what is set here, for calls to it
 	t          *testing.T
 	phone      *sandbox.Phone
 	store      *store.Store
@@ -151,7 +153,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 		t.Fatal(err)
 	}
 	r.incoming = call.NewIncoming(s, r, log)
-	engine, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: log, OnCall: func(in *sip.Incoming) { r.Take(in) }})
+	engine, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: log, OnCall: func(in *sip.Incoming) { r.opened.Load().Take(in) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +182,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 		Most:      3,
 		Drain:     200 * time.Millisecond,
 	})
+	r.opened.Store(r.Telephone)
 	t.Cleanup(func() {
 		if err := errors.Join(engine.Close(), r.phone.Close(), s.Close()); err != nil {
 			t.Error(err)
