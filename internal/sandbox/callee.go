@@ -58,7 +58,10 @@ type callee struct {
 	heard *Heard
 }
 
-// untilQuiet waits until the agent has spoken and waits; false: the call is over.
+// heardWithin is how long the phone waits for a word before it hangs up: of two that listen to each other neither speaks.
+const heardWithin = 30 * time.Second
+
+// untilQuiet waits until the agent has spoken and waits; false: the call is over, or nobody speaks.
 func (c *callee) untilQuiet(ctx context.Context) bool {
 	spoke, quiet := false, time.Duration(0)
 	for {
@@ -70,6 +73,8 @@ func (c *callee) untilQuiet(ctx context.Context) bool {
 			spoke, quiet = true, 0
 		} else if quiet += audio.Duration(len(pcm), rtp.Rate); spoke && quiet >= quietFor {
 			return true
+		} else if quiet >= heardWithin {
+			return false
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 const (
 	takeMost = 64               // calls at once that it is not known of yet whether they are taken
 	takeWait = 5 * time.Second  // to find that out
-	callMost = 60 * time.Minute // that a caller talks with an agent
+	callMost = 60 * time.Minute // that a caller talks with an agent, and whoever was transferred with the number
 )
 
 // taken are the calls to our lines on this node.
