@@ -102,10 +102,31 @@ func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, e
 	}
 	p := &CallPage{CallRow: rowOfIncoming(c.IncomingCall), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
 	p.Result, p.Transfers = resultOf(c.turns), c.transfers
+	if p.Name, err = x.callerName(ctx, companyID, c.ConversationID); err != nil {
+		return nil, err
+	}
 	for i := range c.turns {
 		p.Turns = append(p.Turns, SpokenRow{c.turns[i].View(), offsetOf(&c.turns[i], c.Recording)})
 	}
 	return p, nil
+}
+
+// callerName is the name of a conversation's contact; "": it is not known.
+func (x Calls) callerName(ctx context.Context, companyID, conversationID string) (string, error) {
+	if conversationID == "" {
+		return "", nil
+	}
+	talk, err := x.Store.Chats().Find(ctx, companyID, conversationID)
+	if err == nil {
+		var contact *chats.Contact
+		if contact, err = x.Store.Chats().ContactOf(ctx, companyID, talk.ContactID); err == nil {
+			return contact.Name, nil
+		}
+	}
+	if carillon.IsCode(err, carillon.NotFound) { // it was deleted
+		err = nil
+	}
+	return "", err
 }
 
 func rowOfIncoming(c *calls.IncomingCall) CallRow {

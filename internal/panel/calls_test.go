@@ -2,6 +2,7 @@ package panel
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
 )
 
 // callsThere hangs up as the part that places calls does, and calls nobody.
@@ -177,7 +179,18 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 		}
 	}
 	one := w.want("GET", "/panel/v1/calls/"+ids[0], owner, "", 200, "", "")
-	if one["direction"] != "incoming" || one["line_id"] != "line" {
+	if one["direction"] != "incoming" || one["line_id"] != "line" || one["name"] != nil {
+		t.Errorf("%v", one)
+	}
+	now := time.Now()
+	o := &chats.Open{
+		Contact:      chats.Contact{ID: carillon.NewID(now), CompanyID: acme.ID, VisitorID: "tel:34600111222", Name: "Ana"},
+		Conversation: chats.Conversation{ID: carillon.NewID(now), Channel: "phone", State: chats.Automated}, Always: true, Now: now,
+	}
+	if err := errors.Join(w.store.Chats().Open(t.Context(), o), w.store.Incoming().Answered(t.Context(), ids[0], o.Conversation.ID, now)); err != nil {
+		t.Fatal(err)
+	}
+	if one = w.want("GET", "/panel/v1/calls/"+ids[0], owner, "", 200, "", ""); one["name"] != "Ana" {
 		t.Errorf("%v", one)
 	}
 	stranger := w.as("owner@other.test")
