@@ -59,11 +59,10 @@ var (
 const (
 	// unreachableAfter is how long the first response may take.
 	unreachableAfter = 8 * time.Second
-	// answerAfter is how long a far side may say nothing but 100.
-	defaultRing    = 45 * time.Second
-	maxRedirects   = 3
-	cancelTimeout  = 6 * time.Second
-	maxRingTimeout = 5 * time.Minute
+	defaultRing      = 45 * time.Second
+	maxRedirects     = 3
+	cancelTimeout    = 6 * time.Second
+	maxRingTimeout   = 5 * time.Minute
 )
 
 // Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -44,7 +45,8 @@ type Health struct {
 	Err    error // why none came
 }
 
-func (t *Trunk) key() string { return t.Transport + " " + t.Host }
+// key is what is known of a trunk by: one with Public that may not be called has nothing to do with an operator's at its address.
+func (t *Trunk) key() string { return t.Transport + " " + t.Host + " " + strconv.FormatBool(t.Public) }
 
 // use notes that a call is placed with a trunk, and reports whether the trunk is to be asked before.
 func (h *health) use(t Trunk, now time.Time) (suspect bool) {

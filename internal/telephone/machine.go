@@ -25,9 +25,7 @@ const (
 
 // machine is the line of a call while it is found out who answered.
 type machine struct {
-	line interface {
-		voice.Line
-	}
+	line  voice.Line
 	rate  int
 	found func()
 
