@@ -30,6 +30,7 @@ const (
 	Questions     = "questions"
 	Addresses     = "signed_addresses"
 	Inbound       = "inbound_messages"
+	Phones        = "sandbox_phones"
 	Incoming      = "incoming_calls"
 )
 
@@ -103,6 +104,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if busy, err := p.inbound(ctx, now); busy || err != nil {
+		return err
+	}
+	if busy, err := p.phones(ctx, now); busy || err != nil {
 		return err
 	}
 	if now.Sub(p.quotas) >= day {
@@ -242,6 +246,13 @@ const keepInbound = 8 * day
 
 func (p *Purge) inbound(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Inbound, func() (store.Purged, error) { return p.store.DropInbound(ctx, now.Add(-keepInbound), p.pace.rows) })
+}
+
+// keepPhone is how long a phone of the sandbox that nobody uses is remembered.
+const keepPhone = 30 * day
+
+func (p *Purge) phones(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Phones, func() (store.Purged, error) { return p.store.DropPhones(ctx, now.Add(-keepPhone), p.pace.rows) })
 }
 
 // steps repeats a step until it leaves nothing.

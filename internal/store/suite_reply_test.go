@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
@@ -17,6 +19,7 @@ func exchanging() []sentence {
 		{"an inbound message is stored once, and claimed by one", inboundOnce},
 		{"replies are sent in the order of their turns, one after the other", repliesInOrder},
 		{"of a reply under way nobody begins another attempt, and receipts only rise", replyStates},
+		{"a phone of the sandbox keeps what happens to it, for its company alone", phones},
 	}
 }
 
@@ -217,5 +220,70 @@ func replyStates(t *testing.T, r *rig) {
 		if receipt(7, step.to); state() != step.want {
 			t.Errorf("after %s it is %s, not %s", step.to, state(), step.want)
 		}
+	}
+}
+
+func phones(t *testing.T, r *rig) {
+	s, number := r.Replies(), "34600111222"
+	want := func(p replies.Phone) {
+		t.Helper()
+		p.CompanyID, p.SenderUID, p.Number = ours, 7, number
+		if got, err := s.Phone(t.Context(), ours, 7, number); err != nil || *got != p {
+			t.Errorf("%+v, %v; not %+v", got, err, p)
+		}
+	}
+	want(replies.Phone{})
+	if err := s.SetUnreachable(t.Context(), ours, 7, number, true, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MarkPhone(t.Context(), ours, 7, number, r.now, r.now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	want(replies.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
+	if err := s.SetUnreachable(t.Context(), theirs, 7, number, false, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MarkPhone(t.Context(), theirs, 7, number, r.now.Add(time.Hour), time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	want(replies.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
+	if got, err := s.Phone(t.Context(), theirs, 7, number); err != nil || got.Unreachable {
+		t.Error("another company reads it:", got, err)
+	}
+	for i := range 99 {
+		if err := s.SetUnreachable(t.Context(), ours, 7, strconv.Itoa(34600200000+i), true, r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.SetUnreachable(t.Context(), ours, 7, number, true, r.now); err != nil {
+		t.Error("again:", err)
+	}
+	if err := s.SetUnreachable(t.Context(), ours, 7, "34600300000", true, r.now); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Error("one too many:", err)
+	}
+	if all, err := s.Unreachable(t.Context(), 1000); err != nil || len(all) != 100 {
+		t.Error(len(all), err)
+	}
+	if err := s.SetUnreachable(t.Context(), ours, 7, number, false, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := r.DropPhones(t.Context(), r.now, 1000); err != nil || p.Rows != 0 {
+		t.Error(p, err)
+	}
+	if p, err := r.DropPhones(t.Context(), r.now.Add(time.Millisecond), 1000); err != nil || p.Rows != 100 {
+		t.Error(p, err)
+	}
+	want(replies.Phone{})
+	contact := chats.Contact{CompanyID: ours, VisitorID: "tel:" + number, Verified: true, Number: number}
+	o := &chats.Open{Contact: contact, Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now}
+	o.Contact.ID = carillon.NewID(r.now)
+	if err := r.Chats().Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := r.Chats().OfNumber(t.Context(), ours, number); err != nil || c == nil || c.ID != o.Conversation.ID {
+		t.Error(c, err)
+	}
+	if c, err := r.Chats().OfNumber(t.Context(), theirs, number); err != nil || c != nil {
+		t.Error("another company's conversation:", c, err)
 	}
 }

@@ -131,6 +131,8 @@ type Extra struct {
 	Set     []Value  `json:"set,omitempty"`     // of the event noted
 	Digits  string   `json:"digits,omitempty"`  // the keys by which it was said
 	Bound   *Bound   `json:"bound,omitempty"`   // of a reply to a notification with a name_event
+
+	Notification string `json:"notification,omitempty"` // of the event template_sent: its id
 }
 
 // Bound is the notification whose flow a reply starts.
@@ -316,6 +318,13 @@ func (s *Store) EditContact(ctx context.Context, companyID, id string, edit Cont
 func (s *Store) OfContact(ctx context.Context, companyID, contactID, except string, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+` FROM conversation
 		WHERE contact_id = $1 AND company_id = $2 AND id <> $3 ORDER BY opened_at DESC LIMIT $4`, contactID, companyID, except, most)
+}
+
+// OfNumber returns the newest conversation over a messaging channel of the contact who writes from a number; nil: there is none.
+func (s *Store) OfNumber(ctx context.Context, companyID, number string) (*Conversation, error) {
+	return db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
+		SELECT id FROM contact WHERE company_id = $1 AND widget_id = '' AND verified = TRUE AND visitor_id = $2) ORDER BY opened_at DESC LIMIT 1`,
+		companyID, "tel:"+number)
 }
 
 // Alive records when a contact was there.
