@@ -225,6 +225,15 @@ func requiredPlaces(s *carillon.Shape) int {
 	return n
 }
 
+// Needs lists the component keys of a template's places that need a value, in the order header, body, buttons.
+func Needs(t *carillon.Template) ([]string, error) {
+	s, err := ShapeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	return requiredKeys(s), nil
+}
+
 // requiredKeys lists the component keys of the places that need a value, in the order header, body, buttons.
 func requiredKeys(s *carillon.Shape) []string {
 	keys := make([]string, 0, requiredPlaces(s))
