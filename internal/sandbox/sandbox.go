@@ -8,8 +8,10 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"carillon"
 	"carillon/internal/provider"
 )
 
@@ -18,6 +20,12 @@ type Options struct {
 	// Receipts is called with receipts: at most 256 at a time, all of one sender, each with its SenderUID. After an error
 	// they are reported again.
 	Receipts func(ctx context.Context, rs []provider.Receipt) error
+	// Replies is called with receipts of replies, as Receipts is.
+	Replies func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error
+	// Unreachable returns the phones that are unreachable, which is asked every second; nil: none is.
+	Unreachable func(ctx context.Context) ([]Recipient, error)
+	// Marked is called when the company has read what a phone wrote, and until when it is shown as writing (zero: not).
+	Marked func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error
 	// Templates is called with the reviewer's decisions. After an error they are reported again.
 	Templates func(ctx context.Context, e provider.TemplateEvent) error
 	Delays    Delays
@@ -80,6 +88,8 @@ type Channel struct {
 	pending schedule
 	reviews chan review // in the order of their ends
 
+	away atomic.Pointer[map[Recipient]bool] // phones that are unreachable; nil: none
+
 	mu        sync.Mutex
 	templates map[templateKey]*submission
 }
@@ -104,6 +114,9 @@ func (c *Channel) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { c.reportReceipts(ctx) })
 	loops.Go(func() { c.decideReviews(ctx) })
+	if c.o.Unreachable != nil {
+		loops.Go(func() { c.followUnreachable(ctx) })
+	}
 	loops.Wait()
 	return nil
 }
