@@ -309,6 +309,9 @@ func (s *Runner) commit(
 		if answers > 0 && len(turns) > 0 {
 			turns[0].ClientID = clientID
 		}
+		if x.Rev == 0 && have.Channel == "whatsapp" { // elsewhere the turns around it say so
+			turns = append([]chats.Turn{event(FlowBegan, p.Name(), now)}, turns...)
+		}
 		switch {
 		case o.Handoff != "":
 			turns = append(turns, ask(have, o.Handoff, there, now)...)
@@ -418,10 +421,11 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	if change.Repeated != nil {
 		return change.Repeated, true, nil
 	}
-	if len(change.Turns) > 0 && change.Turns[0].ClientID == replyID(c.ReplySeq) {
-		return &change.Turns[0], true, nil
+	i := slices.IndexFunc(change.Turns, func(t chats.Turn) bool { return t.ClientID == replyID(c.ReplySeq) })
+	if i < 0 {
+		return nil, true, nil
 	}
-	return nil, true, nil
+	return &change.Turns[i], true, nil
 }
 
 const asksForPerson = "The contact asked for a person"

@@ -13,6 +13,9 @@ type Program struct {
 	name   string
 }
 
+// Name is the flow's name.
+func (p *Program) Name() string { return p.name }
+
 // place is a step, or where step is nil only the way to the next.
 type place struct {
 	step      *Step

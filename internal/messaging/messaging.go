@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -77,6 +78,9 @@ type Messaging struct {
 	o    Options
 	came chan struct{} // something came in
 	said chan struct{} // something is to be sent
+
+	mu     sync.Mutex
+	typing map[string]time.Time // by conversation: when the channel last showed that somebody writes
 }
 
 // New builds Messaging.
@@ -87,7 +91,7 @@ func New(o Options) *Messaging {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
-	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1)}
+	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), typing: map[string]time.Time{}}
 }
 
 // now is the time as the database holds it.
@@ -189,13 +193,38 @@ type Delivery struct {
 func (m *Messaging) show(r *replies.Reply) {
 	m.o.Observer.Replied(r.State)
 	text, _ := json.Marshal(Delivery{r.Seq, r.State, r.Reason, r.Detail}) // texts and a number
-	m.o.Publisher.Publish(&events.Event{
-		CompanyID: r.CompanyID, Topic: chats.Topic(r.ConversationID), Kind: "delivery", Subject: r.ConversationID, Payload: text, At: m.now(),
-	})
+	for _, topic := range []string{chats.Topic(r.ConversationID), chats.InboxTopic} {
+		m.o.Publisher.Publish(&events.Event{
+			CompanyID: r.CompanyID, Topic: topic, Kind: "delivery", Subject: r.ConversationID, Payload: text, At: m.now(),
+		})
+	}
+}
+
+const (
+	typedEvery = 10 * time.Second // the channel shows for 25 s that somebody writes
+	typedMost  = 1000             // conversations
+)
+
+// typed reports whether the channel is to show again that somebody writes in a conversation.
+func (m *Messaging) typed(conversationID string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	if now.Sub(m.typing[conversationID]) < typedEvery {
+		return false
+	}
+	if len(m.typing) >= typedMost {
+		clear(m.typing)
+	}
+	m.typing[conversationID] = now
+	return true
 }
 
 // Read reports to the channel that a person's last message was read, and where typing is true that a reply is being written.
 func (m *Messaging) Read(ctx context.Context, companyID, conversationID string, typing bool) error {
+	if typing && !m.typed(conversationID) {
+		return nil
+	}
 	w, err := m.o.Store.Window(ctx, companyID, conversationID)
 	if err != nil || w == nil || m.now().After(w.Until) {
 		return err
