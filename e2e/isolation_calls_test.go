@@ -207,6 +207,13 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/agents/{id}/talk"] = withBody(`{}`, panel(call{}))
 	all["POST /panel/v1/senders/{id}/check"] = panel(call{})
 	all["POST /panel/v1/senders/{id}/test-call"] = withBody(`{"number":"34600111222"}`, panel(call{}))
+	const phone = `{"sender":"alpha_main","number":"34611222333",`
+	all["GET /panel/v1/sandbox/phone"] = []call{{kind: plain, query: "sender=alpha_main&number=34611222333"}, {query: "company=" + alphaID + "&sender=alpha_main&number=34611222333"}}
+	all["GET /panel/v1/sandbox/phone/numbers"] = panel(call{kind: own}, call{kind: plain, query: "sender=alpha_main"})
+	all["PUT /panel/v1/sandbox/phone"] = withBody(phone+`"unreachable":true}`, panel(call{kind: plain}))
+	all["POST /panel/v1/sandbox/phone/messages"] = withBody(phone+`"client_id":"1","kind":"text","text":"Hi"}`, panel(call{kind: plain}))
+	all["GET /panel/v1/conversations/{id}/templates"] = panel(call{})
+	all["POST /panel/v1/conversations/{id}/templates"] = withBody(`{"client_id":"1","name":"plain","language":"en_US"}`, panel(call{}))
 	all["GET /panel/v1/sandbox/calls"] = panel(call{kind: own})
 	all["POST /panel/v1/sandbox/calls"] = withBody(`{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}`, panel(call{kind: plain}))
 	all["GET /panel/v1/sandbox/calls/{id}/recording"] = panel(call{})

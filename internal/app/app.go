@@ -201,7 +201,7 @@ func (a *App) wire(ctx context.Context) error {
 		return a.catalog.Apply(ctx, []provider.TemplateEvent{e})
 	}
 	approved := func(ctx context.Context, t *carillon.Template) error { return a.notify.Release(ctx, t) }
-	a.sandbox = sandbox.New(sandbox.Options{Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log})
+	a.sandbox = newSandbox(a, reviewed)
 	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
 		catalog.Options{OnApproved: approved, Logger: a.log})
@@ -261,7 +261,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Limits: a.limits, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root))

@@ -9,6 +9,8 @@ import (
 	"carillon"
 	"carillon/internal/messaging"
 	"carillon/internal/notify"
+	"carillon/internal/provider"
+	"carillon/internal/sandbox"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/whatsapp"
@@ -19,7 +21,7 @@ func newMessaging(a *App) *messaging.Messaging {
 	s := a.store
 	return messaging.New(messaging.Options{
 		Store: s.Replies(), Chats: s.Chats(), Conversations: a.conversations, Agents: talking{s}, Files: a.files,
-		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}}, Sender: s.Sender, AgentOf: agentOf,
+		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}, "sandbox": sandboxReplies{a.sandbox}}, Sender: s.Sender, AgentOf: agentOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, number, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, number, replyTo, time.Now())
 		},
@@ -57,4 +59,56 @@ func (w whatsappReplies) File(ctx context.Context, s *carillon.Sender, id string
 		err = messaging.ErrNoFile
 	}
 	return content, mime, err
+}
+
+// sandboxReplies is the channel of the sandbox.
+type sandboxReplies struct{ *sandbox.Channel }
+
+// File implements messaging.Channel.
+func (c sandboxReplies) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
+	content, mime, err := c.Channel.File(ctx, s, id, most)
+	if errors.Is(err, sandbox.ErrNoFile) {
+		err = messaging.ErrNoFile
+	}
+	return content, mime, err
+}
+
+// MessageID implements panel.Mobile.
+func (sandboxReplies) MessageID(number, client string) string {
+	return sandbox.MessageID(number, client)
+}
+
+// Sample implements panel.Mobile.
+func (sandboxReplies) Sample(id string) (f provider.InboundFile, ok bool) {
+	name, mime, ok := sandbox.Sample(id)
+	return provider.InboundFile{ID: id, Type: mime, Name: name}, ok
+}
+
+// unreachableMost bounds the phones of all companies that the sandbox knows to be unreachable.
+const unreachableMost = 10_000
+
+// newSandbox builds the sandbox's channel, whose phones keep what happens to them in the database.
+func newSandbox(a *App, reviewed func(context.Context, provider.TemplateEvent) error) *sandbox.Channel {
+	phones := a.store.Replies()
+	return sandbox.New(sandbox.Options{
+		Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log,
+		Replies: func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error {
+			s, err := a.store.Sender(ctx, senderUID)
+			if err != nil {
+				return err
+			}
+			return a.messaging.Receipts(ctx, s, rs)
+		},
+		Unreachable: func(ctx context.Context) ([]sandbox.Recipient, error) {
+			all, err := phones.Unreachable(ctx, unreachableMost)
+			recipients := make([]sandbox.Recipient, len(all))
+			for i, p := range all {
+				recipients[i] = sandbox.Recipient{SenderUID: p.SenderUID, Number: p.Number}
+			}
+			return recipients, err
+		},
+		Marked: func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error {
+			return phones.MarkPhone(ctx, s.CompanyID, s.UID, number, time.Now(), typingUntil)
+		},
+	})
 }

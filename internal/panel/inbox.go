@@ -149,13 +149,15 @@ func (x inbox) find(r *http.Request, by member) (*chats.Conversation, error) {
 type thread struct {
 	Conversation chats.Summary     `json:"conversation"`
 	Contact      chats.ContactView `json:"contact"`
+	Window       *windowView       `json:"window,omitempty"` // of one over a messaging channel
 	part
 }
 
 // part are some turns; more: there are further ones, before them or, where they were asked for after a seq, behind them.
 type part struct {
-	Turns []chats.TurnView `json:"turns"`
-	More  bool             `json:"more"`
+	Turns      []chats.TurnView `json:"turns"`
+	Deliveries []delivery       `json:"deliveries,omitempty"` // of turns over a messaging channel
+	More       bool             `json:"more"`
 }
 
 func (x inbox) get(r *http.Request, by member) (any, error) {
@@ -171,7 +173,16 @@ func (x inbox) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return thread{chats.Summarize(c), contact.View(), part{views(by.companyID, c.ID, turns), len(turns) > 0 && turns[0].Seq > 1}}, nil
+	window, _, err := written{x}.window(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := written{x}.deliveries(r.Context(), c, turns)
+	if err != nil {
+		return nil, err
+	}
+	p := part{views(by.companyID, c.ID, turns), sent, len(turns) > 0 && turns[0].Seq > 1}
+	return thread{chats.Summarize(c), contact.View(), window, p}, nil
 }
 
 // turns responds with the turns right before a seq, or right after one.
@@ -197,6 +208,9 @@ func (x inbox) turns(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	p := part{Turns: views(by.companyID, c.ID, turns)}
+	if p.Deliveries, err = (written{x}).deliveries(r.Context(), c, turns); err != nil {
+		return nil, err
+	}
 	if n := len(turns); n > 0 {
 		p.More = name == "before" && turns[0].Seq > 1 || name == "after" && turns[n-1].Seq < c.LastSeq
 	}

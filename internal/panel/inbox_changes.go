@@ -99,6 +99,9 @@ func (x inbox) answer(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 	}
+	if err := (written{x}).open(r.Context(), by.companyID, id); err != nil {
+		return nil, err
+	}
 	turn, c, err := x.Conversations.Answer(r.Context(), by.by(), id, said, seen)
 	return x.changed(r.Context(), turn, c, err)
 }
@@ -319,7 +322,7 @@ func checkTag(field, tag string) error {
 }
 
 func (x inbox) read(r *http.Request, by member) (any, error) {
-	id, err := conversationOf(r)
+	c, err := x.find(r, by)
 	if err != nil {
 		return nil, err
 	}
@@ -331,8 +334,13 @@ func (x inbox) read(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = x.Conversations.Read(r.Context(), by.companyID, id, seq)
-	return nil, err
+	if _, err = x.Conversations.Read(r.Context(), by.companyID, c.ID, seq); err != nil {
+		return nil, err
+	}
+	if c.ReadSeq < c.VisitorSeq && seq >= c.VisitorSeq {
+		written{x}.mark(r.Context(), c, false)
+	}
+	return nil, nil
 }
 
 func (x inbox) typing(r *http.Request, by member) (any, error) {
@@ -341,6 +349,7 @@ func (x inbox) typing(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	x.Conversations.Typing(by.companyID, c.ID, chats.Teammate, by.name, by.accountID)
+	written{x}.mark(r.Context(), c, true)
 	return nil, nil
 }
 

@@ -63,8 +63,21 @@ type passing struct {
 	AccountID      string       `json:"account_id,omitempty"`
 }
 
+// deliveryOf is the data of the event delivery.
+type deliveryOf struct {
+	ConversationID string `json:"conversation_id"`
+	delivery
+}
+
 // inboxEvent is an event of the topic as teammates get it.
 func inboxEvent(e *events.Event) (httpio.Event, bool) {
+	if e.Kind == "delivery" {
+		d := deliveryOf{ConversationID: e.Subject}
+		if json.Unmarshal(e.Payload, &d.delivery) != nil {
+			return httpio.Event{}, false
+		}
+		return realtime.EventOf(e, d), true
+	}
 	if e.Kind != "typing" && e.Kind != "viewing" {
 		return realtime.EventOf(e, withFileURLs(e.CompanyID, e.Subject, e.Payload)), true
 	}

@@ -59,6 +59,8 @@ type Deps struct {
 	Providers map[string]Provider            // that senders may be given here, by name
 	Lines     Lines
 	Phone     Phone // the sandbox's
+	Messages  Messages
+	Mobile    Mobile
 	Limits    *limit.Limits
 }
 
@@ -74,7 +76,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), telephony{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

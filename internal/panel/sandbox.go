@@ -134,40 +134,17 @@ func (x sandboxed) call(r *http.Request, by member) (any, error) {
 	if name = strings.TrimSpace(name); name != "" {
 		contact["first_name"] = name
 	}
-	id, err := x.accept(r, by, map[string]any{
+	body, err := json.Marshal(map[string]any{
 		"contact": contact, "recipient_id": line, "agent_id": agentID, "notification_type": "transactional", "campaign_name": "Sandbox phone",
 	})
+	if err != nil {
+		return nil, err
+	}
+	id, err := x.accept(r, by, &notify.Submission{Channel: carillon.Voice, Route: "panel/sandbox/calls", Body: body})
 	return struct {
 		CallID string `json:"call_id"`
 		Number string `json:"number"`
 	}{id, number}, err
-}
-
-// accept accepts a call, and returns its id.
-func (x sandboxed) accept(r *http.Request, by member, request map[string]any) (id string, err error) {
-	company, err := x.Store.Company(r.Context(), by.companyID)
-	if err != nil {
-		return "", err
-	}
-	if err := x.Store.Full(); err != nil {
-		return "", err
-	}
-	if _, err := x.Limits.Allow(r.Context(), "send panel "+by.companyID, company.Limits.SendsPerMinute, 1); err != nil {
-		return "", err
-	}
-	body, err := json.Marshal(request)
-	if err != nil {
-		return "", err
-	}
-	a, err := x.Notify.Accept(r.Context(), &notify.Submission{Company: company, Channel: carillon.Voice, Route: "panel/sandbox/calls", Body: body})
-	if err != nil {
-		return "", err
-	}
-	var made struct {
-		ID string `json:"notification_id"`
-	}
-	err = json.Unmarshal(a.JSON, &made)
-	return made.ID, err
 }
 
 // sandboxNumber is a number that does what the suffix says. It is another one each time, for one that asks to be called no more is not.
