@@ -57,14 +57,22 @@ export interface Counts { mine: number; unassigned: number; automated: number; a
 export interface ChatFile { id: string; name: string; type: string; size: number; url?: string }
 export interface Turn {
   seq: number; author: Author; kind: "text" | "choices" | "choice" | "file" | "event"; text: string; at: string; client_id?: string; note?: boolean; account_id?: string;
-  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud;
+  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud; notification?: string;
 }
 /** Aloud is how a turn was said: times in milliseconds, and of a response that was cut what was heard of it. */
 export interface Aloud { length_ms?: number; detect_ms?: number; transcribe_ms?: number; think_ms?: number; first_audio_ms?: number; cut?: boolean; heard?: string }
 /** Address is what a talk is opened with. */
 export interface TalkAddress { signed_url: string; conversation_id: string; conversation_token: string; expires_at: string }
 export interface Contact { id: string; name: string; email: string; number: string; language: string; verified: boolean; visitor_id: string; created_at: string; seen_at: string }
-export interface Thread { conversation: Conversation; contact: Contact; turns: Turn[]; more: boolean }
+export interface Thread { conversation: Conversation; contact: Contact; turns: Turn[]; more: boolean; window?: ReplyWindow; deliveries?: Delivery[] }
+/** ReplyWindow is until when replies may be sent over a messaging channel, to whom and by whom. */
+export interface ReplyWindow { until: string; number: string; sender_id: string; sender: string; provider: string }
+/** Delivery is where a reply over a messaging channel stands. */
+export interface Delivery { seq: number; state: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown"; reason?: string; detail?: string }
+/** TemplateComponent is a part of a template. */
+export interface TemplateComponent { type: string; format?: string; text?: string; buttons?: { type: string; text: string; url?: string }[] }
+/** Offered is an approved template, with the keys of the values that it needs. */
+export interface Offered { name: string; language: string; category: string; components: TemplateComponent[]; needs: string[] }
 export interface Teammate { account_id: string; name: string; email: string; role: Role; present: boolean; away: boolean }
 export interface Reply { id: string; shortcut: string; text: string }
 
@@ -96,3 +104,10 @@ export interface PhoneCall {
   id: string; call_id: string; number: string; from: string; suffix: string; at: string; answered_at: string | null; ended_at: string | null; code: number; keys: string; heard_ms: number;
 }
 export interface Phoned { data: PhoneCall[]; behaviours: { suffix: string; effect: string }[] }
+/** Bubble is a message on a phone of the sandbox. */
+export interface Bubble {
+  id: string; own: boolean; kind: "template" | "text" | "choices" | "choice" | "file" | "reaction"; at: string; text: string; header?: { format: string; text?: string; url?: string }; footer?: string;
+  buttons?: { type: string; text: string; url?: string; phone?: string; payload?: string }[]; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; read: boolean;
+}
+export interface Handset { sender: string; number: string; unreachable: boolean; typing: boolean; messages: Bubble[] }
+export interface HandsetNumbers { senders: { id: string; number: string }[]; numbers: string[] }

@@ -6,9 +6,11 @@ import { draftOf, keepDraft } from "./drafts";
 import { matching, nameOf } from "./model";
 import type { Inbox, Loaded, Snapshot } from "./store";
 import { fill } from "../../i18n";
+import { TemplatePicker } from "./TemplatePicker";
 import type { InboxTexts } from "./texts";
 import type { Mode } from "./Thread";
 import type { CannedReply } from "./types";
+import { useClosed, WindowClock } from "./WindowClock";
 
 const maxText = 4000;
 
@@ -28,10 +30,12 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const [warning, setWarning] = useState<{ kind: "answered" } | { kind: "taken"; by: string } | null>(null);
   // What the company had said when the teammate began to write: a newer answer is warned of.
   const seen = useRef<number | undefined>(undefined);
+  const closed = useClosed(thread.window);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   useImperativeHandle(ref, () => ({ focus: (to) => { setMode(to); area.current?.focus(); } }), []);
 
+  const locked = mode === "reply" && c.channel === "whatsapp" && closed;
   const offered = mode === "reply" ? matching(state.canned, text) : [];
   const over = [...text].length - maxText;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
@@ -58,6 +62,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     setBusy(false);
     switch (sent.result) {
       case "sent": setText(""); keepDraft(c.id, ""); seen.current = undefined; break;
+      case "closed": break; // the thread is read again, and says so
       case "failed": toast(sent.message || t.notSent, true); break;
       default: setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
     }
@@ -66,6 +71,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const sendFiles = async (files: Iterable<File>) => {
     for (const file of files) {
       const sent = await inbox.sendFile(file);
+      if (sent.result === "closed") return;
       if (sent.result === "taken") toast(fill(t.wasTaken, { name: sent.by || t.someone }), true);
       else if (sent.result !== "sent") toast(`${file.name}: ${sent.result === "failed" && sent.message ? sent.message : t.notSent}`, true);
     }
@@ -93,11 +99,15 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       onDrop={(e) => { if (mode === "reply" && e.dataTransfer.files.length > 0) { e.preventDefault(); void sendFiles(e.dataTransfer.files); } }}>
       {mode === "reply" && c.state === "bot" && <p className="inbox-hint">{t.takesOver}</p>}
       {mode === "reply" && c.assignee && c.assignee !== inbox.me && <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>}
-      <div className="inbox-modes" role="tablist">
-        {(["reply", "note"] as const).map((m) => (
-          <button key={m} type="button" role="tab" aria-selected={mode === m} onClick={() => { setMode(m); area.current?.focus(); }}>{m === "reply" ? t.reply : t.internal}</button>
-        ))}
+      <div className="inbox-modes">
+        <div className="inbox-modes" role="tablist">
+          {(["reply", "note"] as const).map((m) => (
+            <button key={m} type="button" role="tab" aria-selected={mode === m} onClick={() => { setMode(m); area.current?.focus(); }}>{m === "reply" ? t.reply : t.internal}</button>
+          ))}
+        </div>
+        {c.channel === "whatsapp" && <WindowClock window={thread.window} />}
       </div>
+      {locked && <TemplatePicker inbox={inbox} thread={thread} toast={toast} />}
       {offered.length > 0 && (
         <ul id="inbox-canned" role="listbox" aria-label={t.canned} className="inbox-canned">
           {offered.map((r, i) => (
@@ -105,19 +115,19 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
           ))}
         </ul>
       )}
-      <Textarea
+      {!locked && <Textarea
         ref={area} value={text} onChange={(e) => write(e.currentTarget.value)} onKeyDown={keys} autosize
         onPaste={(e) => { if (mode === "reply" && e.clipboardData.files.length > 0) { e.preventDefault(); void sendFiles(e.clipboardData.files); } }} minRows={2} maxRows={10} variant="unstyled" aria-label={mode === "note" ? t.internal : t.reply}
         placeholder={mode === "note" ? t.noteHint : fill(t.replyTo, { name })} role={offered.length ? "combobox" : undefined} aria-expanded={offered.length ? true : undefined}
         aria-controls={offered.length ? "inbox-canned" : undefined} aria-activedescendant={offered.length ? `inbox-canned-${chosen}` : undefined}
-      />
-      <div className="inbox-send">
+      />}
+      {!locked && <div className="inbox-send">
         <Tooltip label={`${t.canned} (/)`}><ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging(true)}><IconMessage2Bolt size={18} stroke={1.7} /></ActionIcon></Tooltip>
         {mode === "reply" && <Tooltip label={t.attach}><ActionIcon variant="subtle" color="gray" aria-label={t.attach} onClick={() => picker.current?.click()}><IconPaperclip size={18} stroke={1.7} /></ActionIcon></Tooltip>}
         <input ref={picker} type="file" multiple hidden aria-hidden="true" tabIndex={-1} onChange={(e) => { void sendFiles([...(e.currentTarget.files ?? [])]); e.currentTarget.value = ""; }} />
         <span className="inbox-muted">{over > 0 ? <span className="inbox-problem">{fill(t.tooLong, { n: over })}</span> : t.cannedHint}</span>
         <Button size="xs" onClick={() => void send()} disabled={!text.trim() || over > 0} loading={busy}>{mode === "note" ? t.addNote : t.send}</Button>
-      </div>
+      </div>}
       <Modal opened={warning !== null} onClose={() => setWarning(null)} title={warning?.kind === "taken" ? t.taken : t.answered} centered>
         <p className="inbox-ask">{warning?.kind === "taken" ? fill(t.takenText, { name: warning.by }) : t.answeredText}</p>
         <div className="inbox-buttons">

@@ -13,6 +13,7 @@ import { fill, useTexts } from "../../i18n";
 import { setBell, toll, useBell } from "../talk/bell";
 import { onTheLine } from "../talk/current";
 import { texts as talkTexts } from "../talk/texts";
+import { ChannelMark } from "./Messages";
 import type { InboxTexts } from "./texts";
 import { folders, type Folder, type Listed, type State } from "./types";
 
@@ -158,6 +159,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
           </span>
           <span className="inbox-row-end">
             {c.channel === "web_voice" && <Voice c={c} />}
+            {c.channel === "whatsapp" && <ChannelMark />}
             <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>{c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}</span>
             {c.state === "queued" && <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>}
             {c.tags.slice(0, 2).map((x) => <span key={x} className="inbox-tag">{x}</span>)}

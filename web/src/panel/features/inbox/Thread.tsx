@@ -1,17 +1,19 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPaperclip, IconPhone, IconRefresh, IconUserPlus } from "@tabler/icons-react";
+import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconUserPlus } from "@tabler/icons-react";
 import { Fragment, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
-import { bytes, clock, day, path } from "./format";
+import { clock, day, path } from "./format";
 import { nameOf, present } from "./model";
 import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
 import { fill, useTexts } from "../../i18n";
 import { onTheLine, useCall } from "../talk/current";
 import { Spoken, Times } from "../talk/Spoken";
 import { texts as talkTexts } from "../talk/texts";
+import { MediaFile } from "../../ui/MediaFile";
+import { ChannelMark, Template, Tick } from "./Messages";
 import type { InboxTexts } from "./texts";
-import type { Turn } from "./types";
+import type { Delivery, Turn } from "./types";
 
 export type Mode = "reply" | "note";
 
@@ -54,6 +56,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
             <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
             {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
+            {c.channel === "whatsapp" && <ChannelMark number={thread.window?.number ?? thread.contact.number} />}
             {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
           </p>
         </div>
@@ -129,7 +132,8 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
         return (
           <Fragment key={turn.seq}>
             {newDay && <p className="inbox-day">{day(turn.at, language, t)}</p>}
-            {turn.kind === "event" ? <Happened turn={turn} t={t} language={language} /> : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} times={times} />}
+            {turn.event === "template_sent" ? <Template turn={turn} me={inbox.me} t={t} language={language} /> : turn.kind === "event" ? <Happened turn={turn} t={t} language={language} />
+              : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} times={times} sent={thread.sent[turn.seq]} />}
           </Fragment>
         );
       })}
@@ -163,36 +167,27 @@ function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: 
   );
 }
 
-interface BubbleProps { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string; times: boolean }
+interface BubbleProps { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string; times: boolean; sent?: Delivery }
 
-function Bubble({ turn, first, t, language, me, name, times }: BubbleProps) {
+function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps) {
   const side = turn.author === "visitor" ? "them" : "us";
   const who = turn.author === "visitor" ? name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
   return (
     <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
       {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
-      {turn.file ? <File file={turn.file} t={t} /> : null}
+      {turn.file ? <MediaFile file={turn.file} label={t.file} /> : null}
       {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
       {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
       {turn.sources && turn.sources.length > 0 && (
         <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>
       )}
+      {sent && <Tick d={sent} />}
       {turn.voice && times && <Times voice={turn.voice} language={language} />}
     </div>
   );
 }
 
 function safe(url: string | undefined): boolean { return !!url && /^https?:\/\//i.test(url); }
-
-function File({ file, t }: { file: NonNullable<Turn["file"]>; t: InboxTexts }) {
-  if (!file.url) return <div className="inbox-file"><IconPaperclip size={16} aria-hidden />{file.name}</div>;
-  const picture = /^image\/(png|jpeg|gif|webp)$/.test(file.type);
-  return (
-    <a className={picture ? "inbox-picture" : "inbox-file"} href={file.url} target="_blank" rel="noopener noreferrer" aria-label={`${t.file}: ${file.name}`}>
-      {picture ? <img src={file.url} alt={file.name} loading="lazy" /> : <><IconPaperclip size={16} aria-hidden /><span>{file.name}</span><small>{bytes(file.size)}</small></>}
-    </a>
-  );
-}
 
 function Pending({ u, t }: { u: Unsent; t: InboxTexts }) {
   return (

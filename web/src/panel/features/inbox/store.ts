@@ -1,17 +1,17 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
 import { belongs, current, mark, merge, place, present, spoke, type Marks, type View } from "./model";
-import type { CannedReply, Contact, ContactPage, Counts, Listed, Mark, Summary, Teammate, Thread, Turn, Update } from "./types";
+import type { CannedReply, Contact, ContactPage, Counts, Delivery, Listed, Mark, Offered, Summary, Teammate, Thread, Turn, Update } from "./types";
 
 /** What the store needs of the panel: requests, which reject with a Refusal, and the stream of the company's inbox. */
 export interface Server {
   request<T>(method: string, path: string, body?: unknown): Promise<T>;
   follow(follower: { event(name: string, data: unknown): void; connected(yes: boolean): void }): () => void;
 }
-export interface Refusal { status?: number; message?: string; details?: { reason?: string; assignee?: string; assignee_name?: string } }
+export interface Refusal { status?: number; message?: string; details?: { reason?: string; assignee?: string; assignee_name?: string; window?: string } }
 
 /** What the teammate said and the server has not confirmed. */
 export interface Unsent { client_id: string; text: string; note: boolean; at: string; problem?: string }
-export interface Loaded extends Thread { unsent: Unsent[] }
+export interface Loaded extends Thread { unsent: Unsent[]; sent: Record<number, Delivery> }
 type Phase = "loading" | "ready" | "failed";
 
 export interface Snapshot {
@@ -31,7 +31,7 @@ export interface Snapshot {
 }
 
 /** What came of an answer: it went out, or why the server wants to be asked again. */
-export type Sent = { result: "sent" } | { result: "answered" } | { result: "taken"; by: string } | { result: "failed"; message: string };
+export type Sent = { result: "sent" } | { result: "answered" } | { result: "taken"; by: string } | { result: "closed" } | { result: "failed"; message: string };
 
 const pageSize = 40;
 const typingEvery = 3_000;
@@ -95,6 +95,10 @@ export class Inbox {
       this.fade();
       if (name === "viewing" && !known && m.account_id !== this.me && m.conversation_id === this.state.id) this.later("viewing", () => this.viewing());
     }
+    else if (name === "delivery") {
+      const d = data as Delivery & { conversation_id: string };
+      if (this.state.thread?.conversation.id === d.conversation_id) this.stands([d]);
+    }
     else if (name === "presence") {
       const p = data as { account_id: string; present: boolean; away: boolean };
       if (!this.state.teammates.some((t) => t.account_id === p.account_id)) void this.loadTeammates();
@@ -128,13 +132,20 @@ export class Inbox {
     this.onUpdate(u);
   }
 
+  /** stands records where replies are. */
+  private stands(deliveries: Delivery[] | undefined): void {
+    const { thread } = this.state;
+    if (!thread || !deliveries?.length) return;
+    this.set({ thread: { ...thread, sent: { ...thread.sent, ...bySeq(deliveries) } } });
+  }
+
   /** patch puts a conversation as it is now, and new turns, into the thread. */
   private patch(c: Summary | undefined, turns: Turn[]): void {
     const thread = this.state.thread;
     if (!thread || (c && c.id !== thread.conversation.id)) return;
     const ids = new Set(turns.map((t) => t.client_id).filter(Boolean));
     const newer = c && c.last_seq >= thread.conversation.last_seq ? c : thread.conversation;
-    this.set({ thread: { ...thread, conversation: newer, turns: merge(thread.turns, turns), unsent: thread.unsent.filter((u) => !ids.has(u.client_id)) } });
+    this.set({ thread: { ...thread, conversation: newer, turns: merge(thread.turns, turns), window: opened(thread.window, turns), unsent: thread.unsent.filter((u) => !ids.has(u.client_id)) } });
     this.read();
   }
 
@@ -204,7 +215,7 @@ export class Inbox {
       const t = await this.server.request<Thread>("GET", `/conversations/${id}`);
       if (this.state.id !== id) return;
       const old = this.state.thread;
-      this.set({ threadPhase: "ready", thread: { ...t, turns: merge(old?.turns ?? [], t.turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [] } });
+      this.set({ threadPhase: "ready", thread: { ...t, turns: merge(old?.turns ?? [], t.turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [], sent: { ...old?.sent, ...bySeq(t.deliveries ?? []) } } });
       this.viewing();
       this.read();
     } catch {
@@ -218,9 +229,10 @@ export class Inbox {
     const id = thread.conversation.id;
     for (;;) {
       const turns = this.state.thread?.turns ?? [];
-      const found = await this.server.request<{ turns: Turn[]; more: boolean }>("GET", `/conversations/${id}/turns?after=${turns[turns.length - 1]?.seq ?? 0}`).catch(() => null);
+      const found = await this.server.request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>("GET", `/conversations/${id}/turns?after=${turns[turns.length - 1]?.seq ?? 0}`).catch(() => null);
       if (!found || this.state.thread?.conversation.id !== id) return;
       this.patch(undefined, found.turns);
+      this.stands(found.deliveries);
       if (!found.more || found.turns.length === 0) break;
     }
     void this.reloadThread();
@@ -230,9 +242,9 @@ export class Inbox {
     const thread = this.state.thread;
     if (!thread?.more || thread.turns.length === 0) return;
     const id = thread.conversation.id;
-    const found = await this.server.request<{ turns: Turn[]; more: boolean }>("GET", `/conversations/${id}/turns?before=${thread.turns[0]!.seq}`).catch(() => null);
+    const found = await this.server.request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>("GET", `/conversations/${id}/turns?before=${thread.turns[0]!.seq}`).catch(() => null);
     const now = this.state.thread;
-    if (found && now?.conversation.id === id) this.set({ thread: { ...now, turns: merge(found.turns, now.turns), more: found.more } });
+    if (found && now?.conversation.id === id) this.set({ thread: { ...now, turns: merge(found.turns, now.turns), more: found.more, sent: { ...bySeq(found.deliveries ?? []), ...now.sent } } });
   }
 
   /** read tells the server what is on the screen, while somebody looks at it. */
@@ -303,7 +315,9 @@ export class Inbox {
       const refusal = e as Refusal;
       this.drop(said.client_id);
       if (refusal.status === 409 && refusal.details?.assignee) return { result: "taken", by: refusal.details.assignee_name ?? "" };
-      if (refusal.status === 409) { void this.reloadThread(); return { result: "answered" }; }
+      if (refusal.status === 409) void this.reloadThread();
+      if (refusal.status === 409 && refusal.details?.window === "closed") return { result: "closed" };
+      if (refusal.status === 409) return { result: "answered" };
       return { result: "failed", message: refusal.details?.reason ?? refusal.message ?? "" };
     }
   }
@@ -321,6 +335,18 @@ export class Inbox {
   private drop(client_id: string): void {
     const thread = this.state.thread;
     if (thread) this.set({ thread: { ...thread, unsent: thread.unsent.filter((u) => u.client_id !== client_id) } });
+  }
+
+  /** templates are those that the conversation's sender may send. */
+  async templates(): Promise<Offered[]> {
+    return (await this.server.request<{ data: Offered[] }>("GET", `/conversations/${this.state.id}/templates`)).data;
+  }
+
+  /** sendTemplate sends a template to the contact; it rejects with a Refusal. The client id makes a repetition of it the same. */
+  async sendTemplate(client_id: string, name: string, language: string, variables: Record<string, string>): Promise<void> {
+    const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>("POST", `/conversations/${this.state.id}/templates`, { client_id, name, language, variables });
+    this.patch(conversation, turn ? [turn] : []);
+    this.set({ list: place(this.state.list, conversation, this.state.view) });
   }
 
   contactPage(id: string): Promise<ContactPage> { return this.server.request("GET", `/conversations/${id}/contact`); }
@@ -352,6 +378,18 @@ export class Inbox {
   }
 }
 
-function id(): string {
+const windowLasts = 24 * 3_600_000;
+
+/** opened is a window after more turns: what the contact says opens it again. */
+function opened(w: Thread["window"], turns: Turn[]): Thread["window"] {
+  if (!w) return w;
+  const said = turns.filter((t) => t.author === "visitor" && t.kind !== "event").map((t) => Date.parse(t.at) + windowLasts);
+  const until = Math.max(Date.parse(w.until), ...said);
+  return until === Date.parse(w.until) ? w : { ...w, until: new Date(until).toISOString() };
+}
+
+function bySeq(all: Delivery[]): Record<number, Delivery> { return Object.fromEntries(all.map((d) => [d.seq, d])); }
+
+export function id(): string {
   return crypto.randomUUID?.() ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join("-");
 }

@@ -23,6 +23,7 @@ export const texts = dictionary({
   newFrom: "New message from {name}", waitingFor: "{name} asks for a person", today: "Today", yesterday: "Yesterday", file: "File", attach: "Attach files", noAnswer: "You may read conversations but not answer them.",
   event_handoff_requested: "The visitor asked for a person", event_missed: "Nobody was available", event_called_off: "The visitor went on without a person", event_scored: "The visitor judged an answer", event_joined: "{name} joined", event_released: "{name} gave it back to the queue", event_returned: "{name} gave it back to the agent",
   event_resolved: "Resolved by {name}", event_resolved_agent: "Resolved by the agent", event_reopened: "Reopened", event_left: "The visitor ended the conversation", event_abandoned: "The visitor left the queue", event_introduced: "The visitor left contact details", event_rated: "The visitor rated {n} of 5",
+  event_flow_began: "The flow began", event_reacted: "The contact reacted", event_not_shown: "A message of a kind that cannot be shown", event_stopped: "The contact wants no more messages", event_started: "The contact wants messages again",
   key_move: "Next and previous conversation", key_take: "Take", key_resolve: "Resolve", key_reply: "Reply", key_note: "Internal note", key_search: "Search", key_details: "Contact details",
 }, {
   inbox: "Bandeja", mine: "Mías", unassigned: "Sin asignar", automated: "Automáticas", all: "Todas", open: "Abiertas", closed: "Resueltas", search: "Buscar conversaciones", tag: "Etiqueta", clear: "Quitar",
@@ -46,6 +47,7 @@ export const texts = dictionary({
   newFrom: "Mensaje nuevo de {name}", waitingFor: "{name} pide una persona", today: "Hoy", yesterday: "Ayer", file: "Archivo", attach: "Adjuntar archivos", noAnswer: "Puede leer las conversaciones, pero no responderlas.",
   event_handoff_requested: "El visitante pidió una persona", event_missed: "No había nadie disponible", event_called_off: "El visitante siguió sin una persona", event_scored: "El visitante valoró una respuesta", event_joined: "{name} se ha unido", event_released: "{name} la devolvió a la cola", event_returned: "{name} la devolvió al agente",
   event_resolved: "Resuelta por {name}", event_resolved_agent: "Resuelta por el agente", event_reopened: "Reabierta", event_left: "El visitante terminó la conversación", event_abandoned: "El visitante dejó la cola", event_introduced: "El visitante dejó sus datos", event_rated: "El visitante valoró {n} de 5",
+  event_flow_began: "Empezó el flujo", event_reacted: "El contacto reaccionó", event_not_shown: "Un mensaje de un tipo que no se puede mostrar", event_stopped: "El contacto no quiere más mensajes", event_started: "El contacto vuelve a querer mensajes",
   key_move: "Conversación siguiente y anterior", key_take: "Tomar", key_resolve: "Resolver", key_reply: "Responder", key_note: "Nota interna", key_search: "Buscar", key_details: "Datos del contacto",
 }, {
   inbox: "Caixa de entrada", mine: "Minhas", unassigned: "Por atribuir", automated: "Automáticas", all: "Todas", open: "Abertas", closed: "Resolvidas", search: "Procurar conversas", tag: "Etiqueta", clear: "Limpar",
@@ -69,6 +71,7 @@ export const texts = dictionary({
   newFrom: "Mensagem nova de {name}", waitingFor: "{name} pede uma pessoa", today: "Hoje", yesterday: "Ontem", file: "Ficheiro", attach: "Anexar ficheiros", noAnswer: "Pode ler as conversas, mas não responder.",
   event_handoff_requested: "O visitante pediu uma pessoa", event_missed: "Não estava ninguém disponível", event_called_off: "O visitante continuou sem uma pessoa", event_scored: "O visitante avaliou uma resposta", event_joined: "{name} entrou", event_released: "{name} devolveu-a à fila", event_returned: "{name} devolveu-a ao agente",
   event_resolved: "Resolvida por {name}", event_resolved_agent: "Resolvida pelo agente", event_reopened: "Reaberta", event_left: "O visitante terminou a conversa", event_abandoned: "O visitante saiu da fila", event_introduced: "O visitante deixou os seus dados", event_rated: "O visitante avaliou com {n} de 5",
+  event_flow_began: "Começou o fluxo", event_reacted: "O contacto reagiu", event_not_shown: "Uma mensagem de um tipo que não se pode mostrar", event_stopped: "O contacto não quer mais mensagens", event_started: "O contacto volta a querer mensagens",
   key_move: "Conversa seguinte e anterior", key_take: "Assumir", key_resolve: "Resolver", key_reply: "Responder", key_note: "Nota interna", key_search: "Procurar", key_details: "Dados do contacto",
 });
 

@@ -11,6 +11,7 @@ import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 import { PhoneCallRow } from "./PhoneCalls";
 import { PhoneForm } from "./PhoneForm";
+import { Tabs } from "./Tabs";
 import { texts } from "./texts";
 import { usePhone } from "./usePhone";
 import "./sandbox.css";
@@ -23,6 +24,7 @@ function Sandbox() {
   const own = lines.data?.filter((l) => l.provider === "sandbox");
   return (
     <Page wide title={t.title} about={t.about}>
+      <Tabs at="calls" />
       {!own ? (lines.isError ? <Failed error={lines.error} retry={() => void lines.refetch()} /> : <Rows n={3} />) : own.length === 0 ? (
         <Card flush label={t.title}><Empty icon={<IconPhoneOff size={22} />} title={t.none} text={t.noneText}><Button component={Link} to={"/lines" as never} variant="default">{t.toLines}</Button></Empty></Card>
       ) : <Phone lines={own} />}

@@ -1,0 +1,152 @@
+// A conversation over the sandbox's phone, seen from both ends: the phone, and the inbox of a teammate.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot } from "./browser.mjs";
+
+const server = ready.base_url.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1");
+const number = "34600701234";
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+/** notify sends a template to the phone. */
+async function notify(more = {}) {
+  const r = await fetch(`${server}/functions/v1/notify?access_key=${ready.access_key}`, {
+    method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({
+      contact: { number, name: "Ana" }, language_template: "en", name_template: "booking_confirmed", recipient_id: "demo", notification_type: "utility", campaign_name: "phone",
+      components_push: { header_text: "HT-7", body_text_0: "{{name}}", body_text_1: "Monday", body_text_2: "pier 3", button_url_0: "HT-7" }, ...more,
+    }),
+  });
+  assert.equal(r.status, 200, await r.clone().text());
+  return (await r.json()).notification_id;
+}
+
+/** open signs the owner in and shows a page. */
+async function open(t, path, options = {}) {
+  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, ...options });
+  t.after(async () => { c.check(); await c.close(); });
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator("input").nth(0).fill(ready.email);
+  await p.locator("input").nth(1).fill(ready.password);
+  await p.keyboard.press("Enter");
+  await p.locator("h1").first().waitFor();
+  return p;
+}
+
+const phonePath = `/sandbox/messages?number=${number}`;
+const bubble = (p, text) => p.locator(".handset-message", { hasText: text });
+const turn = (p, text) => p.locator(".inbox-turn", { hasText: text });
+
+describe("the sandbox's phone and the inbox", () => {
+  it("walk a flow: a button is tapped, the flow asks and hands off, a teammate replies, the phone shows it", { timeout: 120_000 }, async (t) => {
+    const inbox = await open(t, "/inbox");
+    const phone = await open(t, phonePath);
+    await phone.getByText("No messages yet").waitFor();
+    await notify({ name_event: "booking-confirmed" });
+    await bubble(phone, "Hello Ana, your tour on Monday is booked. We meet at pier 3.").waitFor();
+    await phone.getByRole("button", { name: "Thank you" }).click();
+    await bubble(phone, "is there anything you would like to know about your tour?").waitFor();
+    await accessible(phone, "the phone");
+    await shot(phone, "phone-asked");
+    await phone.getByRole("button", { name: "yes", exact: true }).click();
+
+    await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
+    await inbox.locator(".inbox-event", { hasText: "The flow began" }).getByText("after-booking").waitFor();
+    await turn(inbox, "Thank you").first().waitFor();
+    await inbox.locator(".inbox-event", { hasText: "asked for a person" }).waitFor();
+    await inbox.getByRole("timer").getByText(/Replies possible for 2[34] hr/).waitFor();
+    await inbox.getByRole("textbox", { name: "Reply" }).fill("Hello Ana, what is it?");
+    await phone.getByRole("status").getByText("is writing…").waitFor();
+    await inbox.keyboard.press("Enter");
+    await bubble(phone, "Hello Ana, what is it?").waitFor();
+    await turn(inbox, "Hello Ana, what is it?").locator(".inbox-tick[data-state=read]").waitFor();
+    await phone.getByRole("textbox", { name: "Message" }).fill("May I bring a dog?");
+    await phone.keyboard.press("Enter");
+    await turn(inbox, "May I bring a dog?").waitFor();
+    await bubble(phone, "May I bring a dog?").locator(".handset-read").waitFor();
+    await accessible(inbox, "a conversation over a messaging channel");
+    await shot(inbox, "phone-inbox");
+    await shot(phone, "phone-replied");
+  });
+
+  it("is unreachable: what is sent stays sent until it is back", { timeout: 60_000 }, async (t) => {
+    const inbox = await open(t, "/inbox?folder=all");
+    const phone = await open(t, phonePath);
+    await bubble(phone, "May I bring a dog?").waitFor();
+    await phone.getByRole("switch", { name: "Reachable" }).click();
+    await phone.getByText("The phone is unreachable").waitFor();
+    await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
+    await inbox.getByRole("textbox", { name: "Reply" }).fill("Yes, on a lead.");
+    await inbox.keyboard.press("Enter");
+    await turn(inbox, "Yes, on a lead.").locator(".inbox-tick[data-state=sent]").waitFor();
+    await new Promise((r) => setTimeout(r, 3_000));
+    assert.equal(await turn(inbox, "Yes, on a lead.").locator(".inbox-tick").getAttribute("data-state"), "sent");
+    assert.equal(await bubble(phone, "Yes, on a lead.").count(), 0, "an unreachable phone got a message");
+    await phone.getByRole("switch", { name: "Reachable" }).click();
+    await bubble(phone, "Yes, on a lead.").waitFor();
+    await turn(inbox, "Yes, on a lead.").locator(".inbox-tick[data-state=read]").waitFor();
+  });
+
+  it("sends pictures and recordings, reacts, and stops", { timeout: 60_000 }, async (t) => {
+    const inbox = await open(t, "/inbox?folder=all");
+    const phone = await open(t, phonePath);
+    await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
+    for (const name of ["Photo", "Voice message"]) {
+      await phone.getByRole("button", { name: "Attach" }).click();
+      await phone.getByRole("menuitem", { name }).click();
+    }
+    await inbox.locator(".media-picture img").waitFor();
+    await inbox.locator("audio").waitFor();
+    assert.ok(await inbox.locator(".media-picture img").evaluate((x) => x.decode().then(() => x.naturalWidth)) === 320, "the picture is not shown");
+    await inbox.waitForFunction(() => document.querySelector("audio").duration > 1.5);
+    await bubble(phone, "Yes, on a lead.").getByRole("button", { name: "React or reply" }).click();
+    await phone.getByRole("menuitem", { name: "React with 👍" }).click();
+    await inbox.locator(".inbox-event", { hasText: "The contact reacted" }).getByText("👍").waitFor();
+    await phone.getByRole("button", { name: "STOP" }).click();
+    await bubble(phone, "You will get no more messages from us.").waitFor();
+    await inbox.locator(".inbox-event", { hasText: "The contact wants no more messages" }).waitFor();
+    await phone.getByRole("button", { name: "START" }).click();
+    await inbox.locator(".inbox-event", { hasText: "The contact wants messages again" }).waitFor();
+    await shot(inbox, "phone-inbox-files");
+    await shot(phone, "phone-files");
+  });
+
+  it("is reached by a template alone once the window is closed", { timeout: 60_000 }, async (t) => {
+    const p = await open(t, "/inbox?folder=all");
+    await p.clock.setSystemTime(Date.now() + 25 * 3_600_000);
+    await p.locator(".inbox-row", { hasText: "Ana" }).first().click();
+    await p.getByRole("timer").getByText("Window closed").waitFor();
+    assert.equal(await p.getByRole("textbox", { name: "Reply" }).count(), 0, "a reply can be written");
+    await p.getByRole("combobox", { name: "Template" }).click();
+    await p.getByRole("option", { name: "weather_notice (en)" }).click();
+    await p.getByRole("textbox", { name: "Body 2" }).fill("storm");
+    await p.getByRole("textbox", { name: "Body 3" }).fill("12:15");
+    await p.getByText("Hello Ana, because of the storm we leave at 12:15.").waitFor();
+    await accessible(p, "a closed window");
+    await shot(p, "phone-inbox-closed");
+    await p.getByRole("button", { name: "Send template" }).click();
+    await p.locator(".inbox-template", { hasText: "because of the storm" }).waitFor();
+    const phone = await open(t, phonePath);
+    await bubble(phone, "Hello Ana, because of the storm we leave at 12:15.").waitFor();
+  });
+
+  it("fits dark screens and small ones", { timeout: 60_000 }, async (t) => {
+    const dark = await open(t, phonePath, { colorScheme: "dark" });
+    await bubble(dark, "May I bring a dog?").waitFor();
+    await accessible(dark, "the phone in the dark");
+    await shot(dark, "phone-dark");
+    const small = await open(t, phonePath, { viewport: { width: 390, height: 844 } });
+    await bubble(small, "May I bring a dog?").waitFor();
+    assert.ok(await small.evaluate(() => document.documentElement.scrollWidth <= 390), "it is wider than the screen");
+    await accessible(small, "the phone on a small screen");
+    await shot(small, "phone-small");
+    const list = await open(t, "/inbox?folder=all", { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+    await list.locator(".inbox-row", { hasText: "Ana" }).first().click();
+    await turn(list, "Yes, on a lead.").waitFor();
+    assert.ok(await list.evaluate(() => document.documentElement.scrollWidth <= 390), "it is wider than the screen");
+    await accessible(list, "a conversation on a small dark screen");
+    await shot(list, "phone-inbox-small");
+  });
+});

@@ -1,0 +1,75 @@
+import { Select, Switch, TextInput } from "@mantine/core";
+import { IconMessage, IconMessageOff } from "@tabler/icons-react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { useTexts } from "../../i18n";
+import { useCan, useCompany } from "../../session";
+import { Needs } from "../../shell/states";
+import type { HandsetNumbers } from "../../types";
+import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { failed } from "../../ui/problem";
+import { Handset } from "./Handset";
+import { texts } from "./phoneTexts";
+import { Tabs } from "./Tabs";
+import { texts as sandboxTexts } from "./texts";
+import { useHandset, useHandsetActions, useNumbers, validNumber } from "./useHandset";
+
+/** Chosen is which phone the address names. */
+export interface Chosen { sender?: string; number?: string }
+
+export function MessagesPage() { return <Needs permission="conversations:read"><Messages /></Needs>; }
+
+function Messages() {
+  const t = useTexts(texts);
+  const s = useTexts(sandboxTexts);
+  const chosen = useSearch({ strict: false }) as Chosen;
+  const [first, setFirst] = useState("");
+  const sender = chosen.sender || first;
+  const numbers = useNumbers(sender);
+  useEffect(() => { if (!first && numbers.data?.senders[0]) setFirst(numbers.data.senders[0].id); }, [first, numbers.data]);
+  return (
+    <Page wide title={s.title} about={t.about}>
+      <Tabs at="messages" />
+      {!numbers.data ? (numbers.isError ? <Failed error={numbers.error} retry={() => void numbers.refetch()} /> : <Rows n={3} />)
+        : numbers.data.senders.length === 0 ? <Card flush label={t.messages}><Empty icon={<IconMessageOff size={22} />} title={t.none} text={t.noneText} /></Card>
+        : <Phone known={numbers.data} sender={sender} number={chosen.number ?? ""} />}
+    </Page>
+  );
+}
+
+function Phone({ known, sender, number }: { known: HandsetNumbers; sender: string; number: string }) {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  const company = useCompany();
+  const may = useCan()("notifications:send");
+  const phone = useHandset(sender, number);
+  const actions = useHandsetActions(sender, number);
+  const [typed, setTyped] = useState(number);
+  const [name, setName] = useState("Ana");
+  useEffect(() => setTyped(number), [number]);
+  const go = (to: Chosen) => { void navigate({ to: "/sandbox/messages" as never, replace: true, search: ((now: object) => ({ ...now, ...to })) as never }); };
+  const type = (s: string) => { setTyped(s); if (validNumber(s)) go({ sender, number: s }); };
+  return (
+    <div className="handset-page">
+      <div className="stack">
+        <Card label={t.number}>
+          <div className="stack" style={{ gap: 12 }}>
+            {known.senders.length > 1 && <Select label={t.sender} allowDeselect={false} data={known.senders.map((x) => ({ value: x.id, label: `${x.number} (${x.id})` }))} value={sender} onChange={(v) => go({ sender: v ?? sender })} />}
+            <TextInput label={t.number} description={t.numberHelp} inputMode="numeric" autoComplete="off" value={typed} maxLength={15} error={typed && !validNumber(typed) ? t.badNumber : undefined} onChange={(e) => type(e.currentTarget.value.replace(/\D/g, ""))} />
+            {known.numbers.length > 0 && (
+              <div>
+                <p className="small muted" style={{ margin: "0 0 6px" }}>{t.last}</p>
+                <ul className="handset-last">{known.numbers.map((n) => <li key={n}><button type="button" aria-pressed={n === number} onClick={() => type(n)}>{n}</button></li>)}</ul>
+              </div>
+            )}
+            {may && <TextInput label={t.name} description={t.nameHelp} value={name} maxLength={100} onChange={(e) => setName(e.currentTarget.value)} />}
+            {may && phone.data && <Switch label={t.reach} description={t.reachHelp} checked={!phone.data.unreachable} onChange={(e) => void actions.setReachable(e.currentTarget.checked).catch(failed)} />}
+          </div>
+        </Card>
+      </div>
+      {!validNumber(number) ? <Card flush label={t.messages}><Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} /></Card>
+        : phone.data ? <Handset phone={phone.data} title={company.name} name={name} may={may} t={t} />
+        : phone.isError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : <Rows n={4} />}
+    </div>
+  );
+}

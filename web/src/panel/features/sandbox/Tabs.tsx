@@ -1,0 +1,15 @@
+import { Link } from "@tanstack/react-router";
+import { useTexts } from "../../i18n";
+import { texts } from "./phoneTexts";
+import "./handset.css";
+
+/** Tabs are what the sandbox's phone gets: calls and messages. */
+export function Tabs({ at }: { at: "calls" | "messages" }) {
+  const t = useTexts(texts);
+  return (
+    <nav className="sandbox-tabs" aria-label={t.views}>
+      <Link to={"/sandbox" as never} activeOptions={{ exact: true }} aria-current={at === "calls" ? "page" : undefined}>{t.calls}</Link>
+      <Link to={"/sandbox/messages" as never} aria-current={at === "messages" ? "page" : undefined}>{t.messages}</Link>
+    </nav>
+  );
+}
