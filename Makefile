@@ -46,7 +46,7 @@ test: need-go deps ## run everything: Go, both databases, contract, a short faul
 	@bash .ci/test
 
 race: need-go deps ## run the tests of the concurrent packages under the race detector
-	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/notify/... ./internal/store/... ./internal/auth/... ./internal/limit/... ./internal/app/... ./internal/voice/... ./internal/convai/...
+	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/notify/... ./internal/store/... ./internal/auth/... ./internal/limit/... ./internal/app/... ./internal/voice/... ./internal/convai/... ./internal/telephone/... ./internal/sip/... ./internal/rtp/...
 
 lint: need-go ## format check, vet, golangci-lint as pinned in tools/go.mod
 	@changed=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')) || exit 1; test -z "$$changed" || { echo "gofumpt would change:"; echo "$$changed"; exit 1; }
