@@ -2,8 +2,6 @@ package conversation
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,13 +56,6 @@ type Runner struct {
 	*core
 	programs *cache.Cache[*flow.Program]
 	wake     chan struct{} // a run became due
-}
-
-// definitionOf is a flow as a version of it is kept, and its digest.
-func definitionOf(f *flow.Flow) (definition, digest string, err error) {
-	text, err := json.Marshal(f)
-	sum := sha256.Sum256(text)
-	return string(text), hex.EncodeToString(sum[:]), err
 }
 
 // program returns the program of a version of a flow.
@@ -170,7 +161,7 @@ func (s *Runner) again(do func() error) (err error) {
 
 // newRun is a run that begins. Its version is kept.
 func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string, b *chats.Bound) (*runs.Run, error) {
-	definition, digest, err := definitionOf(f)
+	definition, digest, err := f.Document()
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +256,7 @@ func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outc
 	}
 	w := &runs.Write{Run: &y}
 	for _, e := range o.Log {
-		w.Entries = append(w.Entries, runs.Entry{At: now, Path: e.Path, Kind: e.Kind, Text: e.Text})
+		w.Entries = append(w.Entries, runs.Entry{At: now, Path: e.Path, Kind: e.Kind, Text: e.Text, Changed: e.Changed})
 	}
 	return w
 }

@@ -18,6 +18,9 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	"pt": {flow.Words{Retry: "Não percebi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
 }
 
+// FlowWords are what flows say in a language (BCP 47) that their steps do not give.
+func FlowWords(tag string) flow.Words { return textsOf(tag).Words }
+
 // textsOf are the texts in a language (BCP 47), else the English ones.
 func textsOf(tag string) texts {
 	base, _, _ := strings.Cut(strings.ToLower(tag), "-")

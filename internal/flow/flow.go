@@ -3,6 +3,9 @@
 package flow
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,6 +101,13 @@ func Kind() resource.Kind {
 
 // Key implements resource.Resource.
 func (f *Flow) Key() (id, name *string) { return &f.ID, &f.Name }
+
+// Document is a flow as a version of it is kept, and its digest.
+func (f *Flow) Document() (text, digest string, err error) {
+	b, err := json.Marshal(f)
+	sum := sha256.Sum256(b)
+	return string(b), hex.EncodeToString(sum[:]), err
+}
 
 // References implements resource.Referrer.
 func (f *Flow) References() []resource.Reference {

@@ -2,6 +2,8 @@ package flow
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -28,6 +30,9 @@ func (s State) Over() bool {
 const (
 	stepsMost = 500 // of a run
 	aloneMost = 50  // between two responses of the contact
+	// changedMost and changedLength bound what an entry says about variables.
+	changedMost   = 20
+	changedLength = 200
 	// DefaultRetries is how often a question is asked again.
 	DefaultRetries = 2
 )
@@ -98,6 +103,8 @@ type Entry struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // of the step; response, retry, outcome, failed, stopped
 	Text string `json:"text,omitempty"`
+	// Changed are the variables that it changed.
+	Changed Values `json:"changed,omitempty"`
 }
 
 // Outcome is what follows from a step of a run. All of it is stored with the run, or nothing.
@@ -141,8 +148,8 @@ func (p *Program) Respond(r *Run, text string, w Words, now time.Time) *Outcome 
 		p.retry(r, o, x, text, w)
 		return o
 	}
-	o.log(x, "response", value)
 	r.Values.Put(x.step.Ask, value)
+	o.log(x, "response", value).changed(r, Values{x.step.Ask: value})
 	r.At, r.Tries, r.Alone, r.Question = x.next, 0, 0, ""
 	p.advance(r, o, w, now)
 	return o
@@ -175,7 +182,7 @@ func (p *Program) Result(r *Run, values Values, detail string, refused bool, w W
 		return o
 	}
 	x := &p.places[r.At]
-	o.log(x, "outcome", detail)
+	entry := o.log(x, "outcome", detail)
 	if refused {
 		r.fail(o, x, detail)
 		return o
@@ -183,6 +190,7 @@ func (p *Program) Result(r *Run, values Values, detail string, refused bool, w W
 	for name, value := range values {
 		r.Values.Put(name, value)
 	}
+	entry.changed(r, values)
 	r.At = x.next
 	p.advance(r, o, w, now)
 	return o
@@ -194,14 +202,14 @@ func (p *Program) Stop(r *Run, why string) *Outcome {
 	if r.State.Over() {
 		return o
 	}
-	o.Log = append(o.Log, Entry{p.Where(r.At), "stopped", why})
+	o.Log = append(o.Log, Entry{Path: p.Where(r.At), Kind: "stopped", Text: why})
 	r.State, r.Due = Stopped, time.Time{}
 	return o
 }
 
 // HandOff ends a run for a teammate, whom the contact asked for.
 func (p *Program) HandOff(r *Run, why string) *Outcome {
-	o := &Outcome{Handoff: why, Log: []Entry{{p.Where(r.At), "handoff", why}}}
+	o := &Outcome{Handoff: why, Log: []Entry{{Path: p.Where(r.At), Kind: "handoff", Text: why}}}
 	r.State, r.Due = HandedOff, time.Time{}
 	return o
 }
@@ -211,8 +219,26 @@ func (r *Run) fail(o *Outcome, x *place, why string) {
 	o.log(x, "failed", why)
 }
 
-func (o *Outcome) log(x *place, kind, text string) {
-	o.Log = append(o.Log, Entry{x.path, kind, clip(text)})
+func (o *Outcome) log(x *place, kind, text string) *Entry {
+	o.Log = append(o.Log, Entry{Path: x.path, Kind: kind, Text: clip(text)})
+	return &o.Log[len(o.Log)-1]
+}
+
+// changed records the variables of these names, as the run keeps them: the beginning of long ones, and of many the first.
+func (e *Entry) changed(r *Run, names Values) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		value, kept := r.Values[name]
+		if !kept || len(e.Changed) == changedMost {
+			continue
+		}
+		if e.Changed == nil {
+			e.Changed = Values{}
+		}
+		if runes := []rune(value); len(runes) > changedLength {
+			value = string(runes[:changedLength]) + "…"
+		}
+		e.Changed[name] = value
+	}
 }
 
 // advance does steps until the run waits for something or is over.
@@ -258,14 +284,14 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	case "if":
 		p.decide(r, o, x)
 	case "set":
-		filled := make(map[string]string, len(s.Set)) // all from the values as they were
+		filled := make(Values, len(s.Set)) // all from the values as they were
 		for name, text := range s.Set {
 			filled[name] = v.Fill(text)
 		}
 		for name, value := range filled {
 			v.Put(name, value)
 		}
-		o.log(x, kind, "")
+		o.log(x, kind, "").changed(r, filled)
 		r.At = x.next
 	case "wait":
 		d, _ := duration(s.Wait) // it is valid

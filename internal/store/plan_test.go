@@ -160,6 +160,7 @@ var exceptions = []struct {
 	{"FROM membership m JOIN company c", []string{"sorts"}, "the companies of one account"},
 	{"sender = $2 AND q = 1 AND hold <> '' LIMIT 1", []string{"reads all of message", "reads all of call"}, "what is held, once when a sender is removed"},
 	{"FROM page CROSS JOIN message", []string{"sorts", "reads all of page"}, "a page of notifications, each of at most 100 messages"},
+	{"FROM (SELECT 1 FROM flow_run WHERE", []string{"reads all of x"}, "as many runs as are counted at most"},
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
 	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
 	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY uid", []string{"sorts"}, "the senders of one id"},

@@ -19,6 +19,8 @@ func runningFlows() []sentence {
 		{"due flow runs are found; one whose conversation a teammate takes is stopped", runDue},
 		{"flow runs are listed by company and flow, and go with their conversation", runList},
 		{"versions of a flow are kept once", runVersions},
+		{"flow runs are counted, and those that failed listed", runCount},
+		{"of two who save a draft of a flow one is refused", runDraft},
 	}
 }
 
@@ -52,7 +54,7 @@ func runTogether(t *testing.T, r *rig) {
 	if got, err := s.Current(t.Context(), ours, c.ID); got != nil || err != nil {
 		t.Error("a run whose step was refused:", got, err)
 	}
-	log := []runs.Entry{{At: r.now, Path: "steps.0", Kind: "say", Text: "Yes?"}, {At: r.now, Path: "steps.1", Kind: "ask"}}
+	log := []runs.Entry{{At: r.now, Path: "steps.0", Kind: "say", Text: "Yes?"}, {At: r.now, Path: "steps.1", Kind: "ask", Changed: map[string]string{"a": "1"}}}
 	ran, err := r.writeRun(t, &runs.Write{Run: x, Entries: log}, func(*chats.Conversation) ([]chats.Turn, error) {
 		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, Text: "Yes?", At: r.now}}, nil
 	})
@@ -184,7 +186,7 @@ func runList(t *testing.T, r *rig) {
 		if after != nil {
 			page = &runs.Page{StartedAt: after.StartedAt, ID: after.ID}
 		}
-		got, err := r.Runs().List(t.Context(), ours, flow, page, limit)
+		got, err := r.Runs().List(t.Context(), ours, runs.Filter{FlowID: flow}, page, limit)
 		if err != nil {
 			t.Error(err)
 		}
@@ -229,5 +231,94 @@ func runVersions(t *testing.T, r *rig) {
 	all, err := s.Versions(t.Context(), ours, "flow", 10)
 	if len(all) != 2 || all[0].Version != 2 || err != nil {
 		t.Error(all, err)
+	}
+}
+
+func runCount(t *testing.T, r *rig) {
+	s, start := r.Runs(), r.now
+	var failed []string
+	for i := range 4 {
+		c := r.talk(t, ours)
+		x := r.newRun(c)
+		if i%2 == 1 {
+			x.State, x.Open, x.Error = "failed", false, "steps.0: no"
+			failed = append([]string{x.ID}, failed...)
+		}
+		if i == 3 {
+			x.FlowID = "other"
+		}
+		if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		company, flow string
+		since         time.Time
+		most, want    int
+	}{{ours, "flow", start, 10, 3}, {ours, "flow", start, 2, 2}, {ours, "flow", r.now, 10, 0}, {ours, "other", r.now, 10, 1}, {theirs, "flow", start, 10, 0}} {
+		if got, err := s.Count(t.Context(), c.company, c.flow, c.since, c.most); got != c.want || err != nil {
+			t.Errorf("%+v: %d, %v", c, got, err)
+		}
+	}
+	for flow, want := range map[string][]string{"": failed, "flow": failed[1:], "other": failed[:1]} {
+		all, err := s.List(t.Context(), ours, runs.Filter{FlowID: flow, Failed: true}, nil, 10)
+		var got []string
+		for _, x := range all {
+			got = append(got, x.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Error(flow, diff, err)
+		}
+		page := &runs.Page{StartedAt: r.now.Add(time.Hour), ID: "x"}
+		if again, err := s.List(t.Context(), ours, runs.Filter{FlowID: flow, Failed: true}, page, 10); len(again) != len(want) || err != nil {
+			t.Error(again, err)
+		}
+	}
+	c := r.talk(t, ours)
+	people, err := s.People(t.Context(), ours, []string{c.ID})
+	if len(people) != 1 || people[c.ID].Channel != c.Channel || err != nil {
+		t.Error(people, err)
+	}
+	if people, err := s.People(t.Context(), theirs, []string{c.ID}); len(people) != 0 || err != nil {
+		t.Error("another company's:", people, err)
+	}
+}
+
+func runDraft(t *testing.T, r *rig) {
+	s := r.Runs()
+	x := &runs.Draft{FlowID: "f", Name: "First", Definition: "{}", SavedAt: r.now}
+	if err := s.SaveDraft(t.Context(), ours, x, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveDraft(t.Context(), ours, &runs.Draft{FlowID: "f", SavedAt: r.now}, time.Time{}); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error("a second first draft:", err)
+	}
+	first := x.SavedAt
+	next := &runs.Draft{FlowID: "f", Name: "Second", Definition: `{"a":1}`, SavedAt: r.now}
+	if err := s.SaveDraft(t.Context(), ours, next, first); err != nil || !next.SavedAt.After(first) {
+		t.Error(next, err)
+	}
+	if err := s.SaveDraft(t.Context(), ours, &runs.Draft{FlowID: "f", SavedAt: r.now}, first); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error("what was saved by somebody else is overwritten:", err)
+	}
+	got, err := s.Draft(t.Context(), ours, "f")
+	if diff := cmp.Diff(next, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	all, err := s.Drafts(t.Context(), ours)
+	if len(all) != 1 || all[0].Name != "Second" || all[0].Definition != "" || err != nil {
+		t.Error(all, err)
+	}
+	if got, err := s.Draft(t.Context(), theirs, "f"); got != nil || err != nil {
+		t.Error("another company reads it:", got, err)
+	}
+	for _, c := range []struct {
+		company string
+		seen    time.Time
+		want    bool
+	}{{theirs, time.Time{}, false}, {ours, first, false}, {ours, next.SavedAt, true}, {ours, time.Time{}, false}} {
+		if got, err := s.DropDraft(t.Context(), c.company, "f", c.seen); got != c.want || err != nil {
+			t.Error(c, got, err)
+		}
 	}
 }

@@ -41,11 +41,12 @@ type Run struct {
 
 // Entry is something that happened in a run.
 type Entry struct {
-	Seq  int
-	At   time.Time
-	Path string
-	Kind string
-	Text string
+	Seq     int
+	At      time.Time
+	Path    string
+	Kind    string
+	Text    string
+	Changed map[string]string // the variables that it changed
 }
 
 // Write is a new state of a run, and what happened. Run.Rev is the one that was read; 0: the run is new.
@@ -119,12 +120,21 @@ type Page struct {
 	ID        string
 }
 
-// List returns runs of a company, the newest first: of one flow, where flowID names one.
-func (s *Store) List(ctx context.Context, companyID, flowID string, after *Page, limit int) ([]*Run, error) {
+// Filter narrows a list of runs.
+type Filter struct {
+	FlowID string // "": of all flows
+	Failed bool   // those that failed alone
+}
+
+// List returns runs of a company, the newest first.
+func (s *Store) List(ctx context.Context, companyID string, f Filter, after *Page, limit int) ([]*Run, error) {
 	where, args := "company_id = $1", []any{companyID, limit}
-	if flowID != "" {
-		args = append(args, flowID)
+	if f.FlowID != "" {
+		args = append(args, f.FlowID)
 		where += fmt.Sprintf(" AND flow_id = $%d", len(args))
+	}
+	if f.Failed {
+		where += " AND state = 'failed'"
 	}
 	if after != nil {
 		args = append(args, db.Millis(after.StartedAt), after.ID)
@@ -133,14 +143,45 @@ func (s *Store) List(ctx context.Context, companyID, flowID string, after *Page,
 	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
 }
 
+// Count returns how many runs of a company's flow have started since an instant, at most `most`.
+func (s *Store) Count(ctx context.Context, companyID, flowID string, since time.Time, most int) (n int, err error) {
+	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM (SELECT 1 FROM flow_run WHERE company_id = $1 AND flow_id = $2 AND started_at >= $3 LIMIT $4) AS x`,
+		companyID, flowID, db.Millis(since), most)
+	return n, db.Wrap(err, "count flow runs")
+}
+
+// Person is who talks in a conversation.
+type Person struct {
+	Name    string
+	Number  string
+	Channel string
+}
+
+// People returns who talks in some conversations of a company, by conversation.
+func (s *Store) People(ctx context.Context, companyID string, conversations []string) (map[string]Person, error) {
+	all := make(map[string]Person, len(conversations))
+	err := db.Each(ctx, s.d, func(row db.Scan) error {
+		var id string
+		var p Person
+		err := row(&id, &p.Name, &p.Number, &p.Channel)
+		all[id] = p
+		return err
+	}, "SELECT v.id, k.name, k.number, v.channel FROM conversation v JOIN contact k ON k.id = v.contact_id WHERE v.company_id = $1 AND v.id "+s.d.In(2),
+		companyID, s.d.List(conversations))
+	return all, db.Wrap(err, "read who talks")
+}
+
 // Entries returns what happened in a run of a company, in order.
 func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, error) {
 	return db.Collect(ctx, s.d, "flow entries", func(row db.Scan) (e Entry, err error) {
 		var at int64
-		err = row(&e.Seq, &at, &e.Path, &e.Kind, &e.Text)
+		var changed string
+		if err = row(&e.Seq, &at, &e.Path, &e.Kind, &e.Text, &changed); err == nil && changed != "" {
+			err = json.Unmarshal([]byte(changed), &e.Changed)
+		}
 		e.At = db.Instant(at)
 		return e, err
-	}, `SELECT e.seq, e.at, e.path, e.kind, e.text FROM flow_entry e JOIN flow_run r ON r.id = e.run_id
+	}, `SELECT e.seq, e.at, e.path, e.kind, e.text, e.changed FROM flow_entry e JOIN flow_run r ON r.id = e.run_id
 		WHERE e.run_id = $1 AND r.company_id = $2 ORDER BY e.seq`, runID, companyID)
 }
 
@@ -179,21 +220,25 @@ func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int
 	}, "SELECT flow_id, version, created_at FROM flow_version WHERE company_id = $1 AND flow_id = $2 ORDER BY version DESC LIMIT $3", companyID, flowID, most)
 }
 
+// Kept returns the number of the version that a definition is; 0: it was never kept.
+func (s *Store) Kept(ctx context.Context, companyID, flowID, digest string) (int, error) {
+	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*int, error) {
+		var n int
+		err := row(&n)
+		return &n, err
+	}, "SELECT version FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND digest = $3", companyID, flowID, digest)
+	if err != nil || v == nil {
+		return 0, err
+	}
+	return *v, nil
+}
+
 // Keep returns the number of the version that a definition is, which is stored where it is new. Nodes that keep the same one at once
 // get the same number.
 func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition string, now time.Time) (int, error) {
-	find := func() (*int, error) {
-		return db.Find(ctx, s.d, "flow version", func(row db.Scan) (*int, error) {
-			var n int
-			err := row(&n)
-			return &n, err
-		}, "SELECT version FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND digest = $3", companyID, flowID, digest)
-	}
 	for range 10 { // another definition may have taken the number
-		if v, err := find(); err != nil {
-			return 0, err
-		} else if v != nil {
-			return *v, nil
+		if v, err := s.Kept(ctx, companyID, flowID, digest); err != nil || v > 0 {
+			return v, err
 		}
 		if _, err := s.d.Exec(ctx, `INSERT INTO flow_version (company_id, flow_id, version, digest, definition, created_at)
 			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), COALESCE(MAX(version), 0) + 1, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT) FROM flow_version WHERE company_id = $1 AND flow_id = $2

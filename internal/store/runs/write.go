@@ -25,7 +25,7 @@ type opened struct {
 
 // Lock reads the runs of conversations whose rows the transaction has locked: nobody else writes them.
 func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, error) {
-	x := &Standing{runs: map[string]opened{}, stops: map[string]time.Time{}, log: db.NewBulk("flow_entry", "", "run_id:text", "seq:bigint", "at:bigint", "path:text", "kind:text", "text:text")}
+	x := &Standing{runs: map[string]opened{}, stops: map[string]time.Time{}, log: db.NewBulk("flow_entry", "", "run_id:text", "seq:bigint", "at:bigint", "path:text", "kind:text", "text:text", "changed:text")}
 	if len(conversations) == 0 {
 		return x, nil
 	}
@@ -63,7 +63,11 @@ func (x *Standing) Add(w *Write) *Run {
 	}
 	for _, e := range w.Entries {
 		r.Entries++
-		x.log.Add(r.ID, int64(r.Entries), db.Millis(e.At), e.Path, e.Kind, e.Text)
+		changed := ""
+		if len(e.Changed) > 0 {
+			changed = db.JSON(e.Changed)
+		}
+		x.log.Add(r.ID, int64(r.Entries), db.Millis(e.At), e.Path, e.Kind, e.Text, changed)
 	}
 	x.rows = append(x.rows, r)
 	return r

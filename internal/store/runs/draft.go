@@ -1,0 +1,89 @@
+package runs
+
+import (
+	"context"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// MostDrafts is how many flows of a company may have a draft.
+const MostDrafts = 500
+
+// Draft is what is being written of a flow.
+type Draft struct {
+	FlowID     string
+	Name       string
+	Definition string // JSON, which may have faults
+	SavedAt    time.Time
+}
+
+// Draft returns the draft of a company's flow; nil: there is none.
+func (s *Store) Draft(ctx context.Context, companyID, flowID string) (*Draft, error) {
+	return db.Find(ctx, s.d, "flow draft", func(row db.Scan) (*Draft, error) {
+		x := Draft{FlowID: flowID}
+		var at int64
+		err := row(&x.Name, &x.Definition, &at)
+		x.SavedAt = db.Instant(at)
+		return &x, err
+	}, "SELECT name, definition, saved_at FROM flow_draft WHERE company_id = $1 AND flow_id = $2", companyID, flowID)
+}
+
+// Drafts returns the drafts of a company without their definitions.
+func (s *Store) Drafts(ctx context.Context, companyID string) ([]Draft, error) {
+	return db.Collect(ctx, s.d, "flow drafts", func(row db.Scan) (x Draft, err error) {
+		var at int64
+		err = row(&x.FlowID, &x.Name, &at)
+		x.SavedAt = db.Instant(at)
+		return x, err
+	}, "SELECT flow_id, name, saved_at FROM flow_draft WHERE company_id = $1 ORDER BY flow_id LIMIT $2", companyID, MostDrafts)
+}
+
+// SaveDraft stores a draft in place of the one that was saved at an instant; zero: there was none. SavedAt is set. Errors: conflict
+// where somebody else has saved or removed it since, limit_exceeded.
+func (s *Store) SaveDraft(ctx context.Context, companyID string, x *Draft, seen time.Time) error {
+	if !x.SavedAt.After(seen) {
+		x.SavedAt = seen.Add(time.Millisecond)
+	}
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if seen.IsZero() {
+			return addDraft(ctx, tx, companyID, x)
+		}
+		n, err := tx.Exec(ctx, "UPDATE flow_draft SET name = $1, definition = $2, saved_at = $3 WHERE company_id = $4 AND flow_id = $5 AND saved_at = $6",
+			x.Name, x.Definition, db.Millis(x.SavedAt), companyID, x.FlowID, db.Millis(seen))
+		if err == nil && n == 0 {
+			return savedBySomebody()
+		}
+		return db.Wrap(err, "save flow draft")
+	})
+}
+
+func savedBySomebody() error {
+	return carillon.InConflict("Somebody else has changed the draft meanwhile")
+}
+
+func addDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error {
+	var n int
+	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM flow_draft WHERE company_id = $1", companyID); err != nil {
+		return err
+	}
+	if n >= MostDrafts {
+		return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many drafts of flows", Details: carillon.Details{
+			{Key: "limit", Value: MostDrafts}, {Key: "used", Value: n},
+		}}
+	}
+	added, err := tx.Exec(ctx, "INSERT INTO flow_draft (company_id, flow_id, name, definition, saved_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+		companyID, x.FlowID, x.Name, x.Definition, db.Millis(x.SavedAt))
+	if err == nil && added == 0 {
+		return savedBySomebody()
+	}
+	return db.Wrap(err, "add flow draft")
+}
+
+// DropDraft removes the draft of a company's flow that was saved at an instant, or whichever there is where that is zero. It reports
+// whether there was one.
+func (s *Store) DropDraft(ctx context.Context, companyID, flowID string, seen time.Time) (bool, error) {
+	n, err := s.d.Exec(ctx, "DELETE FROM flow_draft WHERE company_id = $1 AND flow_id = $2 AND (saved_at = $3 OR $3 = 0)", companyID, flowID, db.Millis(seen))
+	return n > 0, db.Wrap(err, "remove flow draft")
+}
