@@ -179,7 +179,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /embed/{file}"] = []call{{}}
 	all["GET /try"] = []call{{kind: own, query: "widget=" + alphaWidget}}
 	const conversations, one = "/panel/v1/conversations", "/panel/v1/conversations/{id}"
-	all["GET "+conversations] = append(panel(call{kind: own}), eachContact(a.ids)...)
+	all["GET "+conversations] = append(panel(call{kind: own}), eachNarrowed("contact", a.ids)...)
 	all["GET "+conversations+"/counts"] = panel(call{kind: own})
 	for name, body := range map[string]string{
 		"POST /take": `{}`, "POST /answers": `{"client_id":"curious","text":"Curious"}`, "POST /notes": `{"client_id":"curious","text":"Curious"}`,
@@ -191,6 +191,21 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		all[method+" "+one+path] = withBody(body, panel(call{}))
 	}
 	all["GET "+one+"/turns"] = []call{{query: "after=0"}, {query: "after=0&company=" + alphaID}}
+	const drawn = `{"flow":{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}}`
+	all["GET /panel/v1/templates"] = panel(call{kind: own})
+	all["GET /panel/v1/flows/overview"] = panel(call{kind: own})
+	all["POST /panel/v1/flows/drafts"] = withBody(drawn, panel(call{kind: own}))
+	all["POST /panel/v1/flows/check"] = withBody(drawn, panel(call{kind: own}))
+	all["POST /panel/v1/flows/try"] = withBody(drawn, panel(call{kind: own}))
+	all["GET /panel/v1/flows/{id}/draft"] = panel(call{})
+	all["PUT /panel/v1/flows/{id}/draft"] = withBody(drawn, panel(call{}))
+	all["DELETE /panel/v1/flows/{id}/draft"] = panel(call{})
+	all["POST /panel/v1/flows/{id}/publish"] = panel(call{})
+	all["GET /panel/v1/flows/{id}/versions"] = panel(call{})
+	all["GET /panel/v1/flows/{id}/versions/{version}"] = panel(call{})
+	all["GET /panel/v1/flow-runs"] = append(panel(call{kind: own}), eachNarrowed("flow", a.ids)...)
+	all["GET /panel/v1/flow-runs/{id}"] = panel(call{})
+	all["POST /panel/v1/flow-runs/{id}/stop"] = panel(call{})
 	const reply = `{"shortcut":"curious","text":"Curious"}`
 	all["GET /panel/v1/canned-replies"] = panel(call{kind: own})
 	all["POST /panel/v1/canned-replies"] = withBody(reply, panel(call{kind: own}))
@@ -237,11 +252,11 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	return all
 }
 
-// eachContact narrows the list of conversations to each of the ids that may be a contact's.
-func eachContact(ids []string) (all []call) {
+// eachNarrowed narrows a list by a parameter to each of the ids that are UUIDs.
+func eachNarrowed(name string, ids []string) (all []call) {
 	for _, id := range ids {
 		if carillon.ValidUUID(id) {
-			all = append(all, call{kind: empty, query: "contact=" + id})
+			all = append(all, call{kind: empty, query: name + "=" + id})
 		}
 	}
 	return all

@@ -12,14 +12,15 @@ import (
 
 // reader reads the files of one set-up and collects its problems.
 type reader struct {
-	o         ProvisionOptions
-	env       func(string) (string, bool)
-	readFile  func(string) (string, error)
-	name      string // of the file being read
-	companies []*company
-	problems  Problems
-	values    bool                // secrets are given as values only: not by {env: NAME} and {file: PATH}
-	unique    map[string]Position // declarations that must be unique over all files
+	o          ProvisionOptions
+	env        func(string) (string, bool)
+	readFile   func(string) (string, error)
+	name       string // of the file being read
+	companies  []*company
+	problems   Problems
+	values     bool                // secrets are given as values only: not by {env: NAME} and {file: PATH}
+	unfinished bool                // resources are not validated
+	unique     map[string]Position // declarations that must be unique over all files
 }
 
 // company reads a company, possibly from several files.

@@ -80,7 +80,7 @@ func (c *company) resource(f *form, kind resource.Kind) {
 	x := Resource{Resource: kind.New(), Kind: kind, At: f.at, places: map[string]Position{}}
 	before := len(f.r.problems)
 	x.object(f, reflect.ValueOf(x.Resource).Elem(), "")
-	if len(f.r.problems) == before {
+	if len(f.r.problems) == before && !f.r.unfinished {
 		f.r.problems = append(f.r.problems, x.Problems(x.Validate())...)
 	}
 	id, name := x.Key()

@@ -34,6 +34,14 @@ func ResourceOf(o *jsonbody.Object, kind resource.Kind) (resource.Resource, erro
 	return x, r.problems.invalid()
 }
 
+// UnfinishedOf reads a resource as ResourceOf does, but does not validate it: what is absent may be added later.
+func UnfinishedOf(o *jsonbody.Object, kind resource.Kind) (resource.Resource, error) {
+	r := newReader(ProvisionOptions{})
+	r.values, r.unfinished = true, true
+	x := r.single(node(o), kind)
+	return x, r.problems.invalid()
+}
+
 // SenderOf reads a sender in a request's body as ResourceOf does. The settings are not validated.
 func SenderOf(o *jsonbody.Object) (*carillon.Sender, error) {
 	r := newReader(ProvisionOptions{})

@@ -153,3 +153,26 @@ func parseIndex(s string) (int, bool) {
 
 // blank reports whether a text is empty or only white space.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Keys are the keys of components_push that a template needs; of one that is not compiled none are known.
+func Keys(s *carillon.Shape) []string {
+	keys := []string{}
+	if s == nil {
+		return keys
+	}
+	switch {
+	case s.HeaderVariable != "":
+		keys = append(keys, string(headerText)+"_0")
+	case s.HeaderFormat != "" && s.HeaderFormat != "TEXT":
+		keys = append(keys, "header_"+strings.ToLower(s.HeaderFormat))
+	}
+	for i := range s.Markers {
+		keys = append(keys, string(bodyText)+"_"+strconv.Itoa(i))
+	}
+	for i, b := range s.Buttons {
+		if b.Variable {
+			keys = append(keys, string(buttonURL)+"_"+strconv.Itoa(i))
+		}
+	}
+	return keys
+}

@@ -21,6 +21,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
+	"carillon/internal/flow"
 	"carillon/internal/hook"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
@@ -72,7 +73,7 @@ func newWorld(t *testing.T) *world {
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), hook.Kind()},
+		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), flow.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
 				return "it gets no events yet"
@@ -264,6 +265,21 @@ var rolesOf = map[string]string{
 	"PUT /panel/v1/conversations/{id}/contact":    "owner admin teammate",
 	"PUT /panel/v1/inbox/presence":                "owner admin teammate",
 
+	"GET /panel/v1/templates":                           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/flow-runs":                           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/flow-runs/{id}":                      "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/flow-runs/{id}/stop":                "owner admin teammate",
+	"GET /panel/v1/{resources}/overview":                "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/drafts":                 "owner admin developer",
+	"POST /panel/v1/{resources}/check":                  "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/try":                    "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/{resources}/{id}/draft":              "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/{resources}/{id}/draft":              "owner admin developer",
+	"DELETE /panel/v1/{resources}/{id}/draft":           "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/publish":           "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/versions":           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/{resources}/{id}/versions/{version}": "owner admin developer marketer teammate viewer",
+
 	"POST /panel/v1/conversations/{id}/files":       "owner admin teammate",
 	"GET /panel/v1/conversations/{id}/files/{file}": "owner admin developer marketer teammate viewer",
 
@@ -274,7 +290,7 @@ var rolesOf = map[string]string{
 }
 
 // resourcePath has the kinds of resources that have the same roles.
-var resourcePath = regexp.MustCompile(`/(agents|knowledge)\b`)
+var resourcePath = regexp.MustCompile(`/(agents|knowledge|flows)\b`)
 
 func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 	w := newWorld(t)

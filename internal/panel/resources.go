@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/config"
+	"carillon/internal/flow"
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/resource"
@@ -170,5 +172,9 @@ func (s resources) remove(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Store.DeleteResource(r.Context(), by.companyID, s.Kinds, s.kind, id)
+	if err := s.Store.DeleteResource(r.Context(), by.companyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
+		return nil, err
+	}
+	_, err = s.Store.Runs().DropDraft(r.Context(), by.companyID, id, time.Time{}) // else the list would still show the flow
+	return nil, err
 }

@@ -1,0 +1,52 @@
+package panel
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"carillon"
+)
+
+// flowVersion is a flow as it was.
+type flowVersion struct {
+	Version   int             `json:"version"`
+	CreatedAt string          `json:"created_at,omitempty"`
+	Current   bool            `json:"current"` // it is the one that is published
+	Flow      json.RawMessage `json:"flow,omitempty"`
+}
+
+func (x flows) versions(r *http.Request, by member) (any, error) {
+	id, err := flowID(r)
+	if err != nil {
+		return nil, err
+	}
+	e, err := x.editable(r.Context(), by.companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.Store.Runs().Versions(r.Context(), by.companyID, id, versionsMost)
+	rows := make([]flowVersion, 0, len(all))
+	for _, v := range all {
+		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
+	}
+	return struct {
+		Data []flowVersion `json:"data"`
+	}{rows}, err
+}
+
+func (x flows) version(r *http.Request, by member) (any, error) {
+	id, err := flowID(r)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(r.PathValue("version"))
+	if err != nil || n < 1 {
+		return nil, carillon.Absent(noVersion)
+	}
+	text, err := x.Store.Runs().Definition(r.Context(), by.companyID, id, n)
+	if err == nil && text == "" {
+		err = carillon.Absent(noVersion)
+	}
+	return flowVersion{Version: n, Flow: json.RawMessage(text)}, err
+}
