@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -19,6 +19,7 @@ export const sections: Section[] = [
     text: "setup", pages: [
       { to: "/agents", text: "agents", icon: IconRobot, needs: "resources:read", keywords: "assistant engine persona playground" },
       { to: "/knowledge", text: "knowledge", icon: IconBook2, needs: "resources:read", keywords: "articles import search questions faq" },
+      { to: "/flows", text: "flows", icon: IconRoute, needs: "resources:read", keywords: "steps automation runs keywords events" },
       { to: "/widgets", text: "widgets", icon: IconMessageCircle, needs: "resources:read", keywords: "chat embed site design" },
       { to: "/lines", text: "lines", icon: IconPlugConnected, needs: "senders:read", keywords: "telephone voice trunk sip calls test" },
       { to: "/sandbox", text: "sandbox", icon: IconDeviceMobile, needs: "notifications:read", keywords: "telephone test calls heard", only: IfSandbox },

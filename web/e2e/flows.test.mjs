@@ -1,0 +1,324 @@
+// Flows, from the editor to a visitor who talks with one.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { call, signIn } from "./voice.mjs";
+
+let browser;
+let token;
+before(async () => { browser = await launch(); token = await signIn(); });
+after(() => browser.close());
+
+/** opened is a page of the panel for who is signed in. */
+async function opened(t, path, options = {}, who = [ready.email, ready.password]) {
+  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, ...options });
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator('input[type="email"]').fill(who[0]);
+  await p.locator('input[name="password"]').fill(who[1]);
+  await p.locator('button[type="submit"]').click();
+  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
+  return { c, p };
+}
+
+/** visitor opens the chat on the demo page, and returns its frame. */
+async function visitor(t) {
+  const c = await context(browser);
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(`${ready.demo_url}?lang=en`);
+  await p.waitForFunction(() => globalThis.carillon?.on);
+  await p.evaluate(() => globalThis.carillon("open"));
+  for (const end = Date.now() + 15_000; ; await p.waitForTimeout(50)) {
+    const frame = p.frames().find((f) => f !== p.mainFrame() && f.url().includes("cw_id="));
+    assert.ok(frame || Date.now() < end, "the chat does not open");
+    if (frame) { await frame.locator("footer textarea").waitFor(); return { p, frame }; }
+  }
+}
+const say = async (frame, text) => { const box = frame.locator("footer textarea"); await box.fill(text); await box.press("Enter"); };
+
+const row = (p, path) => p.locator(`.flow-edit [data-row="${path}"]`);
+const shapeOf = (p) => p.locator(".flow-edit .flow-open").evaluateAll((all) => all.map((x) => `${x.dataset.row.replace("steps.", "")} ${x.querySelector(".cut").textContent}`));
+
+async function add(p, kind, list = "steps") {
+  const button = list === "steps" ? p.locator(".flow-edit .flow-steps > .flow-list > .flow-gap.last button")
+    : p.locator(`.flow-edit [data-path="${list.replace(/\.(then|else)$/, "")}"] > [data-branch="${list.split(".").at(-1)}"] > .flow-list > .flow-gap.last button`);
+  await button.click();
+  await p.getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") }).first().click();
+}
+
+describe("flows", () => {
+  it("are made in the editor, tried, published, talked with in a chat, and their runs are shown", async (t) => {
+    const { c, p } = await opened(t, "/flows");
+    await c.route("**/flows/overview*", (route) => route.fulfill({ json: { data: [] } }));
+    await p.reload();
+    await p.getByRole("heading", { name: "No flows yet" }).waitFor();
+    await accessible(p, "no flows");
+    await shot(p, "panel-flows-empty");
+    await c.unroute("**/flows/overview*");
+    await p.getByRole("button", { name: "Add a flow" }).click();
+    const form = p.getByRole("dialog");
+    await form.getByRole("radio", { name: "Empty flow" }).check();
+    await form.getByLabel("Name").fill("Boat trip");
+    await accessible(p, "adding a flow");
+    await form.getByRole("button", { name: "Add a flow" }).click();
+    await p.getByRole("heading", { name: "Boat trip", level: 1 }).waitFor();
+    await p.getByText("Nobody talks with this flow until you publish it.").waitFor();
+
+    await p.getByRole("combobox", { name: "Words" }).fill("Boat");
+    await p.keyboard.press("Enter");
+    await add(p, "Say");
+    await p.getByText("1 thing to put right").waitFor();
+    await p.getByLabel("Text", { exact: true }).fill("Ahoy");
+    await p.getByRole("button", { name: "Insert a variable" }).click();
+    await p.getByRole("menuitem", { name: "first_name", exact: true }).click();
+    assert.equal(await p.getByLabel("Text", { exact: true }).inputValue(), "Ahoy{{first_name}}");
+    await p.getByLabel("Text", { exact: true }).fill("Ahoy, shall we sail?");
+    await p.getByText("Ready to be published").waitFor();
+    await add(p, "Ask");
+    await p.getByLabel("Keep the response as").fill("sail again");
+    await p.getByText("Must be a word of letters, digits and _").first().waitFor();
+    assert.ok(await p.getByRole("button", { name: "Publish", exact: true }).isDisabled());
+    await shot(p, "panel-flow-fault");
+    await p.getByLabel("Keep the response as").fill("sail");
+    await p.getByRole("combobox", { name: "Choices" }).fill("Yes");
+    await p.keyboard.press("Enter");
+    await p.getByRole("combobox", { name: "Choices" }).fill("No");
+    await p.keyboard.press("Enter");
+    await add(p, "If");
+    await p.getByLabel("Condition").fill("sail == 'Yes'");
+    await add(p, "Set", "steps.2.then");
+    await p.getByRole("button", { name: "Add a variable" }).click();
+    await p.getByPlaceholder("Name").fill("port");
+    await p.getByPlaceholder("Value").fill("Vigo");
+    await add(p, "Say", "steps.2.then");
+    await p.getByLabel("Text", { exact: true }).fill("See you in {{port}}.");
+    await add(p, "Say", "steps.2.else");
+    await p.getByLabel("Text", { exact: true }).fill("Another day, then.");
+    await add(p, "End");
+    await p.getByText("Ready to be published").waitFor();
+    assert.deepEqual(await shapeOf(p), ["0 Ahoy, shall we sail?", "1 sail: Yes · No", "2 sail == 'Yes'", "2.then.0 port = Vigo", "2.then.1 See you in {{port}}.", "2.else.0 Another day, then.", "3 "]);
+    assert.equal(await p.locator(".flow-drawing .flow-box").count(), 7);
+    await accessible(p, "the editor");
+    await shot(p, "panel-flow-editor");
+
+    await p.getByText("Test run", { exact: true }).click();
+    await p.getByRole("button", { name: "Start the test run" }).click();
+    const log = p.getByRole("log", { name: "Test run" });
+    await log.getByText("Ahoy, shall we sail?").waitFor();
+    await p.locator('.flow-edit .flow-row[data-current="yes"] [data-row="steps.1"]').waitFor();
+    await p.locator('.flow-box[data-current="yes"]').waitFor();
+    await p.getByLabel("Answer as the contact").fill("perhaps");
+    await p.keyboard.press("Enter");
+    await log.getByText("Does not fit: perhaps").waitFor();
+    await p.getByRole("button", { name: "Yes", exact: true }).click();
+    await log.getByText("See you in Vigo.").waitFor();
+    await log.getByText("The flow is over. The conversation is resolved.").waitFor();
+    const variables = p.locator(".flow-variables");
+    assert.match(await variables.innerText(), /port\s+(\(changed\)\s+)?Vigo/);
+    await accessible(p, "a test run");
+    await shot(p, "panel-flow-try");
+    assert.deepEqual((await call("GET", "/panel/v1/flow-runs", token)).data, [], "a test run is no run");
+
+    // What is not saved is not lost by leaving.
+    await p.getByRole("link", { name: "Agents" }).click();
+    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
+    await p.keyboard.press("Control+s");
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    await p.reload();
+    await p.getByText("Ready to be published").waitFor();
+    assert.equal((await shapeOf(p)).length, 7, "the draft is kept");
+    await p.getByRole("button", { name: "Publish", exact: true }).click();
+    await p.getByText("Published as version 1").waitFor();
+    await p.getByText("Version 1", { exact: true }).first().waitFor();
+
+    const v = await visitor(t);
+    await say(v.frame, "BOAT!");
+    await v.frame.getByText("Ahoy, shall we sail?", { exact: true }).waitFor();
+    await v.frame.getByRole("button", { name: "Yes", exact: true }).click();
+    await v.frame.getByText("See you in Vigo.", { exact: true }).waitFor();
+
+    await p.getByRole("tab", { name: "Runs" }).click();
+    await p.getByRole("row").filter({ hasText: "The flow is over" }).getByRole("link").click();
+    const what = p.getByRole("region", { name: "What happened" });
+    await what.getByText("Answer: Yes").waitFor();
+    await what.getByText("If: Holds").waitFor();
+    await what.getByText("port = Vigo").waitFor();
+    assert.equal(await what.getByRole("listitem").count(), 7);
+    await p.getByText("a word").first().waitFor();
+    await accessible(p, "a run");
+    await shot(p, "panel-flow-run");
+    await what.getByRole("button", { name: "Step 3 yes 1" }).click();
+    await p.locator('.flow-row[data-chosen="yes"] [data-row="steps.2.then.0"]').waitFor();
+    await p.getByRole("link", { name: "Open the conversation" }).click();
+    await p.getByRole("log").getByText("See you in Vigo.").waitFor();
+    c.check();
+  });
+
+  it("are moved in by keyboard, by the menu and by dragging", async (t) => {
+    const steps = [{ say: "one" }, { if: "a == 'b'", then: [{ say: "two" }], else: [] }, { say: "three" }];
+    const { id } = await call("POST", "/panel/v1/flows/drafts", token, { flow: { name: "Moving", trigger: {}, steps } });
+    const { c, p } = await opened(t, "/flows/" + id);
+    const want = async (wanted, what) => { await p.waitForTimeout(50); assert.deepEqual(await shapeOf(p), wanted, what); };
+    await row(p, "steps.0").focus();
+    await p.keyboard.press("Alt+ArrowDown");
+    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "down");
+    assert.equal(await p.evaluate(() => document.activeElement.dataset.row), "steps.1", "the focus stays on the step");
+    await p.keyboard.press("Alt+ArrowRight");
+    await want(["0 a == 'b'", "0.then.0 two", "0.then.1 one", "1 three"], "in");
+    await p.keyboard.press("Alt+ArrowUp");
+    await p.keyboard.press("Alt+ArrowLeft");
+    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "out");
+    await p.keyboard.press("Control+d");
+    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 one", "3 three"], "duplicate");
+    await p.keyboard.press("Delete");
+    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "delete");
+    await p.keyboard.press("ArrowUp");
+    assert.equal(await p.evaluate(() => document.activeElement.dataset.row), "steps.1");
+    await p.getByRole("button", { name: "Actions for step 2", exact: true }).click();
+    await p.getByRole("menuitem", { name: "Move into “If not” above" }).click();
+    await want(["0 a == 'b'", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
+    await p.locator('[data-path="steps.1"] > .flow-row .flow-grip').dragTo(p.locator('[data-branch="then"] .flow-gap').first());
+    await want(["0 a == 'b'", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
+    await p.keyboard.press("Control+s");
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    const { flow } = await call("GET", `/panel/v1/flows/${id}/draft`, token);
+    assert.deepEqual(flow.steps, [{ if: "a == 'b'", then: [{ say: "three" }, { say: "two" }], else: [{ say: "one" }] }]);
+    await p.getByRole("button", { name: "Actions", exact: true }).click();
+    await p.getByRole("menuitem", { name: "Remove the flow" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByRole("heading", { name: "Flows", level: 1 }).waitFor();
+    assert.equal(await p.getByText("Moving").count(), 0);
+    c.check();
+  });
+
+  it("have forms for every kind of step, and outcomes that are typed in a test run", async (t) => {
+    const { c, p } = await opened(t, "/flows");
+    await p.getByRole("button", { name: "Add a flow" }).click();
+    await p.getByRole("radio", { name: "Empty flow" }).check();
+    await p.getByRole("dialog").getByLabel("Name").fill("All kinds");
+    await p.getByRole("dialog").getByRole("button", { name: "Add a flow" }).click();
+    await p.getByRole("heading", { name: "All kinds", level: 1 }).waitFor();
+    await add(p, "Ask a server");
+    await p.getByRole("combobox", { name: "Method" }).click();
+    await p.getByRole("option", { name: "POST" }).click();
+    await p.getByLabel("Address").fill("https://example.com/orders/{{number}}");
+    await p.getByLabel("Body").fill('{"who": "{{first_name}}"}');
+    await p.getByLabel("Keep the HTTP status as").fill("code");
+    await p.getByRole("button", { name: "Keep a value" }).click();
+    await p.getByPlaceholder("Name").last().fill("total");
+    await p.getByPlaceholder("Path").fill("order.total");
+    await shot(p, "panel-flow-http");
+    await add(p, "Wait");
+    await p.getByLabel("For", { exact: true }).fill("2h");
+    await add(p, "Send a template");
+    const template = p.getByRole("combobox", { name: "Template" });
+    await template.click();
+    await p.getByRole("option").first().click();
+    await shot(p, "panel-flow-template");
+    for (const box of await p.locator(".flow-form .flow-said textarea").all()) if (await box.isVisible()) await box.fill("{{first_name}}");
+    await add(p, "Call");
+    await p.getByRole("combobox", { name: "Agent" }).click();
+    await p.getByRole("option").first().click();
+    await add(p, "Go to");
+    await p.getByRole("combobox", { name: "Step", exact: true }).click();
+    await p.getByRole("option", { name: /^2 · Wait/ }).click();
+    await row(p, "steps.1").getByText("step-1").waitFor();
+    await add(p, "Hand over");
+    await p.getByLabel("Reason").fill("They want more");
+    await p.getByText("Ready to be published").waitFor();
+    await p.getByText("Test run", { exact: true }).click();
+    await p.getByRole("button", { name: "Start the test run" }).click();
+    await p.getByText('POST https://example.com/orders').waitFor();
+    await p.getByText('{"who": "Ana"}').waitFor();
+    await accessible(p, "the outcome of a request");
+    await p.getByLabel("total").fill("12");
+    await p.getByRole("button", { name: "Go on with this" }).click();
+    await p.getByText("It waits 2 hours.").waitFor();
+    await p.getByRole("button", { name: "Let the time pass" }).click();
+    await p.getByText("2 hours later").waitFor();
+    await p.locator(".flow-request").getByText('"name"').waitFor();
+    await p.getByRole("button", { name: "Go on with this" }).click();
+    await p.locator(".flow-request").getByText('"agent"').waitFor();
+    await p.getByRole("button", { name: "Refuse it" }).click();
+    await p.getByText(/steps\.3: Refuse it/).waitFor();
+    await p.getByRole("button", { name: "Undo the last answer" }).click();
+    await p.getByRole("button", { name: "Go on with this" }).waitFor();
+    assert.match(await p.locator(".flow-variables").innerText(), /total\s+12/);
+    await shot(p, "panel-flow-outcome");
+    await p.keyboard.press("Control+s");
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    c.check();
+  });
+
+  it("keep their versions, of which a former one becomes the draft again; a run is stopped", async (t) => {
+    const first = { name: "Versions", trigger: { keywords: ["versions"] }, steps: [{ say: "First?" }, { ask: "a" }] };
+    const made = await call("POST", "/panel/v1/flows/drafts", token, { flow: first });
+    await call("POST", `/panel/v1/flows/${made.id}/publish`, token);
+    const v = await visitor(t);
+    await say(v.frame, "versions");
+    await v.frame.getByText("First?", { exact: true }).waitFor();
+    await call("PUT", `/panel/v1/flows/${made.id}/draft`, token, { flow: { ...first, steps: [{ say: "Second." }] } });
+    await call("POST", `/panel/v1/flows/${made.id}/publish`, token);
+
+    const { c, p } = await opened(t, `/flows/${made.id}?tab=versions`);
+    await p.getByRole("row", { name: /^2 People talk with this version/ }).waitFor();
+    await p.getByRole("button", { name: "Look at it: 1" }).click();
+    const drawer = p.getByRole("dialog", { name: "Version 1" });
+    await drawer.locator(".flow-open").first().getByText("First?").waitFor();
+    await accessible(p, "a former version");
+    await shot(p, "panel-flow-version");
+    await drawer.getByRole("button", { name: "Make this the draft" }).click();
+    await row(p, "steps.0").getByText("First?").waitFor();
+    await p.getByText("People talk with version 2 until you publish.").waitFor();
+    await p.getByRole("button", { name: "Publish", exact: true }).click();
+    await p.getByText("Published as version 1").waitFor();
+
+    await p.getByRole("link", { name: "Flows" }).first().click();
+    await p.getByRole("tab", { name: "Runs" }).click();
+    await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).waitFor();
+    await shot(p, "panel-flow-runs");
+    await accessible(p, "the runs");
+    await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).getByRole("link").first().click();
+    await p.getByRole("button", { name: "Stop the run" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
+    await p.getByText("Run stopped").waitFor();
+    await p.getByRole("region", { name: "What happened" }).getByText(/^Stopped: By/).waitFor();
+    assert.equal(await p.getByRole("button", { name: "Stop the run" }).count(), 0);
+    c.check();
+  });
+
+  it("are shown and not changed to who may only read", async (t) => {
+    await call("POST", "/panel/v1/users", token, { email: "reader@flows.test", name: "Rita", password: "a-long-enough-password", role: "viewer" });
+    const { c, p } = await opened(t, "/flows", {}, ["reader@flows.test", "a-long-enough-password"]);
+    await p.getByRole("link", { name: "Boat trip" }).waitFor();
+    assert.equal(await p.getByRole("button", { name: "Add a flow" }).count(), 0);
+    await accessible(p, "the flows");
+    await shot(p, "panel-flows");
+    await p.getByRole("link", { name: "Boat trip" }).click();
+    await row(p, "steps.0").waitFor();
+    assert.equal(await p.getByRole("button", { name: "Publish", exact: true }).count(), 0);
+    assert.equal(await p.locator(".flow-edit .flow-gap").count(), 0);
+    c.check();
+  });
+
+  it("are readable on a phone, in the dark, in each language", async (t) => {
+    const { data } = await call("GET", "/panel/v1/flows/overview", token);
+    const flow = data.find((f) => f.name === "Boat trip");
+    const { data: runs } = await call("GET", "/panel/v1/flow-runs?flow=" + flow.id, token);
+    for (const [locale, title] of [["es", "Flujos"], ["pt", "Fluxos"]]) {
+      const { c, p } = await opened(t, "/flows", { locale, colorScheme: "dark", viewport: { width: 390, height: 844 }, hasTouch: true });
+      await p.getByRole("heading", { name: title, level: 1 }).waitFor();
+      for (const [path, name] of [["/flows", "flows"], [`/flows/${flow.id}?step=steps.1`, "flow"], ["/flows?tab=runs", "flow-runs"], ["/flows/runs/" + runs[0].id, "flow-run"]]) {
+        await p.goto(ready.panel_url + path);
+        await p.getByRole("heading", { level: 1 }).waitFor();
+        await p.locator(name === "flow" ? ".flow-form" : name === "flow-run" ? ".flow-log li" : "tbody tr:visible").first().waitFor();
+        await accessible(p, `${name} in ${locale}`);
+        assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} in ${locale} does not scroll sideways`);
+        await shot(p, `panel-${name}-${locale}-dark`);
+      }
+      c.check();
+    }
+  });
+});

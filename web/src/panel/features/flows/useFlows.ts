@@ -1,0 +1,98 @@
+// Flows: the list, one with its draft, its versions, and the runs.
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
+import { del, get, post, put, type Page } from "../../api";
+import { useCompany } from "../../session";
+import type { Editable, Fault, Flow, FlowRow, Run, RunRow, Template, Version } from "./types";
+
+const at = (id: string): string => "/flows/" + encodeURIComponent(id);
+
+export function useOverview(every: number | false = 15_000) {
+  const company = useCompany();
+  return useQuery({ queryKey: [company.id, "flows"], refetchInterval: every, queryFn: async ({ signal }) => (await get<{ data: FlowRow[] }>("/flows/overview", {}, signal)).data });
+}
+
+export function useFlow(id: string) {
+  const company = useCompany();
+  return useQuery({ queryKey: [company.id, "flows", id], queryFn: ({ signal }) => get<Editable>(at(id) + "/draft", {}, signal) });
+}
+
+export function useVersions(id: string) {
+  const company = useCompany();
+  return useQuery({ queryKey: [company.id, "flows", id, "versions"], queryFn: async ({ signal }) => (await get<{ data: Version[] }>(at(id) + "/versions", {}, signal)).data });
+}
+
+export function useVersion(id: string, n: number) {
+  const company = useCompany();
+  return useQuery({ queryKey: [company.id, "flows", id, "versions", n], enabled: n > 0, staleTime: Infinity, queryFn: ({ signal }) => get<Version>(`${at(id)}/versions/${n}`, {}, signal) });
+}
+
+export function useTemplates() {
+  const company = useCompany();
+  return useQuery({ queryKey: [company.id, "templates"], staleTime: 60_000, queryFn: async ({ signal }) => (await get<{ data: Template[] }>("/templates", {}, signal)).data });
+}
+
+/** useFlowChanges adds, saves, publishes and removes flows. */
+export function useFlowChanges() {
+  const company = useCompany();
+  const client = useQueryClient();
+  const kept = useCallback((e: Editable) => {
+    client.setQueryData([company.id, "flows", e.id], e);
+    void client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
+    void client.invalidateQueries({ queryKey: [company.id, "flows", e.id, "versions"] });
+    return e;
+  }, [client, company.id]);
+  return {
+    begin: useCallback(async (flow: Flow) => kept(await post<Editable>("/flows/drafts", { flow })), [kept]),
+    save: useCallback(async (id: string, flow: Flow, savedAt: string | null) => kept(await put<Editable>(at(id) + "/draft", { flow, ...(savedAt ? { saved_at: savedAt } : {}) })), [kept]),
+    publish: useCallback(async (id: string) => kept(await post<Editable>(at(id) + "/publish")), [kept]),
+    /** drop discards the draft; reports whether anything is left of the flow. */
+    drop: useCallback(async (id: string) => { await del(at(id) + "/draft"); kept(await get<Editable>(at(id) + "/draft")); }, [kept]),
+    remove: useCallback(async (e: Editable) => {
+      await del(e.published ? at(e.id) : at(e.id) + "/draft");
+      client.removeQueries({ queryKey: [company.id, "flows", e.id] });
+      await client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
+    }, [client, company.id]),
+  };
+}
+
+/** useFaults is what keeps a flow from being published, some moments after it was changed. */
+export function useFaults(flow: Flow, first: Fault[]): { faults: Fault[]; checking: boolean } {
+  const company = useCompany();
+  const text = JSON.stringify(flow);
+  const [asked, ask] = useState(text);
+  const [begun] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => ask(text), 350);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const checked = useQuery({
+    queryKey: [company.id, "flow-faults", asked], placeholderData: keepPreviousData, initialData: asked === begun ? first : undefined, staleTime: Infinity, gcTime: 0,
+    queryFn: async ({ signal }) => { const { faults } = await postWith<{ faults: Fault[] }>("/flows/check", { flow: JSON.parse(asked) as Flow }, signal); return faults; },
+  });
+  return { faults: checked.data ?? [], checking: asked !== text || checked.isFetching };
+}
+
+async function postWith<T>(path: string, body: unknown, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return post<T>(path, body);
+}
+
+export interface RunFilter { flow?: string; state?: "failed" }
+
+const beat = 4000;
+
+/** useRuns is the runs, the newest first; they are asked for again while they are shown. */
+export function useRuns(f: RunFilter) {
+  const company = useCompany();
+  return useInfiniteQuery({
+    queryKey: [company.id, "flow-runs", f.flow ?? "", f.state ?? ""], refetchInterval: beat, initialPageParam: "",
+    queryFn: ({ pageParam, signal }) => get<Page<RunRow>>("/flow-runs", { flow: f.flow, state: f.state, cursor: pageParam, limit: 50 }, signal),
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  });
+}
+
+export function useRun(id: string) {
+  const company = useCompany();
+  return useQuery<Run>({ queryKey: [company.id, "flow-runs", "one", id], refetchInterval: (q) => (q.state.data?.open ? 1500 : false), queryFn: ({ signal }) => get<Run>("/flow-runs/" + encodeURIComponent(id), {}, signal) });
+}
