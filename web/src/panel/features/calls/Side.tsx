@@ -18,7 +18,7 @@ export function Results({ call: c }: { call: Call }) {
   const agent = useNames().agent(c.agent_id);
   const declared = (agent?.result ?? []) as Field[];
   const values: Record<string, Found> = c.result ?? {};
-  if (c.direction === "incoming" && Object.keys(values).length === 0) return null;
+  if ((c.direction === "incoming" || !c.answered_at) && Object.keys(values).length === 0) return null; // nobody was asked anything
   const fields = [...declared, ...Object.keys(values).filter((n) => !declared.some((f) => f.name === n)).map((name): Field => ({ name }))];
   return (
     <Card title={p.result}>
