@@ -49,6 +49,8 @@ type world struct {
 	talks  *talksThere
 	chats  *conversation.Conversations
 	limits *limit.Limits
+
+	channel *exchange
 }
 
 func newWorld(t *testing.T) *world {
@@ -66,12 +68,12 @@ func newWorld(t *testing.T) *world {
 	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s, log, nil)
 	search := knowledge.NewSearch(s.Documents(), log)
-	there := &talksThere{}
+	there, channel := &talksThere{}, &exchange{}
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
 	limits := limit.New(s.Rates(), log)
 	routes := New(Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
-		Store: s, Auth: a, Events: hub, Conversations: conversations, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
+		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
 		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), flow.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
@@ -85,7 +87,7 @@ func newWorld(t *testing.T) *world {
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
 		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
-	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits}
+	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.
