@@ -84,3 +84,19 @@ it("asks by tag where the search names one", () => {
   inbox.show({ folder: "mine", closed: true }, " tag:vip ");
   expect(server.calls.some((c) => c.path === "/conversations?folder=mine&limit=40&closed=true&tag=vip")).toBe(true);
 });
+
+it("follows where replies are, and opens the window again when the contact writes", async () => {
+  const window = { until: "2026-11-25T10:00:00.000Z", number: "34600701234", sender_id: "demo", sender: "15550100100", provider: "sandbox" };
+  server.answers.set("GET /conversations/1", { conversation: summary({ channel: "whatsapp" }), contact, turns: [turn(1), turn(2, { author: "agent" })], more: false, window, deliveries: [{ seq: 2, state: "sent" }] });
+  await inbox.reloadThread();
+  expect(inbox.snapshot().thread!.sent[2]!.state).toBe("sent");
+  server.emit("delivery", { conversation_id: "other", seq: 2, state: "read" });
+  server.emit("delivery", { conversation_id: "1", seq: 2, state: "failed", reason: "window_closed" });
+  expect(inbox.snapshot().thread!.sent[2]).toMatchObject({ state: "failed", reason: "window_closed" });
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3 }), turns: [turn(3, { author: "agent", at: "2026-11-24T12:00:00Z" })] });
+  expect(inbox.snapshot().thread!.window).toBe(window);
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 4 }), turns: [turn(4, { at: "2026-11-24T12:00:00Z" })] });
+  expect(inbox.snapshot().thread!.window!.until).toBe("2026-11-25T12:00:00.000Z");
+  server.answers.set("POST /conversations/1/answers", refused({ reason: "too late", window: "closed" }));
+  expect(await inbox.say("hi", false, 2)).toEqual({ result: "closed" });
+});
