@@ -1,0 +1,111 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/config"
+	"carillon/internal/store/storetest"
+)
+
+// handset is a phone of the sandbox, by the panel's routes.
+type handset struct {
+	talk
+	token, number string
+	n             int
+}
+
+const handsetPath = "/panel/v1/sandbox/phone"
+
+// shows are the messages on the phone, each in short, the oldest first.
+func (h *handset) shows() (lines []string, ids map[string]string) {
+	h.t.Helper()
+	got := h.ask("GET", handsetPath+"?sender=demo&number="+h.number, h.token, "", http.StatusOK)
+	ids = map[string]string{}
+	for _, x := range got["messages"].([]any) {
+		m := x.(map[string]any)
+		line := fmt.Sprint(m["text"])
+		if m["own"] == true {
+			line = "> " + line
+		}
+		for _, field := range []string{"buttons", "choices"} {
+			all, _ := m[field].([]any)
+			for _, b := range all {
+				if of, ok := b.(map[string]any); ok {
+					b = of["text"]
+				}
+				line += fmt.Sprintf(" [%v]", b)
+			}
+		}
+		lines = append(lines, line)
+		ids[line] = m["id"].(string)
+	}
+	return lines, ids
+}
+
+// until waits for a message on the phone, and returns the channel's id of it.
+func (h *handset) until(line string) string {
+	h.t.Helper()
+	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+		if _, ids := h.shows(); ids[line] != "" {
+			return ids[line]
+		}
+	}
+	lines, _ := h.shows()
+	h.t.Fatalf("the phone does not show %q but\n%s", line, strings.Join(lines, "\n"))
+	return ""
+}
+
+func (h *handset) write(what string) {
+	h.t.Helper()
+	h.n++
+	h.ask("POST", handsetPath+"/messages", h.token, fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"%d","name":"Ana",%s}`, h.number, h.n, what), http.StatusOK)
+}
+
+func (h *handset) reach(yes bool) {
+	h.t.Helper()
+	h.ask("PUT", handsetPath, h.token, fmt.Sprintf(`{"sender":"demo","number":%q,"unreachable":%t}`, h.number, !yes), http.StatusNoContent)
+}
+
+func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			a, _ := demo(t, func(c *config.Config) {
+				if engine == "postgres" {
+					c.DatabaseURL, c.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+				}
+			})
+			h := &handset{talk: talk{t: t, a: a}, number: "34600701234"}
+			h.token = h.signIn("owner@demo.test")
+			h.ask("POST", "/functions/v1/notify?access_key=ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", "", fmt.Sprintf(`{"contact":{"number":%q,"name":"Ana"},"language_template":"en",
+				"name_template":"booking_confirmed","recipient_id":"demo","notification_type":"utility","campaign_name":"c","name_event":"booking-confirmed",
+				"components_push":{"header_text":"HT-7","body_text_0":"{{name}}","body_text_1":"Monday","body_text_2":"pier 3","button_url_0":"HT-7"}}`, h.number), http.StatusOK)
+			id := h.until("Hello Ana, your tour on Monday is booked. We meet at pier 3. [Your booking] [Thank you]")
+			h.write(fmt.Sprintf(`"kind":"choice","text":"Thank you","reply_to":%q`, id))
+			id = h.until("Hello Ana, is there anything you would like to know about your tour? [yes] [no]")
+			h.reach(false)
+			h.ask("POST", handsetPath+"/messages", h.token, fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"x","kind":"text","text":"no"}`, h.number), http.StatusConflict)
+			h.reach(true)
+			h.write(fmt.Sprintf(`"kind":"choice","text":"no","reply_to":%q`, id))
+			h.until("See you on the pier!")
+			h.write(`"kind":"text","text":"STOP"`)
+			h.until("You will get no more messages from us. Write START to get them again.")
+			lines, _ := h.shows()
+			want := []string{
+				"Hello Ana, your tour on Monday is booked. We meet at pier 3. [Your booking] [Thank you]", "> Thank you",
+				"Hello Ana, is there anything you would like to know about your tour? [yes] [no]", "> no", "See you on the pier!", "> STOP",
+				"You will get no more messages from us. Write START to get them again.",
+			}
+			if strings.Join(lines, "\n") != strings.Join(want, "\n") {
+				t.Errorf("the phone shows\n%s", strings.Join(lines, "\n"))
+			}
+			if other := h.ask("GET", handsetPath+"?sender=demo&number=34600701235", h.token, "", http.StatusOK); len(other["messages"].([]any)) > 0 {
+				t.Errorf("another phone shows %v", other)
+			}
+		})
+	}
+}
