@@ -6,7 +6,7 @@ import { stepAt, summary } from "./model";
 import { texts } from "./texts";
 import type { Fault, Step } from "./types";
 
-const most = 20; // characters of a summary in a box
+const most = 18; // characters of a summary in a box
 
 /** Drawing shows the ways through a flow. It follows the list, which says the same to those who do not see it. */
 export function Drawing({ steps, chosen, current, faults, choose, names }: { steps: Step[]; chosen: string; current?: string; faults: Fault[]; choose?: (path: string) => void; names?: (s: Step) => string }) {

@@ -43,16 +43,16 @@ function Table({ rows, only }: { rows: RunRow[]; only?: boolean }) {
   return (
     <div className="table-wrap">
       <table className="table">
-        <thead><tr><th>{r.contact}</th>{!only && <th className="wide-only">{r.flow}</th>}<th>{r.state}</th><th className="wide-only">{r.where}</th><th className="wide-only">{r.started}</th><th>{r.changed}</th></tr></thead>
+        <thead><tr><th>{r.contact}</th>{!only && <th className="wide-only">{r.flow}</th>}<th>{r.state}</th><th className="wide-only">{r.where}</th><th className="wide-only">{r.started}</th><th className="wide-only">{r.changed}</th></tr></thead>
         <tbody>
           {rows.map((x) => (
             <tr key={x.id}>
-              <td><Link className="row-title" to={"/flows/runs/$id" as never} params={{ id: x.id } as never}>{whoOf(x, r.unnamed)}</Link></td>
+              <td><Link className="row-title" to={"/flows/runs/$id" as never} params={{ id: x.id } as never}>{whoOf(x, r.unnamed)}</Link><span className="phone-only small muted"><Ago at={x.changed_at} /></span></td>
               {!only && <td className="wide-only">{x.flow || t.removedFlow}</td>}
               <td><RunState state={x.state} /></td>
               <td className="wide-only"><Place path={x.path} /></td>
               <td className="wide-only"><Ago at={x.started_at} /></td>
-              <td><Ago at={x.changed_at} /></td>
+              <td className="wide-only"><Ago at={x.changed_at} /></td>
             </tr>
           ))}
         </tbody>

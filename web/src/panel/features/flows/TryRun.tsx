@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Loader, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Loader, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconPlayerPlay, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type FormEvent } from "react";
@@ -13,10 +13,10 @@ import { Changed, entryText, Place } from "./Log";
 import { runTexts } from "./runTexts";
 import { RunState } from "./RunState";
 import { texts } from "./texts";
-import type { Effect, Entry, Flow, Input, Tried, TriedTurn } from "./types";
+import type { Effect, Entry, Flow, Input, Step, Tried, TriedTurn } from "./types";
 
 /** TryRun runs the flow of the editor: the server computes it again from its beginning with each answer, and does nothing of it. */
-export function TryRun({ flow, faulty, at, choose }: { flow: Flow; faulty: boolean; at: (path: string | undefined) => void; choose: (path: string) => void }) {
+export function TryRun({ flow, faulty, at, choose, names }: { flow: Flow; faulty: boolean; at: (path: string | undefined) => void; choose: (path: string) => void; names: (s: Step) => string }) {
   const r = useTexts(runTexts);
   const f = useTexts(formTexts);
   const language = useLanguage();
@@ -51,7 +51,7 @@ export function TryRun({ flow, faulty, at, choose }: { flow: Flow; faulty: boole
       <div className="flow-try-head">
         {x ? <RunState state={x.state} /> : <Loader size="xs" />}
         <span style={{ flex: 1 }} />
-        <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconArrowBackUp size={14} />} disabled={inputs.length === 0} onClick={() => setInputs(inputs.slice(0, -1))}>{r.back}</Button>
+        <Tooltip label={r.back}><ActionIcon variant="subtle" color="gray" aria-label={r.back} disabled={inputs.length === 0} onClick={() => setInputs(inputs.slice(0, -1))}><IconArrowBackUp size={16} /></ActionIcon></Tooltip>
         <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconRefresh size={14} />} onClick={() => setInputs(inputs.length ? [] : null)}>{r.restart}</Button>
       </div>
       {faulty && <Note tone="warn">{r.needsFix}</Note>}
@@ -60,7 +60,7 @@ export function TryRun({ flow, faulty, at, choose }: { flow: Flow; faulty: boole
         {x?.turns.map((turn, i) => <Turn key={i} turn={turn} input={inputs[turn.input]} before={i > 0 ? x.turns[i - 1]!.after_ms : 0} choose={choose} />)}
         {x && <Ended tried={x} />}
       </div>
-      {x && <Next key={inputs.length} tried={x} add={add} />}
+      {x && <Next key={inputs.length} tried={x} add={add} names={names} />}
       {x && <Variables tried={x} />}
     </div>
   );
@@ -99,7 +99,7 @@ function Ended({ tried: x }: { tried: Tried }) {
 }
 
 /** Next is what the run waits for: an answer, its time, or the outcome of what it would do. */
-function Next({ tried: x, add }: { tried: Tried; add: (i: Input) => void }) {
+function Next({ tried: x, add, names }: { tried: Tried; add: (i: Input) => void; names: (s: Step) => string }) {
   const r = useTexts(runTexts);
   const language = useLanguage();
   const [text, setText] = useState("");
@@ -116,11 +116,11 @@ function Next({ tried: x, add }: { tried: Tried; add: (i: Input) => void }) {
     );
   }
   if (x.state === "waiting") return <div className="flow-next"><span>{fill(r.waits, { time: lengthOf(x.wait_ms ?? 0, language) })}</span><div><Button size="compact-md" variant="default" onClick={() => add({ kind: "wait" })}>{r.skip}</Button></div></div>;
-  return x.effect ? <Outcome effect={x.effect} add={add} /> : null;
+  return x.effect ? <Outcome effect={x.effect} add={add} names={names} /> : null;
 }
 
 /** Outcome takes how something outside of the conversation ends. */
-function Outcome({ effect: e, add }: { effect: Effect; add: (i: Input) => void }) {
+function Outcome({ effect: e, add, names }: { effect: Effect; add: (i: Input) => void; names: (s: Step) => string }) {
   const r = useTexts(runTexts);
   const wanted = Object.keys(e.http?.save ?? {});
   const [status, setStatus] = useState("200");
@@ -128,7 +128,7 @@ function Outcome({ effect: e, add }: { effect: Effect; add: (i: Input) => void }
   return (
     <div className="flow-next">
       <span>{r.wants}</span>
-      <pre className="flow-request" tabIndex={0}>{requestOf(e)}</pre>
+      <pre className="flow-request" tabIndex={0}>{requestOf(e, names)}</pre>
       {e.kind === "http" && <TextInput size="xs" label={r.status} value={status} onChange={(x) => setStatus(x.currentTarget.value)} maxLength={20} style={{ maxWidth: 140 }} />}
       {wanted.map((n) => <TextInput key={n} size="xs" label={n} description={e.http!.save![n]} value={values[n] ?? ""} maxLength={4000} onChange={(x) => setValues({ ...values, [n]: x.currentTarget.value })} />)}
       <div className="tags">
@@ -141,9 +141,9 @@ function Outcome({ effect: e, add }: { effect: Effect; add: (i: Input) => void }
 }
 
 /** requestOf is what an effect would send. */
-function requestOf(e: Effect): string {
+function requestOf(e: Effect, names: (s: Step) => string): string {
   if (e.http) return [`${e.http.method ?? "GET"} ${e.http.url}`, ...Object.entries(e.http.headers ?? {}).map(([n, v]) => `${n}: ${v}`), ...(e.http.body ? ["", e.http.body] : [])].join("\n");
-  return JSON.stringify(e.send_template ?? e.place_call, null, 2);
+  return JSON.stringify(e.place_call ? { ...e.place_call, agent: names({ place_call: e.place_call }) } : e.send_template, null, 2);
 }
 
 function Variables({ tried: x }: { tried: Tried }) {
