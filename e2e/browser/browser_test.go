@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,33 +39,16 @@ func TestPagesInABrowser(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests in web/e2e: %v", err)
 	}
-	var people, others []string
 	for _, file := range files {
-		switch name := strings.TrimSuffix(filepath.Base(file), ".test.mjs"); {
-		case slices.Contains(withPeople, name):
-			people = append(people, "e2e/"+filepath.Base(file))
-		case name == "chat": // first: its visitors find nobody there, and the tests of calls open the inbox
-			others = slices.Insert(others, 0, "e2e/"+filepath.Base(file))
-		default:
-			others = append(others, "e2e/"+filepath.Base(file))
-		}
-	}
-	for name, files := range map[string][]string{"people": people, "others": others} {
-		if len(files) == 0 {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".test.mjs"), func(t *testing.T) {
 			t.Parallel()
-			pages(t, node, chromium, files)
+			pages(t, node, chromium, "e2e/"+filepath.Base(file))
 		})
 	}
 }
 
-// withPeople are the files whose tests have teammates there; they run next to the others, on programs of their own.
-var withPeople = []string{"elevenlabs", "inbox", "panel", "panel-aloud", "panel-voice", "voice"} //nolint:gochecknoglobals // read only
-
-// pages runs test files one after the other.
-func pages(t *testing.T, node, chromium string, files []string) {
+// pages runs one file of tests on programs of its own, so that no test finds what those of another file left.
+func pages(t *testing.T, node, chromium, file string) {
 	t.Helper()
 	services := httptest.NewServer(voicetest.NewServer(nil)) // which transcribe for agents
 	t.Cleanup(services.Close)
@@ -75,7 +57,7 @@ func pages(t *testing.T, node, chromium string, files []string) {
 	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
 	ctx, cancel := context.WithTimeout(t.Context(), 13*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=spec", "--test-concurrency=1"}, files...)...)
+	c := exec.CommandContext(ctx, node, "--test", "--test-reporter=spec", file)
 	c.Dir = "../../web"
 	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CARILLON_VOICE="+services.URL, "CARILLON_TRUNK="+trunk(t), "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
 	out, err := c.CombinedOutput()

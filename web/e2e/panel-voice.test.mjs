@@ -92,8 +92,8 @@ describe("a visitor who wants to talk with a person", () => {
     const back = await heardBy(p, v.frame, question);
     assert.ok(forth >= 0.9 && back >= 0.9, `likeness ${forth} and ${back}`);
     t.diagnostic(`likeness ${forth.toFixed(4)} and ${back.toFixed(4)}`);
-    await p.locator(".inbox-bubble", { hasText: "I have lost my hat on the boat." }).waitFor();
-    await p.locator(".inbox-bubble", { hasText: "Good morning, this is Vera speaking." }).waitFor();
+    await p.locator(".inbox-bubble", { hasText: "I have lost my hat on the boat." }).first().waitFor();
+    await p.locator(".inbox-bubble", { hasText: "Good morning, this is Vera speaking." }).first().waitFor();
     await accessible(p, "a talk");
     await shot(p, "panel-voice-talk");
 

@@ -14,7 +14,7 @@ async function notify(more = {}) {
   const r = await fetch(`${server}/functions/v1/notify?access_key=${ready.access_key}`, {
     method: "POST", headers: { "Content-Type": "application/json" },
     body: JSON.stringify({
-      contact: { number, name: "Amaranta" }, language_template: "en", name_template: "booking_confirmed", recipient_id: "demo", notification_type: "utility", campaign_name: "phone",
+      contact: { number, name: "Ana" }, language_template: "en", name_template: "booking_confirmed", recipient_id: "demo", notification_type: "utility", campaign_name: "phone",
       components_push: { header_text: "HT-7", body_text_0: "{{name}}", body_text_1: "Monday", body_text_2: "pier 3", button_url_0: "HT-7" }, ...more,
     }),
   });
@@ -45,23 +45,23 @@ describe("the sandbox's phone and the inbox", () => {
     const phone = await open(t, phonePath);
     await phone.getByText("No messages yet").waitFor();
     await notify({ name_event: "booking-confirmed" });
-    await bubble(phone, "Hello Amaranta, your tour on Monday is booked. We meet at pier 3.").waitFor();
+    await bubble(phone, "Hello Ana, your tour on Monday is booked. We meet at pier 3.").waitFor();
     await phone.getByRole("button", { name: "Thank you" }).click();
     await bubble(phone, "is there anything you would like to know about your tour?").waitFor();
     await accessible(phone, "the phone");
     await shot(phone, "phone-asked");
     await phone.getByRole("button", { name: "yes", exact: true }).click();
 
-    await inbox.locator(".inbox-row", { hasText: "Amaranta" }).first().click();
+    await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
     await inbox.locator(".inbox-event", { hasText: "The flow began" }).getByText("after-booking").waitFor();
     await turn(inbox, "Thank you").first().waitFor();
     await inbox.locator(".inbox-event", { hasText: "asked for a person" }).waitFor();
     await inbox.getByRole("timer").getByText(/Replies possible for 2[34] hr/).waitFor();
-    await inbox.getByRole("textbox", { name: "Reply" }).fill("Hello Amaranta, what is it?");
+    await inbox.getByRole("textbox", { name: "Reply" }).fill("Hello Ana, what is it?");
     await phone.getByRole("status").getByText("is writing…").waitFor();
     await inbox.keyboard.press("Enter");
-    await bubble(phone, "Hello Amaranta, what is it?").waitFor();
-    await turn(inbox, "Hello Amaranta, what is it?").locator(".inbox-tick[data-state=read]").waitFor();
+    await bubble(phone, "Hello Ana, what is it?").waitFor();
+    await turn(inbox, "Hello Ana, what is it?").locator(".inbox-tick[data-state=read]").waitFor();
     await phone.getByRole("textbox", { name: "Message" }).fill("May I bring a dog?");
     await phone.keyboard.press("Enter");
     await turn(inbox, "May I bring a dog?").waitFor();
@@ -77,7 +77,7 @@ describe("the sandbox's phone and the inbox", () => {
     await bubble(phone, "May I bring a dog?").waitFor();
     await phone.getByRole("switch", { name: "Reachable" }).click();
     await phone.getByText("The phone is unreachable").waitFor();
-    await inbox.locator(".inbox-row", { hasText: "Amaranta" }).first().click();
+    await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
     await inbox.getByRole("textbox", { name: "Reply" }).fill("Yes, on a lead.");
     await inbox.keyboard.press("Enter");
     await turn(inbox, "Yes, on a lead.").locator(".inbox-tick[data-state=sent]").waitFor();
@@ -92,7 +92,7 @@ describe("the sandbox's phone and the inbox", () => {
   it("sends pictures and recordings, reacts, and stops", { timeout: 60_000 }, async (t) => {
     const inbox = await open(t, "/inbox?folder=all");
     const phone = await open(t, phonePath);
-    await inbox.locator(".inbox-row", { hasText: "Amaranta" }).first().click();
+    await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
     for (const name of ["Photo", "Voice message"]) {
       await phone.getByRole("button", { name: "Attach" }).click();
       await phone.getByRole("menuitem", { name }).click();
@@ -116,20 +116,20 @@ describe("the sandbox's phone and the inbox", () => {
   it("is reached by a template alone once the window is closed", { timeout: 60_000 }, async (t) => {
     const p = await open(t, "/inbox?folder=all");
     await p.clock.setSystemTime(Date.now() + 25 * 3_600_000);
-    await p.locator(".inbox-row", { hasText: "Amaranta" }).first().click();
+    await p.locator(".inbox-row", { hasText: "Ana" }).first().click();
     await p.getByRole("timer").getByText("Window closed").waitFor();
     assert.equal(await p.getByRole("textbox", { name: "Reply" }).count(), 0, "a reply can be written");
     await p.getByRole("combobox", { name: "Template" }).click();
     await p.getByRole("option", { name: "weather_notice (en)" }).click();
     await p.getByRole("textbox", { name: "Body 2" }).fill("storm");
     await p.getByRole("textbox", { name: "Body 3" }).fill("12:15");
-    await p.getByText("Hello Amaranta, because of the storm we leave at 12:15.").waitFor();
+    await p.getByText("Hello Ana, because of the storm we leave at 12:15.").waitFor();
     await accessible(p, "a closed window");
     await shot(p, "phone-inbox-closed");
     await p.getByRole("button", { name: "Send template" }).click();
     await p.locator(".inbox-template", { hasText: "because of the storm" }).waitFor();
     const phone = await open(t, phonePath);
-    await bubble(phone, "Hello Amaranta, because of the storm we leave at 12:15.").waitFor();
+    await bubble(phone, "Hello Ana, because of the storm we leave at 12:15.").waitFor();
   });
 
   it("fits dark screens and small ones", { timeout: 60_000 }, async (t) => {
@@ -143,7 +143,7 @@ describe("the sandbox's phone and the inbox", () => {
     await accessible(small, "the phone on a small screen");
     await shot(small, "phone-small");
     const list = await open(t, "/inbox?folder=all", { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
-    await list.locator(".inbox-row", { hasText: "Amaranta" }).first().click();
+    await list.locator(".inbox-row", { hasText: "Ana" }).first().click();
     await turn(list, "Yes, on a lead.").waitFor();
     assert.ok(await list.evaluate(() => document.documentElement.scrollWidth <= 390), "it is wider than the screen");
     await accessible(list, "a conversation on a small dark screen");
