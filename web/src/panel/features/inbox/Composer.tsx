@@ -56,6 +56,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const send = async (anyway = false) => {
     const said = text.trim();
     if (!said || over > 0 || busy) return;
+    area.current?.focus(); // at once: whoever leaves the box before the answer is there has left it
     setBusy(true);
     setWarning(null);
     const sent = await inbox.say(said, mode === "note", anyway ? undefined : (seen.current ?? c.company_seq));
@@ -66,7 +67,6 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       case "failed": toast(sent.message || t.notSent, true); break;
       default: setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
     }
-    requestAnimationFrame(() => area.current?.focus());
   };
   const sendFiles = async (files: Iterable<File>) => {
     for (const file of files) {
