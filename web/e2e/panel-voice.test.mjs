@@ -51,10 +51,16 @@ const ask = (v) => v.frame.getByRole("button", { name: "Talk to a person" }).cli
 const ring = (p, v) => p.locator(`.ring[data-id="${v.conversation}"]`);
 const stateOf = async (v) => (await call("GET", "/panel/v1/conversations/" + v.conversation, token)).conversation;
 
-/** heardBy has somebody say something, and returns how like it is what the other hears. A machine with much to do may lose a piece. */
-async function heardBy(to, from, pcm) {
+/**
+ * heardBy has somebody say something, and returns how like it is what the other hears. A machine with much to do may lose a piece, so it
+ * is said up to three times, also until it is read where that is waited for.
+ */
+async function heardBy(to, from, pcm, read) {
   let best = 0;
-  for (let tries = 3; best < 0.9 && tries > 0; tries--) best = Math.max(best, await heardOnce(to, from, pcm));
+  for (let tries = 3; tries > 0; tries--) {
+    best = Math.max(best, await heardOnce(to, from, pcm));
+    if (best >= 0.9 && (!read || await read.first().waitFor({ timeout: 5_000 }).then(() => true, () => false))) break;
+  }
   return best;
 }
 
@@ -87,13 +93,14 @@ describe("a visitor who wants to talk with a person", () => {
     await v.frame.getByText("Vera is here now").waitFor();
     assert.equal((await stateOf(v)).state, "active");
     const greeting = await utterance("Good morning, this is Vera speaking.");
-    const forth = await heardBy(v.frame, p, greeting);
+    const said = (text) => p.locator(".inbox-bubble", { hasText: text });
+    const forth = await heardBy(v.frame, p, greeting, said("Good morning, this is Vera speaking."));
     const question = await utterance("I have lost my hat on the boat.");
-    const back = await heardBy(p, v.frame, question);
+    const back = await heardBy(p, v.frame, question, said("I have lost my hat on the boat."));
     assert.ok(forth >= 0.9 && back >= 0.9, `likeness ${forth} and ${back}`);
     t.diagnostic(`likeness ${forth.toFixed(4)} and ${back.toFixed(4)}`);
-    await p.locator(".inbox-bubble", { hasText: "I have lost my hat on the boat." }).first().waitFor();
-    await p.locator(".inbox-bubble", { hasText: "Good morning, this is Vera speaking." }).first().waitFor();
+    await said("I have lost my hat on the boat.").first().waitFor();
+    await said("Good morning, this is Vera speaking.").first().waitFor();
     await accessible(p, "a talk");
     await shot(p, "panel-voice-talk");
 

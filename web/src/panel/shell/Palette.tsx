@@ -2,7 +2,7 @@ import "@mantine/spotlight/styles.css";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import { IconBuilding, IconKeyboard, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, type KeyboardEvent } from "react";
 import { fill, useTexts } from "../i18n";
 import { useCan, useCompany, useMe } from "../session";
 import { signOut } from "./actions";
@@ -11,6 +11,11 @@ import { texts } from "./texts";
 import { useTheme } from "./theme";
 
 const [store, spotlight] = createSpotlight();
+
+/** chooseFirst takes what is found first when Enter comes before the list has selected it. */
+function chooseFirst(e: KeyboardEvent) {
+  if (e.key === "Enter" && !document.querySelector(".palette [data-selected]")) document.querySelector<HTMLElement>(".palette [data-action]")?.click();
+}
 
 /** Palette finds pages and actions by name. It opens whenever asked grows. */
 export default function Palette({ asked, shortcuts }: { asked: number; shortcuts: () => void }) {
@@ -43,6 +48,6 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
   ], [t, can, me, company, navigate, shown, set, shortcuts]);
   return (
     <Spotlight store={store} shortcut={null} actions={actions} nothingFound={t.nothing} scrollable yOffset="12vh" overlayProps={{ backgroundOpacity: 0.35, blur: 0 }} classNames={{ content: "palette" }} maxHeight={420} radius="lg" attributes={{ content: { "aria-label": t.find } }}
-      searchProps={{ leftSection: <IconSearch size={18} />, placeholder: t.palette, "aria-label": t.palette }} />
+      searchProps={{ leftSection: <IconSearch size={18} />, placeholder: t.palette, "aria-label": t.palette, onKeyDown: chooseFirst }} />
   );
 }
