@@ -207,6 +207,17 @@ func (p *Program) Stop(r *Run, why string) *Outcome {
 	return o
 }
 
+// Fail ends a run that cannot go on from where it stands.
+func (p *Program) Fail(r *Run, why string) *Outcome {
+	o := &Outcome{}
+	if r.State.Over() {
+		return o
+	}
+	r.fail(o, &place{path: p.Where(r.At)}, why)
+	r.Due = time.Time{}
+	return o
+}
+
 // HandOff ends a run for a teammate, whom the contact asked for.
 func (p *Program) HandOff(r *Run, why string) *Outcome {
 	o := &Outcome{Handoff: why, Log: []Entry{{Path: p.Where(r.At), Kind: "handoff", Text: why}}}
@@ -351,7 +362,7 @@ func (v Values) effect(x *place) *Effect {
 	switch s := x.step; {
 	case s.HTTP != nil:
 		h := *s.HTTP
-		h.URL, h.Body, h.Headers = v.fillURL(h.URL), v.fillBody(h.Body), v.fillAll(h.Headers)
+		h.URL, h.Body, h.Headers = v.fillURL(h.URL), v.fillBody(h.Body, h.Headers), v.fillHeaders(h.Headers)
 		e.HTTP = &h
 	case s.SendTemplate != nil:
 		t := *s.SendTemplate

@@ -56,26 +56,77 @@ func (v Values) Fill(text string) string {
 	}
 }
 
-// fillURL fills in a URL; what a contact says cannot change its path or host.
+// fillURL fills in a URL; what a contact says cannot change its host, nor lead to another path: there a value that would be a step
+// up is left out.
 func (v Values) fillURL(text string) string {
 	escaped := make(Values, len(v))
 	for name, value := range v {
 		escaped[name] = strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 	}
-	return escaped.Fill(text)
+	end := strings.IndexAny(text, "?#")
+	if end < 0 {
+		end = len(text)
+	}
+	path := escaped.Fill(text[:end])
+	if climbs(path) && !climbs(text[:end]) {
+		level := make(Values, len(v))
+		for name, value := range escaped {
+			level[name] = value
+			if strings.Trim(value, ".") == "" {
+				level[name] = ""
+			}
+		}
+		path = level.Fill(text[:end])
+	}
+	return path + escaped.Fill(text[end:])
 }
 
-// fillBody fills in a body. In one that is JSON, values are escaped as in a JSON string.
-func (v Values) fillBody(text string) string {
-	if t := strings.TrimSpace(text); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") {
+// climbs reports whether a segment of a path is one that servers take for a step, "." or "..".
+func climbs(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." })
+}
+
+// fillHeaders fills in headers; what a contact says stays on its line.
+func (v Values) fillHeaders(all map[string]string) map[string]string {
+	filled := v.fillAll(all)
+	for name, value := range filled {
+		filled[name] = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, value))
+	}
+	return filled
+}
+
+// fillBody fills in a body. In one that is JSON, values are escaped as in a JSON string; in a form, as in a URL.
+func (v Values) fillBody(text string, headers map[string]string) string {
+	escaped := make(Values, len(v))
+	if isForm(headers) {
+		for name, value := range v {
+			escaped[name] = url.QueryEscape(value)
+		}
+		return escaped.Fill(text)
+	}
+	if t := strings.TrimSpace(text); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") && !strings.HasPrefix(t, `"`) {
 		return v.Fill(text)
 	}
-	escaped := make(Values, len(v))
 	for name, value := range v {
 		b, _ := json.Marshal(value) // a text
 		escaped[name] = string(b[1 : len(b)-1])
 	}
 	return escaped.Fill(text)
+}
+
+// isForm reports whether headers announce a form.
+func isForm(headers map[string]string) bool {
+	for name, value := range headers {
+		if strings.EqualFold(name, "Content-Type") {
+			return strings.HasPrefix(strings.ToLower(strings.TrimSpace(value)), "application/x-www-form-urlencoded")
+		}
+	}
+	return false
 }
 
 // Put keeps a value. What is too long is cut; a variable beyond the bound is left out.

@@ -1,6 +1,11 @@
 package flow
 
-import "testing"
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
 
 func TestConditions(t *testing.T) {
 	v := Values{"received": "no", "total": "12.5", "code": "5", "name": "Ana Díaz", "empty": "", "plan": "pro"}
@@ -94,6 +99,52 @@ func TestFill(t *testing.T) {
 	} {
 		if got := v.Fill(text); got != want {
 			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// hostileTexts are what a contact may write where a flow fills it into a request.
+var hostileTexts = []string{
+	"..", ".", "../../admin", "..%2f..%2fadmin", "/../admin", "?admin=1", "#x", "&a=b", "x\r\nX-Admin: 1", "x\nHost: evil.test", "@evil.test/", "//evil.test", `\..\`,
+	"a b+c%", `"}, "admin": true, {"`, "\x00", "\u202e", "é", strings.Repeat("x", 4000), "{{secret}}",
+}
+
+// What a contact writes does not change where a request goes, which headers it has, or the form of its body.
+func TestHostileTextsStayValuesInRequests(t *testing.T) {
+	for _, hostile := range hostileTexts {
+		v := Values{"x": hostile, "secret": "swordfish"}
+		for template, prefix := range map[string]string{
+			"https://api.test/orders/{{x}}": "/orders/", "https://api.test/orders/{{x}}/items?q={{x}}": "/orders/", "https://api.test/a?q={{x}}&z=1": "/a",
+			"https://api.test/{{x}}{{x}}/b": "/",
+		} {
+			r, err := http.NewRequest(http.MethodGet, v.fillURL(template), nil)
+			if err != nil {
+				t.Errorf("%q in %s: %v", hostile, template, err)
+				continue
+			}
+			u := r.URL
+			if u.Host != "api.test" || u.User != nil || u.Fragment != "" || !strings.HasPrefix(u.EscapedPath(), prefix) || strings.Count(u.EscapedPath(), "/") != strings.Count(template[len("https://"):], "/") || climbs(u.EscapedPath()) {
+				t.Errorf("%q makes of %s the address %s", hostile, template, u)
+			}
+			if q := u.Query(); strings.Contains(template, "q=") && (q.Get("q") != hostile || q.Has("admin") || q.Has("a") || strings.Contains(template, "z=1") && q.Get("z") != "1") {
+				t.Errorf("%q makes of %s the query %v", hostile, template, q)
+			}
+		}
+		headers := v.fillHeaders(map[string]string{"X-Said": "v {{x}}"})
+		if value := headers["X-Said"]; strings.ContainsAny(value, "\r\n\x00") || len(headers) != 1 || !strings.HasPrefix(value, "v") {
+			t.Errorf("%q makes the header %q", hostile, value)
+		}
+		var body map[string]string
+		if err := json.Unmarshal([]byte(v.fillBody(`{"said": "{{x}}"}`, nil)), &body); err != nil || len(body) != 1 || body["said"] != hostile {
+			t.Errorf("%q makes the body %v, %v", hostile, body, err)
+		}
+		r, err := http.NewRequest(http.MethodPost, "https://api.test/", strings.NewReader(v.fillBody("said={{x}}&z=1", map[string]string{"content-type": "Application/x-www-form-urlencoded; charset=utf-8"})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if err := r.ParseForm(); err != nil || len(r.PostForm) != 2 || r.PostForm.Get("said") != hostile || r.PostForm.Get("z") != "1" {
+			t.Errorf("%q makes the form %v, %v", hostile, r.PostForm, err)
 		}
 	}
 }
