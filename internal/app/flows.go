@@ -67,9 +67,16 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 		}
 	}
 	if t := e.SendTemplate; t != nil {
+		push := make(map[string]string, len(t.Variables))
+		for key, value := range t.Variables {
+			if push[key] = value; strings.Contains(value, "{{") { // what a contact wrote is no placeholder
+				name := "flow_" + key
+				push[key], contact[name] = "{{"+name+"}}", value
+			}
+		}
 		body := map[string]any{
 			"contact": contact, "recipient_id": or(t.Sender, "flow"), "name_template": t.Name, "language_template": t.Language,
-			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": t.Variables,
+			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": push,
 		}
 		return x.accept(ctx, who, carillon.Messaging, body)
 	}
