@@ -30,6 +30,7 @@ const (
 	InboundChoice      InboundKind = "choice"   // a button or an entry of a list
 	InboundMedia       InboundKind = "file"     // Text is the caption
 	InboundReaction    InboundKind = "reaction" // Text is the emoji; "": taken back
+	InboundNumber      InboundKind = "number"   // the person has another number: Text
 	InboundUnsupported InboundKind = "unsupported"
 )
 
@@ -69,6 +70,9 @@ func ParseReplyRef(s string) (ReplyRef, error) {
 	return r, nil
 }
 
+// ChoicePrefix stands before the number of a choice, from 1, in the id that it is sent with.
+const ChoicePrefix = "choice."
+
 // Reply is a turn that is sent to a person who wrote within the last day.
 type Reply struct {
 	Ref      ReplyRef
@@ -85,6 +89,9 @@ type ReplyFile struct {
 	Type string // MIME
 	Name string
 }
+
+// ReasonWindowClosed is why a reply is refused that follows on a person's last message by more than a day: only a template may.
+const ReasonWindowClosed carillon.Reason = "window_closed"
 
 // ReplyReceipt is a provider's later report on a reply: sent, delivered, read or failed.
 type ReplyReceipt struct {

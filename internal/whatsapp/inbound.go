@@ -1,11 +1,12 @@
 package whatsapp
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"carillon"
 	"carillon/internal/provider"
 )
 
@@ -56,6 +57,10 @@ type inbound struct {
 		MessageID string `json:"message_id"`
 		Emoji     string `json:"emoji"`
 	} `json:"reaction"`
+	System struct {
+		Type string `json:"type"`
+		WaID string `json:"wa_id"`
+	} `json:"system"`
 }
 
 type choice struct {
@@ -81,12 +86,15 @@ const (
 	maxInboundText = 4096 // characters, as the channel has it
 	maxInboundID   = 500  // bytes of any id of the channel
 	maxPersonName  = 200  // bytes
+	maxPayload     = 256  // bytes of a button's or a choice's
+	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
+	maxCards       = 20   // of contacts, and phones of each
 )
 
 // read returns what a person wrote; false where it names no message or no number.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, From: m.From, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
-	if !validInboundID(m.ID) || !validNumber(m.From) || x.At.IsZero() || len(m.Context.ID) > maxInboundID {
+	if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || x.At.IsZero() || len(m.Context.ID) > maxInboundID {
 		return x, false
 	}
 	for _, p := range names {
@@ -98,7 +106,10 @@ func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	if r := []rune(x.Text); len(r) > maxInboundText {
 		x.Text = string(r[:maxInboundText])
 	}
-	x.Text = strings.ToValidUTF8(x.Text, "")
+	x.Text, x.Payload = printed(x.Text), short(x.Payload, maxPayload)
+	if !validInboundID(x.ReplyTo) {
+		x.ReplyTo = ""
+	}
 	return x, true
 }
 
@@ -124,24 +135,39 @@ func (m *inbound) content(x *provider.Inbound) {
 	case "location":
 		l := &m.Location
 		place := strconv.FormatFloat(l.Latitude, 'f', -1, 64) + ", " + strconv.FormatFloat(l.Longitude, 'f', -1, 64)
-		x.Text = strings.Join(notEmpty("📍 "+place, l.Name, l.Address), "\n")
+		x.Text = strings.Join(notEmpty("📍 "+place, oneLine(l.Name), oneLine(l.Address)), "\n")
 	case "contacts":
-		var lines []string
-		for _, c := range m.Contacts {
-			line := c.Name.Formatted
-			for _, p := range c.Phones {
-				line += " " + p.Phone
-			}
-			lines = append(lines, strings.TrimSpace(line))
-		}
-		x.Text = strings.Join(notEmpty(lines...), "\n")
+		x.Text = m.cards()
 	case "reaction":
-		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, m.Reaction.Emoji, m.Reaction.MessageID
+		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
+	case "system":
+		m.system(x)
 	default:
 		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
 	}
 	if x.Kind == provider.InboundText && strings.TrimSpace(x.Text) == "" {
 		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
+	}
+}
+
+// cards are the names and phones of contacts, each on a line.
+func (m *inbound) cards() string {
+	var lines []string
+	for _, c := range m.Contacts[:min(len(m.Contacts), maxCards)] {
+		line := []string{oneLine(c.Name.Formatted)}
+		for _, p := range c.Phones[:min(len(c.Phones), maxCards)] {
+			line = append(line, oneLine(p.Phone))
+		}
+		lines = append(lines, strings.Join(notEmpty(line...), " "))
+	}
+	return strings.Join(notEmpty(lines...), "\n")
+}
+
+// system is what the channel reports about the person.
+func (m *inbound) system(x *provider.Inbound) {
+	x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
+	if strings.HasSuffix(m.System.Type, "changed_number") && carillon.ValidNumber(m.System.WaID) {
+		x.Kind, x.Text = provider.InboundNumber, m.System.WaID
 	}
 }
 
@@ -165,24 +191,45 @@ func (m *inbound) file(x *provider.Inbound, f *inboundMedia) {
 		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
 		return
 	}
-	x.File = &provider.InboundFile{ID: f.ID, Type: f.MimeType, Name: oneLine(f.Filename)}
+	x.File = &provider.InboundFile{ID: f.ID, Type: oneLine(f.MimeType), Name: oneLine(f.Filename)}
 }
 
 func validInboundID(s string) bool {
 	return s != "" && len(s) <= maxInboundID && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' })
 }
 
-func validNumber(s string) bool {
-	return len(s) >= 5 && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
-}
-
 // oneLine is a short text of the channel, without line breaks.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if len(s) > maxPersonName {
-		s = strings.ToValidUTF8(s[:maxPersonName], "")
+func oneLine(s string) string { return short(s, maxPersonName) }
+
+// short is a text of at most so many bytes on one line, without characters that are not seen or that turn the direction of the text
+// around it.
+func short(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if turns(r) {
+			return -1
+		}
+		return r
+	}, printed(s))
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.TrimSpace(strings.ToValidUTF8(s[:most], ""))
 	}
 	return s
+}
+
+// printed is a text without control characters but line breaks and tabs.
+func printed(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+}
+
+// turns reports whether a character changes the direction of the text that follows.
+func turns(r rune) bool {
+	return r == 0x061c || r == 0x200e || r == 0x200f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
 func notEmpty(all ...string) (some []string) {
@@ -217,14 +264,14 @@ func replyMessage(m *provider.Reply) map[string]any {
 		kind := mediaKind(m.File.Type)
 		f := map[string]any{"link": m.File.URL}
 		if m.Text != "" && kind != "audio" {
-			f["caption"] = m.Text
+			f["caption"] = cut(m.Text, maxCaption)
 		}
 		if kind == "document" {
 			f["filename"] = m.File.Name
 		}
 		b["type"], b[kind] = kind, f
 	case n == 0:
-		b["type"], b["text"] = "text", map[string]any{"body": m.Text, "preview_url": false}
+		b["type"], b["text"] = "text", map[string]any{"body": cut(m.Text, maxInboundText), "preview_url": false}
 	case n <= maxButtons && !anyLonger(m.Choices, maxButtonTitle):
 		var buttons []any
 		for i, c := range m.Choices {
@@ -256,9 +303,10 @@ const (
 	maxRowTitle       = 24
 	maxRowDescription = 72
 	maxInteractive    = 1024 // of the text above choices
+	maxCaption        = 1024
 )
 
-func choiceID(i int) string { return fmt.Sprintf("choice.%d", i+1) }
+func choiceID(i int) string { return provider.ChoicePrefix + strconv.Itoa(i+1) }
 
 // bodyOf is the text above choices, which the channel demands.
 func bodyOf(m *provider.Reply) string {

@@ -48,7 +48,15 @@ func TestInboundMessages(t *testing.T) {
 		`"type":"reaction","reaction":{"message_id":"wamid.OUT","emoji":"👍"}`:                                                 {Kind: provider.InboundReaction, Text: "👍", ReplyTo: "wamid.OUT"},
 		`"type":"reaction","reaction":{"message_id":"wamid.OUT"}`:                                                             {Kind: provider.InboundReaction, ReplyTo: "wamid.OUT"},
 		`"type":"order","order":{"catalog_id":"1"}`:                                                                           {Kind: provider.InboundUnsupported, Text: "order"},
-		`"type":"system","system":{"type":"user_changed_number","wa_id":"34600999888"}`:                                       {Kind: provider.InboundUnsupported, Text: "system"},
+		`"type":"system","system":{"type":"user_changed_number","wa_id":"34600999888","body":"Ana changed"}`:                  {Kind: provider.InboundNumber, Text: "34600999888"},
+		`"type":"system","system":{"type":"user_changed_number","wa_id":"+34"}`:                                               {Kind: provider.InboundUnsupported, Text: "system"},
+		`"type":"system","system":{"type":"customer_identity_changed","wa_id":"34600999888"}`:                                 {Kind: provider.InboundUnsupported, Text: "system"},
+		`"type":"text","text":{"body":"a\u0000b\u009b\r\n\tc"},"context":{"id":"two words"}`:                                  {Kind: provider.InboundText, Text: "ab\n\tc"},
+		`"type":"reaction","reaction":{"message_id":"w\u0000","emoji":"` + strings.Repeat("👍", 30) + `"}`:                     {Kind: provider.InboundReaction, Text: strings.Repeat("👍", 16)},
+		`"type":"poll_\u0000\u202e\nnew","text":"of another type","image":[1]}],"x":[{"y":1`:                                  {Kind: provider.InboundUnsupported, Text: "poll_ new"},
+		`"type":"button","button":{"text":"Go","payload":"` + strings.Repeat("é", 200) + `"}`:                                 {Kind: provider.InboundChoice, Text: "Go", Payload: strings.Repeat("é", 128)},
+		`"type":"location","location":{"latitude":1,"longitude":2,"name":"a\nb\u202ec","address":"\u0000"}`:                   {Kind: provider.InboundText, Text: "📍 1, 2\na bc"},
+		`"type":"contacts","contacts":[{"name":{"formatted_name":"Ben\nEve"},"phones":[{"phone":"1\n2"}]}]`:                   {Kind: provider.InboundText, Text: "Ben Eve 1 2"},
 		`"type":"unsupported","errors":[{"code":131051,"title":"Message type unknown"}]`:                                      {Kind: provider.InboundUnsupported, Text: "unsupported"},
 		`"type":"text","text":{"body":"  "}`:                                                                                  {Kind: provider.InboundUnsupported, Text: "text"},
 	} {
@@ -95,7 +103,9 @@ func TestRepliesAreInTheChannelsForm(t *testing.T) {
 		`"interactive":{"action":{"buttons":[{"reply":{"id":"choice.1","title":"Sí"},"type":"reply"},{"reply":{"id":"choice.2","title":"No"},"type":"reply"}]},"body":{"text":"¿?"},"type":"button"}`: {Text: "¿?", Choices: []string{"Sí", "No"}},
 		`"interactive":{"action":{"button":"Elegir","sections":[{"rows":[{"description":"` + long + `","id":"choice.1","title":"` + long[:46] + `…"}]}]},"body":{"text":"…"},"type":"list"}`:          {Choices: []string{long}, Language: "es-MX"},
 		`"document":{"caption":"Here","filename":"a.pdf","link":"https://x.test/a"}`:                                                                                                                  {Text: "Here", File: &provider.ReplyFile{URL: "https://x.test/a", Type: "application/pdf", Name: "a.pdf"}},
-		`"audio":{"link":"https://x.test/a"}`: {Text: "Here", File: &provider.ReplyFile{URL: "https://x.test/a", Type: "audio/ogg"}},
+		`"caption":"` + strings.Repeat("é", 1023) + `…"`:                                                                                                                                              {Text: strings.Repeat("é", 1025), File: &provider.ReplyFile{URL: "https://x.test/a", Type: "image/png"}},
+		`"body":"` + strings.Repeat("é", 4095) + `…"`:                                                                                                                                                 {Text: strings.Repeat("é", 5000)},
+		`"audio":{"link":"https://x.test/a"}`:                                                                                                                                                         {Text: "Here", File: &provider.ReplyFile{URL: "https://x.test/a", Type: "audio/ogg"}},
 	} {
 		m.Ref, m.To = ref, "34600111222"
 		text, err := json.Marshal(replyMessage(&m))
@@ -117,7 +127,7 @@ func FuzzInbound(f *testing.F) {
 		}
 		for _, all := range cb.Inbound {
 			for _, m := range all {
-				if !validInboundID(m.ID) || !validNumber(m.From) || utf8.RuneCountInString(m.Text) > maxInboundText || !utf8.ValidString(m.Text+m.Name) || len(m.Name) > maxPersonName {
+				if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || utf8.RuneCountInString(m.Text) > maxInboundText || !utf8.ValidString(m.Text+m.Name) || len(m.Name) > maxPersonName {
 					t.Errorf("%+v", m)
 				}
 			}

@@ -57,15 +57,33 @@ func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, ty
 	return nil
 }
 
-// ErrNoFile means that the channel does not have a file any more, or that it is too large.
-var ErrNoFile = errors.New("the channel has no such file")
+// The errors of files that a person sent.
+var (
+	ErrNoFile       = errors.New("the channel has no such file")
+	ErrFileTooLarge = errors.New("the file is too large")
+)
 
-// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile.
+// errExpired means that an address of a file is not good any more, which it is for minutes.
+var errExpired = errors.New("the address of the file has expired")
+
+// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile, ErrFileTooLarge. No error holds an address.
 func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
 	a, err := c.account(s)
 	if err != nil {
 		return nil, "", err
 	}
+	content, mime, err := c.file(ctx, a, id, most)
+	if errors.Is(err, errExpired) {
+		content, mime, err = c.file(ctx, a, id, most)
+	}
+	if errors.Is(err, errExpired) {
+		err = ErrNoFile
+	}
+	return content, mime, err
+}
+
+// file looks a file's address up, and reads it there. Errors: errExpired besides.
+func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([]byte, string, error) {
 	u, err := url.Parse(a.address(url.PathEscape(id)))
 	if err != nil {
 		return nil, "", ErrNoFile
@@ -80,14 +98,20 @@ func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most i
 		Size     int64  `json:"file_size"`
 	}
 	switch {
-	case got.status == http.StatusNotFound, got.status == http.StatusBadRequest:
+	case got.status == http.StatusNotFound, got.status == http.StatusBadRequest && noObject(got.body):
 		return nil, "", ErrNoFile
 	case got.status/100 != 2 || decode(got.body, &found) != nil:
 		return nil, "", fmt.Errorf("look up a file: response %d", got.status)
 	case found.Size > most:
-		return nil, "", ErrNoFile
+		return nil, "", ErrFileTooLarge
 	}
 	return c.download(ctx, a, found.URL, found.MimeType, most)
+}
+
+// noObject reports whether the channel says that it does not have an object; there are other bad requests, such as too many.
+func noObject(body []byte) bool {
+	var b graphBody
+	return decode(body, &b) == nil && b.Error != nil && b.Error.Code != nil && *b.Error.Code == 100
 }
 
 // download reads a file from an address that the channel named: one of its own, for the access token goes there.
@@ -108,10 +132,11 @@ func (c *Client) download(ctx context.Context, a *account, address, mime string,
 		return nil, "", errors.New("read a file: no whole response")
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or is abandoned
-	if resp.StatusCode == http.StatusNotFound {
-		return nil, "", ErrNoFile
-	}
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone:
+		return nil, "", errExpired
+	default:
 		return nil, "", fmt.Errorf("read a file: response %d", resp.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
@@ -119,7 +144,7 @@ func (c *Client) download(ctx context.Context, a *account, address, mime string,
 	case err != nil:
 		return nil, "", errors.New("read a file: no whole response")
 	case int64(len(text)) > most:
-		return nil, "", ErrNoFile
+		return nil, "", ErrFileTooLarge
 	}
 	return text, mime, nil
 }

@@ -47,7 +47,7 @@ var rules = []rule{ //nolint:gochecknoglobals // one table, read only
 	{131037, 131037, provider.PauseSender, "", nil, 0, "display name not approved"},
 	{131042, 131042, provider.PauseSender, "", nil, 0, "payment or eligibility problem"},
 	{131045, 131045, provider.PauseSender, "", nil, 0, "number not registered"},
-	{131047, 131047, provider.Refused, carillon.ReasonProviderRefused, nil, 0, "over 24 hours since the recipient's last message"},
+	{131047, 131047, provider.Refused, provider.ReasonWindowClosed, nil, 0, "over 24 hours since the recipient's last message"},
 	{131048, 131048, provider.PauseSender, carillon.ReasonChannelLimited, fixed(2 * time.Hour), 0, "spam rate limit"},
 	{131049, 131049, provider.Refused, carillon.ReasonChannelLimited, nil, 0, "not delivered, to limit marketing to this recipient"},
 	{131050, 131050, provider.Refused, carillon.ReasonRecipientOptedOut, nil, 0, "recipient opted out of marketing"},

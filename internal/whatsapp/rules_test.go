@@ -60,7 +60,7 @@ func verdictCases() []verdictCase {
 		{[]int{131031}, 403, provider.PauseSender, refused, 0, 0},
 		{[]int{131037, 131042}, 400, provider.PauseSender, refused, 0, 0},
 		{[]int{131045}, 500, provider.PauseSender, refused, 0, 0},
-		{[]int{131047}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131047}, 400, provider.Refused, provider.ReasonWindowClosed, 0, 0},
 		{[]int{131048}, 400, provider.PauseSender, limited, 2 * time.Hour, 0},
 		{[]int{131049}, 400, provider.Refused, limited, 0, 0},
 		{[]int{131050}, 400, provider.Refused, carillon.ReasonRecipientOptedOut, 0, 0},

@@ -17,14 +17,9 @@ import (
 type replies struct {
 	mu    sync.Mutex
 	wrote map[string]time.Time // when a number wrote last
-	files map[string]file
+	files map[string]*File
 	marks []Mark
 	known map[string]bool // ids of messages that people wrote
-}
-
-type file struct {
-	mime string
-	data []byte
 }
 
 // Mark is a mark that a message was read.
@@ -67,48 +62,11 @@ func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	})
 }
 
-// PutFile has the channel keep a file that a person sent.
-func (s *Server) PutFile(id, mime string, data []byte) {
-	s.replies.mu.Lock()
-	defer s.replies.mu.Unlock()
-	if s.replies.files == nil {
-		s.replies.files = map[string]file{}
-	}
-	s.replies.files[id] = file{mime, data}
-}
-
 // Marks are the messages that were marked as read.
 func (s *Server) Marks() []Mark {
 	s.replies.mu.Lock()
 	defer s.replies.mu.Unlock()
 	return slices.Clone(s.replies.marks)
-}
-
-// node is a file, or a template.
-func (s *Server) node(w http.ResponseWriter, r *http.Request, body []byte) *Error {
-	id := r.PathValue("id")
-	s.replies.mu.Lock()
-	f, has := s.replies.files[id]
-	s.replies.mu.Unlock()
-	if !has {
-		return s.templates.show(w, r, body)
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"messaging_product": "whatsapp", "url": s.URL() + "/files/" + id, "mime_type": f.mime, "sha256": "00", "file_size": len(f.data), "id": id,
-	})
-	return nil
-}
-
-func (s *Server) file(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
-	s.replies.mu.Lock()
-	f, has := s.replies.files[r.PathValue("id")]
-	s.replies.mu.Unlock()
-	if !has {
-		return &Error{HTTP: 404, Code: 100, Message: "No such file"}
-	}
-	w.Header().Set("Content-Type", f.mime)
-	_, _ = w.Write(f.data)
-	return nil
 }
 
 type mark struct {

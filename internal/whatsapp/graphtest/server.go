@@ -105,7 +105,7 @@ func (s *Server) routes() http.Handler {
 		"GET " + list:           s.templates.list,
 		"DELETE " + list:        s.templates.delete,
 		"GET " + root + "{id}":  s.node,
-		"GET /files/{id}":       s.file,
+		"GET /files/{id}/{n}":   s.file,
 		"POST " + root + "{id}": s.templates.edit,
 		root + "{path...}":      func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error { return noObject(r.PathValue("path")) },
 		"/": func(http.ResponseWriter, *http.Request, []byte) *Error {

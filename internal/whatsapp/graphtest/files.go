@@ -1,0 +1,87 @@
+package graphtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// File is a file that a person sent, and what goes wrong with it. It is looked up by its id, and read at the address that the look-up
+// names, which holds a number: an address that a later look-up has replaced is refused.
+type File struct {
+	Type string // MIME, as the channel has it
+	Data []byte
+	Size int // that the look-up says, where it is not that of the data
+
+	LookUp  int    // the status of the first LookUps responses to a look-up
+	LookUps int    // which of them fail; -1: all
+	Expired int    // so many of its addresses have expired when they are read; -1: all
+	Broken  int    // so many responses break off in the middle; -1: all
+	Foreign string // the address, in place of the server's
+
+	lookedUp, read, reads int
+}
+
+// PutFile has the channel keep a file that a person sent.
+func (s *Server) PutFile(id string, f File) {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	if s.replies.files == nil {
+		s.replies.files = map[string]*File{}
+	}
+	s.replies.files[id] = &f
+}
+
+// Looked is how often a file was looked up, and read.
+func (s *Server) Looked(id string) (up, read int) {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	if f := s.replies.files[id]; f != nil {
+		up, read = f.lookedUp, f.reads
+	}
+	return up, read
+}
+
+// counts reports whether the next one of so many that fail does.
+func counts(most int, n *int) bool {
+	*n++
+	return most < 0 || *n <= most
+}
+
+// node is a file, or a template.
+func (s *Server) node(w http.ResponseWriter, r *http.Request, body []byte) *Error {
+	id := r.PathValue("id")
+	s.replies.mu.Lock()
+	f, has := s.replies.files[id]
+	if !has {
+		s.replies.mu.Unlock()
+		return s.templates.show(w, r, body)
+	}
+	defer s.replies.mu.Unlock()
+	if counts(f.LookUps, &f.lookedUp) {
+		return &Error{HTTP: f.LookUp, Code: 4, Message: "Application request limit reached"}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"messaging_product": "whatsapp", "url": cmp.Or(f.Foreign, s.URL()+"/files/"+id+"/"+strconv.Itoa(f.lookedUp)+"?token=media-token"), "mime_type": f.Type,
+		"sha256": "00", "file_size": cmp.Or(f.Size, len(f.Data)), "id": id,
+	})
+	return nil
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	f, has := s.replies.files[r.PathValue("id")]
+	if !has || r.PathValue("n") != strconv.Itoa(f.lookedUp) || r.URL.Query().Get("token") != "media-token" || counts(f.Expired, &f.read) {
+		return &Error{HTTP: 403, Code: 100, Message: "URL signature expired"}
+	}
+	w.Header().Set("Content-Type", f.Type)
+	w.Header().Set("Content-Length", strconv.Itoa(len(f.Data)))
+	if counts(f.Broken, &f.reads) {
+		_, _ = w.Write(f.Data[:len(f.Data)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(f.Data)
+	return nil
+}
