@@ -25,6 +25,9 @@ func newMessaging(a *App) *messaging.Messaging {
 		Bound: func(ctx context.Context, x *carillon.Sender, number, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, number, replyTo, time.Now())
 		},
+		Sent: func(ctx context.Context, x *carillon.Sender, number, providerID string) (string, error) {
+			return notify.SentAs(ctx, s, x.CompanyID, x.UID, number, providerID, time.Now())
+		},
 		Begun: s.Runs().Begun,
 		Suppress: func(ctx context.Context, companyID, number string) error {
 			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), number)
@@ -32,6 +35,10 @@ func newMessaging(a *App) *messaging.Messaging {
 		Lift: func(ctx context.Context, companyID, number string) error {
 			_, err := s.Unsuppress(ctx, companyID, number)
 			return err
+		},
+		Suppressed: func(ctx context.Context, companyID, number string) (bool, error) {
+			found, err := s.Suppressed(ctx, companyID, carillon.Marketing, []string{number})
+			return found[number], err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
 		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log,
@@ -55,8 +62,11 @@ type whatsappReplies struct{ *whatsapp.Client }
 // File implements messaging.Channel.
 func (w whatsappReplies) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
 	content, mime, err := w.Client.File(ctx, s, id, most)
-	if errors.Is(err, whatsapp.ErrNoFile) {
+	switch {
+	case errors.Is(err, whatsapp.ErrNoFile):
 		err = messaging.ErrNoFile
+	case errors.Is(err, whatsapp.ErrFileTooLarge):
+		err = messaging.ErrFileTooLarge
 	}
 	return content, mime, err
 }

@@ -9,25 +9,28 @@ import (
 // What happens in a conversation, as turns of kind event say it (Extra.Event). Screens put it into their language.
 const (
 	Asked      = "handoff_requested"
-	Missed     = "missed"        // nobody is there, or came in time
-	Joined     = "joined"        // a teammate took it; Extra.Name is who
-	Released   = "released"      // a teammate gave it back to the queue
-	Returned   = "returned"      // a teammate gave it back to the agent
-	Resolved   = "resolved"      // by a teammate
-	Reopened   = "reopened"      // by a teammate, or since the contact wrote again
-	Left       = "left"          // the contact ended it
-	Abandoned  = "abandoned"     // the contact left the queue
-	Introduced = "introduced"    // the contact left a name or an e-mail address
-	Noted      = "noted"         // the agent found something out: Extra.Set
-	Rated      = "rated"         // Extra.Rating; the text is the comment
-	CalledOff  = "called_off"    // the contact does not want a teammate any more
-	FlowBegan  = "flow_began"    // the text is the flow's name
-	Reacted    = "reacted"       // to a message: the text is the emoji
-	NotShown   = "not_shown"     // a message of a kind that cannot be shown: the text is the kind
-	Stopped    = "stopped"       // the contact wants no more messages
-	Started    = "started"       // the contact wants messages again
-	Templated  = "template_sent" // a teammate, Extra.Name, sent a template: the text is what the contact sees, Extra.Notification its id
-	Scored     = "scored"        // the contact likes or dislikes the turn Extra.Of, as the text says
+	Missed     = "missed"         // nobody is there, or came in time
+	Joined     = "joined"         // a teammate took it; Extra.Name is who
+	Released   = "released"       // a teammate gave it back to the queue
+	Returned   = "returned"       // a teammate gave it back to the agent
+	Resolved   = "resolved"       // by a teammate
+	Reopened   = "reopened"       // by a teammate, or since the contact wrote again
+	Left       = "left"           // the contact ended it
+	Abandoned  = "abandoned"      // the contact left the queue
+	Introduced = "introduced"     // the contact left a name or an e-mail address
+	Noted      = "noted"          // the agent found something out: Extra.Set
+	Rated      = "rated"          // Extra.Rating; the text is the comment
+	CalledOff  = "called_off"     // the contact does not want a teammate any more
+	FlowBegan  = "flow_began"     // the text is the flow's name
+	NoSuchFlow = "event_unknown"  // the contact answers a notification whose name_event no flow knows: the text is the event
+	Reacted    = "reacted"        // to the message Extra.About: the text is the emoji, "" where it is taken back
+	NotShown   = "not_shown"      // a message of a kind that cannot be shown: the text is the kind
+	NoFile     = "file_missing"   // a file that is not there, for the reason Extra.Why: the text is its name
+	Renumbered = "number_changed" // the contact has another number: the text is it
+	Stopped    = "stopped"        // the contact wants no more messages
+	Started    = "started"        // the contact wants messages again
+	Templated  = "template_sent"  // a teammate, Extra.Name, sent a template: the text is what the contact sees, Extra.Notification its id
+	Scored     = "scored"         // the contact likes or dislikes the turn Extra.Of, as the text says
 )
 
 func event(what, text string, now time.Time) chats.Turn {

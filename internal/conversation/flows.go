@@ -74,24 +74,13 @@ func (s *Runner) program(ctx context.Context, companyID, flowID string, version 
 	})
 }
 
-// triggered returns the flow of a company that something starts; nil: none.
-func (s *Runner) triggered(ctx context.Context, companyID string, by func(t *flow.Trigger) bool) (*flow.Flow, error) {
-	if s.o.Flows == nil {
-		return nil, nil
-	}
-	all, err := s.o.Flows.Flows(ctx, companyID)
-	for _, f := range all {
-		if by(&f.Trigger) {
-			return f, err
-		}
-	}
-	return nil, err
-}
-
 // Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
 // for. It reports whether there is such a flow, and it began.
 func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
 	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
+	if err == nil && f == nil {
+		err = s.unknown(ctx, companyID, id, &b)
+	}
 	if err != nil || f == nil {
 		return false, err
 	}
@@ -141,10 +130,10 @@ func (s *Runner) Say(ctx context.Context, companyID, id, clientID, text string) 
 	return err
 }
 
-// Note records something that happened, once by its client id: a reaction, or a message that cannot be shown.
-func (s *Runner) Note(ctx context.Context, companyID, id, clientID, what, text string) error {
-	t := event(what, text, s.now())
-	t.ClientID = "system:" + clientID
+// Note records something that happened, x.Event, once by its client id: a reaction, or a message that cannot be shown.
+func (s *Runner) Note(ctx context.Context, companyID, id, clientID, text string, x chats.Extra) error {
+	t := event(x.Event, text, s.now())
+	t.ClientID, t.Extra = "system:"+clientID, x
 	_, err := s.change(ctx, companyID, id, t.ClientID, func(*chats.Conversation) ([]chats.Turn, error) { return []chats.Turn{t}, nil })
 	return err
 }

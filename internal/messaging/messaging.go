@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ import (
 // Channel sends replies and reads files; whatsapp.Client is one.
 type Channel interface {
 	SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome
-	// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile.
+	// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile, ErrFileTooLarge.
 	File(ctx context.Context, s *carillon.Sender, id string, most int64) (content []byte, mime string, err error)
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
@@ -48,11 +49,15 @@ type Options struct {
 	AgentOf func(s *carillon.Sender) string
 	// Bound returns the notifications with a name_event that a message may reply to, the newest first.
 	Bound func(ctx context.Context, s *carillon.Sender, number, replyTo string) ([]*chats.Bound, error)
+	// Sent is what a person saw of a notification's message, by the provider's id of it; "": it is none of the sender's to the number.
+	Sent func(ctx context.Context, s *carillon.Sender, number, providerID string) (string, error)
 	// Begun reports whether a notification has begun a flow in a conversation.
 	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)
 	// Suppress has a number get nothing any more, Lift has it get messages again.
 	Suppress func(ctx context.Context, companyID, number string) error
 	Lift     func(ctx context.Context, companyID, number string) error
+	// Suppressed reports whether a number does not get all messages.
+	Suppressed func(ctx context.Context, companyID, number string) (bool, error)
 	// FileURL is an address at which the channel can load a file of ours.
 	FileURL   func(f *chats.File) string
 	Publisher conversation.Publisher
@@ -144,6 +149,8 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 		return nil
 	}
 	now := m.now()
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b provider.Inbound) int { return a.At.Compare(b.At) })
 	rows := make([]replies.Inbound, len(all))
 	for i := range all {
 		content, err := json.Marshal(&all[i])
@@ -169,12 +176,17 @@ func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []prov
 			CompanyID: s.CompanyID, ConversationID: x.Ref.ConversationID, Seq: x.Ref.Seq, State: string(x.State), ProviderID: x.ProviderID,
 			Reason: string(x.Reason), Detail: x.Detail,
 		}
-		known, err := m.o.Store.Receipt(ctx, s.UID, r, m.now())
+		risen, err := m.o.Store.Receipt(ctx, s.UID, r, m.now())
 		if err != nil {
 			return err
 		}
-		if known {
+		if risen {
 			m.show(r)
+		}
+		if x.Reason == provider.ReasonWindowClosed { // also where it is known already: the run may not have been ended
+			if err := m.refused(ctx, r); err != nil {
+				return err
+			}
 		}
 	}
 	poke(m.said)

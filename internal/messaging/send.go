@@ -23,9 +23,12 @@ var waits = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time
 
 // The reasons of a reply that is not sent, besides those of the channel.
 const (
-	ReasonWindowClosed = "window_closed"
-	reasonUnknown      = "outcome_unknown"
+	reasonClosed  = string(provider.ReasonWindowClosed)
+	reasonUnknown = string(carillon.ReasonOutcomeUnknown)
 )
+
+// closedWhy is why a run ends whose words came too late.
+const closedWhy = "The contact wrote more than 24 hours ago: only a template reaches them (window_closed)"
 
 // Send sends the replies that are due by now.
 func (m *Messaging) Send(ctx context.Context) error {
@@ -71,7 +74,7 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 		return false, err
 	}
 	if w == nil || !now.Before(w.Until) {
-		return true, m.finish(ctx, r, "failed", ReasonWindowClosed, "the person wrote more than 24 hours ago")
+		return true, m.finish(ctx, r, "failed", reasonClosed, "the person wrote more than 24 hours ago")
 	}
 	s, err := m.o.Sender(ctx, r.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
@@ -151,14 +154,29 @@ func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outc
 	}
 }
 
-// finish stores how a reply ended, which has the next one sent.
+// finish stores how a reply ended, which has the next one sent. Where the window is closed, the run that said it ends first: what is
+// stored last is what is done again after a crash.
 func (m *Messaging) finish(ctx context.Context, r *replies.Reply, state, reason, detail string) error {
+	if reason == reasonClosed {
+		if err := m.o.Conversations.Runner.Unsent(ctx, r.CompanyID, r.ConversationID, r.Seq, closedWhy); err != nil {
+			return fmt.Errorf("end the run of a reply: %w", err)
+		}
+	}
 	r.State, r.Reason, r.Detail = state, reason, detail
-	if err := m.o.Store.Finish(ctx, r, m.now()); err != nil {
+	risen, err := m.o.Store.Finish(ctx, r, m.now())
+	if risen && err == nil {
+		m.show(r)
+	}
+	return err
+}
+
+// refused ends the run whose reply the channel refused later, since the window was closed.
+func (m *Messaging) refused(ctx context.Context, r *replies.Reply) error {
+	all, err := m.o.Store.Replies(ctx, r.CompanyID, r.ConversationID, r.Seq, r.Seq)
+	if err != nil || len(all) == 0 || all[0].Reason != reasonClosed {
 		return err
 	}
-	m.show(r)
-	return nil
+	return m.o.Conversations.Runner.Unsent(ctx, r.CompanyID, r.ConversationID, r.Seq, closedWhy)
 }
 
 // Deliveries are where the replies of turns stand, by their seq.

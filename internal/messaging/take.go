@@ -1,7 +1,6 @@
 package messaging
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,20 +12,26 @@ import (
 
 	"carillon"
 	"carillon/internal/conversation"
-	"carillon/internal/files"
 	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
 )
 
-// ErrNoFile means that the channel does not have a file any more, or that it is too large.
-var ErrNoFile = errors.New("the channel has no such file")
+// The errors of files that a person sent.
+var (
+	ErrNoFile       = errors.New("the channel has no such file")
+	ErrFileTooLarge = errors.New("the file is too large")
+)
 
 const (
 	takeTimeout = 60 * time.Second
 	takeLease   = takeTimeout + 15*time.Second // after that another node takes a message in
 	takeTries   = 10
+	fileTries   = 4 // within about 20 seconds
 )
+
+// takeAgain is when a message is taken in again that could not be.
+func takeAgain(tries int) time.Duration { return min(time.Second<<(2*min(tries, 4)), takeLease) }
 
 // TakeIn makes turns of what came in by now.
 func (m *Messaging) TakeIn(ctx context.Context) error {
@@ -42,7 +47,7 @@ func (m *Messaging) TakeIn(ctx context.Context) error {
 			room <- struct{}{}
 			all.Go(func() {
 				defer func() { <-room }()
-				ok, err := m.takeIn(ctx, x)
+				ok, err := intake{m}.takeIn(ctx, x)
 				if err != nil && ctx.Err() == nil {
 					m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
 				}
@@ -55,18 +60,20 @@ func (m *Messaging) TakeIn(ctx context.Context) error {
 		for ok := range taken {
 			some = some || ok
 		}
-		if !some || ctx.Err() != nil { // what failed is tried again once its lease has run out
+		if !some || ctx.Err() != nil { // what failed is tried again later
 			return ctx.Err()
 		}
 	}
 }
 
 // takeIn claims one message and makes a turn of it; false where another node has it, or it failed.
-func (m *Messaging) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
+func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 	now := m.now()
-	if ok, err := m.o.Store.Claim(ctx, x, now, now.Add(takeLease)); !ok || err != nil {
+	lease := now.Add(takeLease)
+	if ok, err := m.o.Store.Claim(ctx, x, now, lease); !ok || err != nil {
 		return false, err
 	}
+	whole := context.WithoutCancel(ctx)
 	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
 	defer cancel()
 	var in provider.Inbound
@@ -75,14 +82,27 @@ func (m *Messaging) takeIn(ctx context.Context, x *replies.Inbound) (bool, error
 		err = m.take(ctx, x, &in)
 	}
 	if err != nil && x.Tries+1 < takeTries {
-		return false, err
+		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeAgain(x.Tries))))
 	}
 	m.o.Observer.Wrote(in.Kind)
-	return true, errors.Join(err, m.o.Store.Done(context.WithoutCancel(ctx), x))
+	return true, errors.Join(err, m.o.Store.Done(whole, x))
+}
+
+// intake makes turns of messages.
+type intake struct{ *Messaging }
+
+// taking is a message that becomes a turn.
+type taking struct {
+	*provider.Inbound
+	sender       *carillon.Sender
+	conversation *chats.Conversation
+	to           answered
+	bound        []*chats.Bound // the notifications that it may answer
+	last         bool           // its file is not waited for any longer
 }
 
 // take makes a turn of a message. Done again it changes nothing.
-func (m *Messaging) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
+func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return nil // it was removed
@@ -98,25 +118,41 @@ func (m *Messaging) take(ctx context.Context, x *replies.Inbound, in *provider.I
 	if err != nil {
 		return err
 	}
+	if in.Kind == provider.InboundNumber { // the channel says it, not the person
+		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
+	}
+	at := in.At
+	if x.ReceivedAt.Before(at) {
+		at = x.ReceivedAt
+	}
 	if err := m.o.Store.SetWindow(ctx, &replies.Window{
-		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, LastID: in.ID, Until: in.At.Add(Window).UTC(),
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, LastID: in.ID, Until: at.Add(Window).UTC(),
 	}); err != nil {
+		return err
+	}
+	to, err := m.answered(ctx, s, c, in)
+	if err != nil {
 		return err
 	}
 	switch in.Kind {
 	case provider.InboundReaction:
-		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, conversation.Reacted, in.Text)
+		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Reacted, Of: to.seq, About: to.text})
 	case provider.InboundUnsupported:
-		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, conversation.NotShown, in.Text)
+		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.NotShown})
 	}
-	if wish := wishOf(in.Text); wish != "" && in.File == nil {
-		return m.obey(ctx, s, c, in, wish)
+	t := &taking{in, s, c, to, bound, x.Tries+1 >= fileTries}
+	wish, err := m.wish(ctx, t)
+	switch {
+	case err != nil:
+		return err
+	case wish != "":
+		return m.obey(ctx, t, wish)
 	}
-	return m.say(ctx, s, c, in, bound)
+	return m.say(ctx, t)
 }
 
 // open is the conversation of a person with a company, which calls share.
-func (m *Messaging) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
+func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
 	agentID, language := m.o.AgentOf(s), ""
 	if agentID != "" {
 		a, _, err := m.o.Agents.TalkingAgent(ctx, s.CompanyID, agentID)
@@ -140,89 +176,91 @@ func (m *Messaging) open(ctx context.Context, s *carillon.Sender, in *provider.I
 }
 
 // say adds what the person says to the conversation.
-func (m *Messaging) say(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, bound []*chats.Bound) error {
-	said := conversation.Said{ClientID: in.ID, Kind: chats.KindText, Text: conversation.Clean(in.Text)}
+func (m intake) say(ctx context.Context, t *taking) error {
+	company, id := t.sender.CompanyID, t.conversation.ID
+	said := conversation.Said{ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text}
 	switch {
-	case in.File != nil:
-		f, err := m.file(ctx, s, c, in)
+	case t.File != nil:
+		f, why, err := m.file(ctx, t)
 		if err != nil {
 			return err
 		}
 		if f == nil {
-			if err := m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID+":file", conversation.NotShown, cmp.Or(in.File.Name, in.File.Type)); err != nil || said.Text == "" {
+			missing := chats.Extra{Event: conversation.NoFile, Why: why}
+			if err := m.o.Conversations.Runner.Note(ctx, company, id, t.ID+":file", cmp.Or(t.File.Name, t.File.Type), missing); err != nil || said.Text == "" {
 				return err
 			}
 			break
 		}
 		said.Kind, said.File = chats.KindFile, f
-	case in.Kind == provider.InboundChoice:
-		said.Kind = chats.KindChoice
+	case t.Kind == provider.InboundChoice:
+		said.Kind, said.Text = chats.KindChoice, cmp.Or(t.to.choice(t.Payload), said.Text)
 	}
-	for _, b := range bound {
-		begun, err := m.o.Begun(ctx, s.CompanyID, c.ID, b.NotificationID)
-		if err != nil {
+	if t.to.seq == 0 { // else it answers something else
+		var err error
+		if said.Bound, err = m.starts(ctx, t); err != nil {
 			return err
 		}
-		if !begun {
-			said.Bound = b
-			break
-		}
 	}
-	_, after, err := m.o.Conversations.Say(ctx, s.CompanyID, c.ID, said)
+	_, after, err := m.o.Conversations.Say(ctx, company, id, said)
 	if err != nil {
 		return err
 	}
-	if channel := m.o.Channels[s.Provider]; channel != nil && after.ReplySeq > 0 {
-		if err := channel.MarkRead(ctx, s, in.ID, true); err != nil { // of no consequence
-			m.o.Log.DebugContext(ctx, "mark a message read", "company", s.CompanyID, "error", err)
+	if channel := m.o.Channels[t.sender.Provider]; channel != nil && after.ReplySeq > 0 {
+		if err := channel.MarkRead(ctx, t.sender, t.ID, true); err != nil { // of no consequence
+			m.o.Log.DebugContext(ctx, "mark a message read", "company", company, "error", err)
 		}
 	}
 	return nil
 }
 
-// file stores a file that the person sent; nil: it is none that is taken.
-func (m *Messaging) file(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (*chats.File, error) {
-	channel := m.o.Channels[s.Provider]
-	if channel == nil {
-		return nil, nil
+// wish is what a message asks for that is always obeyed; "": nothing of the kind. Who gets messages cannot ask for them: START is a word
+// like any other then.
+func (m intake) wish(ctx context.Context, t *taking) (wish, error) {
+	w := wishOf(t.Text)
+	if t.File != nil || w != start {
+		if t.File != nil {
+			w = ""
+		}
+		return w, nil
 	}
-	content, mime, err := channel.File(ctx, s, in.File.ID, m.o.Files.Most())
-	if errors.Is(err, ErrNoFile) {
-		return nil, nil
+	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.From)
+	if !suppressed {
+		w = ""
 	}
-	if err != nil {
-		return nil, err
-	}
-	name := cmp.Or(in.File.Name, strings.ReplaceAll(cmp.Or(in.File.Type, mime), "/", "."))
-	f, err := m.o.Files.Put(ctx, files.From{CompanyID: s.CompanyID, ConversationID: c.ID, SentBy: c.ContactID, Visitor: true}, name, bytes.NewReader(content))
-	if carillon.IsCode(err, carillon.ValidationFailed) || carillon.IsCode(err, carillon.LimitExceeded) {
-		return nil, nil
-	}
-	return f, err
+	return w, err
 }
 
-// obey has a person get no more messages, or get them again, and confirms it.
-func (m *Messaging) obey(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, wish wish) error {
-	runner, texts := m.o.Conversations.Runner, textsOf(wishLanguage(in.Text), c.Language)
-	if _, _, err := m.o.Conversations.Say(ctx, s.CompanyID, c.ID, conversation.Said{
-		ClientID: in.ID, Kind: chats.KindText, Text: conversation.Clean(in.Text), Quiet: true,
+// obey has a person get no more messages, or get them again, and confirms it. What the wish is known by is changed last: until then all of
+// it is done again after a crash.
+func (m intake) obey(ctx context.Context, t *taking, w wish) error {
+	company, id := t.sender.CompanyID, t.conversation.ID
+	runner, texts := m.o.Conversations.Runner, textsOf(wishLanguage(t.Text), t.conversation.Language)
+	if _, _, err := m.o.Conversations.Say(ctx, company, id, conversation.Said{
+		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text,
 	}); err != nil {
 		return err
 	}
 	what, text := conversation.Started, texts.started
-	if wish == stop {
+	if w == stop {
 		what, text = conversation.Stopped, texts.stopped
-		if err := m.o.Suppress(ctx, s.CompanyID, in.From); err != nil {
+		if err := m.o.Suppress(ctx, company, t.From); err != nil {
 			return fmt.Errorf("suppress a number: %w", err)
 		}
-		if err := runner.Stop(ctx, s.CompanyID, c.ID, strings.TrimSpace(in.Text)); err != nil {
+		if err := runner.Stop(ctx, company, id, strings.TrimSpace(t.Text)); err != nil {
 			return err
 		}
-	} else if err := m.o.Lift(ctx, s.CompanyID, in.From); err != nil {
-		return fmt.Errorf("lift a suppression: %w", err)
 	}
-	if err := runner.Note(ctx, s.CompanyID, c.ID, in.ID+":wish", what, ""); err != nil {
+	if err := runner.Note(ctx, company, id, t.ID+":wish", "", chats.Extra{Event: what}); err != nil {
 		return err
 	}
-	return runner.Say(ctx, s.CompanyID, c.ID, in.ID, text)
+	if err := runner.Say(ctx, company, id, t.ID, text); err != nil {
+		return err
+	}
+	if w == start {
+		if err := m.o.Lift(ctx, company, t.From); err != nil {
+			return fmt.Errorf("lift a suppression: %w", err)
+		}
+	}
+	return nil
 }

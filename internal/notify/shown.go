@@ -37,7 +37,9 @@ func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID in
 		if i < 0 {
 			continue // it was deleted
 		}
-		shown, err := shownOf(ctx, s, x, templates[i], number)
+		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+			return m.Number == number && (m.Rank == rank.Delivered || m.Rank == rank.Read)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +48,42 @@ func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID in
 	return all, nil
 }
 
-func shownOf(ctx context.Context, s *store.Store, x *store.Notification, t *carillon.Template, number string) ([]Shown, error) {
+// SentAs is the body of a message that a sender sent to a number within a month, by the provider's id of it; "": there is none. What it
+// says follows from the template as it is now.
+func SentAs(ctx context.Context, s *store.Store, companyID string, senderUID int64, number, providerID string, now time.Time) (string, error) {
+	found, _, err := s.Notifications(ctx, companyID, store.Filter{
+		Number: number, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+	}, now)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range found {
+		is, err := sentAs(ctx, s, x, number, providerID)
+		if err != nil {
+			return "", err
+		}
+		if !is {
+			continue
+		}
+		templates, err := s.Templates(ctx, senderUID)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
+		if i < 0 {
+			return "", nil
+		}
+		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool { return m.Number == number && m.ProviderID == providerID })
+		if err != nil || len(shown) == 0 {
+			return "", err
+		}
+		return shown[0].Body, nil
+	}
+	return "", nil
+}
+
+// shownOf are messages of a notification as their recipients see them, the last one first.
+func shownOf(ctx context.Context, s *store.Store, x *store.Notification, t *carillon.Template, wanted func(m *store.Message) bool) ([]Shown, error) {
 	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	if err != nil {
 		return nil, err
@@ -54,7 +91,7 @@ func shownOf(ctx context.Context, s *store.Store, x *store.Notification, t *cari
 	var r *request.Request
 	var all []Shown
 	for _, m := range slices.Backward(messages) {
-		if m.Number != number || m.Rank != rank.Delivered && m.Rank != rank.Read {
+		if !wanted(&m) {
 			continue
 		}
 		if r == nil {

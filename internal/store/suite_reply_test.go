@@ -65,6 +65,15 @@ func inboundOnce(t *testing.T, r *rig) {
 	if got.Load() != 1 {
 		t.Errorf("%d claimed it", got.Load())
 	}
+	for _, claimed := range []time.Time{now.Add(time.Hour), now.Add(time.Minute)} { // only who has claimed it releases it
+		if err := s.Release(t.Context(), first, claimed, now.Add(time.Second)); err != nil {
+			t.Error(err)
+		}
+		due, err := s.Waiting(t.Context(), now.Add(2*time.Second), 10)
+		if released := claimed.Equal(now.Add(time.Minute)); err != nil || (len(due) == 2) != released {
+			t.Error("released:", released, due, err)
+		}
+	}
 	if err := s.Done(t.Context(), first); err != nil {
 		t.Error(err)
 	}
@@ -152,9 +161,29 @@ func repliesInOrder(t *testing.T, r *rig) {
 			t.Fatalf("while %d is sent, due %v", seq, got)
 		}
 		x.State, x.ProviderID = "sent", "wamid.out"
-		if err := s.Finish(t.Context(), x, now); err != nil {
-			t.Fatal(err)
+		if risen, err := s.Finish(t.Context(), x, now); !risen || err != nil {
+			t.Fatal(risen, err)
 		}
+	}
+	own := &chats.Change{CompanyID: ours, ConversationID: c.ID, Edit: func(*chats.Conversation) ([]chats.Turn, error) {
+		return []chats.Turn{{Author: chats.Visitor, Kind: chats.KindText, ClientID: "visitor:wamid.in", Text: "own", At: r.now}}, nil
+	}}
+	if err := r.Chats().Do(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := r.Chats().TurnBy(t.Context(), ours, c.ID, "visitor:wamid.in"); err != nil || turn == nil || turn.Text != "own" {
+		t.Error(turn, err)
+	}
+	if turn, err := r.Chats().TurnBy(t.Context(), theirs, c.ID, "visitor:wamid.in"); err != nil || turn != nil {
+		t.Error("of another company:", turn, err)
+	}
+	for company, want := range map[string]int64{ours: 7, theirs: 0} { // of several with an id, which do not exist, the last
+		if seq, err := s.SeqOf(t.Context(), company, c.ID, "wamid.out"); seq != want || err != nil {
+			t.Errorf("the turn of a provider's id is %d, %v", seq, err)
+		}
+	}
+	if seq, err := s.SeqOf(t.Context(), ours, c.ID, "wamid.none"); seq != 0 || err != nil {
+		t.Error(seq, err)
 	}
 	all, err := s.Replies(t.Context(), ours, c.ID, 4, 100)
 	if err != nil || len(all) != 2 || all[0].State != "sent" || all[0].SenderUID != 7 || all[0].Number != "34600111222" || all[0].Attempt != 1 {
@@ -213,12 +242,13 @@ func replyStates(t *testing.T, r *rig) {
 		t.Errorf("after the delivery due %v", got)
 	}
 	x.State = "sent" // the response to the attempt comes after its receipt
-	if err := s.Finish(t.Context(), x, now); err != nil || state() != "delivered" {
-		t.Error(state(), err)
+	if risen, err := s.Finish(t.Context(), x, now); risen || err != nil || state() != "delivered" {
+		t.Error(state(), risen, err)
 	}
-	for _, step := range []struct{ to, want string }{{"sent", "delivered"}, {"read", "read"}, {"delivered", "read"}, {"failed", "read"}} {
-		if receipt(7, step.to); state() != step.want {
-			t.Errorf("after %s it is %s, not %s", step.to, state(), step.want)
+	for _, step := range []struct{ to, want string }{{"sent", "delivered"}, {"delivered", "delivered"}, {"read", "read"}, {"read", "read"}, {"delivered", "read"}, {"failed", "read"}} {
+		before := state()
+		if risen := receipt(7, step.to); risen != (before != step.want) || state() != step.want {
+			t.Errorf("after %s it is %s, not %s; risen %t", step.to, state(), step.want, risen)
 		}
 	}
 }

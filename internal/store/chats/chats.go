@@ -126,7 +126,9 @@ type Extra struct {
 	Sources []Source `json:"sources,omitempty"` // what the agent's answer rests on
 	Event   string   `json:"event,omitempty"`   // of kind event: what happened
 	Rating  int      `json:"rating,omitempty"`  // of the event rated
-	Of      int64    `json:"of,omitempty"`      // of the event scored: the turn
+	Of      int64    `json:"of,omitempty"`      // of the event scored, of a reaction and an answer to one message: the turn
+	About   string   `json:"about,omitempty"`   // of a reaction and an answer to one message: the beginning of it
+	Why     string   `json:"why,omitempty"`     // of the event file_missing
 	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
 	Set     []Value  `json:"set,omitempty"`     // of the event noted
 	Digits  string   `json:"digits,omitempty"`  // the keys by which it was said
@@ -266,6 +268,15 @@ func (s *Store) TurnsBefore(ctx context.Context, companyID, id string, before in
 		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq DESC LIMIT $4`, id, before, companyID, most)
 	slices.Reverse(turns)
 	return turns, err
+}
+
+// TurnBy returns the turn of a conversation with a client id; nil: none has it.
+func (s *Store) TurnBy(ctx context.Context, companyID, id, clientID string) (*Turn, error) {
+	return db.Find(ctx, s.d, "turn", func(row db.Scan) (*Turn, error) {
+		t, err := scanTurn(row)
+		return &t, err
+	}, "SELECT "+turnColumns+` FROM turn WHERE client_id <> '' AND conversation_id = $1 AND client_id = $2
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3)`, id, clientID, companyID)
 }
 
 // ContactOf returns a company's contact. Errors: not_found.

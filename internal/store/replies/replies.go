@@ -93,6 +93,13 @@ func (s *Store) Claim(ctx context.Context, m *Inbound, now, until time.Time) (bo
 	return n > 0, db.Wrap(err, "claim inbound message")
 }
 
+// Release has a message that was claimed until an instant wait until another one, unless somebody else has claimed it since.
+func (s *Store) Release(ctx context.Context, m *Inbound, claimed, due time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = $1 WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5",
+		db.Millis(due), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(claimed))
+	return db.Wrap(err, "release inbound message")
+}
+
 // Done records that a message needs no more work. Its content is dropped.
 func (s *Store) Done(ctx context.Context, m *Inbound) error {
 	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND company_id = $3",
@@ -137,6 +144,16 @@ func (s *Store) Replies(ctx context.Context, companyID, conversationID string, f
 		WHERE conversation_id = $1 AND company_id = $2 AND seq >= $3 AND seq <= $4 ORDER BY seq`, conversationID, companyID, from, to)
 }
 
+// SeqOf returns the turn that a provider knows as one of its messages; 0: none of the conversation's replies is.
+func (s *Store) SeqOf(ctx context.Context, companyID, conversationID, providerID string) (seq int64, err error) {
+	if providerID == "" {
+		return 0, nil
+	}
+	err = s.d.Row(ctx, []any{&seq}, "SELECT seq FROM reply WHERE conversation_id = $1 AND company_id = $2 AND provider_id = $3 ORDER BY seq DESC LIMIT 1",
+		conversationID, companyID, providerID)
+	return seq, db.Wrap(db.Ignore(err), "find reply")
+}
+
 // DueReplies returns replies of any company that are due at an instant, the longest first, at most `most`.
 func (s *Store) DueReplies(ctx context.Context, now time.Time, most int) ([]*Reply, error) {
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at LIMIT $2",
@@ -158,18 +175,25 @@ func (s *Store) Again(ctx context.Context, r *Reply, detail string, now, due tim
 	return db.Wrap(err, "put back reply")
 }
 
-// Finish records how the sending of a reply ended, from one of the states `from`, and has the next one of its conversation sent.
-// A receipt may have come before, with more: then the state stays.
-func (s *Store) Finish(ctx context.Context, r *Reply, now time.Time) error {
-	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE reply SET state = CASE WHEN state IN ('delivered', 'read') THEN state ELSE $1 END,
-			provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4, due_at = 0, changed_at = $5
-			WHERE conversation_id = $6 AND seq = $7 AND company_id = $8 AND state IN ('queued', 'sending', 'delivered', 'read')`,
-			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq, r.CompanyID); err != nil {
+// Finish records how the sending of a reply ended, and has the next one of its conversation sent. risen is false where a receipt has
+// come before, with as much or more: then the state stays.
+func (s *Store) Finish(ctx context.Context, r *Reply, now time.Time) (risen bool, err error) {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
+			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND company_id = $8 AND state IN ('queued', 'sending')`,
+			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
+		if err != nil {
 			return err
 		}
+		if risen = n > 0; !risen {
+			if _, err := tx.Exec(ctx, "UPDATE reply SET provider_id = $1 WHERE conversation_id = $2 AND seq = $3 AND company_id = $4 AND provider_id = ''",
+				r.ProviderID, r.ConversationID, r.Seq, r.CompanyID); err != nil {
+				return err
+			}
+		}
 		return wakeNext(ctx, tx, r.CompanyID, r.ConversationID, now)
-	}), "finish reply")
+	})
+	return risen, db.Wrap(err, "finish reply")
 }
 
 // wakeNext has the first reply of a conversation that waits sent, where none is being sent.
@@ -180,25 +204,26 @@ func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, 
 }
 
 // receiptFollows is what a receipt may follow on: states only rise, and a late failure says less than a delivery.
-const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending', 'unknown') WHEN 'delivered' THEN state <> 'read'
-	WHEN 'read' THEN TRUE ELSE state NOT IN ('delivered', 'read') END`
+const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending', 'unknown') WHEN 'delivered' THEN state NOT IN ('delivered', 'read')
+	WHEN 'read' THEN state <> 'read' ELSE state NOT IN ('delivered', 'read', 'failed') END`
 
-// Receipt records a provider's later report on a reply of a sender's conversation: sent, delivered, read or failed. known is false where
-// there is no such reply of the sender.
-func (s *Store) Receipt(ctx context.Context, senderUID int64, r *Reply, now time.Time) (known bool, err error) {
+// Receipt records a provider's later report on a reply of a sender's conversation: sent, delivered, read or failed. risen is false where
+// the reply is no such one of the sender, or the report says nothing new.
+func (s *Store) Receipt(ctx context.Context, senderUID int64, r *Reply, now time.Time) (risen bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		known = false
+		risen = false
 		var company string
 		if err := tx.Row(ctx, []any{&company}, "SELECT company_id FROM reply WHERE conversation_id = $1 AND seq = $2 AND sender_uid = $3", r.ConversationID, r.Seq, senderUID); err != nil {
 			return db.Ignore(err)
 		}
-		known = true
-		if _, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
+		n, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
 			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND `+receiptFollows,
-			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq); err != nil {
+			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq)
+		if err != nil {
 			return err
 		}
+		risen = n > 0
 		return wakeNext(ctx, tx, company, r.ConversationID, now)
 	})
-	return known, db.Wrap(err, "store receipt of a reply")
+	return risen, db.Wrap(err, "store receipt of a reply")
 }

@@ -1,0 +1,71 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+
+	"carillon/internal/flow"
+	"carillon/internal/store/chats"
+)
+
+// triggered returns the flow of a company that something starts; nil: none.
+func (s *core) triggered(ctx context.Context, companyID string, by func(t *flow.Trigger) bool) (*flow.Flow, error) {
+	if s.o.Flows == nil {
+		return nil, nil
+	}
+	all, err := s.o.Flows.Flows(ctx, companyID)
+	for _, f := range all {
+		if by(&f.Trigger) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+// Unknown reports whether a notification's name_event starts no flow, and records that in a conversation, once.
+func (s *Runner) Unknown(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
+	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
+	if err != nil || f != nil {
+		return false, err
+	}
+	return true, s.unknown(ctx, companyID, id, &b)
+}
+
+func (s *core) unknown(ctx context.Context, companyID, id string, b *chats.Bound) error {
+	if b.Event == "" {
+		return nil
+	}
+	t := event(NoSuchFlow, b.Event, s.now())
+	t.ClientID = "system:event:" + b.NotificationID
+	_, err := s.change(ctx, companyID, id, t.ClientID, func(*chats.Conversation) ([]chats.Turn, error) { return []chats.Turn{t}, nil })
+	return err
+}
+
+// Unsent ends the run whose turn seq could not be sent: the contact cannot be reached any more. It is left alone where the contact has
+// written since, or the turn is older than the run.
+func (s *Runner) Unsent(ctx context.Context, companyID, id string, seq int64, why string) error {
+	return s.again(func() error {
+		x, err := s.o.Runs.Current(ctx, companyID, id)
+		if err != nil || x == nil {
+			return err
+		}
+		c, err := s.store.Find(ctx, companyID, id)
+		if err != nil || c.VisitorSeq > seq {
+			return err
+		}
+		turns, err := s.store.TurnsBefore(ctx, companyID, id, seq+1, 1)
+		if err != nil || len(turns) == 0 || turns[0].Seq != seq || turns[0].At.Before(x.StartedAt) {
+			return err
+		}
+		p, err := s.program(ctx, companyID, x.FlowID, x.Version)
+		if err != nil {
+			return err
+		}
+		r := stateOf(x)
+		o := p.Fail(r, why)
+		if _, err = s.commit(ctx, c, p, x, r, o, 0); errors.Is(err, errOvertaken) {
+			return nil // somebody has taken the conversation, which ends the run
+		}
+		return err
+	})
+}

@@ -1,0 +1,91 @@
+package messaging
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"carillon"
+	"carillon/internal/provider"
+	"carillon/internal/store/chats"
+)
+
+// answered is the message that one of a person answers, or reacts to. The zero value is none.
+type answered struct {
+	seq     int64  // of the turn; 0: it is a notification's, or none that is known
+	text    string // its beginning
+	choices []string
+}
+
+// aboutMost is how many characters of a message are kept with what answers it.
+const aboutMost = 120
+
+// answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
+func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (answered, error) {
+	if in.ReplyTo == "" {
+		return answered{}, nil
+	}
+	seq, err := m.o.Store.SeqOf(ctx, s.CompanyID, c.ID, in.ReplyTo)
+	if err != nil {
+		return answered{}, err
+	}
+	var t *chats.Turn
+	if seq > 0 {
+		turns, err := m.o.Chats.TurnsBefore(ctx, s.CompanyID, c.ID, seq+1, 1)
+		if err != nil {
+			return answered{}, err
+		}
+		if len(turns) > 0 && turns[0].Seq == seq {
+			t = &turns[0]
+		}
+	} else if t, err = m.o.Chats.TurnBy(ctx, s.CompanyID, c.ID, string(chats.Visitor)+":"+in.ReplyTo); err != nil {
+		return answered{}, err
+	}
+	if t == nil {
+		text, err := m.o.Sent(ctx, s, in.From, in.ReplyTo)
+		return answered{text: begin(text)}, err
+	}
+	text := t.Text
+	if text == "" && t.Extra.File != nil {
+		text = t.Extra.File.Name
+	}
+	return answered{t.Seq, begin(text), t.Extra.Choices}, nil
+}
+
+// choice is the whole text of a choice of the message by the id that it was sent with; the channel shortens long ones.
+func (a answered) choice(payload string) string {
+	n, ok := strings.CutPrefix(payload, provider.ChoicePrefix)
+	if i, err := strconv.Atoi(n); ok && err == nil && i >= 1 && i <= len(a.choices) {
+		return a.choices[i-1]
+	}
+	return ""
+}
+
+// begin is the beginning of a text, on one line.
+func begin(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > aboutMost {
+		return string(r[:aboutMost-1]) + "…"
+	}
+	return text
+}
+
+// starts is the notification whose flow a message starts: the first that has begun none. Those whose event no flow knows are recorded in
+// the conversation, and left out.
+func (m intake) starts(ctx context.Context, t *taking) (*chats.Bound, error) {
+	runner, companyID, id := m.o.Conversations.Runner, t.sender.CompanyID, t.conversation.ID
+	for _, b := range t.bound {
+		unknown, err := runner.Unknown(ctx, companyID, id, *b)
+		if err != nil {
+			return nil, err
+		}
+		if unknown {
+			continue
+		}
+		begun, err := m.o.Begun(ctx, companyID, id, b.NotificationID)
+		if err != nil || !begun {
+			return b, err
+		}
+	}
+	return nil, nil
+}
