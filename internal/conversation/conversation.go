@@ -67,7 +67,7 @@ func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
 
-// Options configure Conversations; all are required but Flows, Effects and Unanswered.
+// Options configure Conversations; all are required but Flows, Effects, Spoke and Unanswered.
 type Options struct {
 	Store     *chats.Store
 	Agents    Agents
@@ -78,6 +78,8 @@ type Options struct {
 	Flows   Flows
 	Effects Effects
 	Runs    *runs.Store
+	// Spoke is called when the company has said something in a conversation whose channel sends it; nil: nobody waits for that.
+	Spoke func()
 	// Unanswered records a question that the agent had no answer to.
 	Unanswered func(ctx context.Context, c *chats.Conversation, question string)
 	Observer   Observer // default: nobody
@@ -113,6 +115,9 @@ func New(o Options) *Conversations {
 	}
 	if o.Observer == nil {
 		o.Observer = nobody{}
+	}
+	if o.Spoke == nil {
+		o.Spoke = func() {}
 	}
 	if o.Unanswered == nil {
 		o.Unanswered = func(context.Context, *chats.Conversation, string) {}
@@ -295,16 +300,21 @@ func (s *core) observe(before *chats.Conversation, c *chats.Change) {
 		s.o.Observer.Moved(before.State, after.State, after.StateAt.Sub(before.StateAt))
 	}
 	asked := before.AskedAt
+	spoke := false
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		if t.Kind == chats.KindEvent || t.Note {
 			continue
 		}
+		spoke = spoke || t.Author != chats.Visitor
 		replied := time.Duration(0)
 		if t.Author != chats.Visitor && !asked.IsZero() {
 			replied, asked = max(t.At.Sub(asked), time.Millisecond), time.Time{}
 		}
 		s.o.Observer.Turned(t.Author, replied)
+	}
+	if spoke && c.Conversation.Channel == "whatsapp" {
+		s.o.Spoke()
 	}
 }
 

@@ -374,3 +374,27 @@ func TestARunGoesOnWithTheStepsItBeganWith(t *testing.T) {
 		t.Errorf("%q, version %d", got, r.last(id).Version)
 	}
 }
+
+// What is said in a conversation over a channel is sent at once: whoever sends it learns of it, and not of what needs no sending.
+func TestTheSenderLearnsOfWhatIsSaid(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "One?"}, {"ask": "x"}, {"wait": "1s"}]`)
+	for i, c := range []struct {
+		channel string
+		want    int
+	}{{"web_chat", 0}, {"whatsapp", 1}} {
+		in, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, VisitorID: c.channel}, Channel: c.channel, AgentID: "a", Language: "en"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, text := range []string{"begin", "go on"} { // the second is answered by no word
+			r.say(in.ID, string(rune('1'+n)), text)
+			if _, _, err := r.replies.replyTo(t.Context(), job{r.company, in.ID}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x := r.last(in.ID); r.spoke != c.want || x.State != string(flow.Waiting) {
+			t.Errorf("%d: %s: learned of it %d times, the run is %s", i, c.channel, r.spoke, x.State)
+		}
+	}
+}

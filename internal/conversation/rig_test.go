@@ -34,6 +34,7 @@ type rig struct {
 	clock   time.Time
 	passing []events.Event // published, not stored
 	visitor int
+	spoke   int // times that a channel was to send something
 }
 
 func newRig(t *testing.T, o store.Options) *rig {
@@ -70,8 +71,14 @@ func newRig(t *testing.T, o store.Options) *rig {
 func (r *rig) node() *Conversations {
 	return New(Options{
 		Store: r.db.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(),
+		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(), Spoke: r.speaks,
 	})
+}
+
+func (r *rig) speaks() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spoke++
 }
 
 // onBoth runs a test on both databases.
