@@ -101,7 +101,7 @@ func (e *Effect) Values(status string) Values {
 // Entry is one thing that happened in a run, for those who look at it.
 type Entry struct {
 	Path string `json:"path"`
-	Kind string `json:"kind"` // of the step; response, retry, outcome, failed, stopped
+	Kind string `json:"kind"` // of the step; response, retry, repeat, outcome, failed, stopped
 	Text string `json:"text,omitempty"`
 	// Changed are the variables that it changed.
 	Changed Values `json:"changed,omitempty"`
@@ -144,6 +144,13 @@ func (p *Program) Respond(r *Run, text string, w Words, now time.Time) *Outcome 
 	}
 	x := &p.places[r.At]
 	value, ok := x.step.read(text)
+	if asksAgain(text) && (!ok || len(x.step.Choices) == 0) {
+		o.log(x, "repeat", text)
+		if r.Question != "" {
+			o.Say = append(o.Say, Saying{r.Question, x.step.Choices})
+		}
+		return o
+	}
 	if !ok {
 		p.retry(r, o, x, text, w)
 		return o
@@ -194,6 +201,14 @@ func (p *Program) Result(r *Run, values Values, detail string, refused bool, w W
 	r.At = x.next
 	p.advance(r, o, w, now)
 	return o
+}
+
+// Asked is the step whose response a run waits for; nil: it is not Asking.
+func (p *Program) Asked(r *Run) *Step {
+	if r.State != Asking {
+		return nil
+	}
+	return p.places[r.At].step
 }
 
 // Stop ends a run.

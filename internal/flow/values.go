@@ -328,13 +328,7 @@ func (s *Step) read(text string) (value string, ok bool) {
 		}
 		return "", false
 	case "yes_no":
-		switch p := Plain(text); {
-		case slices.Contains(yesWords, p):
-			return "yes", true
-		case slices.Contains(noWords, p):
-			return "no", true
-		}
-		return "", false
+		return yesOrNo(text)
 	}
 	return text, true
 }
@@ -347,8 +341,8 @@ func chosen(choices []string, text string) (string, bool) {
 			return c, true
 		}
 	}
-	if n, err := strconv.Atoi(p); err == nil && n >= 1 && n <= len(choices) {
-		return choices[n-1], true
+	if i := position(p, len(choices)); i >= 0 {
+		return choices[i], true
 	}
 	found := ""
 	for _, c := range choices {
@@ -362,7 +356,7 @@ func chosen(choices []string, text string) (string, bool) {
 	return found, found != ""
 }
 
-// number reads a number, also with a decimal comma and with separators of thousands where they are clear.
+// number reads a number, also with a decimal comma and with separators of thousands where they are clear, and a small one in words.
 func number(text string) (string, bool) {
 	s := strings.ReplaceAll(text, " ", "")
 	switch comma, point := strings.LastIndexByte(s, ','), strings.LastIndexByte(s, '.'); {
@@ -374,6 +368,9 @@ func number(text string) (string, bool) {
 		s = strings.Replace(s, ",", ".", 1)
 	}
 	n, err := strconv.ParseFloat(s, 64)
+	if said, ok := spokenNumber(text); ok && err != nil {
+		n, err = float64(said), nil
+	}
 	if err != nil || n != n || n > 1e15 || n < -1e15 {
 		return "", false
 	}

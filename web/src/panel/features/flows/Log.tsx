@@ -9,7 +9,7 @@ type RunTexts = typeof runTexts.en;
 
 /** entryText is what happened, in a few words. */
 export function entryText(e: Entry, t: FlowTexts, r: RunTexts): string {
-  const kind = kinds.includes(e.kind as Kind) ? kindText(e.kind as Kind, t) : ({ response: r.kindResponse, retry: r.kindRetry, outcome: r.kindOutcome, failed: r.kindFailed, stopped: r.kindStopped } as Record<string, string>)[e.kind] ?? e.kind;
+  const kind = kinds.includes(e.kind as Kind) ? kindText(e.kind as Kind, t) : ({ response: r.kindResponse, retry: r.kindRetry, repeat: r.kindRepeat, outcome: r.kindOutcome, failed: r.kindFailed, stopped: r.kindStopped } as Record<string, string>)[e.kind] ?? e.kind;
   const text = e.kind === "if" ? (e.text === "then" ? r.wentThen : r.wentElse) : e.text;
   return text ? `${kind}: ${text}` : kind;
 }

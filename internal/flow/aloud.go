@@ -1,0 +1,87 @@
+package flow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/internal/agent"
+)
+
+// again are messages that ask for the question once more, as Plain writes them.
+var again = []string{ //nolint:gochecknoglobals // read only
+	"say that again", "say it again", "can you repeat", "could you repeat", "repeat that", "repeat it", "please repeat", "repeat please", "what did you say",
+	"sorry what", "pardon", "come again", "again please", "one more time",
+	"otra vez por favor", "repita", "repitalo", "repita por favor", "puede repetir", "puede repetirlo", "puedes repetir", "me lo repite", "como dice", "que ha dicho",
+	"outra vez por favor", "repete", "repita isso", "pode repetir", "podes repetir", "repete por favor", "como disse", "o que disse",
+}
+
+// courtesies change nothing about what a message asks for.
+var courtesies = []string{"please", "sorry", "por favor", "perdon", "perdone", "desculpe", "desculpa"} //nolint:gochecknoglobals // read only
+
+// asksAgain reports whether a message asks for the question once more, and says nothing else.
+func asksAgain(text string) bool {
+	p := Plain(text)
+	if slices.Contains(again, p) {
+		return true
+	}
+	for _, c := range courtesies {
+		p = strings.TrimSuffix(strings.TrimPrefix(p, c+" "), " "+c)
+	}
+	return slices.Contains(again, p)
+}
+
+// numerals are how small numbers are said, as Plain writes them.
+var numerals = map[string]int{ //nolint:gochecknoglobals // read only
+	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+	"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
+	"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+	"cero": 0, "uno": 1, "una": 1, "un": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9, "diez": 10, "once": 11, "doce": 12,
+	"trece": 13, "catorce": 14, "quince": 15, "dieciseis": 16, "diecisiete": 17, "dieciocho": 18, "diecinueve": 19, "veinte": 20, "veintiuno": 21, "veintidos": 22,
+	"veintitres": 23, "veinticuatro": 24, "veinticinco": 25, "veintiseis": 26, "veintisiete": 27, "veintiocho": 28, "veintinueve": 29,
+	"treinta": 30, "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "setenta": 70, "ochenta": 80, "noventa": 90,
+	"um": 1, "uma": 1, "dois": 2, "duas": 2, "quatro": 4, "sete": 7, "oito": 8, "nove": 9, "dez": 10, "onze": 11, "doze": 12, "treze": 13, "quinze": 15,
+	"dezasseis": 16, "dezesseis": 16, "dezassete": 17, "dezessete": 17, "dezoito": 18, "dezanove": 19, "dezenove": 19, "vinte": 20, "trinta": 30, "quarenta": 40,
+	"cinquenta": 50, "sessenta": 60, "oitenta": 80,
+}
+
+// spokenNumber reads a number from 0 to 99 that is said in words: "twenty five", "treinta y dos". ok is false where it is none.
+func spokenNumber(text string) (n int, ok bool) {
+	words := slices.DeleteFunc(strings.Fields(Plain(text)), func(w string) bool { return w == "y" || w == "e" || w == "and" })
+	switch len(words) {
+	case 1:
+		n, ok = numerals[words[0]]
+	case 2:
+		tens, first := numerals[words[0]]
+		units, second := numerals[words[1]]
+		n, ok = tens+units, first && second && tens >= 20 && tens%10 == 0 && units >= 1 && units <= 9
+	}
+	return n, ok
+}
+
+// yesOrNo reads a message that says yes or no, and little else.
+func yesOrNo(text string) (value string, ok bool) {
+	switch p := Plain(text); {
+	case slices.Contains(yesWords, p), agent.Agrees(text):
+		return "yes", true
+	case slices.Contains(noWords, p), agent.Declines(text):
+		return "no", true
+	}
+	return "", false
+}
+
+// position is the choice whose number a message says, in digits or in words; -1: none.
+func position(plain string, choices int) int {
+	n, err := strconv.Atoi(plain)
+	if err != nil {
+		said, ok := spokenNumber(plain)
+		if !ok {
+			return -1
+		}
+		n = said
+	}
+	if n < 1 || n > choices {
+		return -1
+	}
+	return n - 1
+}
