@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/flow"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/voice"
@@ -25,6 +26,15 @@ func NewAloud(c *Conversations) Aloud { return Aloud{c} }
 
 // Begin implements voice.Dialogue.
 func (a Aloud) Begin(ctx context.Context, companyID, id string) (*voice.Talk, error) {
+	t, err := a.talk(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	t.Pending, err = a.Pending(ctx, companyID, id)
+	return t, err
+}
+
+func (a Aloud) talk(ctx context.Context, companyID, id string) (*voice.Talk, error) {
 	c, err := a.c.store.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, err
@@ -115,7 +125,7 @@ func (a Aloud) Announce(ctx context.Context, companyID, id string, in voice.Sayi
 }
 
 func (a Aloud) agentName(ctx context.Context, companyID, id string) (string, error) {
-	t, err := a.Begin(ctx, companyID, id)
+	t, err := a.talk(ctx, companyID, id)
 	if err != nil || t.Agent == nil {
 		return "", err
 	}
@@ -148,4 +158,34 @@ func (a Aloud) Spoke(ctx context.Context, companyID, id string, seq int64, v cha
 func (a Aloud) Leave(ctx context.Context, companyID, id string) error {
 	_, err := a.c.Leave(ctx, companyID, id)
 	return err
+}
+
+// soon is how long a flow may wait that a person on the line is asked to wait for.
+const soon = time.Minute
+
+// Pending implements voice.Dialogue.
+func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pending, error) {
+	s := a.c.Runner
+	if s.o.Flows == nil {
+		return nil, nil
+	}
+	x, err := s.o.Runs.Current(ctx, companyID, id)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	switch flow.State(x.State) {
+	case flow.Asking:
+		p, err := s.program(ctx, companyID, x.FlowID, x.Version)
+		if err != nil {
+			return nil, err
+		}
+		step := p.Asked(stateOf(x))
+		return &voice.Pending{Question: x.Question, Choices: step.Choices, Number: step.Accept == "number" || step.Accept == "phone"}, nil
+	case flow.Calling:
+		return &voice.Pending{Busy: true}, nil
+	case flow.Waiting:
+		return &voice.Pending{Busy: x.Due.Sub(s.now()) <= soon}, nil
+	default:
+		return nil, nil
+	}
 }

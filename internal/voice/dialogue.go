@@ -13,6 +13,8 @@ type Dialogue interface {
 	Begin(ctx context.Context, companyID, id string) (*Talk, error)
 	// State returns where a conversation stands, and its place in the queue. It is a sign of life of its contact.
 	State(ctx context.Context, companyID, id string) (c *chats.Conversation, position int, err error)
+	// Pending returns what a flow waits for in a conversation; nil: nothing.
+	Pending(ctx context.Context, companyID, id string) (*Pending, error)
 	// Say stores what the person said.
 	Say(ctx context.Context, companyID, id string, in Saying) (*chats.Turn, error)
 	// Respond has the agent respond to what the person said last. emit gets each action as it is known; the turn is what was stored
@@ -37,6 +39,15 @@ type Talk struct {
 	Agent        *agent.Agent // nil: a teammate answers
 	CompanyName  string
 	ContactName  string
+	Pending      *Pending // that a flow waits for; nil: nothing
+}
+
+// Pending is what a flow waits for: the person's response to a question, or something of its own.
+type Pending struct {
+	Question string // "": none was asked
+	Choices  []string
+	Number   bool // a number is asked for, which keys can say
+	Busy     bool // the flow waits for something else, and goes on by itself
 }
 
 // Saying is something that is said.

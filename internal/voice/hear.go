@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon/internal/agent"
+	"carillon/internal/knowledge"
 	"carillon/internal/store/chats"
 )
 
@@ -97,7 +99,7 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 		l.x.all.o.Observer.Failed("transcriber")
 		l.x.all.o.Log.WarnContext(l.ctx, "transcribe", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
 	}
-	if l.held != nil && err == nil && resumes(t.Text, u.spoken, l.x.language()) && l.unheard() >= resumeLeast {
+	if l.held != nil && err == nil && !l.chooses(t.Text) && resumes(t.Text, u.spoken, l.x.language()) && l.unheard() >= resumeLeast {
 		l.owed = time.Time{}
 		l.resume()
 		return
@@ -118,6 +120,12 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	default:
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: t.Text, Voice: voiceOf(u)})
 	}
+}
+
+// chooses reports whether a text is one of the choices.
+func (l *hearer) chooses(text string) bool {
+	words := knowledge.Words(text)
+	return slices.ContainsFunc(l.choices, func(c string) bool { return slices.Equal(knowledge.Words(c), words) })
 }
 
 // unheard is how much of what was cut off is known to be left.
@@ -148,7 +156,7 @@ func (l *hearer) confirmed(text string, v *chats.Voice) {
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: asked, Voice: v})
 	case agent.Declines(text):
 		l.owed = time.Time{}
-		l.aside(l.x.words.Repeat)
+		l.aside(l.repeat())
 	default: // something else
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Voice: v})
 	}
@@ -167,7 +175,23 @@ func (l *hearer) notUnderstood(err error) {
 		l.announce(l.x.words.Busy, []string{l.x.words.Person}, false)
 		return
 	}
-	l.aside(l.x.words.Repeat)
+	l.aside(l.repeat())
+}
+
+// repeat asks the person to say something again.
+func (l *hearer) repeat() string {
+	if l.hasKeys() {
+		return l.x.words.RepeatCall
+	}
+	return l.x.words.Repeat
+}
+
+// missed is what is said to a person for whom nobody is there.
+func (l *hearer) missed() string {
+	if l.hasKeys() {
+		return l.x.words.MissedCall
+	}
+	return l.x.words.Missed
 }
 
 // sayFor stores what the person said, and has the agent respond.
@@ -187,7 +211,7 @@ func (l *hearer) sayFor(in Saying) {
 		l.transfer(in)
 		return
 	}
-	l.repeats, l.confirm = 0, ""
+	l.repeats, l.confirm, l.entry = 0, "", nil
 	if in.Voice != nil {
 		l.show(Event{Kind: Transcribed, Text: in.Text})
 	}
@@ -228,24 +252,6 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 		l.aside(l.x.words.Noted)
 	case state == chats.Automated, state == chats.Resolved, state == chats.Abandoned:
 		l.respond()
-	}
-}
-
-const stopKey = '9'
-
-// digit takes a key that the person pressed: a choice, or the wish not to be called.
-func (l *hearer) digit(d rune) {
-	if l.ending != "" {
-		return
-	}
-	l.active()
-	i := int(d - '1')
-	switch {
-	case d >= '1' && i < len(l.choices):
-		l.stopTalking()
-		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindChoice, Text: l.choices[i], Digits: string(d)})
-	case d == stopKey && l.x.start.Stop != nil:
-		l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d), Digits: string(d)})
 	}
 }
 

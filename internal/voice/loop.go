@@ -79,6 +79,7 @@ type hearer struct {
 	confirm string    // what the person is asked to confirm
 	repeats int       // how often the person was asked to say it again
 	told    bool      // that speech is not understood
+	entry   *entry    // keys that are no choice; nil: none
 }
 
 // replier has the agent respond.
@@ -101,6 +102,7 @@ type patience struct {
 	filled    time.Time // when the person was last asked to wait
 	idleSince time.Time
 	idles     int
+	waits     int       // how often the person was asked to wait for what a flow waits for
 	queuedAt  time.Time // when somebody in the queue was last spoken to
 }
 
@@ -283,10 +285,16 @@ func (l *loop) turned(v *chats.TurnView) {
 	l.takeTurn(v)
 }
 
-// takeTurn shows and speaks a turn of somebody else's.
+// takeTurn shows and speaks a turn that was stored elsewhere: a teammate's, or what a flow says by itself.
 func (l *loop) takeTurn(v *chats.TurnView) {
-	l.show(Event{Kind: Said, Author: v.Author, Name: v.Name, Text: v.Text, Seq: v.Seq, Choices: v.Choices, Sources: v.Sources})
-	if v.Author == chats.Teammate && v.Voice == nil || v.Author == chats.Agent {
+	if v.Author == chats.Agent && l.mate == nil {
+		r := l.newResponse()
+		l.say(r, v.Text)
+		l.complete(r, Event{Seq: v.Seq, Sources: v.Sources, Choices: v.Choices})
+		return
+	}
+	l.show(Event{Kind: Said, Author: v.Author, Name: v.Name, Text: v.Text, Seq: v.Seq})
+	if v.Author == chats.Teammate && v.Voice == nil {
 		l.choices = v.Choices
 		l.speakTurn(v)
 	}
@@ -320,6 +328,10 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 		}
 		return
 	}
+	if a := l.answer; a != nil && a.stored != nil && c.State != chats.Active && c.State != before { // the response comes before what it led to
+		a.moved = func() { l.moved(c, position) }
+		return
+	}
 	l.conversation, l.position = c, position
 	e := Event{Kind: Moved, State: c.State, Position: position}
 	l.show(e)
@@ -338,7 +350,7 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 		l.sayNow(w.Queued)
 	case chats.Missed:
 		l.dropAnswer()
-		l.sayNow(w.Missed)
+		l.sayNow(l.missed())
 	case chats.Active:
 		l.dropAnswer()
 		l.stopTalking()
@@ -388,6 +400,7 @@ func (l *loop) advance(now time.Time) time.Duration {
 		due.at(l.endBy)
 		return due.after
 	}
+	l.entering(now, &due)
 	l.wait(now, &due)
 	l.idle(now, &due)
 	if l.conversation.State == chats.Queued {
@@ -412,6 +425,12 @@ func (l *loop) greet() {
 		return
 	}
 	c := l.conversation
+	if p := l.x.talk.Pending; p != nil && p.Question != "" && c.State == chats.Automated && c.ReplySeq == 0 {
+		if l.choices = p.Choices; c.VisitorSeq == 0 || time.Since(c.LastAt) >= brokenOff { // else the question was heard a moment ago
+			l.ask(p)
+			return
+		}
+	}
 	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || time.Since(c.LastAt) < brokenOff) {
 		switch {
 		case c.State != chats.Automated || c.ReplySeq == 0:

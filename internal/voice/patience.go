@@ -33,7 +33,8 @@ func (l *patience) wait(now time.Time, due *due) {
 
 // idle speaks to a person who says nothing.
 func (l *patience) idle(now time.Time, due *due) {
-	if l.conversation.State != chats.Automated || !l.owed.IsZero() || l.mouth.busy(now) || l.person != nil && l.person.current != nil {
+	listens := l.conversation.State == chats.Automated || l.conversation.State == chats.Missed && l.hasKeys()
+	if !listens || !l.owed.IsZero() || l.mouth.busy(now) || l.person != nil && l.person.current != nil {
 		l.idleSince = now
 		due.in(time.Second)
 		return
@@ -50,20 +51,39 @@ func (l *patience) idle(now time.Time, due *due) {
 		return
 	}
 	l.idleSince = now
+	l.lookUpPending(func(l *loop, p *Pending) {
+		if l.idleSince.Equal(now) && l.ending == "" { // else something has happened
+			l.idled(p)
+		}
+	})
+}
+
+// waitsMost is how often a person is asked to wait for what a flow waits for, before that counts as silence.
+const waitsMost = 5
+
+// idled speaks to a person who has said nothing, as what a flow waits for demands.
+func (l *patience) idled(p *Pending) {
+	if p != nil && p.Busy && l.waits < waitsMost {
+		l.waits++
+		l.sayNow(l.x.words.Still)
+		return
+	}
 	l.idles++
 	switch {
-	case !l.canHear() && !l.hasKeys() || l.idles == 3:
+	case !l.canHear() && !l.hasKeys() || l.idles == 3 || l.conversation.State == chats.Missed:
 		l.sayNow(l.x.words.Goodbye)
 		l.finish("idle")
 	case l.idles == 1:
 		l.sayNow(l.x.words.Idle)
+	case p != nil && p.Question != "":
+		l.ask(p)
 	default:
 		l.sayNow(l.x.words.IdleAgain)
 	}
 }
 
 func (l *patience) active() {
-	l.idleSince, l.idles = time.Now(), 0
+	l.idleSince, l.idles, l.waits = time.Now(), 0, 0
 }
 
 // due is when something is due next.

@@ -49,6 +49,9 @@ func (l *replier) dropAnswer() {
 	if a.response != nil {
 		l.stopTalking()
 	}
+	if a.moved != nil {
+		a.moved()
+	}
 }
 
 // responded: the agent's response is complete and stored.
@@ -57,6 +60,9 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 		return
 	}
 	l.answer = nil
+	if a.moved != nil {
+		defer a.moved()
+	}
 	r := a.response
 	switch {
 	case err != nil:
@@ -77,12 +83,18 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 		r = l.newResponse()
 		l.say(r, t.Text)
 	}
+	e := Event{Sources: a.sources, Choices: a.choices}
 	if t != nil {
-		r.seq = t.Seq
+		e.Seq = t.Seq
 		l.own[t.ClientID] = true
 	}
-	l.choices = a.choices
-	l.said(r, Event{Seq: r.seq, Sources: a.sources, Choices: a.choices})
+	l.complete(r, e)
+}
+
+// complete ends a response that is stored, and gives the person the turn.
+func (l *replier) complete(r *response, e Event) {
+	r.seq, l.choices = e.Seq, e.Choices
+	l.said(r, e)
 	if l.x.start.Line == nil || r.parts == 0 {
 		l.owed = time.Time{}
 	}

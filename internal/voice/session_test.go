@@ -37,6 +37,7 @@ type line struct {
 	out     []int16
 	cleared int
 	at      []time.Time
+	keys    chan rune // nil: it has none
 }
 
 func (l *line) Rate() int { return rate }
@@ -61,7 +62,7 @@ func (l *line) Write(pcm []int16) error {
 }
 func (l *line) Clear() error        { l.cleared++; return nil }
 func (l *line) Lead() time.Duration { return 300 * time.Millisecond }
-func (l *line) Digits() <-chan rune { return nil }
+func (l *line) Digits() <-chan rune { return l.keys }
 
 // written is how much sound the person got.
 func (l *line) written() time.Duration {
@@ -139,14 +140,15 @@ func (r *recognizer) Close() { r.open.Add(-1) }
 
 // dialogue keeps one conversation in memory.
 type dialogue struct {
-	mu     sync.Mutex
-	c      chats.Conversation
-	turns  []string
-	spoken map[int64]chats.Voice
-	think  func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error
-	left   bool
-	last   string
-	stall  chan struct{} // until it is closed nothing that is said is stored; nil: it is at once
+	mu      sync.Mutex
+	c       chats.Conversation
+	turns   []string
+	spoken  map[int64]chats.Voice
+	think   func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error
+	left    bool
+	last    string
+	pending *voice.Pending
+	stall   chan struct{} // until it is closed nothing that is said is stored; nil: it is at once
 }
 
 func (d *dialogue) add(who, text string) *chats.Turn {
@@ -157,7 +159,7 @@ func (d *dialogue) add(who, text string) *chats.Turn {
 
 func (d *dialogue) Begin(context.Context, string, string) (*voice.Talk, error) {
 	c := d.c
-	return &voice.Talk{Conversation: &c, Agent: &agent.Agent{Name: "Ada", Language: "en", Greeting: "Hello {{name}}, this is Ada.", Voice: &agent.Voice{
+	return &voice.Talk{Conversation: &c, Pending: d.pending, Agent: &agent.Agent{Name: "Ada", Language: "en", Greeting: "Hello {{name}}, this is Ada.", Voice: &agent.Voice{
 		Speaker: "main", Transcriber: "test", Speed: 1, SilenceMS: 600,
 	}}, CompanyName: "Acme", ContactName: "Eva"}, nil
 }
@@ -213,6 +215,12 @@ func (d *dialogue) Answer(_ context.Context, t voice.Teammate, in voice.Saying) 
 	return d.add(t.Name, in.Text), nil
 }
 
+func (d *dialogue) Pending(context.Context, string, string) (*voice.Pending, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pending, nil
+}
+
 func (d *dialogue) Spoke(_ context.Context, _, _ string, seq int64, v chats.Voice) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -245,6 +253,8 @@ type rig struct {
 	hub         *realtime.Hub
 	nodes       voice.Nodes
 	deaf        bool // there is no transcriber
+	stop        func(ctx context.Context) error
+	passed      int64 // events of the conversation
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -274,7 +284,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
 		})
 		var err error
-		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, Show: func(e voice.Event) {
+		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, Stop: r.stop, Show: func(e voice.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.events = append(r.events, e)

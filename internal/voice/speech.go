@@ -60,9 +60,12 @@ func (l *talker) said(r *response, e Event) {
 		l.speak(r, rest)
 	}
 	if l.hasKeys() {
-		for i, choice := range e.Choices[:min(len(e.Choices), 8)] { // 9 is the wish not to be called
+		for i, choice := range e.Choices[:min(len(e.Choices), choiceKeys)] {
 			l.speak(r, fmt.Sprintf(l.x.words.Press, i+1, choice))
 		}
+	}
+	if r.aside && e.Choices == nil && l.mate == nil && l.conversation.State == chats.Automated {
+		e.Choices = l.choices // which are still to be taken
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
 	l.show(e)
@@ -167,6 +170,18 @@ func (l *talker) aside(text string) {
 	l.say(r, text)
 	l.said(r, Event{})
 	l.response = before
+}
+
+// ask says a flow's question again, which is no turn: it is one already.
+func (l *talker) ask(p *Pending) {
+	before := l.response
+	r := l.newResponse()
+	r.aside = true
+	l.choices = p.Choices
+	l.say(r, p.Question)
+	l.said(r, Event{Choices: p.Choices})
+	l.response = before
+	l.idleSince = time.Now()
 }
 
 // sayNow says something of the agent's own that is not stored.
@@ -316,6 +331,7 @@ type answer struct {
 	handoff  bool
 	dropped  bool
 	stored   *chats.TurnView // a response that was stored meanwhile
+	moved    func()          // takes the state that the conversation came into by the response
 }
 
 // take takes an action of the agent.

@@ -16,6 +16,7 @@ type words struct {
 	Connected, Gone, Returned, Busy, Greets string
 	Press, Stopped, NotStopped, KeysOnly    string
 	Transfers                               string
+	RepeatCall, MissedCall                  string // on a telephone
 	backchannels                            []string
 	stops                                   []string // what a person says who wants no calls
 }
@@ -33,8 +34,10 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Noted:  "I have noted that. Somebody will answer you here.", Connected: "%s is on the line.", Gone: "You are talking with the agent again.",
 		Returned: "I am back. What else can I do for you?", Busy: "I am sorry, something went wrong here. Please type, or try again in a moment.",
 		Greets: "Hello! What can I do for you?", Press: "Press %d for: %s.", KeysOnly: "I cannot understand speech. Please use the keys of your telephone.",
-		Transfers: "I am putting you through. Please stay on the line.",
-		Stopped:   "You will not be called again. Goodbye.", NotStopped: "I could not note that now. Please tell us again, or in writing. Goodbye.",
+		Transfers:  "I am putting you through. Please stay on the line.",
+		RepeatCall: "I am sorry, I did not catch that. Could you say it again?",
+		MissedCall: "Nobody is free right now. I have noted that you want to talk to somebody. Say what it is about, if you like, or hang up.",
+		Stopped:    "You will not be called again. Goodbye.", NotStopped: "I could not note that now. Please tell us again, or in writing. Goodbye.",
 		stops:        []string{"do not call me", "don t call me", "stop calling", "never call me", "take me off your list", "remove my number", "no more calls"},
 		backchannels: []string{"mm", "mhm", "mm hm", "mmhm", "uh huh", "aha", "hm", "yes", "yeah", "yep", "ok", "okay", "right", "sure", "i see", "good", "all right"},
 	},
@@ -50,8 +53,10 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Noted:  "Queda anotado. Le contestarán aquí.", Connected: "%s está en línea.", Gone: "Vuelve a hablar con el agente.",
 		Returned: "Ya estoy aquí otra vez. ¿En qué más puedo ayudarle?", Busy: "Lo siento, algo ha fallado aquí. Escriba, o pruebe otra vez en un momento.",
 		Greets: "¡Hola! ¿En qué puedo ayudarle?", Press: "Pulse %d para: %s.", KeysOnly: "No entiendo la voz. Use, por favor, las teclas de su teléfono.",
-		Transfers: "Le paso. No se retire, por favor.",
-		Stopped:   "No volveremos a llamarle. Adiós.", NotStopped: "Ahora no he podido anotarlo. Díganoslo otra vez, o por escrito. Adiós.",
+		Transfers:  "Le paso. No se retire, por favor.",
+		RepeatCall: "Perdone, no le he entendido. ¿Puede repetirlo?",
+		MissedCall: "Ahora no hay nadie libre. Queda anotado que quiere hablar con alguien. Diga de qué se trata, si quiere, o cuelgue.",
+		Stopped:    "No volveremos a llamarle. Adiós.", NotStopped: "Ahora no he podido anotarlo. Díganoslo otra vez, o por escrito. Adiós.",
 		stops:        []string{"no me llame", "no me llamen", "no me llames", "no vuelva a llamar", "no vuelvan a llamar", "dejen de llamar", "deje de llamar", "borre mi numero", "no mas llamadas"},
 		backchannels: []string{"mm", "mhm", "mm hm", "aja", "ya", "si", "vale", "claro", "bueno", "bien", "entiendo", "de acuerdo", "ok", "eso"},
 	},
@@ -67,8 +72,10 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Noted:  "Fica anotado. Vão responder-lhe aqui.", Connected: "%s está em linha.", Gone: "Está outra vez a falar com o agente.",
 		Returned: "Estou de volta. Em que mais posso ajudar?", Busy: "Desculpe, algo falhou aqui. Escreva, ou tente outra vez daqui a pouco.",
 		Greets: "Olá! Em que posso ajudar?", Press: "Prima %d para: %s.", KeysOnly: "Não entendo a voz. Use, por favor, as teclas do seu telefone.",
-		Transfers: "Vou transferir a chamada. Não desligue, por favor.",
-		Stopped:   "Não voltaremos a ligar-lhe. Adeus.", NotStopped: "Não consegui registar agora. Diga-nos outra vez, ou por escrito. Adeus.",
+		Transfers:  "Vou transferir a chamada. Não desligue, por favor.",
+		RepeatCall: "Desculpe, não percebi. Pode repetir?",
+		MissedCall: "Agora não há ninguém livre. Fica anotado que quer falar com alguém. Diga de que se trata, se quiser, ou desligue.",
+		Stopped:    "Não voltaremos a ligar-lhe. Adeus.", NotStopped: "Não consegui registar agora. Diga-nos outra vez, ou por escrito. Adeus.",
 		stops:        []string{"nao me ligue", "nao me liguem", "nao me ligues", "nao volte a ligar", "nao voltem a ligar", "parem de ligar", "pare de ligar", "apague o meu numero", "chega de chamadas"},
 		backchannels: []string{"mm", "mhm", "mm hm", "aha", "pois", "sim", "ta", "claro", "certo", "bem", "entendo", "esta bem", "ok"},
 	},
