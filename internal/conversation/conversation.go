@@ -346,6 +346,10 @@ func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats
 		switch c.State {
 		case chats.Resolved, chats.WrapUp, chats.Abandoned:
 			return nil, nil
+		case chats.Missed:
+			if c.Channel == "phone" { // who hangs up still wants an answer
+				return nil, nil
+			}
 		case chats.Active:
 			to = chats.WrapUp
 		case chats.Queued:

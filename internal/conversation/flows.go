@@ -184,7 +184,7 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 			return nil, errOvertaken
 		}
 		c.ReplySeq, c.ReplyAt = c.LastSeq+1, now
-		return []chats.Turn{event(FlowBegan, f.Name, now)}, nil
+		return []chats.Turn{began(f.Name, x.ID, now)}, nil
 	})
 	if errors.Is(err, chats.ErrOvertaken) || errors.Is(err, errOvertaken) {
 		return false, nil
@@ -193,6 +193,13 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 		s.o.Observer.Ran(flow.Ready)
 	}
 	return err == nil, err
+}
+
+// began is the event that a run of a flow began.
+func began(name, runID string, now time.Time) chats.Turn {
+	t := event(FlowBegan, name, now)
+	t.Extra.Run = runID
+	return t
 }
 
 // values are the variables that a run begins with.
@@ -289,8 +296,8 @@ func (s *Runner) commit(
 		if answers > 0 && len(turns) > 0 {
 			turns[0].ClientID = clientID
 		}
-		if x.Rev == 0 && have.Channel == "whatsapp" { // elsewhere the turns around it say so
-			turns = append([]chats.Turn{event(FlowBegan, p.Name(), now)}, turns...)
+		if x.Rev == 0 {
+			turns = append([]chats.Turn{began(p.Name(), x.ID, now)}, turns...)
 		}
 		switch {
 		case o.Handoff != "":

@@ -174,7 +174,7 @@ func (r *rig) find(id string) *chats.Conversation {
 	return r.must(r.store.Find(r.t.Context(), r.company, id))
 }
 
-// turns are those of a conversation, a line each.
+// turns are those of a conversation, a line each, but for the event that a run began: began has it.
 func (r *rig) turns(id string) (all []string) {
 	r.t.Helper()
 	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
@@ -185,11 +185,29 @@ func (r *rig) turns(id string) (all []string) {
 		if turn.Seq != int64(i+1) {
 			r.t.Errorf("turn %d has seq %d", i+1, turn.Seq)
 		}
+		if turn.Extra.Event == FlowBegan {
+			continue
+		}
 		text := turn.Text
 		if turn.Kind == chats.KindEvent {
 			text = turn.Extra.Event
 		}
 		all = append(all, string(turn.Author)+" "+text)
+	}
+	return all
+}
+
+// began are the runs that a conversation's events name, each with its flow.
+func (r *rig) began(id string) (all []string) {
+	r.t.Helper()
+	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, turn := range turns {
+		if turn.Extra.Event == FlowBegan {
+			all = append(all, turn.Text+" "+turn.Extra.Run)
+		}
 	}
 	return all
 }
