@@ -382,6 +382,9 @@ func TestCallsAreDialedOnceOverKills(t *testing.T) {
 		{"postgres", "postgres", []string{"127.0.0.42"}},
 		{"postgres, two nodes", "postgres", []string{"127.0.0.42", "127.0.0.43"}},
 	} {
+		if *rounds == 0 && c.name == "postgres" {
+			continue // two nodes show it as well, and a short run has two minutes less
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newLines(t, c.engine, c.addresses...)

@@ -111,11 +111,11 @@ func (p *voicePage) open(ctx context.Context) *websocket.Conn {
 // answered types a text until the agent has answered it, over as many sockets as that takes. A page repeats what it does not
 // know to have arrived under the same client id.
 func (p *voicePage) answered(ctx context.Context, ws *websocket.Conn, id string) *websocket.Conn {
-	for ; ctx.Err() == nil; ws = p.open(ctx) {
+	for repeats := false; ctx.Err() == nil; ws, repeats = p.open(ctx), true {
 		if ws == nil {
 			return nil
 		}
-		if p.turn(ctx, ws, id) {
+		if repeats && p.has(ctx, id) || p.turn(ctx, ws, id) { // an answer may have been kept that no socket brought
 			return ws
 		}
 		_ = ws.CloseNow()
@@ -144,11 +144,17 @@ func (p *voicePage) turn(ctx context.Context, ws *websocket.Conn, id string) boo
 		if m.Type != "agent_response" || m.Response.Seq == 0 {
 			continue
 		}
-		turns := p.turns(ctx)
-		if i := slices.IndexFunc(turns, func(t shownTurn) bool { return t.ClientID == id }); i >= 0 && slices.ContainsFunc(turns[i:], func(t shownTurn) bool { return t.Author == "agent" }) {
+		if p.has(ctx, id) {
 			return true
 		}
 	}
+}
+
+// has reports whether the conversation has a text of the visitor and an answer after it.
+func (p *voicePage) has(ctx context.Context, id string) bool {
+	turns := p.turns(ctx)
+	i := slices.IndexFunc(turns, func(t shownTurn) bool { return t.ClientID == id })
+	return i >= 0 && slices.ContainsFunc(turns[i:], func(t shownTurn) bool { return t.Author == "agent" })
 }
 
 func (p *voicePage) turns(ctx context.Context) []shownTurn {
