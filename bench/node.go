@@ -145,7 +145,7 @@ const noProvider = "http://127.0.0.1:9"
 // never is a due time after the end of every run: messages are accepted and not delivered.
 func never() time.Time { return time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC) }
 
-// sendRequest is a request to n recipients whose numbers count from first. A zero due time is now.
+// sendRequest is a request to n recipients whose numbers count from first, whose replies start a flow. A zero due time is now.
 func sendRequest(key string, n, first int, due time.Time) []byte {
 	contacts := make([]string, n)
 	for i := range contacts {
@@ -158,7 +158,7 @@ func sendRequest(key string, n, first int, due time.Time) []byte {
 		b.WriteString(`{"contacts":[` + strings.Join(contacts, ",") + "]")
 	}
 	b.WriteString(`,"recipient_id":"main","name_template":"order_update","language_template":"es_ES","notification_type":"transactional",` +
-		`"campaign_name":"orders of today"`)
+		`"campaign_name":"orders of today","name_event":"order-updated"`)
 	if !due.IsZero() {
 		b.WriteString(`,"datetime_sending":"` + due.UTC().Format("2006-01-02T15:04:05.000") + `","timezone":"UTC"`)
 	}
