@@ -43,7 +43,9 @@ const (
 	// effectLease is after how long another node takes up an effect: the one that began it stopped.
 	effectLease = effectTimeout + 20*time.Second
 	// effectRetry is how long an effect waits that could not be done for a reason of ours.
-	effectRetry    = 10 * time.Second
+	effectRetry = 10 * time.Second
+	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
+	effectKeyed    = 23 * time.Hour
 	programs       = 1000 // that are kept compiled
 	programTimeout = 10 * time.Second
 	flowWorkers    = 16

@@ -302,6 +302,45 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 			t.Error(got, r.last(id).State)
 		}
 	})
+	t.Run("a template whose key is not known any more", func(t *testing.T) {
+		for name, fails := range map[string]bool{"its node died": false, "its node got an error": true} {
+			r := newRig(t, store.Options{})
+			id := begin(t, r)
+			r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+				if e.HTTP == nil {
+					return nil, "", false, errors.New("the database is away")
+				}
+				return flow.Values{"status": "200"}, "200", false, nil
+			}
+			work(t, r.Conversations)
+			x := r.last(id)
+			if fails {
+				work(t, r.Conversations)
+			} else if _, err := r.Runner.postpone(t.Context(), x, effectLease, true); err != nil {
+				t.Fatal(err)
+			}
+			done := len(r.laid.effects())
+			r.pass(24 * time.Hour)
+			work(t, r.node())
+			log, err := r.db.Runs().Entries(t.Context(), r.company, x.ID)
+			if got := r.laid.effects(); len(got) != done || err != nil || !strings.Contains(log[len(log)-2].Text, "unknown") {
+				t.Error(name, got, log, err)
+			}
+			if x := r.last(id); x.State != string(flow.Completed) {
+				t.Errorf("%s: %+v", name, x)
+			}
+		}
+	})
+	t.Run("a template that was not begun", func(t *testing.T) {
+		r := newRig(t, store.Options{})
+		id := begin(t, r)
+		work(t, r.Conversations)
+		r.pass(48 * time.Hour)
+		work(t, r.node())
+		if got := r.laid.effects(); len(got) != 2 || r.last(id).State != string(flow.Completed) {
+			t.Error(got, r.last(id).State)
+		}
+	})
 	t.Run("what cannot be done", func(t *testing.T) {
 		r := newRig(t, store.Options{})
 		id := begin(t, r)

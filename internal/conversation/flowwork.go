@@ -102,8 +102,11 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 	if e == nil {
 		return errors.New("the step has no effect")
 	}
-	if x.Begun && !e.Repeatable() {
+	switch {
+	case x.Begun && !e.Repeatable():
 		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown), "The outcome is unknown: the node stopped while it waited for it", false)
+	case x.Begun && e.Keyed() && s.now().Sub(x.ChangedAt) >= effectKeyed:
+		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown), "The outcome is unknown: it was begun too long ago to be repeated", false)
 	}
 	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
 	if err != nil {
@@ -120,7 +123,7 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 	}, e)
 	if err != nil {
 		s.o.Log.WarnContext(ctx, "the effect of a flow is tried again", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-		_, err = s.postpone(context.WithoutCancel(ctx), begun, effectRetry, false)
+		_, err = s.postpone(context.WithoutCancel(ctx), begun, effectRetry, e.Keyed()) // an error may hide that it has happened
 		return err
 	}
 	return s.result(context.WithoutCancel(ctx), c, p, begun, r, values, detail, refused)

@@ -82,7 +82,10 @@ const (
 )
 
 // Repeatable reports whether the effect happens once although it is done twice: by its key, or since it only reads.
-func (e *Effect) Repeatable() bool { return e.HTTP == nil || e.HTTP.Method == "GET" }
+func (e *Effect) Repeatable() bool { return e.Keyed() || e.HTTP.Method == "GET" }
+
+// Keyed reports whether its key has the effect happen once, as long as the key is known.
+func (e *Effect) Keyed() bool { return e.HTTP == nil }
 
 // Values are the variables of an effect with a status, without a response.
 func (e *Effect) Values(status string) Values {
