@@ -214,6 +214,60 @@ func TestTimersOfFlowsAreExactAndDurable(t *testing.T) {
 	})
 }
 
+// A month of days, over a change of daylight saving in the zone of the node: each is 24 hours to the millisecond, whichever node looks
+// first. A node that was down when one was due goes on late, once, and the next one is counted from then.
+func TestTimersOfFlowsAreExactOverAMonth(t *testing.T) {
+	const days = 31
+	onBoth(t, func(t *testing.T, r *rig) {
+		madrid, err := time.LoadLocation("Europe/Madrid")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.clock = time.Date(2027, 3, 10, 1, 30, 0, 123_000_000, madrid) // clocks go forward on March 28
+		r.lay("days", flow.Trigger{Keywords: []string{"begin"}}, "["+strings.Repeat(`{"wait": "1d"}, `, days)+`{"wait": "31d"}, {"end": true}]`)
+		id := r.open()
+		r.say(id, "1", "begin")
+		if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		due := r.now()
+		pass := func(d time.Duration) { // the clock of a machine in that zone
+			r.pass(d)
+			var all sync.WaitGroup
+			for _, s := range []*Conversations{r.Conversations, r.node()} {
+				all.Go(func() {
+					if _, err := s.Runner.work(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+		}
+		for day := range days {
+			due = due.Add(24 * time.Hour)
+			if x := r.last(id); x.Steps != day+1 || !x.Due.Equal(due) {
+				t.Fatalf("day %d: step %d, due %s, not %s", day, x.Steps, x.Due, due)
+			}
+			pass(24*time.Hour - time.Millisecond)
+			if x := r.last(id); x.Steps != day+1 {
+				t.Fatalf("day %d: it is too early", day)
+			}
+			pass(time.Millisecond)
+		}
+		if x := r.last(id); !x.Due.Equal(due.Add(31*24*time.Hour)) || r.now().Hour() != 2 {
+			t.Errorf("due %s after %s", x.Due, r.now())
+		}
+		pass((31 + 5) * 24 * time.Hour)
+		if x := r.last(id); x.State != string(flow.Completed) {
+			t.Errorf("%+v", x)
+		}
+		log, err := r.db.Runs().Entries(t.Context(), r.company, r.last(id).ID)
+		if err != nil || len(log) != days+2 || !log[days].At.Equal(due) || !log[days+1].At.Equal(r.now()) {
+			t.Error(log, err)
+		}
+	})
+}
+
 const orders = `[
 	{"http": {"method": "POST", "url": "https://shop.test/{{number}}", "status": "status", "save": {"state": "state"}}},
 	{"if": "status == '200'", "then": [{"send_template": {"name": "sent", "language": "en"}}, {"say": "It is {{state}}"}], "else": [{"say": "status {{status}}"}]}
