@@ -160,6 +160,8 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	}
 	if o.Made {
 		s.o.Observer.Opened(o.Conversation.State)
+	}
+	if o.Conversation.LastSeq == 0 { // a node that made it may have died before its flow began
 		begun, err := s.Runner.opened(ctx, &o.Conversation)
 		if err != nil {
 			s.o.Log.WarnContext(ctx, "begin the flow of a widget", "company", o.Conversation.CompanyID, "conversation", o.Conversation.ID, "error", err)

@@ -182,7 +182,7 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 	}
 	now := s.now()
 	_, err = s.changeRun(ctx, companyID, id, "", &runs.Write{Run: x}, func(c *chats.Conversation) ([]chats.Turn, error) {
-		if c.State != chats.Automated {
+		if c.State != chats.Automated || cause == "widget" && c.LastSeq > 0 {
 			return nil, errOvertaken
 		}
 		c.ReplySeq, c.ReplyAt = c.LastSeq+1, now

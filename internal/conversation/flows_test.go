@@ -179,6 +179,43 @@ func TestWhatStartsAFlow(t *testing.T) {
 	r.within("it begins again", func() bool { return len(r.turns(in.ID)) == 4 })
 }
 
+// A node dies between the beginning of a conversation and that of its widget's flow: the flow begins when the page asks again, once.
+func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.lay("widget", flow.Trigger{Widget: "w"}, `[{"say": "Welcome"}, {"ask": "name"}]`)
+		in := chats.Open{
+			Contact: chats.Contact{ID: carillon.NewID(r.now()), CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Now: r.now(),
+			Conversation: chats.Conversation{ID: carillon.NewID(r.now()), Channel: "web_chat", WidgetID: "w", AgentID: "a", State: chats.Automated, Language: "en"},
+		}
+		if err := r.db.Chats().Open(t.Context(), &in); err != nil {
+			t.Fatal(err)
+		}
+		r.run()
+		var all sync.WaitGroup
+		for _, s := range []*Conversations{r.Conversations, r.node(), r.node()} { // pages of one visitor
+			all.Go(func() {
+				c, _, err := s.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Channel: "web_chat", AgentID: "a", Language: "en"})
+				if err != nil || c.ID != in.Conversation.ID {
+					t.Error(c, err)
+				}
+			})
+		}
+		all.Wait()
+		id := in.Conversation.ID
+		if !r.last(id).Open {
+			t.Fatal("the flow did not begin")
+		}
+		if err := r.replies.takeOver(t.Context(), r.now().Add(time.Second)); err != nil { // it may be for another node to speak
+			t.Fatal(err)
+		}
+		r.waitState(id, flow.Asking)
+		r.openAs("visitor", false)
+		if diff := cmp.Diff([]string{"agent Welcome"}, r.turns(id)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestTimersOfFlowsAreExactAndDurable(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("remind", flow.Trigger{Keywords: []string{"remind me"}}, `[{"wait": "30d"}, {"say": "Now!"}, {"wait": "1s"}, {"end": true}]`)
