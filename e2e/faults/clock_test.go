@@ -49,6 +49,7 @@ func buildSteppable() (string, error) {
 		filepath.Join(std, "time.go"):                                          replaced,
 		filepath.Join(std, "stepped.go"):                                       filepath.Join(here, "time.go.txt"),
 		filepath.Join(here, "..", "..", "..", "cmd", "carillon", "stepped.go"): filepath.Join(here, "main.go.txt"),
+		filepath.Join(here, "..", "..", "..", "cmd", "carillon", "dies.go"):    filepath.Join(here, "dies.go.txt"),
 	}})
 	if err != nil {
 		return "", err

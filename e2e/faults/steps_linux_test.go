@@ -138,7 +138,8 @@ type stepSite struct {
 	graph    *graphtest.Server
 	exchange *exchange
 	wave     int
-	patient  bool // leases are waited for
+	patient  bool          // leases are waited for
+	ahead    time.Duration // the nodes' clocks are, and people write by them
 
 	mu       sync.Mutex
 	asked    map[string]int      // by number: how often the shop was
@@ -173,6 +174,7 @@ func newStepSite(t *testing.T, engine string, addresses ...string) *stepSite {
 		text += fmt.Sprintf("      - {name: %q, trigger: {keywords: [\"walk %[1]s\"]}, steps: [{say: \"Begin?\"}, {ask: go, choices: [\"yes\", \"no\"]}, %[2]s, %[3]s]}\n",
 			k.name, strings.ReplaceAll(k.steps, "%[1]s", shop.URL), endOfFlow)
 	}
+	text += fmt.Sprintf("      - {name: month, trigger: {keywords: [walk month]}, steps: [{wait: 31d}, {http: {method: POST, url: \"%s/{{number}}\"}}, {end: true}]}\n", shop.URL)
 	dir := t.TempDir()
 	provision := filepath.Join(dir, "provision.yaml")
 	if err := os.WriteFile(provision, []byte(text), 0o600); err != nil {
@@ -240,7 +242,7 @@ func (s *stepSite) shop(w http.ResponseWriter, r *http.Request) {
 
 // write has the channel report a message until a node takes it.
 func (s *stepSite) write(number, id, text string) {
-	body := s.graph.InboundBody("Ana", graphtest.Text(number, "wamid."+id, text, time.Now()))
+	body := s.graph.InboundBody("Ana", graphtest.Text(number, "wamid."+id, text, time.Now().Add(s.ahead)))
 	for s.t.Context().Err() == nil {
 		for _, n := range s.nodes {
 			if n.dead() {
@@ -290,8 +292,23 @@ func (s *stepSite) awaiting(within time.Duration, what string, cond func() bool)
 	}
 }
 
-// kill has a person walk up to a death, and a node die there. Of two nodes the other one goes on alone meanwhile.
+// kill has a person walk up to a death, a node die there, and starts it again. Of two nodes the other one goes on alone meanwhile.
 func (s *stepSite) kill(d *death) {
+	s.t.Helper()
+	s.die(d)
+	s.hurry(d.number)
+	if len(s.nodes) > 1 {
+		s.awaiting(90*time.Second, "the end of the run on the other node: "+d.kind.name+" "+d.name, func() bool {
+			n := 1
+			err := s.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM flow_run WHERE state IN ('ready', 'asking', 'waiting', 'calling')").Scan(&n)
+			return err == nil && n == 0
+		})
+	}
+	s.nodes[d.killed].start()
+}
+
+// die has a person walk up to a death, and a node die there.
+func (s *stepSite) die(d *death) {
 	s.t.Helper()
 	s.wave++
 	d.number = fmt.Sprintf("346000%06d", s.wave)
@@ -335,22 +352,13 @@ func (s *stepSite) kill(d *death) {
 	})
 	<-s.nodes[d.killed].ended
 	s.fate.off()
-	s.hurry(d.number)
-	if len(s.nodes) > 1 { // the other one goes on
-		s.awaiting(90*time.Second, "the end of the run on the other node: "+d.kind.name+" "+d.name, func() bool {
-			n := 1
-			err := s.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM flow_run WHERE state IN ('ready', 'asking', 'waiting', 'calling')").Scan(&n)
-			return err == nil && n == 0
-		})
-	}
-	s.nodes[d.killed].start()
 }
 
 // nudge has somebody write who is in no flow.
 func (s *stepSite) nudge() {
 	s.wave++
 	number := fmt.Sprintf("347000%06d", s.wave)
-	body := s.graph.InboundBody("Eve", graphtest.Text(number, "wamid."+number, "hello", time.Now()))
+	body := s.graph.InboundBody("Eve", graphtest.Text(number, "wamid."+number, "hello", time.Now().Add(s.ahead)))
 	for _, n := range s.nodes {
 		_, _ = s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body) // the node may die of it
 	}
