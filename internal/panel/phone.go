@@ -84,7 +84,8 @@ type bubble struct {
 	Choices []string       `json:"choices,omitempty"`
 	Sources []chats.Source `json:"sources,omitempty"`
 	File    *chats.File    `json:"file,omitempty"`
-	Read    bool           `json:"read"` // of the phone's own: the company has read it
+	Read    bool           `json:"read"`            // of the phone's own: the company has read it
+	About   string         `json:"about,omitempty"` // of the phone's own: the beginning of the message that it is for
 	at      time.Time
 }
 
@@ -179,7 +180,7 @@ func (x handset) said(ctx context.Context, companyID string, senderUID int64, nu
 	}
 	var all []bubble
 	for i, v := range views(companyID, c.ID, turns) {
-		b := bubble{Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, At: v.At, at: turns[i].At}
+		b := bubble{Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, About: v.About, At: v.At, at: turns[i].At}
 		reply := arrived[v.Seq]
 		switch {
 		case v.Event == conversation.Reacted:

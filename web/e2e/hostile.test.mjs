@@ -73,6 +73,45 @@ describe("hostile texts", () => {
     c.check();
   });
 
+  it("are shown as they are where a person writes them over a channel", { timeout: 60_000 }, async (t) => {
+    const token = (await call("POST", "/functions/v1/auth?grant_type=password", "", { email: ready.email, password: ready.password })).access_token;
+    const number = "346" + String(Date.now()).slice(-8);
+    const name = `<img src=x onerror="top.hacked=20">${number}`;
+    let n = 0;
+    const write = (more) => call("POST", "/panel/v1/sandbox/phone/messages", token, { sender: "demo", number, client_id: String(n++), name, ...more });
+    const { id } = await write({ kind: "text", text: hostile(21) });
+    await write({ kind: "choice", text: hostile(22), payload: hostile(23), reply_to: id });
+    await write({ kind: "text", text: "{{number}} {{name}} " + "\u202e\u2066" + "x".repeat(4000) });
+    await write({ kind: "reaction", text: "<img src=x>", reply_to: id });
+    const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 } });
+    t.after(() => c.close());
+    c.on("page", (p) => p.on("dialog", () => assert.fail("a dialog opened")));
+    for (const path of [`/inbox?folder=all&search=${number}`, `/sandbox/messages?number=${number}`]) {
+      const p = await c.newPage();
+      await p.goto(ready.panel_url + path);
+      if (await p.locator("input[type=password]").waitFor({ timeout: 3_000 }).then(() => true, () => false)) {
+        await p.locator("input").nth(0).fill(ready.email);
+        await p.locator("input").nth(1).fill(ready.password);
+        await p.keyboard.press("Enter");
+      }
+      await p.locator("h1").first().waitFor();
+      if (path.startsWith("/inbox")) {
+        await p.getByRole("searchbox").or(p.getByPlaceholder("Search conversations")).first().fill(number);
+        await p.locator(".inbox-row", { hasText: number }).first().click();
+        await p.locator(".inbox-bubble", { hasText: "hacked=21" }).waitFor();
+        assert.equal(await p.locator(".inbox-bubble").first().textContent(), hostile(21).trim());
+        await p.locator(".inbox-event", { hasText: "<img src=x>" }).locator(".inbox-about", { hasText: "hacked=21" }).waitFor();
+        await p.locator(".inbox-turn", { hasText: "hacked=22" }).locator(".inbox-about", { hasText: "hacked=21" }).waitFor();
+      } else {
+        await p.locator(".handset-text", { hasText: "hacked=21" }).waitFor();
+        await p.getByText("You reacted <img src=x> to").waitFor();
+        assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it is wider than the screen");
+      }
+      await unhacked(p);
+    }
+    c.check();
+  });
+
   it("a page that is no host of the chat learns nothing from it", async (t) => {
     const c = await context(browser);
     t.after(() => c.close());

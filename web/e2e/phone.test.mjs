@@ -103,7 +103,11 @@ describe("the sandbox's phone and the inbox", () => {
     await inbox.waitForFunction(() => document.querySelector("audio").duration > 1.5);
     await bubble(phone, "Yes, on a lead.").getByRole("button", { name: "React or reply" }).click();
     await phone.getByRole("menuitem", { name: "React with 👍" }).click();
-    await inbox.locator(".inbox-event", { hasText: "The contact reacted" }).getByText("👍").waitFor();
+    const reaction = inbox.locator(".inbox-event", { hasText: "The contact reacted" });
+    await reaction.getByText("👍").waitFor();
+    await reaction.getByText("Yes, on a lead.").waitFor();
+    await phone.getByText("You reacted 👍 to Yes, on a lead.").waitFor();
+    await turn(inbox, "Thank you").first().locator(".inbox-about", { hasText: "Hello Ana, your tour on Monday is booked." }).waitFor();
     await phone.getByRole("button", { name: "STOP" }).click();
     await bubble(phone, "You will get no more messages from us.").waitFor();
     await inbox.locator(".inbox-event", { hasText: "The contact wants no more messages" }).waitFor();

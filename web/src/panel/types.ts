@@ -58,6 +58,8 @@ export interface ChatFile { id: string; name: string; type: string; size: number
 export interface Turn {
   seq: number; author: Author; kind: "text" | "choices" | "choice" | "file" | "event"; text: string; at: string; client_id?: string; note?: boolean; account_id?: string;
   name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud; notification?: string;
+  /** about is the beginning of the message that this one answers or reacts to, of its turn; why is the reason why a file is missing. */
+  about?: string; of?: number; why?: string;
 }
 /** Aloud is how a turn was said: times in milliseconds, and of a response that was cut what was heard of it. */
 export interface Aloud { length_ms?: number; detect_ms?: number; transcribe_ms?: number; think_ms?: number; first_audio_ms?: number; cut?: boolean; heard?: string }
@@ -107,7 +109,7 @@ export interface Phoned { data: PhoneCall[]; behaviours: { suffix: string; effec
 /** Bubble is a message on a phone of the sandbox. */
 export interface Bubble {
   id: string; own: boolean; kind: "template" | "text" | "choices" | "choice" | "file" | "reaction"; at: string; text: string; header?: { format: string; text?: string; url?: string }; footer?: string;
-  buttons?: { type: string; text: string; url?: string; phone?: string; payload?: string }[]; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; read: boolean;
+  buttons?: { type: string; text: string; url?: string; phone?: string; payload?: string }[]; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; read: boolean; about?: string;
 }
 export interface Handset { sender: string; number: string; unreachable: boolean; typing: boolean; messages: Bubble[] }
 export interface HandsetNumbers { senders: { id: string; number: string }[]; numbers: string[] }

@@ -156,13 +156,15 @@ function seen(thread: Loaded): boolean {
 const askedByPhrase = "asked for a person";
 
 function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: string }) {
-  const key = turn.event === "resolved" && !turn.name ? "event_resolved_agent" : `event_${turn.event}`;
+  const key = turn.event === "resolved" && !turn.name ? "event_resolved_agent" : turn.event === "reacted" && !turn.text ? "event_reacted_back" : `event_${turn.event}`;
   const text = t[key as keyof InboxTexts];
   if (!text) return null;
+  const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
   return (
     <p className="inbox-event" title={absolute(turn.at, language)}>
-      {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}
+      {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}{why && `: ${why}`}
       {turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
+      {turn.about && <span className="inbox-about">{turn.about}</span>}
     </p>
   );
 }
@@ -175,6 +177,7 @@ function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps
   return (
     <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
       {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
+      {turn.about && <p className="inbox-about"><span className="hidden">{t.about}: </span>{turn.about}</p>}
       {turn.file ? <MediaFile file={turn.file} label={t.file} /> : null}
       {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
       {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}

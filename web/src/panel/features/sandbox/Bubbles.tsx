@@ -18,12 +18,13 @@ export function Bubbles({ messages, t, may, write, reply }: Props) {
 
 function One({ b, t, may, write, reply }: Omit<Props, "messages"> & { b: Bubble }) {
   const language = useLanguage();
-  if (b.kind === "reaction") return b.text ? <p className="handset-note">{fill(t.reacted, { emoji: b.text })}</p> : null;
+  if (b.kind === "reaction") return b.text ? <p className="handset-note">{fill(t.reacted, { emoji: b.text })}{b.about && <> {t.reactedTo} <q>{b.about}</q></>}</p> : null;
   const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" }).format(new Date(b.at));
   return (
     <div className="handset-message" data-own={b.own ? "yes" : "no"} data-kind={b.kind}>
       <div className="handset-bubble">
         <span className="hidden">{b.own ? t.you : t.company}: </span>
+        {b.about && <p className="handset-about"><span className="hidden">{t.quoted}: </span>{b.about}</p>}
         {b.header && <Header header={b.header} t={t} />}
         {b.file && <MediaFile file={b.file} label={t.file} />}
         {b.text && <p className="handset-text">{b.text}</p>}
