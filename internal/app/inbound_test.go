@@ -106,7 +106,7 @@ func (p *person) shows(want ...string) {
 	p.t.Helper()
 	var got []string
 	for late := time.Now().Add(40 * time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
-		if got = p.inbox(); len(got) >= len(want) {
+		if got = p.inbox(); slices.Equal(got, want) || len(got) > len(want) {
 			break
 		}
 	}

@@ -137,7 +137,7 @@ func (p *person) writes(messages ...graphtest.Inbound) {
 func (p *person) text(text string) {
 	p.t.Helper()
 	p.n++
-	p.writes(graphtest.Text(p.number, fmt.Sprintf("wamid.in%d", p.n), text, time.Now()))
+	p.writes(graphtest.Text(p.number, fmt.Sprintf("wamid.%s.%d", p.number, p.n), text, time.Now()))
 }
 
 // gets are the replies that the channel accepted for the person, in order, each in short.

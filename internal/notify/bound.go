@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/request"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/rank"
 )
 
 const (
@@ -28,39 +28,47 @@ func Bound(ctx context.Context, s *store.Store, companyID string, senderUID int6
 	}
 	var all []*chats.Bound
 	for _, x := range found {
-		if replyTo != "" {
-			is, err := sentAs(ctx, s, x, number, replyTo)
-			if err != nil {
-				return nil, err
-			}
-			if is {
-				b, err := bound(ctx, s, x, number)
-				if err != nil || b == nil {
-					return nil, err
-				}
-				return []*chats.Bound{b}, nil
-			}
-		}
-		b, err := bound(ctx, s, x, number)
+		answered, reached, err := reachedBy(ctx, s, x, number, replyTo)
 		if err != nil {
 			return nil, err
 		}
-		if b != nil {
+		if !answered && !reached {
+			continue
+		}
+		b, err := bound(ctx, s, x, number)
+		switch {
+		case err != nil:
+			return nil, err
+		case answered && b == nil:
+			return nil, nil
+		case answered:
+			return []*chats.Bound{b}, nil
+		case b != nil:
 			all = append(all, b)
 		}
 	}
 	return all, nil
 }
 
-// sentAs reports whether the provider knows the message of a notification to a number by an id.
-func sentAs(ctx context.Context, s *store.Store, x *store.Notification, number, providerID string) (bool, error) {
+// reachedBy reports whether the provider knows the message of a notification to a number by an id, and whether the number may have got
+// it: it may where it was sent, or is being sent. The body of a notification that reaches nobody is not kept.
+func reachedBy(ctx context.Context, s *store.Store, x *store.Notification, number, providerID string) (answered, reached bool, err error) {
 	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
-	for _, m := range messages {
-		if m.Number == number && m.ProviderID == providerID {
-			return true, err
+	for i := range messages {
+		m := &messages[i]
+		if m.Number != number {
+			continue
+		}
+		answered = answered || providerID != "" && m.ProviderID == providerID
+		switch m.Rank {
+		case rank.Sent, rank.Delivered, rank.Read, rank.FailedUnknown:
+			reached = true
+		case rank.None:
+			reached = reached || !m.StartedAt.IsZero()
+		case rank.Skipped, rank.Canceled, rank.Failed:
 		}
 	}
-	return false, err
+	return answered, reached, err
 }
 
 // bound is what a reply to a notification brings a flow; nil: it has no name_event.
@@ -69,13 +77,13 @@ func bound(ctx context.Context, s *store.Store, x *store.Notification, number st
 		return nil, nil
 	}
 	whole, err := s.LoadNotification(ctx, carillon.SeqOf(x.ID))
-	if err != nil {
+	if err != nil || whole.Body == "" {
 		return nil, err
 	}
 	b := &chats.Bound{Event: x.Labels.Event, NotificationID: x.ID, Language: strings.ReplaceAll(x.Labels.Language, "_", "-")}
-	r, err := request.Parse(x.Channel, []byte(whole.Body), whole.Flat, time.Time{})
+	r, err := requestOf(whole)
 	if err != nil {
-		return nil, err
+		return b, nil //nolint:nilerr // an older version took what this one does not: the reply counts without the values
 	}
 	for i := range r.Contacts {
 		if r.Contacts[i].Number == number {

@@ -58,7 +58,7 @@ func SentAs(ctx context.Context, s *store.Store, companyID string, senderUID int
 		return "", err
 	}
 	for _, x := range found {
-		is, err := sentAs(ctx, s, x, number, providerID)
+		is, _, err := reachedBy(ctx, s, x, number, providerID)
 		if err != nil {
 			return "", err
 		}

@@ -334,6 +334,10 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 	if e := r.Place(t.Context(), r.line(), x, d); len(e.Result) != 1 {
 		t.Errorf("with an event of no flow %+v", e)
 	}
+	all, err := r.store.Chats().Turns(t.Context(), r.company, d.conversation, 0, 1)
+	if err != nil || len(all) != 1 || all[0].Extra.Event != conversation.NoSuchFlow || all[0].Text != "unknown" {
+		t.Errorf("the timeline of a call with an event of no flow begins with %+v, %v", all, err)
+	}
 }
 
 // sound tries three times: on a busy machine sound is lost as in a bad network.
