@@ -431,7 +431,8 @@ func (l *loop) greet() {
 			return
 		}
 	}
-	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || time.Since(c.LastAt) < brokenOff) {
+	said := c.VisitorSeq > 0 || c.CompanySeq > 0 // what happened besides is no beginning of a talk
+	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || said && time.Since(c.LastAt) < brokenOff) {
 		switch {
 		case c.State != chats.Automated || c.ReplySeq == 0:
 			l.lookUp()

@@ -660,10 +660,11 @@ func TestATeammateLeavesTheLineToWhoTookTheConversation(t *testing.T) {
 func TestWhoeverComesBackIsGreetedOnlyAfterAWhile(t *testing.T) {
 	for _, c := range []struct {
 		ago  time.Duration
+		said int64
 		want int
-	}{{10 * time.Second, 0}, {time.Hour, 1}} {
+	}{{10 * time.Second, 3, 0}, {time.Hour, 3, 1}, {10 * time.Second, 0, 1}} { // an event alone is no talk that was broken off
 		talk(t, func(r *rig) {
-			r.dialogue.c.LastSeq, r.dialogue.c.LastAt = 4, time.Now().Add(-c.ago)
+			r.dialogue.c.LastSeq, r.dialogue.c.CompanySeq, r.dialogue.c.LastAt = 4, c.said, time.Now().Add(-c.ago)
 		}, func(r *rig) {
 			if got := r.texts(voice.Responded); len(got) != c.want {
 				t.Errorf("after %v: %q", c.ago, got)
