@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carillon/internal/resource"
 )
@@ -86,7 +89,7 @@ type PlaceCall struct {
 const (
 	maxSteps    = 500 // branches included
 	maxDepth    = 20  // of branches
-	maxEvent    = 255 // bytes of a notification's name_event
+	maxEvent    = 255 // characters of a notification's name_event
 	maxKeywords = 50
 	maxChoices  = 10 // a list of WhatsApp holds no more
 	maxRetries  = 10
@@ -146,6 +149,7 @@ func (f *Flow) Validate() error {
 			v.ids[s.ID] = true
 		}
 	})
+	v.That(n > 0, "steps", "Must hold a step")
 	v.That(n <= maxSteps, "steps", "Must hold at most 500 steps, those of branches included")
 	v.steps("steps", f.Steps, 1)
 	return v.Err()
@@ -158,7 +162,7 @@ type validation struct {
 }
 
 func (v *validation) trigger(t *Trigger) {
-	v.That(len(t.Event) <= maxEvent, "trigger.event", "Must have at most 255 bytes")
+	v.That(utf8.RuneCountInString(t.Event) <= maxEvent, "trigger.event", "Must have at most 255 characters")
 	v.That(len(t.Keywords) <= maxKeywords, "trigger.keywords", "Must have at most 50 entries")
 	for i, k := range t.Keywords {
 		v.Name(resource.Index("trigger.keywords", i), k)
@@ -185,8 +189,13 @@ func (s *Step) kinds() []string {
 	return slices.DeleteFunc(slices.Clone(kindNames), func(k string) bool { return !given[k] })
 }
 
-// Kind is what a valid step is: say, ask, …
-func (s *Step) Kind() string { return s.kinds()[0] }
+// Kind is what a valid step is: say, ask, …; "": it is nothing.
+func (s *Step) Kind() string {
+	if kinds := s.kinds(); len(kinds) > 0 {
+		return kinds[0]
+	}
+	return ""
+}
 
 func (v *validation) step(at string, s *Step, depth int) {
 	kinds := s.kinds()
@@ -206,7 +215,7 @@ func (v *validation) step(at string, s *Step, depth int) {
 	v.That(kind == "if" || len(s.Else) == 0, at+".else", "Belongs to a step with if")
 	switch kind {
 	case "say":
-		v.text(at+".say", s.Say)
+		v.said(at+".say", s.Say)
 	case "ask":
 		v.ask(at, s)
 	case "if":
@@ -214,6 +223,7 @@ func (v *validation) step(at string, s *Step, depth int) {
 		_, err := condition(s.If)
 		v.That(err == nil, at+".if", "Must be a condition such as received == 'no'"+reason(err))
 	case "set":
+		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty one would not be stored
 		v.fields(at+".set", s.Set, true)
 	case "http":
 		v.http(at+".http", s.HTTP)
@@ -232,7 +242,7 @@ func (v *validation) step(at string, s *Step, depth int) {
 	case "goto":
 		v.That(v.ids[s.Goto], at+".goto", "Must be the id of a step of this flow")
 	case "handoff":
-		v.text(at+".handoff", s.Handoff)
+		v.said(at+".handoff", s.Handoff)
 	}
 	v.steps(at+".then", s.Then, depth+1)
 	v.steps(at+".else", s.Else, depth+1)
@@ -253,7 +263,7 @@ func (v *validation) ask(at string, s *Step) {
 		v.Choice(at+".accept", &s.Accept, accepts...)
 	}
 	if s.Retry != "" {
-		v.text(at+".retry", s.Retry)
+		v.said(at+".retry", s.Retry)
 	}
 	v.That(s.Retries == nil || *s.Retries >= 0 && *s.Retries <= maxRetries, at+".retries", "Must be from 0 to 10")
 }
@@ -264,8 +274,17 @@ func (v *validation) http(at string, h *HTTP) {
 	v.That(strings.HasPrefix(h.URL, "https://") || strings.HasPrefix(h.URL, "http://"), at+".url", "Must begin with https:// or http://")
 	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(h.URL, "https://"), "http://"), "/")
 	v.That(!strings.Contains(host, "{{"), at+".url", "Must name its host: placeholders may stand after it")
+	v.That(address(h.URL), at+".url", "Must be an address such as https://shop.example.com/orders/{{order_id}}, without user name and spaces")
+	v.placeholders(at+".url", h.URL)
+	v.placeholders(at+".body", h.Body)
 	v.fields(at+".headers", h.Headers, false)
+	for name := range h.Headers {
+		v.That(headerForm.MatchString(name) && !slices.Contains(ownHeaders, strings.ToLower(name)), at+".headers."+name, "Cannot be set as a header")
+	}
 	v.fields(at+".save", h.Save, true)
+	for name, path := range h.Save {
+		v.That(path != "", at+".save."+name, "Must be the path of a value in the response, such as order.id")
+	}
 	v.That(len(h.Body) == 0 || h.Method != "GET", at+".body", "Must not stand with the method GET")
 	v.Text(at+".body", h.Body)
 	if h.Status != "" {
@@ -273,10 +292,47 @@ func (v *validation) http(at string, h *HTTP) {
 	}
 }
 
+// headerForm is the form of the name of a header (RFC 9110, section 5.1).
+var headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// ownHeaders are those that belong to the connection.
+var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade"} //nolint:gochecknoglobals // read only
+
+// address reports whether a request can go to an address, whatever its placeholders hold.
+func address(text string) bool {
+	u, err := url.Parse(placeholder.ReplaceAllString(text, "x"))
+	return err == nil && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(u.Host, " ")
+}
+
 // text demands a text that a person can read at once.
 func (v *validation) text(field, text string) {
 	v.Required(field, text)
 	v.That(len([]rune(text)) <= maxSaid, field, "Must have at most 4,000 characters")
+}
+
+// said demands a text with variables that a person can read at once.
+func (v *validation) said(field, text string) {
+	v.text(field, text)
+	v.placeholders(field, text)
+}
+
+// placeholder is the place of a variable in a text.
+var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// placeholders demands that each place of a text names a variable.
+func (v *validation) placeholders(field, text string) {
+	for {
+		_, rest, found := strings.Cut(text, "{{")
+		if !found {
+			return
+		}
+		name, after, closed := strings.Cut(rest, "}}")
+		if name = strings.TrimSpace(name); !closed || !ValidVariable(name) {
+			v.That(false, field, "Must close each {{ with }} behind the name of a variable, as in {{order_id}}")
+			return
+		}
+		text = after
+	}
 }
 
 func (v *validation) fields(field string, all map[string]string, variables bool) {
@@ -286,6 +342,7 @@ func (v *validation) fields(field string, all map[string]string, variables bool)
 			v.variable(field+"."+name, name)
 		}
 		v.That(len(value) <= maxValue, field+"."+name, "Must have at most "+strconv.Itoa(maxValue)+" bytes")
+		v.placeholders(field+"."+name, value)
 	}
 }
 

@@ -53,6 +53,9 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 		if s.ID != "" {
 			ids[s.ID] = at
 		}
+		if s.Kind() == "" { // what an earlier version stored of a set without variables
+			x.step = nil
+		}
 		p.places = append(p.places, x)
 		if s.If == "" {
 			continue

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -160,7 +161,7 @@ func TestALoopIsStoppedWhereItIs(t *testing.T) {
 func TestEveryStepEndsSomewhere(t *testing.T) {
 	w := begin(t, `[{"if": "x == 'a'", "then": [{"if": "y == 'b'", "then": [{"say": "ab"}], "else": [{"say": "a-"}]}], "else": []}, {"say": "end"}]`, Values{"x": "a"})
 	w.expect(Completed, "say a-", "say end")
-	w = begin(t, `[]`, nil)
+	w = begin(t, `[{"if": "x == 'a'"}]`, nil)
 	w.expect(Completed)
 	if w.p.Where(w.run.At) != "end" {
 		t.Error(w.p.Where(w.run.At))
@@ -170,11 +171,17 @@ func TestEveryStepEndsSomewhere(t *testing.T) {
 // Whatever a flow holds and a contact says, a run ends or waits, within the bounds.
 func FuzzRun(f *testing.F) {
 	f.Add(followUp, "sí", "no")
+	f.Add(`[{"set":{}},{"http":{"url":"https://a.b","headers":{}}},{"send_template":{"name":"a","language":"b"}},{"place_call":{"agent":"a"}}]`, "", "")
 	f.Add(`[{"id":"a","ask":"x","accept":"number"},{"if":"x > 3","then":[{"goto":"a"}]},{"wait":"1s"},{"goto":"a"}]`, "5", "-1")
 	f.Fuzz(func(t *testing.T, definition, first, second string) {
 		x := &Flow{Name: "test"}
 		if json.Unmarshal([]byte(definition), &x.Steps) != nil || x.Validate() != nil {
 			return
+		}
+		text, _, err := x.Document()
+		x = &Flow{}
+		if err = errors.Join(err, json.Unmarshal([]byte(text), x), x.Validate()); err != nil {
+			t.Fatalf("as it is stored it is not valid any more: %v", err)
 		}
 		p, err := Compile(x)
 		if err != nil {
