@@ -125,9 +125,10 @@ func New(o Options) *Conversations {
 	c := &core{o: o, store: o.Store}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
 	runner := &Runner{core: c, programs: cache.New[*flow.Program](programs, programTimeout), wake: make(chan struct{}, 1)}
+	replies := &replies{core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}}
+	runner.answer = replies.reply
 	return &Conversations{
-		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner,
-		replies: &replies{core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}},
+		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,
 	}
 }
 

@@ -56,6 +56,7 @@ const (
 // Runner runs the flows of conversations.
 type Runner struct {
 	*core
+	answer   func(companyID, id string) // has a conversation's reply given
 	programs *cache.Cache[*flow.Program]
 	wake     chan struct{} // a run became due
 }
@@ -286,7 +287,7 @@ func (s *Runner) commit(
 	if answers > 0 {
 		clientID = replyID(answers)
 	}
-	w := s.written(p, x, r, o, now)
+	w, called := s.written(p, x, r, o, now), x.State == string(flow.Calling)
 	change, err := s.changeRun(ctx, c.CompanyID, c.ID, clientID, w, func(have *chats.Conversation) ([]chats.Turn, error) {
 		if have.State != chats.Automated || have.ReplySeq < answers {
 			return nil, errOvertaken
@@ -295,6 +296,9 @@ func (s *Runner) commit(
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
 		turns := said(o.Say, name, now, spoken(have))
+		if called && (len(turns) > 0 || r.State == flow.Asking) { // what the contact wrote meanwhile
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
 		if answers > 0 && len(turns) > 0 {
 			turns[0].ClientID = clientID
 		}
@@ -324,6 +328,9 @@ func (s *Runner) commit(
 	}
 	if !w.Run.Due.IsZero() {
 		s.poke()
+	}
+	if called && r.State != flow.Calling && change.Conversation.ReplySeq > 0 && !spoken(c) { // the flow has no word for it
+		s.answer(c.CompanyID, c.ID)
 	}
 	return change, nil
 }
@@ -395,11 +402,15 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	switch {
 	case r.State == flow.Ready:
 		o = p.Advance(r, w, now)
-	case r.State != flow.Asking || message.Author != chats.Visitor:
+	case message.Author != chats.Visitor:
 		return nil, false, nil
-	case agent.WantsPerson(message.Text):
+	case (r.State == flow.Asking || r.State == flow.Calling) && agent.WantsPerson(message.Text):
 		o = p.HandOff(r, "")
 		o.Handoff = asksForPerson
+	case r.State == flow.Calling: // what follows from the outcome replies, see commit
+		return nil, true, nil
+	case r.State != flow.Asking:
+		return nil, false, nil
 	default:
 		o = p.Respond(r, message.Text, w, now)
 	}

@@ -1,0 +1,67 @@
+package conversation
+
+import (
+	"context"
+	"testing"
+
+	"carillon/internal/agent"
+	"carillon/internal/flow"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+)
+
+// What a contact writes while a request is made gets the words that follow from it. Neither the agent nor a teammate comes between, and it
+// is no response to a question that comes after it. Where no words follow, the agent replies.
+func TestWhatIsWrittenDuringARequest(t *testing.T) {
+	const request = `{"http": {"url": "https://shop.test", "status": "status"}}`
+	for name, c := range map[string]struct {
+		steps, text string
+		state       flow.State
+		in          chats.State
+		want        []string
+	}{
+		"a question follows": {`[` + request + `, {"say": "Which one?"}, {"ask": "x"}]`, "hurry up", flow.Asking, chats.Automated, []string{"agent Which one?"}},
+		"words follow":       {`[` + request + `, {"say": "It comes"}]`, "hurry up", flow.Completed, chats.Automated, []string{"agent It comes"}},
+		"another request":    {`[` + request + `, ` + request + `, {"say": "It comes"}]`, "hurry up", flow.Completed, chats.Automated, []string{"agent It comes"}},
+		"nothing follows":    {`[` + request + `]`, "hurry up", flow.Completed, chats.Automated, []string{"agent from Robin"}},
+		"a person is wanted": {`[` + request + `, {"say": "It comes"}]`, "I want to talk to a person", flow.HandedOff, chats.Missed, []string{"system handoff_requested", "system missed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, store.Options{})
+			r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, c.steps)
+			r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
+				return emit(agent.Action{Say: "from Robin"})
+			})
+			begun, finish := make(chan struct{}, 2), make(chan struct{})
+			r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+				begun <- struct{}{}
+				<-finish
+				return e.Values("200"), "200", false, nil
+			}
+			r.run()
+			id := r.open()
+			r.say(id, "1", "begin")
+			<-begun
+			r.say(id, "2", c.text)
+			if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			early := len(r.turns(id))
+			close(finish)
+			r.waitState(id, c.state)
+			r.within("it is replied to", func() bool { return r.find(id).ReplySeq == 0 })
+			got := r.turns(id)
+			if len(got) != 2+len(c.want) || c.state != flow.HandedOff && early != 2 {
+				t.Fatalf("%q, of them %d during the request", got, early)
+			}
+			for i, want := range c.want {
+				if got[2+i] != want {
+					t.Errorf("%q, not %q", got[2:], c.want)
+				}
+			}
+			if s := r.find(id).State; s != c.in {
+				t.Error(s)
+			}
+		})
+	}
+}
