@@ -274,7 +274,7 @@ func (v *validation) http(at string, h *HTTP) {
 	v.That(strings.HasPrefix(h.URL, "https://") || strings.HasPrefix(h.URL, "http://"), at+".url", "Must begin with https:// or http://")
 	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(h.URL, "https://"), "http://"), "/")
 	v.That(!strings.Contains(host, "{{"), at+".url", "Must name its host: placeholders may stand after it")
-	v.That(address(h.URL), at+".url", "Must be an address such as https://shop.example.com/orders/{{order_id}}, without user name and spaces")
+	v.That(address(h.URL), at+".url", "Must be an address such as https://shop.example.com/orders/{{order_id}}")
 	v.placeholders(at+".url", h.URL)
 	v.placeholders(at+".body", h.Body)
 	v.fields(at+".headers", h.Headers, false)
@@ -301,7 +301,7 @@ var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connec
 // address reports whether a request can go to an address, whatever its placeholders hold.
 func address(text string) bool {
 	u, err := url.Parse(placeholder.ReplaceAllString(text, "x"))
-	return err == nil && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(u.Host, " ")
+	return err == nil && u.Hostname() != ""
 }
 
 // text demands a text that a person can read at once.
