@@ -108,14 +108,14 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	if err != nil {
 		return err
 	}
-	verified := false
+	verified, to := false, map[string]string{}
 	for _, x := range senders {
 		if !cb.Verify(x.Settings, r.Header, body) {
 			continue
 		}
 		verified = true
 		httpio.SetCompany(r.Context(), x.CompanyID)
-		if err := s.storeForCompany(r, cb, x, body); err != nil {
+		if err := s.storeForCompany(r, cb, x, body, to); err != nil {
 			return err
 		}
 	}
@@ -126,8 +126,9 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 }
 
 // storeForCompany stores a callback's events for each sender of the company whose secret signs it: a provider's
-// application has one callback address and may serve several numbers.
-func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte) error {
+// application has one callback address and may serve several numbers. to are the messages that people wrote, by their ids, with the
+// company that gets each: of two that claim a number the one whose sender is older.
+func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte, to map[string]string) error {
 	all, err := s.store.Senders(r.Context(), x.CompanyID)
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sen
 		if y.Provider != x.Provider || y.UID != x.UID && !cb.Verify(y.Settings, r.Header, body) {
 			continue
 		}
-		if err := s.storeEvents(r.Context(), cb, y, body); err != nil {
+		if err := s.storeEvents(r.Context(), cb, y, body, to); err != nil {
 			return err
 		}
 	}
@@ -145,7 +146,7 @@ func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sen
 
 // storeEvents stores the events of one sender. Events of other numbers of the same application are ignored: after an
 // error the provider would repeat them for days.
-func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte) error {
+func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte, to map[string]string) error {
 	events, err := cb.Parse(body, x)
 	if err != nil {
 		return err
@@ -162,7 +163,7 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		}
 	}
 	if s.messaging != nil {
-		if err := s.messaging.Receive(ctx, x, events.Inbound); err != nil {
+		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, to)); err != nil {
 			return fmt.Errorf("store inbound messages: %w", err)
 		}
 		if err := s.messaging.Receipts(ctx, x, events.Replies); err != nil {
@@ -173,6 +174,19 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		return s.catalog.Apply(ctx, events.Templates)
 	}
 	return nil
+}
+
+// claimed are the messages that are for a sender's company, and not for another one that has the same number.
+func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provider.Inbound, to map[string]string) (own []provider.Inbound) {
+	for _, m := range all {
+		if company, ok := to[m.ID]; ok && company != x.CompanyID {
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "ignore messages to a number that another company has too", "company", x.CompanyID, "sender", x.ID)
+			continue
+		}
+		to[m.ID] = x.CompanyID
+		own = append(own, m)
+	}
+	return own
 }
 
 // suppressOptOuts suppresses the recipients who opted out of marketing at the channel, for marketing.
