@@ -69,6 +69,7 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 	if t := e.SendTemplate; t != nil {
 		push := make(map[string]string, len(t.Variables))
 		for key, value := range t.Variables {
+			value = strings.Join(strings.Fields(value), " ")      // the channel refuses line ends in a template
 			if push[key] = value; strings.Contains(value, "{{") { // what a contact wrote is no placeholder
 				name := "flow_" + key
 				push[key], contact[name] = "{{"+name+"}}", value

@@ -49,7 +49,13 @@ func (p *person) office(method, path, body string, want int) map[string]any {
 	if p.token == "" {
 		p.token = k.signIn("ben@acme.test")
 	}
-	return k.ask(method, "/panel/v1"+path, p.token, body, want)
+	got := k.ask(method, "/panel/v1"+path, p.token, body, want)
+	for _, secret := range []string{"provider-token", "provider-app-secret", "media-token"} {
+		if strings.Contains(fmt.Sprint(got), secret) {
+			p.t.Errorf("%s %s responds with %s", method, path, secret)
+		}
+	}
+	return got
 }
 
 // conversation is the id of the person's conversation; "": there is none.

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -290,9 +291,88 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 
 func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	t.Parallel()
-	p := startReplies(t, "sqlite")
+	hosts := []string{
+		"10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.100.100.200", "0.0.0.0", "167772161", "0x0a000001", "0x0a.0.0.1", "012.0.0.1", "10.1", "[::ffff:10.0.0.1]",
+		"[::ffff:0a00:1]", "[64:ff9b::10.0.0.1]", "[2002:a00:1::]", "[fc00::1]", "[fe80::1]", "[::]", "user:word@10.0.0.1", "1.1.1.1@10.0.0.1", "10.0.0.1:443", "１０.0.0.1",
+	}
+	steps := ""
+	for i, host := range hosts {
+		for j, scheme := range []string{"https", "http"} {
+			steps += fmt.Sprintf("          - {http: {url: %q, status: s%d_%d}}\n", scheme+"://"+host+"/", i, j)
+		}
+	}
+	all := strings.Join(strings.Fields(regexp.MustCompile(`.*?status: (\w+)}}\n`).ReplaceAllString(steps, "{{$1}} ")), " ")
+	p := startPerson(t, "sqlite", strings.Replace(repliesSetUp, "    flows:\n", "    flows:\n      - name: everywhere\n        trigger: {keywords: [everywhere]}\n        steps:\n"+steps+"          - {say: \""+all+"\"}\n", 1))
 	p.text("private")
 	p.expect("failed failed 302")
+	p.text("everywhere")
+	p.expect("failed failed 302", strings.TrimSuffix(strings.Repeat("failed ", 2*len(hosts)), " "))
+	for _, entry := range p.another(p.number).entries() {
+		if strings.Contains(entry, "user:word") {
+			t.Errorf("the run shows %s", entry)
+		}
+	}
+}
+
+// entries are what happened in the person's newest run.
+func (p *person) entries() (all []string) {
+	p.t.Helper()
+	found, _ := p.office("GET", "/flow-runs/"+fmt.Sprint(p.run()["id"]), "", http.StatusOK)["entries"].([]any)
+	for _, e := range found {
+		all = append(all, fmt.Sprint(e))
+	}
+	return all
+}
+
+// A reply to a notification walks its flow; an event that no flow knows is accepted, and shown where the conversation is.
+func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			p := startReplies(t, engine)
+			send := func(x *person, event, more string) (wamid string) {
+				id := x.send("notify", fmt.Sprintf(`{"contact":{"number":%q,"first_name":"Ana","order":"A-7"},"recipient_id":"main","name_template":"plain","language_template":"en",
+					"notification_type":"utility","campaign_name":"c","name_event":%q,"components_push":{"body_text_0":"A-7"}%s}`, x.number, event, more))
+				if more != "" {
+					return ""
+				}
+				if got := x.state(id); !strings.HasPrefix(got, "sent") {
+					t.Errorf("%s is %s", event, got)
+				}
+				for ref, posts := range p.graph.All() {
+					if strings.HasPrefix(ref, id) {
+						wamid = posts[0].ID
+					}
+				}
+				return wamid
+			}
+			asks := "Hola Ana, ¿recibió su pedido A-7? [sí] [no]"
+			shown := "< Hola Ana, ¿recibió su pedido A-7? [sí no]"
+			// The newest says nothing to a flow: the one before is walked. What is not sent yet is answered by nothing.
+			a := p.another("34600120001")
+			send(a, "order-shipped", "")
+			send(a, "no-such-flow <b>", "")
+			send(a, "order-shipped", `,"datetime_sending":"2099-01-01T00:00:00"`)
+			a.text("hi")
+			a.expect(asks)
+			a.shows("* event_unknown no-such-flow <b>", "> hi", "* flow_began order-follow-up", shown)
+			a.text("sí")
+			a.expect(asks, "Gracias 200", "Hasta luego")
+			a.text("hi")
+			time.Sleep(time.Second)
+			a.expect(asks, "Gracias 200", "Hasta luego")
+			// Who answers the one that no flow knows starts nothing.
+			b := p.another("34600120002")
+			send(b, "order-shipped", "")
+			unknown := send(b, "no-such-flow", "")
+			b.write("wamid.b1", parse(t, `{"type":"button","button":{"payload":"p","text":"Details"},"context":{"id":"`+unknown+`"}}`))
+			b.shows("* event_unknown no-such-flow", "> Details {Hello A-7.}", "* handoff_requested", "* missed")
+			// A reaction is for a notification too, and starts nothing.
+			c := p.another("34600120003")
+			c.write("wamid.c1", parse(t, `{"type":"reaction","reaction":{"message_id":"`+send(c, "order-shipped", "")+`","emoji":"👍"}}`))
+			c.shows("* reacted 👍 {Hello A-7.}")
+		})
+	}
 }
 
 // What a recipient can fill is text, and nothing else: a value is not filled in again, and not read as anything.

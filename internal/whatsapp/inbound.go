@@ -94,7 +94,7 @@ const (
 // read returns what a person wrote; false where it names no message or no number.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, From: m.From, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
-	if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || x.At.IsZero() || len(m.Context.ID) > maxInboundID {
+	if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || x.At.IsZero() {
 		return x, false
 	}
 	for _, p := range names {

@@ -18,6 +18,7 @@ type File struct {
 	LookUps int    // which of them fail; -1: all
 	Expired int    // so many of its addresses have expired when they are read; -1: all
 	Broken  int    // so many responses break off in the middle; -1: all
+	Hangs   bool   // so that nothing comes after the first byte
 	Foreign string // the address, in place of the server's
 
 	lookedUp, read, reads int
@@ -31,16 +32,6 @@ func (s *Server) PutFile(id string, f File) {
 		s.replies.files = map[string]*File{}
 	}
 	s.replies.files[id] = &f
-}
-
-// Looked is how often a file was looked up, and read.
-func (s *Server) Looked(id string) (up, read int) {
-	s.replies.mu.Lock()
-	defer s.replies.mu.Unlock()
-	if f := s.replies.files[id]; f != nil {
-		up, read = f.lookedUp, f.reads
-	}
-	return up, read
 }
 
 // counts reports whether the next one of so many that fail does.
@@ -71,8 +62,14 @@ func (s *Server) node(w http.ResponseWriter, r *http.Request, body []byte) *Erro
 
 func (s *Server) file(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	s.replies.mu.Lock()
-	defer s.replies.mu.Unlock()
 	f, has := s.replies.files[r.PathValue("id")]
+	if has && f.Hangs {
+		s.replies.mu.Unlock()
+		_, _ = w.Write(f.Data[:1])
+		_ = http.NewResponseController(w).Flush()
+		(&Failure{Kind: Hang}).play(w, r, s.stop)
+	}
+	defer s.replies.mu.Unlock()
 	if !has || r.PathValue("n") != strconv.Itoa(f.lookedUp) || r.URL.Query().Get("token") != "media-token" || counts(f.Expired, &f.read) {
 		return &Error{HTTP: 403, Code: 100, Message: "URL signature expired"}
 	}
