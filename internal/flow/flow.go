@@ -133,6 +133,22 @@ func each(field string, steps []Step, visit func(at string, s *Step)) {
 	}
 }
 
+// hidden stands for the value of a header that a reader does not get.
+const hidden = "•••"
+
+// HideHeaders hides the values of the headers of requests, which may be keys of the company's servers. It reports whether there are any.
+func (f *Flow) HideHeaders() (some bool) {
+	each("steps", f.Steps, func(_ string, s *Step) {
+		if s.HTTP == nil {
+			return
+		}
+		for name := range s.HTTP.Headers {
+			s.HTTP.Headers[name], some = hidden, true
+		}
+	})
+	return some
+}
+
 // Validate implements resource.Resource.
 func (f *Flow) Validate() error {
 	v := validation{ids: map[string]bool{}}

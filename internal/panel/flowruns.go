@@ -163,26 +163,29 @@ func (x flowRuns) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.shown(r.Context(), by.companyID, run)
+	return x.shown(r.Context(), by, run)
 }
 
-func (x flowRuns) shown(ctx context.Context, companyID string, run *runs.Run) (*runShown, error) {
-	rows, err := x.rows(ctx, companyID, []*runs.Run{run})
+func (x flowRuns) shown(ctx context.Context, by member, run *runs.Run) (*runShown, error) {
+	rows, err := x.rows(ctx, by.companyID, []*runs.Run{run})
 	if err != nil {
 		return nil, err
 	}
-	definition, err := x.Store.Runs().Definition(ctx, companyID, run.FlowID, run.Version)
+	text, err := x.Store.Runs().Definition(ctx, by.companyID, run.FlowID, run.Version)
 	if err != nil {
 		return nil, err
 	}
-	if definition == "" {
-		definition = "null"
+	definition := json.RawMessage("null")
+	if text != "" {
+		if definition, err = shownTo(by, json.RawMessage(text)); err != nil {
+			return nil, err
+		}
 	}
-	entries, err := x.Store.Runs().Entries(ctx, companyID, run.ID)
+	entries, err := x.Store.Runs().Entries(ctx, by.companyID, run.ID)
 	if err != nil {
 		return nil, err
 	}
-	s := &runShown{runRow: rows[0], Variables: run.Variables, Question: run.Question, Entries: make([]runEntry, 0, len(entries)), Definition: json.RawMessage(definition)}
+	s := &runShown{runRow: rows[0], Variables: run.Variables, Question: run.Question, Entries: make([]runEntry, 0, len(entries)), Definition: definition}
 	for _, e := range entries {
 		s.Entries = append(s.Entries, runEntry{*exactly(e.At), e.Path, e.Kind, e.Text, e.Changed})
 	}
@@ -208,5 +211,5 @@ func (x flowRuns) stop(r *http.Request, by member) (any, error) {
 	if run, err = x.find(r, by); err != nil {
 		return nil, err
 	}
-	return x.shown(r.Context(), by.companyID, run)
+	return x.shown(r.Context(), by, run)
 }

@@ -192,7 +192,12 @@ func (x flows) draft(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.editable(r.Context(), by.companyID, id)
+	e, err := x.editable(r.Context(), by.companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	e.Flow, err = shownTo(by, e.Flow)
+	return e, err
 }
 
 // editable reads a flow for the editor: its draft, else what is published. Errors: not_found.

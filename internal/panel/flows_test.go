@@ -120,6 +120,28 @@ func TestAFlowIsTriedWithoutDoingAnything(t *testing.T) {
 	}
 }
 
+// The keys of the company's servers are for those who may change flows.
+func TestReadersOfFlowsGetNoValuesOfHeaders(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	by := w.as("developer@acme.test")
+	const keyed = `{"flow":{"name":"Keyed","trigger":{},"steps":[{"if":"a == 'b'","then":[{"http":{"url":"https://shop.test","headers":{"Authorization":"Bearer key-1"}}}]}]}}`
+	made := w.want("POST", "/panel/v1/flows/drafts", by, keyed, 201, "", "")
+	one := "/panel/v1/flows/" + made["id"].(string)
+	w.want("POST", one+"/publish", by, "", 200, "", "")
+	w.want("PUT", one+"/draft", by, keyed, 200, "", "")
+	for _, path := range []string{one, one + "/draft", one + "/versions/1", "/panel/v1/flows"} {
+		for _, who := range []string{"viewer", "teammate", "marketer"} {
+			if got := fmt.Sprint(w.want("GET", path, w.as(who+"@acme.test"), "", 200, "", "")); strings.Contains(got, "key-1") || !strings.Contains(got, "Authorization:•••") {
+				t.Error(path, who, got)
+			}
+		}
+		if got := fmt.Sprint(w.want("GET", path, by, "", 200, "", "")); !strings.Contains(got, "Authorization:Bearer key-1") {
+			t.Error(path, got)
+		}
+	}
+}
+
 func TestRunsOfFlowsAreListedToNoOtherCompany(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")

@@ -48,5 +48,9 @@ func (x flows) version(r *http.Request, by member) (any, error) {
 	if err == nil && text == "" {
 		err = carillon.Absent(noVersion)
 	}
-	return flowVersion{Version: n, Flow: json.RawMessage(text)}, err
+	if err != nil {
+		return nil, err
+	}
+	definition, err := shownTo(by, json.RawMessage(text))
+	return flowVersion{Version: n, Flow: definition}, err
 }

@@ -49,6 +49,7 @@ func (s resources) list(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 		for _, x := range part {
+			hideHeaders(by, x)
 			rows = append(rows, row{idOf(x), s.show(x, false)})
 		}
 		if len(part) < batch || httpio.Fit(rows) < len(rows) {
@@ -85,7 +86,30 @@ func (s resources) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	hideHeaders(by, x)
 	return s.show(x, false), nil
+}
+
+// hideHeaders hides what a flow's requests may show to a company's servers alone, from who may not change flows.
+func hideHeaders(by member, x resource.Resource) {
+	if f, ok := x.(*flow.Flow); ok && !by.role.Can(auth.MayWriteResources) {
+		f.HideHeaders()
+	}
+}
+
+// shownTo is the definition of a flow as a member gets it.
+func shownTo(by member, definition json.RawMessage) (json.RawMessage, error) {
+	if by.role.Can(auth.MayWriteResources) {
+		return definition, nil
+	}
+	f := new(flow.Flow)
+	if err := json.Unmarshal(definition, f); err != nil {
+		return nil, err
+	}
+	if !f.HideHeaders() {
+		return definition, nil
+	}
+	return json.Marshal(f)
 }
 
 // id is the path's: ids that the company does not choose are UUIDs, in any letter case. Errors: not_found for what is no id.
