@@ -8,27 +8,30 @@ import (
 	"carillon/internal/agent"
 )
 
-// again are messages that ask for the question once more, as Plain writes them.
+// again are wishes to get the question once more, as Plain writes them.
 var again = []string{ //nolint:gochecknoglobals // read only
-	"say that again", "say it again", "can you repeat", "could you repeat", "repeat that", "repeat it", "please repeat", "repeat please", "what did you say",
-	"sorry what", "pardon", "come again", "again please", "one more time",
-	"otra vez por favor", "repita", "repitalo", "repita por favor", "puede repetir", "puede repetirlo", "puedes repetir", "me lo repite", "como dice", "que ha dicho",
-	"outra vez por favor", "repete", "repita isso", "pode repetir", "podes repetir", "repete por favor", "como disse", "o que disse",
+	"say that again", "say it again", "repeat", "repeat that", "repeat it", "repeat the question", "what did you say", "come again", "one more time", "pardon",
+	"repetir", "repetirlo", "repetir eso", "repetir la pregunta", "repita", "repitalo", "repita la pregunta", "me lo repite", "como dice", "que ha dicho", "otra vez por favor",
+	"repetir isso", "repetir a pergunta", "repete", "repita isso", "como disse", "o que disse", "outra vez por favor",
 }
 
-// courtesies change nothing about what a message asks for.
-var courtesies = []string{"please", "sorry", "por favor", "perdon", "perdone", "desculpe", "desculpa"} //nolint:gochecknoglobals // read only
+// courtesies stand before or after a wish and change nothing about it.
+var courtesies = []string{ //nolint:gochecknoglobals // read only
+	"please", "sorry", "can you", "could you", "would you", "por favor", "perdon", "perdone", "puede", "puedes", "podria", "desculpe", "desculpa", "pode", "podes", "poderia",
+}
 
 // asksAgain reports whether a message asks for the question once more, and says nothing else.
 func asksAgain(text string) bool {
 	p := Plain(text)
-	if slices.Contains(again, p) {
-		return true
+	for range 3 { // "sorry, could you … please"
+		if slices.Contains(again, p) {
+			return true
+		}
+		for _, c := range courtesies {
+			p = strings.TrimSuffix(strings.TrimPrefix(p, c+" "), " "+c)
+		}
 	}
-	for _, c := range courtesies {
-		p = strings.TrimSuffix(strings.TrimPrefix(p, c+" "), " "+c)
-	}
-	return slices.Contains(again, p)
+	return false
 }
 
 // numerals are how small numbers are said, as Plain writes them.

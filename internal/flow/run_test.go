@@ -211,10 +211,10 @@ func FuzzRun(f *testing.F) {
 
 func TestWhoAsksForTheQuestionAgainGetsItAndLosesNoTry(t *testing.T) {
 	w := begin(t, `[{"say": "Which one?"}, {"ask": "x", "choices": ["a", "b"], "retries": 0}, {"say": "Your name?"}, {"ask": "y"}, {"say": "{{x}} {{y}}"}]`, nil)
-	for _, text := range []string{"Could you repeat, please?", "¿Puede repetir?", "b", "Say that again.", "Again"} {
+	for _, text := range []string{"Could you repeat, please?", "¿Puede repetir?", "Sorry, could you repeat that please?", "b", "Say that again.", "Again"} {
 		w.took(w.p.Respond(&w.run, text, words, w.now))
 	}
-	want := []string{"say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Your name?", "say Your name?", "say b Again"}
+	want := []string{"say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Your name?", "say Your name?", "say b Again"}
 	if strings.Join(w.log, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", w.log)
 	}
