@@ -109,3 +109,33 @@ func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
 		})
 	}
 }
+
+func TestATeammateSeesWhereATemplateStands(t *testing.T) {
+	t.Parallel()
+	a, _ := demo(t, nil)
+	h := &handset{talk: talk{t: t, a: a}, number: "34600701236"}
+	h.token = h.signIn("owner@demo.test")
+	h.write(`"kind":"text","text":"Hello?"`)
+	conversation := ""
+	for late := time.Now().Add(30 * time.Second); time.Now().Before(late) && conversation == ""; time.Sleep(20 * time.Millisecond) {
+		if all := h.ask("GET", "/panel/v1/conversations?folder=all", h.token, "", http.StatusOK)["data"].([]any); len(all) > 0 {
+			conversation = all[0].(map[string]any)["id"].(string)
+		}
+	}
+	path := "/panel/v1/conversations/" + conversation
+	sent := h.ask("POST", path+"/templates", h.token, `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`, http.StatusOK)
+	seq := sent["turn"].(map[string]any)["seq"]
+	var states []string
+	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+		deliveries, _ := h.ask("GET", path, h.token, "", http.StatusOK)["deliveries"].([]any)
+		for _, d := range deliveries {
+			if d := d.(map[string]any); d["seq"] == seq {
+				states = append(states, d["state"].(string))
+			}
+		}
+		if len(states) > 0 && states[len(states)-1] == "read" {
+			return
+		}
+	}
+	t.Errorf("the template is %q", states)
+}

@@ -293,6 +293,9 @@ func (s *core) do(ctx context.Context, c *chats.Change, before *chats.Conversati
 	err := s.store.Do(context.WithoutCancel(ctx), c)
 	if err == nil && c.Repeated == nil {
 		s.observe(before, c)
+		if c.Ran != nil {
+			s.ran(c.Ran)
+		}
 	}
 	return err
 }

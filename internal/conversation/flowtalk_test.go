@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"carillon/internal/flow"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
 	"carillon/internal/voice"
 )
 
@@ -23,6 +25,15 @@ func TestTheTimelineNamesTheRunThatBegan(t *testing.T) {
 	if got, want := r.began(id), []string{"word " + r.last(id).ID}; !slices.Equal(got, want) {
 		t.Errorf("%q, not %q", got, want)
 	}
+	want := RunMark{r.last(id).ID, r.last(id).FlowID, id, string(flow.Asking)}
+	r.within("who looks at runs learns of it", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return slices.ContainsFunc(r.passing, func(e events.Event) bool {
+			var m RunMark
+			return e.Kind == RunChanged && e.Topic == chats.InboxTopic && e.CompanyID == r.company && json.Unmarshal(e.Payload, &m) == nil && m == want
+		})
+	})
 }
 
 // Whoever is on the line learns what a flow waits for.

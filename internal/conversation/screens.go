@@ -6,6 +6,7 @@ import (
 
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
+	"carillon/internal/store/runs"
 )
 
 // Screens passes on what is not stored: who is writing, who looks, the pieces of an answer.
@@ -31,6 +32,22 @@ func (s *Screens) Typing(companyID, id string, by chats.Author, name, accountID 
 // Viewing passes on to teammates that one of them has the conversation open.
 func (s *Screens) Viewing(by By, id string) {
 	s.publish(by.CompanyID, chats.InboxTopic, "viewing", id, Ephemeral{Author: chats.Teammate, Name: by.Name, Account: by.AccountID})
+}
+
+// RunChanged is the kind of the event that a run of a flow has changed.
+const RunChanged = "flow_run"
+
+// RunMark is the payload of RunChanged.
+type RunMark struct {
+	RunID          string `json:"run_id"`
+	FlowID         string `json:"flow_id"`
+	ConversationID string `json:"conversation_id"`
+	State          string `json:"state"`
+}
+
+func (s *core) ran(x *runs.Run) {
+	text, _ := json.Marshal(RunMark{x.ID, x.FlowID, x.ConversationID, x.State}) // texts
+	s.o.Publisher.Publish(&events.Event{CompanyID: x.CompanyID, Topic: chats.InboxTopic, Kind: RunChanged, Subject: x.ConversationID, Payload: text, At: s.now()})
 }
 
 func (s *Screens) delta(c *chats.Conversation, text string) {

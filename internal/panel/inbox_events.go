@@ -78,6 +78,9 @@ func inboxEvent(e *events.Event) (httpio.Event, bool) {
 		}
 		return realtime.EventOf(e, d), true
 	}
+	if e.Kind == conversation.RunChanged {
+		return realtime.EventOf(e, e.Payload), true
+	}
 	if e.Kind != "typing" && e.Kind != "viewing" {
 		return realtime.EventOf(e, withFileURLs(e.CompanyID, e.Subject, e.Payload)), true
 	}

@@ -32,7 +32,9 @@ func (x written) routes() []httpio.Route {
 const (
 	overMessages = "whatsapp" // the channel of conversations over messaging channels
 	offeredMost  = 200
-	markMost     = 5 * time.Second
+	// templatesMost is how many templates, the newest ones, are looked up at once.
+	templatesMost = 20
+	markMost      = 5 * time.Second
 )
 
 // windowView is until when replies may be sent.
@@ -69,7 +71,7 @@ func (x written) window(ctx context.Context, c *chats.Conversation) (*windowView
 	return v, w, err
 }
 
-// deliveries are where the replies of turns stand.
+// deliveries are where the replies of turns stand, and the templates that teammates sent.
 func (x written) deliveries(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
 	if c.Channel != overMessages || len(turns) == 0 {
 		return nil, nil
@@ -82,7 +84,36 @@ func (x written) deliveries(ctx context.Context, c *chats.Conversation, turns []
 	for i, r := range sent {
 		all[i] = delivery{r.Seq, r.State, r.Reason, r.Detail}
 	}
+	for i := range turns {
+		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+templatesMost {
+			d, err := x.delivered(ctx, c.CompanyID, t)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, d...)
+		}
+	}
 	return all, nil
+}
+
+// delivered is where the template of a turn stands; none where its notification is gone.
+func (x written) delivered(ctx context.Context, companyID string, t *chats.Turn) ([]delivery, error) {
+	v, _, err := x.Notify.Find(ctx, companyID, t.Extra.Notification, 0, 1)
+	if carillon.IsCode(err, carillon.NotFound) || err == nil && len(v.Recipients) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := delivery{Seq: t.Seq, State: string(v.Recipients[0].State), Reason: string(v.Recipients[0].Reason)}
+	switch carillon.State(d.State) {
+	case carillon.StateScheduled:
+		d.State = string(carillon.StateQueued)
+	case carillon.StateCanceled, carillon.StateSkipped:
+		d.State = string(carillon.StateFailed)
+	default:
+	}
+	return []delivery{d}, nil
 }
 
 // open refuses a reply in a conversation whose window is closed. Errors: conflict.

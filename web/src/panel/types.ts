@@ -57,7 +57,7 @@ export interface Counts { mine: number; unassigned: number; automated: number; a
 export interface ChatFile { id: string; name: string; type: string; size: number; url?: string }
 export interface Turn {
   seq: number; author: Author; kind: "text" | "choices" | "choice" | "file" | "event"; text: string; at: string; client_id?: string; note?: boolean; account_id?: string;
-  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud; notification?: string;
+  name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud; notification?: string; run?: string;
   /** about is the beginning of the message that this one answers or reacts to, of its turn; why is the reason why a file is missing. */
   about?: string; of?: number; why?: string;
 }

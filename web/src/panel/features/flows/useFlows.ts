@@ -1,8 +1,10 @@
 // Flows: the list, one with its draft, its versions, and the runs.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { del, get, post, put, type Page } from "../../api";
+import { inbox } from "../../live";
 import { useCompany } from "../../session";
+import type { Update } from "../../types";
 import type { Editable, Fault, Flow, FlowRow, Run, RunRow, Template, Version } from "./types";
 
 const at = (id: string): string => "/flows/" + encodeURIComponent(id);
@@ -80,19 +82,49 @@ async function postWith<T>(path: string, body: unknown, signal: AbortSignal): Pr
 
 export interface RunFilter { flow?: string; state?: "failed" }
 
-const beat = 4000;
+const beat = 30_000; // what other nodes of the installation do without a turn is no event here
+const settle = 250;
 
-/** useRuns is the runs, the newest first; they are asked for again while they are shown. */
+/** RunMark is the data of the event flow_run. */
+interface RunMark { run_id: string; flow_id: string; conversation_id: string }
+
+/** useChanges has queries made again when something has changed that concerns them. */
+function useChanges(key: readonly unknown[], concerns: (run: RunMark | undefined, conversation: string) => boolean) {
+  const client = useQueryClient();
+  const what = useRef({ key, concerns });
+  what.current = { key, concerns };
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = () => { timer ??= setTimeout(() => { timer = undefined; void client.invalidateQueries({ queryKey: what.current.key }); }, settle); };
+    const leave = inbox.listen((e) => {
+      if (e.event === "reset") again();
+      else if (e.event === "flow_run") { const run = e.data as RunMark; if (what.current.concerns(run, run.conversation_id)) again(); }
+      else if (e.event === "conversation.updated") { if (what.current.concerns(undefined, (e.data as Update).conversation.id)) again(); }
+    });
+    return () => { leave(); clearTimeout(timer); };
+  }, [client]);
+}
+
+/** useRuns is the runs, the newest first, as they change. */
 export function useRuns(f: RunFilter) {
   const company = useCompany();
-  return useInfiniteQuery({
-    queryKey: [company.id, "flow-runs", f.flow ?? "", f.state ?? ""], refetchInterval: beat, initialPageParam: "",
+  const queryKey = [company.id, "flow-runs", f.flow ?? "", f.state ?? ""];
+  const shown = useRef(new Set<string>());
+  useChanges(queryKey, (run, conversation) => (run ? !f.flow || run.flow_id === f.flow : shown.current.has(conversation)));
+  const list = useInfiniteQuery({
+    queryKey, refetchInterval: beat, initialPageParam: "",
     queryFn: ({ pageParam, signal }) => get<Page<RunRow>>("/flow-runs", { flow: f.flow, state: f.state, cursor: pageParam, limit: 50 }, signal),
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   });
+  shown.current = new Set(list.data?.pages.flatMap((p) => p.data.filter((x) => x.open).map((x) => x.conversation_id)));
+  return list;
 }
 
+/** useRun is a run, as it changes. */
 export function useRun(id: string) {
   const company = useCompany();
-  return useQuery<Run>({ queryKey: [company.id, "flow-runs", "one", id], refetchInterval: (q) => (q.state.data?.open ? 1500 : false), queryFn: ({ signal }) => get<Run>("/flow-runs/" + encodeURIComponent(id), {}, signal) });
+  const queryKey = [company.id, "flow-runs", "one", id];
+  const run = useQuery<Run>({ queryKey, refetchInterval: (q) => (q.state.data?.open ? beat : false), queryFn: ({ signal }) => get<Run>("/flow-runs/" + encodeURIComponent(id), {}, signal) });
+  useChanges(queryKey, (mark, conversation) => (mark ? mark.run_id === id : !!run.data?.open && run.data.conversation_id === conversation));
+  return run;
 }

@@ -24,12 +24,13 @@ export function Tick({ d }: { d: Delivery }) {
 }
 
 /** Template is a template that a teammate sent. */
-export function Template({ turn, me, t, language }: { turn: Turn; me: string; t: InboxTexts; language: string }) {
+export function Template({ turn, me, t, language, sent }: { turn: Turn; me: string; t: InboxTexts; language: string; sent?: Delivery }) {
   const m = useTexts(texts);
   return (
     <div className="inbox-turn" data-side="us" data-first="yes" data-kind="teammate">
       <p className="inbox-who">{fill(m.by, { name: turn.account_id === me ? t.you : turn.name || t.someone })} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>
       <div className="inbox-bubble inbox-template">{turn.text}</div>
+      {sent && <Tick d={sent} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconUserPlus } from "@tabler/icons-react";
+import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconRoute, IconUserPlus } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { Fragment, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
@@ -132,7 +133,7 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
         return (
           <Fragment key={turn.seq}>
             {newDay && <p className="inbox-day">{day(turn.at, language, t)}</p>}
-            {turn.event === "template_sent" ? <Template turn={turn} me={inbox.me} t={t} language={language} /> : turn.kind === "event" ? <Happened turn={turn} t={t} language={language} />
+            {turn.event === "template_sent" ? <Template turn={turn} me={inbox.me} t={t} language={language} sent={thread.sent[turn.seq]} /> : turn.kind === "event" ? <Happened turn={turn} t={t} language={language} />
               : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} times={times} sent={thread.sent[turn.seq]} />}
           </Fragment>
         );
@@ -163,7 +164,7 @@ function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: 
   return (
     <p className="inbox-event" title={absolute(turn.at, language)}>
       {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}{why && `: ${why}`}
-      {turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
+      {turn.run ? <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}><IconRoute size={14} aria-hidden />{turn.text}</Link> : turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
       {turn.about && <span className="inbox-about">{turn.about}</span>}
     </p>
   );

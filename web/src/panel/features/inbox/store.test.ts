@@ -100,3 +100,21 @@ it("follows where replies are, and opens the window again when the contact write
   server.answers.set("POST /conversations/1/answers", refused({ reason: "too late", window: "closed" }));
   expect(await inbox.say("hi", false, 2)).toEqual({ result: "closed" });
 });
+
+it("asks where a template is until it was read", async () => {
+  vi.useFakeTimers();
+  try {
+    const sent = turn(2, { author: "system", kind: "event", event: "template_sent", notification: "n" });
+    server.answers.set("GET /conversations/1", { conversation: summary({ channel: "whatsapp" }), contact, turns: [turn(1), sent], more: false, deliveries: [{ seq: 2, state: "sent" }] });
+    const path = "/conversations/1/turns?after=1";
+    const key = "GET /conversations/1/turns";
+    server.answers.set(key, { turns: [sent], deliveries: [{ seq: 2, state: "delivered" }], more: false });
+    await inbox.reloadThread();
+    await vi.advanceTimersByTimeAsync(800);
+    expect(inbox.snapshot().thread!.sent[2]!.state).toBe("delivered");
+    server.answers.set(key, { turns: [sent], deliveries: [{ seq: 2, state: "read" }], more: false });
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(inbox.snapshot().thread!.sent[2]!.state).toBe("read");
+    expect(server.calls.filter((c) => c.path === path).length).toBe(2);
+  } finally { vi.useRealTimers(); }
+});

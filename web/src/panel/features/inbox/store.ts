@@ -35,6 +35,8 @@ export type Sent = { result: "sent" } | { result: "answered" } | { result: "take
 
 const pageSize = 40;
 const typingEvery = 3_000;
+const asksMost = 14; // for where a template is, further and further apart: some four minutes
+const settled = new Set(["read", "failed"]);
 
 export class Inbox {
   private state: Snapshot;
@@ -43,6 +45,7 @@ export class Inbox {
   private timers = new Map<string, ReturnType<typeof setTimeout>>();
   private typed = 0;
   private asked = 0;
+  private asks = 0;
   /** Told of each update, for sounds and notifications. */
   onUpdate: (u: Update) => void = () => {};
 
@@ -139,6 +142,23 @@ export class Inbox {
     this.set({ thread: { ...thread, sent: { ...thread.sent, ...bySeq(deliveries) } } });
   }
 
+  /** followTemplates asks where templates are that were sent from here: what happens to them is no event of the inbox. */
+  private followTemplates(): void {
+    const { thread } = this.state;
+    const id = thread?.conversation.id;
+    const first = thread?.turns.find((t) => t.event === "template_sent" && t.notification && !settled.has(thread.sent[t.seq]?.state ?? ""));
+    if (!id || !first || this.asks >= asksMost) return;
+    this.later("templates", () => {
+      if (this.state.id !== id) return;
+      this.asks++;
+      void this.server.request<{ deliveries?: Delivery[] }>("GET", `/conversations/${id}/turns?after=${first.seq - 1}`).then((found) => {
+        if (this.state.id !== id) return;
+        this.stands(found.deliveries);
+        this.followTemplates();
+      }, () => { /* the next thing that happens asks again */ });
+    }, 700 * 1.4 ** this.asks);
+  }
+
   /** patch puts a conversation as it is now, and new turns, into the thread. */
   private patch(c: Summary | undefined, turns: Turn[]): void {
     const thread = this.state.thread;
@@ -146,6 +166,8 @@ export class Inbox {
     const ids = new Set(turns.map((t) => t.client_id).filter(Boolean));
     const newer = c && c.last_seq >= thread.conversation.last_seq ? c : thread.conversation;
     this.set({ thread: { ...thread, conversation: newer, turns: merge(thread.turns, turns), window: opened(thread.window, turns), unsent: thread.unsent.filter((u) => !ids.has(u.client_id)) } });
+    if (turns.some((t) => t.event === "template_sent")) this.asks = 0;
+    this.followTemplates();
     this.read();
   }
 
@@ -216,6 +238,8 @@ export class Inbox {
       if (this.state.id !== id) return;
       const old = this.state.thread;
       this.set({ threadPhase: "ready", thread: { ...t, turns: merge(old?.turns ?? [], t.turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [], sent: { ...old?.sent, ...bySeq(t.deliveries ?? []) } } });
+      this.asks = 0;
+      this.followTemplates();
       this.viewing();
       this.read();
     } catch {
