@@ -1,37 +1,13 @@
 // Files in the chat: chosen, refused, shown, there after a reload.
 import assert from "node:assert/strict";
-import { deflateSync } from "node:zlib";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { accessible, context, launch, png, ready, shot } from "./browser.mjs";
 
 let browser;
 before(async () => { browser = await launch(); });
 after(() => browser.close());
 
 const wrapper = `${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${ready.chat_widget_id}&lang=en`;
-
-function crc(bytes) {
-  let c = ~0;
-  for (const b of bytes) { c ^= b; for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1; }
-  return ~c >>> 0;
-}
-
-/** png is a picture of a sky over a sea. */
-function png(width = 320, height = 200) {
-  const rows = Buffer.alloc(height * (1 + width * 3));
-  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) {
-    const at = y * (1 + width * 3) + 1 + x * 3, sea = y > height * 0.62 + 6 * Math.sin(x / 18);
-    rows.set(sea ? [20, 100 + x / 8, 160] : [250 - y / 2, 190 - y / 4, 120 + y / 2], at);
-  }
-  const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type), data]), out = Buffer.alloc(body.length + 8);
-    out.writeUInt32BE(data.length, 0); body.copy(out, 4); out.writeUInt32BE(crc(body), body.length + 4);
-    return out;
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0); head.writeUInt32BE(height, 4); head.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", head), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
-}
 
 describe("files in the chat", () => {
   for (const [name, options] of [["light", {}], ["dark-phone", { colorScheme: "dark", viewport: { width: 390, height: 780 } }]]) {

@@ -1,7 +1,7 @@
 // A conversation over the sandbox's phone, seen from both ends: the phone, and the inbox of a teammate.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { accessible, context, launch, png, ready, shot } from "./browser.mjs";
 
 const server = ready.base_url.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1");
 const number = "34600701234";
@@ -41,8 +41,10 @@ const turn = (p, text) => p.locator(".inbox-turn", { hasText: text });
 
 describe("the sandbox's phone and the inbox", () => {
   it("walk a flow: a button is tapped, the flow asks and hands off, a teammate replies, the phone shows it", { timeout: 120_000 }, async (t) => {
-    const inbox = await open(t, "/inbox");
+    const inbox = await open(t, "/inbox?folder=all");
     const phone = await open(t, phonePath);
+    const list = await open(t, "/flows?tab=runs");
+    await list.getByText("No runs yet").waitFor();
     await phone.getByText("No messages yet").waitFor();
     await notify({ name_event: "booking-confirmed" });
     await bubble(phone, "Hello Ana, your tour on Monday is booked. We meet at pier 3.").waitFor();
@@ -50,10 +52,28 @@ describe("the sandbox's phone and the inbox", () => {
     await bubble(phone, "is there anything you would like to know about your tour?").waitFor();
     await accessible(phone, "the phone");
     await shot(phone, "phone-asked");
-    await phone.getByRole("button", { name: "yes", exact: true }).click();
+    const row = list.getByRole("row").filter({ hasText: "Ana" }); // it comes and changes by itself
+    await row.getByText("Waits for an answer").waitFor();
 
     await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
-    await inbox.locator(".inbox-event", { hasText: "The flow began" }).getByText("after-booking").waitFor();
+    await inbox.locator(".inbox-event", { hasText: "The flow began" }).getByRole("link", { name: "after-booking" }).click();
+    await inbox.getByRole("heading", { name: "Ana", level: 1 }).waitFor();
+    const state = inbox.locator(".flows-head");
+    await state.getByText("Waits for an answer").waitFor();
+    const happened = () => inbox.locator(".flow-log li").evaluateAll((all) => all.map((x) => [...x.querySelectorAll(".flow-place, .flow-what > span:first-child, .flow-changed")].map((e) => e.textContent.trim()).join(" | ")));
+    assert.deepEqual(await happened(), ["1 | Say: Hello Ana, is there anything you would like to know about your tour?", "2 | Ask: question"]);
+    await shot(inbox, "phone-run-asking");
+    await phone.getByRole("button", { name: "yes", exact: true }).click();
+    await state.getByText("A teammate is asked for").waitFor();
+    await row.getByText("A teammate is asked for").waitFor();
+    assert.deepEqual((await happened()).slice(2), ["2 | Answer: yes | question = yes", "3 | If: Holds", "3 yes 1 | Hand over: reception"]);
+    for (const [name, value] of [["question", "yes"], ["name", "Ana"], ["number", number], ["channel", "whatsapp"], ["event", "booking-confirmed"]]) {
+      assert.equal(await inbox.locator(".flow-values > div", { has: inbox.locator("code", { hasText: new RegExp(`^${name}$`) }) }).locator("dd").innerText(), value);
+    }
+    await accessible(inbox, "a run");
+    await shot(inbox, "phone-run");
+    await shot(list, "phone-runs");
+    await inbox.getByRole("link", { name: "Open the conversation" }).click();
     await turn(inbox, "Thank you").first().waitFor();
     await inbox.locator(".inbox-event", { hasText: "asked for a person" }).waitFor();
     await inbox.getByRole("timer").getByText(/Replies possible for 2[34] hr/).waitFor();
@@ -101,6 +121,10 @@ describe("the sandbox's phone and the inbox", () => {
     await inbox.locator("audio").waitFor();
     assert.ok(await inbox.locator(".media-picture img").evaluate((x) => x.decode().then(() => x.naturalWidth)) === 320, "the picture is not shown");
     await inbox.waitForFunction(() => document.querySelector("audio").duration > 1.5);
+    await inbox.locator("input[type=file]").setInputFiles({ name: "pier 3.png", mimeType: "image/png", buffer: png() });
+    const picture = phone.getByRole("img", { name: "pier 3.png" });
+    await picture.waitFor();
+    assert.equal(await picture.evaluate((x) => x.decode().then(() => x.naturalWidth)), 320, "the picture is not shown on the phone");
     await bubble(phone, "Yes, on a lead.").getByRole("button", { name: "React or reply" }).click();
     await phone.getByRole("menuitem", { name: "React with 👍" }).click();
     const reaction = inbox.locator(".inbox-event", { hasText: "The contact reacted" });
@@ -134,6 +158,8 @@ describe("the sandbox's phone and the inbox", () => {
     await p.locator(".inbox-template", { hasText: "because of the storm" }).waitFor();
     const phone = await open(t, phonePath);
     await bubble(phone, "Hello Ana, because of the storm we leave at 12:15.").waitFor();
+    await turn(p, "because of the storm").locator(".inbox-tick[data-state=read]").waitFor();
+    await shot(p, "phone-inbox-template");
   });
 
   it("fits dark screens and small ones", { timeout: 60_000 }, async (t) => {
@@ -152,5 +178,13 @@ describe("the sandbox's phone and the inbox", () => {
     assert.ok(await list.evaluate(() => document.documentElement.scrollWidth <= 390), "it is wider than the screen");
     await accessible(list, "a conversation on a small dark screen");
     await shot(list, "phone-inbox-small");
+    await list.locator(".inbox-event", { hasText: "The flow began" }).getByRole("link", { name: "after-booking" }).click();
+    await list.locator(".flow-log li").first().waitFor();
+    assert.ok(await list.evaluate(() => document.documentElement.scrollWidth <= 390), "it is wider than the screen");
+    await accessible(list, "a run on a small dark screen");
+    await shot(list, "phone-run-small");
+    await list.goto(ready.panel_url + "/flows?tab=runs");
+    await list.getByRole("row").filter({ hasText: "Ana" }).first().waitFor();
+    await shot(list, "phone-runs-small");
   });
 });

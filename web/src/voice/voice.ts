@@ -94,7 +94,7 @@ export class Voice {
     on("heard", (h) => this.change({ do: "heard", ...h }));
     on("response", (r) => this.responded(talk, r));
     on("interrupted", ({ id }) => { this.aloud?.stop(); this.change({ do: "interrupted", id }); });
-    on("corrected", (c) => this.change({ do: "corrected", ...c }));
+    on("corrected", (c) => { if (this.model.sound) this.change({ do: "corrected", ...c }); }); // who reads has read all of it
     on("progress", (p) => this.progressed(p.id, p.played, p.playing));
     on("choices", (c) => this.change({ do: "choices", choices: c.choices }));
     on("sources", (s) => this.change({ do: "sources", ...s }));
