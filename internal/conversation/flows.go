@@ -198,6 +198,16 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 	return err == nil, err
 }
 
+// askedBy names the run that asks for a teammate, in the events of that.
+func askedBy(runID string, turns []chats.Turn) []chats.Turn {
+	for i := range turns {
+		if turns[i].Extra.Event == Asked {
+			turns[i].Extra.Run = runID
+		}
+	}
+	return turns
+}
+
 // began is the event that a run of a flow began.
 func began(name, runID string, now time.Time) chats.Turn {
 	t := event(FlowBegan, name, now)
@@ -306,14 +316,16 @@ func (s *Runner) commit(
 			turns = append([]chats.Turn{began(p.Name(), x.ID, now)}, turns...)
 		}
 		switch {
-		case o.Handoff != "":
+		case o.Handoff == asksForPerson:
 			turns = append(turns, ask(have, o.Handoff, there, now)...)
+		case o.Handoff != "":
+			turns = append(turns, askedBy(x.ID, ask(have, o.Handoff, there, now))...)
 		case o.Resolve:
 			have.SetState(chats.Resolved, now)
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 			turns = append(turns, event(Resolved, "", now))
 		case r.State == flow.Failed:
-			turns = append(turns, ask(have, "", there, now)...)
+			turns = append(turns, askedBy(x.ID, ask(have, "", there, now))...)
 		}
 		return turns, nil
 	})

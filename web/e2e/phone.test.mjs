@@ -75,7 +75,7 @@ describe("the sandbox's phone and the inbox", () => {
     await shot(list, "phone-runs");
     await inbox.getByRole("link", { name: "Open the conversation" }).click();
     await turn(inbox, "Thank you").first().waitFor();
-    await inbox.locator(".inbox-event", { hasText: "asked for a person" }).waitFor();
+    await inbox.locator(".inbox-event", { hasText: "The flow asked for a person" }).getByText("reception").waitFor();
     await inbox.getByRole("timer").getByText(/Replies possible for 2[34] hr/).waitFor();
     await inbox.getByRole("textbox", { name: "Reply" }).fill("Hello Ana, what is it?");
     await phone.getByRole("status").getByText("is writing…").waitFor();

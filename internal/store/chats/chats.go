@@ -135,7 +135,7 @@ type Extra struct {
 	Bound   *Bound   `json:"bound,omitempty"`   // of a reply to a notification with a name_event
 
 	Notification string `json:"notification,omitempty"` // of the event template_sent: its id
-	Run          string `json:"run,omitempty"`          // of the event flow_began: its id
+	Run          string `json:"run,omitempty"`          // of flow_began, and of handoff_requested where a flow asks: its id
 }
 
 // Bound is the notification whose flow a reply starts.

@@ -1,4 +1,5 @@
 import { IconKeyboard, IconPhoneOutgoing, IconPlayerPlayFilled } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { Fragment, useEffect, useRef } from "react";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -46,7 +47,10 @@ export function Transcript({ call: c, at, seek }: { call: Call; at: number | und
 function Turn({ turn: x, call: c, now, seek, times, language }: { turn: Said; call: Call; now: boolean; seek?: (seconds: number) => void; times: boolean; language: string }) {
   const p = useTexts(pageTexts);
   const i = useTexts(inboxTexts);
-  if (x.kind === "event") return <li className="calls-event small muted">{fill(p[`event_${x.event}` as "event_joined"], { name: x.name || i.someone, text: x.text })}</li>;
+  if (x.kind === "event") {
+    const key = x.event === "handoff_requested" && x.run ? "event_handoff_flow" : (`event_${x.event}` as "event_joined");
+    return <li className="calls-event small muted"><span>{fill(p[key], { name: x.name || i.someone, text: x.text })}</span>{x.run && <Link to={"/flows/runs/$id" as never} params={{ id: x.run } as never}>{i.seeRun}</Link>}</li>;
+  }
   const person = x.author === "visitor";
   const who = person ? c.name || p.you : x.name || i.agent;
   const offset = x.offset_ms === undefined ? undefined : x.offset_ms / 1000;

@@ -157,14 +157,14 @@ function seen(thread: Loaded): boolean {
 const askedByPhrase = "asked for a person";
 
 function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: string }) {
-  const key = turn.event === "resolved" && !turn.name ? "event_resolved_agent" : turn.event === "reacted" && !turn.text ? "event_reacted_back" : `event_${turn.event}`;
+  const key = turn.event === "resolved" && !turn.name ? "event_resolved_agent" : turn.event === "reacted" && !turn.text ? "event_reacted_back" : turn.event === "handoff_requested" && turn.run ? (turn.text ? "event_handoff_flow" : "event_handoff_failed") : `event_${turn.event}`;
   const text = t[key as keyof InboxTexts];
   if (!text) return null;
   const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
   return (
     <p className="inbox-event" title={absolute(turn.at, language)}>
       {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}{why && `: ${why}`}
-      {turn.run ? <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}><IconRoute size={14} aria-hidden />{turn.text}</Link> : turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
+      {turn.run && (turn.event === "flow_began" || !turn.text) ? <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}><IconRoute size={14} aria-hidden />{turn.text || t.seeRun}</Link> : turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
       {turn.about && <span className="inbox-about">{turn.about}</span>}
     </p>
   );
