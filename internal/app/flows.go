@@ -67,6 +67,9 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 		}
 	}
 	if t := e.SendTemplate; t != nil {
+		if why, err := x.lacks(ctx, who.CompanyID, carillon.Messaging, t.Sender); why != "" || err != nil {
+			return nil, why, why != "", err
+		}
 		push := make(map[string]string, len(t.Variables))
 		for key, value := range t.Variables {
 			value = strings.Join(strings.Fields(value), " ")      // the channel refuses line ends in a template
@@ -79,12 +82,32 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 			"contact": contact, "recipient_id": or(t.Sender, "flow"), "name_template": t.Name, "language_template": t.Language,
 			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": push,
 		}
-		return x.accept(ctx, who, carillon.Messaging, body)
+		values, detail, refused, err := x.accept(ctx, who, carillon.Messaging, body)
+		if refused {
+			detail = fmt.Sprintf("The template %s (%s): %s", t.Name, t.Language, detail)
+		}
+		return values, detail, refused, err
 	}
 	c := e.PlaceCall
+	if why, err := x.lacks(ctx, who.CompanyID, carillon.Voice, c.Line); why != "" || err != nil {
+		return nil, why, why != "", err
+	}
 	return x.accept(ctx, who, carillon.Voice, map[string]any{
 		"contact": contact, "recipient_id": or(c.Line, "flow"), "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
 	})
+}
+
+// lacks says that a company has no sender of a name for a channel; "": it has, or the default one is to send. A request for a notification
+// keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another number.
+func (x flowEffects) lacks(ctx context.Context, companyID string, ch carillon.Channel, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	named, err := x.store.SendersNamed(ctx, companyID, name)
+	if err != nil || slices.ContainsFunc(named, func(s *carillon.Sender) bool { return s.Channel == ch }) {
+		return "", err
+	}
+	return fmt.Sprintf("The company has no %s sender %s", ch, carillon.Shorten(name)), nil
 }
 
 func or(a, b string) string {

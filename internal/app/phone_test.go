@@ -139,3 +139,63 @@ func TestATeammateSeesWhereATemplateStands(t *testing.T) {
 	}
 	t.Errorf("the template is %q", states)
 }
+
+// The page of a phone and the node that sends to it need not be the same.
+func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
+	t.Parallel()
+	address, key := config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+	var all [2]*handset
+	for i := range all {
+		a, _ := demo(t, func(c *config.Config) { c.DatabaseURL, c.MasterKeyFile = address, key })
+		all[i] = &handset{talk: talk{t: t, a: a}, number: "34600701250"}
+		all[i].token = all[i].signIn("owner@demo.test")
+	}
+	all[0].ask("POST", "/panel/v1/flows", all[0].token, `{"name":"two","trigger":{"keywords":["colours"]},"steps":[
+		{"say":"Which?"},{"ask":"x","choices":["red","blue"]},{"wait":"1s"},{"say":"It is {{x}}"},{"ask":"y"}]}`, http.StatusCreated)
+	for i, here := range all {
+		there := all[1-i]
+		here.write(fmt.Sprintf(`"kind":"text","text":"Colours","reply_to":"%d"`, i)) // each phone counts its own messages
+		there.n = here.n
+		id := there.until("Which? [red] [blue]")
+		there.write(fmt.Sprintf(`"kind":"choice","text":"blue","payload":"choice.2","reply_to":%q`, id))
+		here.n = there.n
+		here.until("It is blue")
+		here.reach(false)
+		there.ask("POST", handsetPath+"/messages", there.token, fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"x","kind":"text","text":"no"}`, here.number), http.StatusConflict)
+		there.reach(true)
+		here.write(`"kind":"text","text":"STOP"`)
+		there.n = here.n
+		there.until("You will get no more messages from us. Write START to get them again.")
+		for _, h := range all {
+			h.number = "34600701251"
+		}
+	}
+}
+
+// What a flow names and the company has not is said in the run, and nothing goes out by another sender.
+func TestAFlowSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	a, _ := demo(t, nil)
+	h := &handset{talk: talk{t: t, a: a}}
+	h.token = h.signIn("owner@demo.test")
+	const agent = "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11" // the demo's
+	for i, c := range []struct{ step, want string }{
+		{`{"send_template":{"name":"hello","language":"en","sender":"999","variables":{"body_text_0":"x"}}}`, "The company has no messaging sender 999"},
+		{`{"send_template":{"name":"hello","language":"en","sender":"demo-line","variables":{"body_text_0":"x"}}}`, "The company has no messaging sender demo-line"},
+		{`{"place_call":{"agent":"` + agent + `","line":"other"}}`, "The company has no voice sender other"},
+		{`{"send_template":{"name":"nope","language":"en"}}`, "The template nope (en): Template not found"},
+	} {
+		h.number = fmt.Sprintf("3460070126%d", i)
+		h.ask("POST", "/panel/v1/flows", h.token, fmt.Sprintf(`{"name":"lacks %d","trigger":{"keywords":["lacks %d"]},"steps":[%s,{"say":"done"}]}`, i, i, c.step), http.StatusCreated)
+		h.write(fmt.Sprintf(`"kind":"text","text":"lacks %d"`, i))
+		got := ""
+		for late := time.Now().Add(30 * time.Second); got != c.want && time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+			for _, x := range h.ask("GET", "/panel/v1/flow-runs?state=failed&limit=1", h.token, "", http.StatusOK)["data"].([]any) {
+				got = strings.TrimPrefix(fmt.Sprint(x.(map[string]any)["error"]), "steps.0: ")
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, not %q", c.step, got, c.want)
+		}
+	}
+}

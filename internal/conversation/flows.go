@@ -338,6 +338,9 @@ func (s *Runner) commit(
 	if r.State.Over() {
 		s.o.Observer.Ran(r.State)
 	}
+	if r.State == flow.Failed { // why may hold what the contact wrote: the run has it
+		s.o.Log.WarnContext(ctx, "a flow failed", "company", c.CompanyID, "flow", p.Name(), "run", x.ID, "step", p.Where(r.At))
+	}
 	if !w.Run.Due.IsZero() {
 		s.poke()
 	}
