@@ -42,13 +42,14 @@ const (
 	effectTimeout = 40 * time.Second
 	// effectLease is after how long another node takes up an effect: the one that began it stopped.
 	effectLease = effectTimeout + 20*time.Second
-	// effectRetry is how long an effect waits that could not be done for a reason of ours.
+	// effectRetry is how long what could not be done for a reason of ours waits.
 	effectRetry = 10 * time.Second
 	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
 	effectKeyed    = 23 * time.Hour
 	programs       = 1000 // that are kept compiled
 	programTimeout = 10 * time.Second
 	flowWorkers    = 16
+	effectWorkers  = 64 // effects of a node at once
 	flowPoll       = time.Second
 	flowPage       = 200
 )
@@ -58,7 +59,7 @@ type Runner struct {
 	*core
 	answer   func(companyID, id string) // has a conversation's reply given
 	programs *cache.Cache[*flow.Program]
-	wake     chan struct{} // a run became due
+	rounds   *rounds
 }
 
 // program returns the program of a version of a flow.
@@ -342,7 +343,7 @@ func (s *Runner) commit(
 		s.o.Log.WarnContext(ctx, "a flow failed", "company", c.CompanyID, "flow", p.Name(), "run", x.ID, "step", p.Where(r.At))
 	}
 	if !w.Run.Due.IsZero() {
-		s.poke()
+		s.rounds.poke(r.State == flow.Calling)
 	}
 	if called && r.State != flow.Calling && change.Conversation.ReplySeq > 0 && !spoken(c) { // the flow has no word for it
 		s.answer(c.CompanyID, c.ID)

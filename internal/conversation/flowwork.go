@@ -4,77 +4,12 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 	"time"
 
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
 )
-
-// poke lets the work on flows look for what is due.
-func (s *Runner) poke() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// run goes on with runs whose time has come, and does their effects, until ctx ends.
-func (s *Runner) run(ctx context.Context) error {
-	if s.o.Flows == nil {
-		<-ctx.Done()
-		return nil
-	}
-	for {
-		next, err := s.work(ctx)
-		wait := flowPoll
-		switch {
-		case err != nil && ctx.Err() == nil:
-			s.o.Log.WarnContext(ctx, "go on with flows", "error", err)
-		case err == nil && !next.IsZero():
-			wait = max(0, min(wait, next.Sub(s.o.Now())))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.wake:
-		case <-time.After(wait):
-		}
-	}
-}
-
-// work goes on with the runs that are due by now, and returns when the next one is; zero: none is known.
-func (s *Runner) work(ctx context.Context) (next time.Time, err error) {
-	for {
-		due, next, err := s.o.Runs.Due(ctx, s.o.Now(), flowPage)
-		if err != nil || len(due) == 0 {
-			return next, err
-		}
-		var all sync.WaitGroup
-		room := make(chan struct{}, flowWorkers)
-		failed := 0
-		var mu sync.Mutex
-		for _, x := range due {
-			room <- struct{}{}
-			all.Go(func() {
-				defer func() { <-room }()
-				err := s.goOn(ctx, x)
-				if err == nil || errors.Is(err, errOvertaken) || errors.Is(err, chats.ErrOvertaken) || ctx.Err() != nil {
-					return
-				}
-				mu.Lock()
-				failed++
-				mu.Unlock()
-				s.o.Log.WarnContext(ctx, "go on with a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-			})
-		}
-		all.Wait()
-		if ctx.Err() != nil || failed > 0 || len(due) < flowPage { // what failed is due again: not at once
-			return next, ctx.Err()
-		}
-	}
-}
 
 // goOn goes on with a run that is due.
 func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/internal/agent"
 	"carillon/internal/flow"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -246,4 +247,85 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	})
+}
+
+// An effect that takes long, even many of them, holds up nobody's time and no other effect.
+func TestALongEffectHoldsUpNobody(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("slow", flow.Trigger{Keywords: []string{"slow"}}, `[{"http": {"method": "POST", "url": "https://slow.test/", "status": "status"}}, {"say": "{{status}}"}]`)
+	r.lay("fast", flow.Trigger{Keywords: []string{"fast"}}, `[{"http": {"method": "POST", "url": "https://fast.test/"}}, {"wait": "1s"}, {"say": "done"}]`)
+	slow, released := 0, make(chan struct{})
+	r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+		if e.HTTP.URL == "https://slow.test/" {
+			r.mu.Lock()
+			slow++
+			r.mu.Unlock()
+			<-released
+		}
+		return e.Values("200"), "200", false, nil
+	}
+	r.run()
+	var all []string
+	for range flowWorkers + 4 {
+		id := r.open()
+		r.say(id, "1", "slow")
+		all = append(all, id)
+	}
+	r.within("the effects", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return slow == len(all)
+	})
+	id := r.open()
+	r.say(id, "1", "fast")
+	r.waitState(id, flow.Waiting)
+	r.pass(time.Second)
+	r.waitState(id, flow.Completed)
+	for _, id := range all {
+		if x := r.last(id); x.State != string(flow.Calling) {
+			t.Errorf("%+v", x)
+		}
+	}
+	close(released)
+	for _, id := range all {
+		r.waitState(id, flow.Completed)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slow != len(all) {
+		t.Errorf("%d effects of %d runs", slow, len(all))
+	}
+}
+
+// Runs that nobody can go on with are put off: they keep no worker busy, and are gone on with once that can be done.
+func TestARunThatFailsIsPutOff(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"wait": "1s"}, {"say": "done"}]`)
+	id := r.open()
+	r.say(id, "1", "begin")
+	if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.pass(time.Second)
+	broken, good := r.node(), r.node()
+	broken.Runner.o.Agents = brokenAgents{r.agent}
+	for range 2 {
+		if _, err := broken.Runner.work(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if x := r.last(id); x.State != string(flow.Waiting) || !x.Due.Equal(r.now().Add(effectRetry)) {
+		t.Errorf("%+v", x)
+	}
+	r.pass(effectRetry)
+	if _, err := good.Runner.work(t.Context()); err != nil || r.last(id).State != string(flow.Completed) {
+		t.Errorf("%+v %v", r.last(id), err)
+	}
+}
+
+type brokenAgents struct{ Agents }
+
+// TalkingAgent implements Agents.
+func (brokenAgents) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
+	return nil, "", errors.New("the database is away")
 }

@@ -70,7 +70,7 @@ func (s *replies) interrupt(id string) {
 func (s *Conversations) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.replies.run(ctx) })
-	g.Go(func() error { return s.Runner.run(ctx) })
+	g.Go(func() error { return s.Runner.rounds.run(ctx) })
 	g.Go(func() error { return s.sweep(ctx) })
 	g.Go(func() error { return s.Attendance.run(ctx) })
 	return g.Wait()

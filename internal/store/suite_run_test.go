@@ -145,6 +145,20 @@ func runDue(t *testing.T, r *rig) {
 	if due, next, err := s.Due(t.Context(), start.Add(time.Hour), 10); len(due) != 3 || !next.IsZero() || err != nil {
 		t.Error(due, next, err)
 	}
+	calling := r.newRun(r.talk(t, ours))
+	calling.State, calling.Due = "calling", start
+	if _, err := r.writeRun(t, &runs.Write{Run: calling}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if due, _, err := s.Due(t.Context(), start.Add(time.Hour), 10); len(due) != 3 || err != nil {
+		t.Error("effects have no time:", due, err)
+	}
+	if calls, err := s.Calls(t.Context(), start.Add(-time.Millisecond), 10); len(calls) != 0 || err != nil {
+		t.Error(calls, err)
+	}
+	if calls, err := s.Calls(t.Context(), start.Add(time.Hour), 10); len(calls) != 1 || calls[0].ID != calling.ID || err != nil {
+		t.Error(calls, err)
+	}
 	c := &chats.Change{CompanyID: ours, ConversationID: due[0].ConversationID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.SetState(chats.Active, r.now)
 		return nil, nil

@@ -185,16 +185,22 @@ func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, 
 		WHERE e.run_id = $1 AND r.company_id = $2 ORDER BY e.seq`, runID, companyID)
 }
 
-// Due returns runs of any company that are due at an instant, the longest first, and when the next one is; zero: none is.
+// Due returns runs of any company whose time has come at an instant, the longest first, and when that of the next one does; zero: none is.
 func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
-	due, err = db.Collect(ctx, s.d, "due flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at LIMIT $2",
-		db.Millis(now), most)
+	due, err = db.Collect(ctx, s.d, "due flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
+		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
 	if err != nil {
 		return nil, next, err
 	}
 	var at int64
-	err = s.d.Row(ctx, []any{&at}, "SELECT COALESCE(MIN(due_at), 0) FROM flow_run WHERE due_at > 0 AND due_at > $1", db.Millis(now))
+	err = s.d.Row(ctx, []any{&at}, "SELECT COALESCE(MIN(due_at), 0) FROM flow_run WHERE due_at > 0 AND due_at > $1 AND state <> 'calling'", db.Millis(now))
 	return due, db.Instant(at), db.Wrap(err, "find the next flow run")
+}
+
+// Calls returns runs of any company whose effect is due at an instant, the longest first.
+func (s *Store) Calls(ctx context.Context, now time.Time, most int) ([]*Run, error) {
+	return db.Collect(ctx, s.d, "effects of flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'
+		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
 }
 
 // Definition returns a version of a company's flow; "": there is none.
