@@ -26,6 +26,9 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if _, err := s.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0", db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
 	}
+	if err := s.markTalk(ctx, now); err != nil {
+		return nil, err
+	}
 	failed := 0
 	for shard := range carillon.Shards {
 		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
@@ -56,6 +59,30 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	}
 	return r, err
 }
+
+// markTalk ends what conversations would do now and may have done since the backup: replies that wait for their sending, of which a later
+// receipt still counts, and runs of flows whose time has come or that wait for what they do outside.
+func (s *Store) markTalk(ctx context.Context, now time.Time) error {
+	if _, err := s.Exec(ctx, `UPDATE reply SET state = 'unknown', reason = $1, detail = $2, due_at = 0, changed_at = $3
+		WHERE conversation_id > '' AND state IN ('queued', 'sending')`, string(carillon.ReasonOutcomeUnknown), replyDetail, db.Millis(now)); err != nil {
+		return fmt.Errorf("end replies: %w", err)
+	}
+	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind, text)
+			SELECT id, entries + 1, CAST($1 AS BIGINT), path, 'failed', CAST($2 AS TEXT) FROM flow_run WHERE due_at > 0 AND due_at <= $1`,
+			db.Millis(now), flowDetail); err != nil {
+			return fmt.Errorf("write flow entries: %w", err)
+		}
+		_, err := tx.Exec(ctx, `UPDATE flow_run SET state = 'failed', error = path || ': ' || $2, rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE,
+			changed_at = $1 WHERE due_at > 0 AND due_at <= $1`, db.Millis(now), flowDetail)
+		return db.Wrap(err, "end flow runs")
+	})
+}
+
+const replyDetail = "the database was restored: it may have been sent since the backup was taken"
+
+// flowDetail is why a run fails that a restore ended.
+const flowDetail = "The database was restored: what this step does may have been done since the backup"
 
 func (s *Store) setMark(ctx context.Context, now time.Time, text string) error {
 	_, err := s.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/runs"
 	"carillon/internal/store/work"
 )
 
@@ -20,6 +22,7 @@ func restoring() []sentence {
 		{"what is held is sent or failed as decided, company by company", decisions},
 		{"a receipt lifts what is held or ended after a restore", receiptsLift},
 		{"what waits for a template is held too, and no approval releases it", markHoldsHeld},
+		{"a mark ends replies that wait, and runs that are due", markEndsTalk},
 		{"a mark that broke off says so until it is made again", markBrokeOff},
 	}
 }
@@ -190,4 +193,45 @@ func markBrokeOff(t *testing.T, r *rig) {
 	}
 	r.standing(t, a, "1 queued held")
 	r.standing(t, b, "1 queued held")
+}
+
+func markEndsTalk(t *testing.T, r *rig) {
+	due, later, asking := r.newRun(r.talk(t, ours)), r.newRun(r.talk(t, ours)), r.newRun(r.talk(t, ours))
+	due.State, due.Due, due.Begun = "calling", r.now, true
+	later.State, later.Due = "waiting", r.now.Add(time.Hour)
+	for _, x := range []*runs.Run{due, later, asking} {
+		if _, err := r.writeRun(t, &runs.Write{Run: x, Entries: []runs.Entry{{At: r.now, Path: x.Path, Kind: "http"}}}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := r.chatting(t)
+	r.reply(t, c, "one", "two") // the second waits for the first
+	r.mark(t)
+	r.mark(t)
+	for _, x := range []struct {
+		run     *runs.Run
+		state   string
+		entries int
+	}{{due, "failed", 2}, {later, "waiting", 1}, {asking, "asking", 1}} {
+		got, err := r.Runs().Find(t.Context(), ours, x.run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := r.Runs().Entries(t.Context(), ours, x.run.ID)
+		if err != nil || got.State != x.state || len(log) != x.entries || got.Entries != x.entries || got.Due.IsZero() != (x.state != "waiting") {
+			t.Errorf("%+v %+v %v, not %s", got, log, err, x.state)
+		}
+		if x.state == "failed" && (!strings.HasPrefix(got.Error, "steps.2: The database was restored") || got.Open) {
+			t.Errorf("%+v", got)
+		}
+	}
+	all, err := r.Replies().Replies(t.Context(), ours, c.ID, 1, 100)
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	for _, y := range all {
+		if y.State != "unknown" || y.Reason != "outcome_unknown" || !y.Due.IsZero() {
+			t.Errorf("%+v", y)
+		}
+	}
 }
