@@ -165,6 +165,7 @@ describe("the sandbox's phone and the inbox", () => {
   it("fits dark screens and small ones", { timeout: 60_000 }, async (t) => {
     const dark = await open(t, phonePath, { colorScheme: "dark" });
     await bubble(dark, "May I bring a dog?").waitFor();
+    await dark.waitForFunction(() => { const log = document.querySelector(".handset-log"); return [...log.querySelectorAll("img")].every((x) => x.complete && x.naturalWidth) && log.scrollHeight - log.scrollTop - log.clientHeight < 4; });
     await accessible(dark, "the phone in the dark");
     await shot(dark, "phone-dark");
     const small = await open(t, phonePath, { viewport: { width: 390, height: 844 } });

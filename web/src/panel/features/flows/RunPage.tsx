@@ -17,7 +17,7 @@ import { time } from "../calls/format";
 import { Drawing } from "./Drawing";
 import { Changed, entryText, Place } from "./Log";
 import { numberOf } from "./model";
-import { whoOf } from "./Runs";
+import { channelOf, whoOf } from "./Runs";
 import { RunState } from "./RunState";
 import { runTexts } from "./runTexts";
 import { StepList } from "./StepList";
@@ -60,7 +60,7 @@ function Shown({ run }: { run: Run }) {
   };
   return (
     <Page wide title={whoOf(run, r.unnamed)} back={{ to: "/flows", text: t.runs, search: { tab: "runs" } }} actions={<Actions run={run} />}
-      about={<span className="flows-head"><RunState state={run.state} />{run.flow ? <Link to={"/flows/$id" as never} params={{ id: run.flow_id } as never}>{name}</Link> : name}<span>{t.version} {run.version}</span><span>{r.cause} {causes[run.cause] ?? run.cause}</span><Ago at={run.started_at} /></span>}>
+      about={<span className="flows-head"><RunState state={run.state} /><span>{channelOf(run.channel, r)}</span>{run.flow ? <Link to={"/flows/$id" as never} params={{ id: run.flow_id } as never}>{name}</Link> : name}<span>{t.version} {run.version}</span><span>{r.cause} {causes[run.cause] ?? run.cause}</span><Ago at={run.started_at} /></span>}>
       <div className="stack">
         {run.error && <Note tone="danger"><p><strong>{fill(r.error, { n: numberOf(at || "steps.0", t.yes, t.no) })}</strong></p><p>{run.error.replace(/^steps[^:]*: /, "")}</p>{at && <Button variant="default" size="compact-sm" mt={8} onClick={() => show(at)}>{r.toStep}</Button>}</Note>}
         {run.open && run.due_at && <Note>{r.due} {absolute(run.due_at, language)}</Note>}

@@ -25,7 +25,7 @@ export function Runs({ flows, flow, state, only }: { flows: { id: string; name: 
     <>
       <div className="flows-filters">
         {!only && <Select aria-label={r.flow} placeholder={r.anyFlow} clearable searchable={flows.length > 8} checkIconPosition="right" value={flow ?? null} data={flows.map((f) => ({ value: f.id, label: f.name }))} onChange={(v) => go({ flow: v ?? undefined })} />}
-        <SegmentedControl size="xs" aria-label={r.state} value={state ?? "all"} onChange={(v) => go({ state: v === "failed" ? "failed" : undefined })} data={[{ value: "all", label: r.all }, { value: "failed", label: r.failedOnly }]} />
+        <SegmentedControl size="sm" aria-label={r.state} value={state ?? "all"} onChange={(v) => go({ state: v === "failed" ? "failed" : undefined })} data={[{ value: "all", label: r.all }, { value: "failed", label: r.failedOnly }]} />
       </div>
       {list.isPending ? <Rows n={5} /> : list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
         <Card flush label={r.run}>
@@ -47,7 +47,7 @@ function Table({ rows, only }: { rows: RunRow[]; only?: boolean }) {
         <tbody>
           {rows.map((x) => (
             <tr key={x.id}>
-              <td><Link className="row-title" to={"/flows/runs/$id" as never} params={{ id: x.id } as never}>{whoOf(x, r.unnamed)}</Link><span className="phone-only small muted"><Ago at={x.changed_at} /></span></td>
+              <td><Link className="row-title" to={"/flows/runs/$id" as never} params={{ id: x.id } as never}>{whoOf(x, r.unnamed)}</Link><span className="flows-sub">{channelOf(x.channel, r)}{!only && <span className="flows-small"> · {x.flow || t.removedFlow}</span>}<span className="flows-small"> · <Ago at={x.changed_at} /></span></span></td>
               {!only && <td className="wide-only">{x.flow || t.removedFlow}</td>}
               <td><RunState state={x.state} /></td>
               <td className="wide-only"><Place path={x.path} /></td>
@@ -59,6 +59,11 @@ function Table({ rows, only }: { rows: RunRow[]; only?: boolean }) {
       </table>
     </div>
   );
+}
+
+/** channelOf is where a run's conversation is held. */
+export function channelOf(channel: string, r: typeof runTexts.en): string {
+  return ({ whatsapp: "WhatsApp", web_chat: r.channelChat, web_voice: r.channelVoice, phone: r.channelPhone } as Record<string, string>)[channel] ?? channel;
 }
 
 /** whoOf is the contact of a run. */

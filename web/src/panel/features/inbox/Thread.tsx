@@ -118,9 +118,11 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
   useEffect(() => {
     const el = box.current;
     if (!el) return;
-    const size = new ResizeObserver(() => { if (bottom.current) el.scrollTop = el.scrollHeight; });
+    const down = () => { if (bottom.current) el.scrollTop = el.scrollHeight; };
+    const size = new ResizeObserver(down);
     size.observe(el);
-    return () => size.disconnect();
+    el.addEventListener("load", down, true); // a picture has no height before it is there
+    return () => { size.disconnect(); el.removeEventListener("load", down, true); };
   }, []);
   let before: Turn | undefined;
   return (

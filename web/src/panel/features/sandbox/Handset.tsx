@@ -21,6 +21,12 @@ export function Handset({ phone, title, name, may, t }: Props) {
   const bottom = useRef(true);
   const writes = may && !phone.unreachable;
   useLayoutEffect(() => { if (box.current && bottom.current) box.current.scrollTop = box.current.scrollHeight; });
+  useEffect(() => { // a picture has no height before it is there
+    const el = box.current;
+    const down = () => { if (el && bottom.current) el.scrollTop = el.scrollHeight; };
+    el?.addEventListener("load", down, true);
+    return () => el?.removeEventListener("load", down, true);
+  }, []);
   useEffect(() => setQuoted(undefined), [phone.number]);
   const write = (w: Written) => {
     bottom.current = true;
