@@ -67,7 +67,7 @@ func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
 
-// Options configure Conversations; all are required but Flows, Effects, Spoke and Unanswered.
+// Options configure Conversations; all are required but Flows, Effects, Suspended, Spoke and Unanswered.
 type Options struct {
 	Store     *chats.Store
 	Agents    Agents
@@ -78,6 +78,8 @@ type Options struct {
 	Flows   Flows
 	Effects Effects
 	Runs    *runs.Store
+	// Suspended reports whether a company is suspended, for which neither agents nor flows speak; nil: none is.
+	Suspended func(ctx context.Context, companyID string) (bool, error)
 	// Spoke is called when the company has said something in a conversation whose channel sends it; nil: nobody waits for that.
 	Spoke func()
 	// Unanswered records a question that the agent had no answer to.
@@ -115,6 +117,9 @@ func New(o Options) *Conversations {
 	}
 	if o.Observer == nil {
 		o.Observer = nobody{}
+	}
+	if o.Suspended == nil {
+		o.Suspended = func(context.Context, string) (bool, error) { return false, nil }
 	}
 	if o.Spoke == nil {
 		o.Spoke = func() {}

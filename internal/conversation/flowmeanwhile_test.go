@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"testing"
+	"time"
 
 	"carillon/internal/agent"
 	"carillon/internal/flow"
@@ -64,4 +65,33 @@ func TestWhatIsWrittenDuringARequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// For a suspended company neither its flows go on nor its agents reply. Both do after it is lifted.
+func TestNobodySpeaksForASuspendedCompany(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "Wait"}, {"wait": "1m"}, {"http": {"url": "https://shop.test"}}, {"say": "done"}]`)
+	r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
+		return emit(agent.Action{Say: "from Robin"})
+	})
+	r.run()
+	waits, asks := r.open(), r.open()
+	r.say(waits, "1", "begin")
+	r.waitState(waits, flow.Waiting)
+	r.suspended.Store(true)
+	r.pass(time.Minute)
+	r.say(asks, "1", "hello")
+	r.within("both are put off", func() bool {
+		return r.last(waits).Due.After(r.now()) && r.find(asks).ReplyAt.After(r.now())
+	})
+	if got := append(r.turns(waits), r.turns(asks)...); len(got) != 3 || len(r.laid.effects()) > 0 {
+		t.Errorf("%q", got)
+	}
+	r.suspended.Store(false)
+	r.pass(suspendedWait + overdue + time.Second)
+	if err := r.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r.waitState(waits, flow.Completed)
+	r.within("the agent replies", func() bool { return len(r.turns(asks)) == 2 })
 }

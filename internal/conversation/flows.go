@@ -44,6 +44,8 @@ const (
 	effectLease = effectTimeout + 20*time.Second
 	// effectRetry is how long what could not be done for a reason of ours waits.
 	effectRetry = 10 * time.Second
+	// suspendedWait is when it is looked again whether a company is still suspended.
+	suspendedWait = 10 * time.Minute
 	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
 	effectKeyed    = 23 * time.Hour
 	programs       = 1000 // that are kept compiled

@@ -13,6 +13,12 @@ import (
 
 // goOn goes on with a run that is due.
 func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
+	if suspended, err := s.o.Suspended(ctx, x.CompanyID); suspended || err != nil {
+		if err == nil {
+			_, err = s.postpone(ctx, x, suspendedWait, x.Begun)
+		}
+		return err
+	}
 	c, err := s.store.Find(ctx, x.CompanyID, x.ConversationID)
 	if err != nil {
 		return err

@@ -147,6 +147,12 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
 		return nil, false, err
 	}
+	if suspended, err := s.o.Suspended(ctx, c.CompanyID); suspended || err != nil {
+		if err == nil {
+			err = s.putOff(ctx, c)
+		}
+		return nil, false, err
+	}
 	if turn, handled, err := s.runner.reply(ctx, c); handled || err != nil {
 		if err == nil && turn != nil && emit != nil {
 			err = emit(agent.Action{Say: turn.Text, Choices: turn.Extra.Choices})
@@ -189,6 +195,18 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		s.o.Unanswered(ctx, c, request.Message())
 	}
 	return s.storeReply(ctx, c, request, &said)
+}
+
+// putOff leaves a reply until a company is no longer suspended.
+func (s *replies) putOff(ctx context.Context, c *chats.Conversation) error {
+	later := s.now().Add(suspendedWait)
+	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.ReplySeq > 0 {
+			have.ReplyAt = later
+		}
+		return nil, nil
+	})
+	return err
 }
 
 func (s *replies) storeReply(

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,11 +31,12 @@ type rig struct {
 	agent    *script
 	laid     *laid
 
-	mu      sync.Mutex
-	clock   time.Time
-	passing []events.Event // published, not stored
-	visitor int
-	spoke   int // times that a channel was to send something
+	mu        sync.Mutex
+	clock     time.Time
+	passing   []events.Event // published, not stored
+	visitor   int
+	suspended atomic.Bool
+	spoke     int // times that a channel was to send something
 }
 
 func newRig(t *testing.T, o store.Options) *rig {
@@ -72,6 +74,7 @@ func (r *rig) node() *Conversations {
 	return New(Options{
 		Store: r.db.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
 		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(), Spoke: r.speaks,
+		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },
 	})
 }
 
