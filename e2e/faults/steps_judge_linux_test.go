@@ -113,11 +113,20 @@ func (s *stepSite) replies(number string) (all []sentReply) {
 	return all
 }
 
+// over reports whether all runs are.
+func (s *stepSite) over() bool {
+	return s.none("(SELECT COUNT(*) FROM flow_run WHERE state IN ('ready', 'asking', 'waiting', 'calling'))")
+}
+
 // settled reports whether nothing is under way.
 func (s *stepSite) settled() bool {
+	return s.over() && s.none(`(SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending')) + (SELECT COUNT(*) FROM message WHERE q > 0)
+		+ (SELECT COUNT(*) FROM call WHERE q > 0)`)
+}
+
+func (s *stepSite) none(count string) bool {
 	n := 1
-	err := s.db.QueryRowContext(s.t.Context(), `SELECT (SELECT COUNT(*) FROM flow_run WHERE state IN ('ready', 'asking', 'waiting', 'calling'))
-		+ (SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending')) + (SELECT COUNT(*) FROM message WHERE q > 0) + (SELECT COUNT(*) FROM call WHERE q > 0)`).Scan(&n)
+	err := s.db.QueryRowContext(s.t.Context(), "SELECT "+count).Scan(&n)
 	return err == nil && n == 0
 }
 
@@ -125,7 +134,12 @@ func (s *stepSite) settled() bool {
 func (s *stepSite) judge(deaths []*death) {
 	t := s.t
 	t.Helper()
-	s.awaiting(3*time.Minute, "the end of all runs", s.settled)
+	within := 3 * time.Minute
+	if s.source == "" {
+		within = 40 * time.Second // less than any lease
+	}
+	s.awaiting(within, "the end of all runs", s.over)
+	s.awaiting(3*time.Minute, "the end of what they did", s.settled)
 	all := s.shown()
 	notifications, unknown, undone := 0, 0, 0
 	for _, d := range deaths {

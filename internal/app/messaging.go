@@ -41,7 +41,7 @@ func newMessaging(a *App) *messaging.Messaging {
 			return found[number], err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
-		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log,
+		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log, Alone: s.SQLite(),
 	})
 }
 

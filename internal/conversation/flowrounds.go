@@ -60,6 +60,11 @@ func (s *rounds) run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
+	if s.o.Alone {
+		if err := s.o.Runs.Recover(ctx, s.now()); err != nil {
+			s.o.Log.WarnContext(ctx, "take up effects of flows", "error", err)
+		}
+	}
 	var all sync.WaitGroup
 	all.Go(func() { s.loop(ctx, s.timed, s.times) })
 	all.Go(func() {

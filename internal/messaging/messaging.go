@@ -35,7 +35,7 @@ type Channel interface {
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
 
-// Options configure Messaging; all are required but Observer and Now.
+// Options configure Messaging; all are required but Observer, Now and Alone.
 type Options struct {
 	Store         *replies.Store
 	Chats         *chats.Store
@@ -64,6 +64,8 @@ type Options struct {
 	Observer  Observer // default: nobody
 	Log       *slog.Logger
 	Now       func() time.Time // default time.Now
+	// Alone says that no other node has this database: what is being taken in at the start was left by a stop.
+	Alone bool
 }
 
 // Observer is called for what happens, for metrics.
@@ -113,6 +115,11 @@ const (
 
 // Run takes in what came and sends replies until ctx ends.
 func (m *Messaging) Run(ctx context.Context) error {
+	if m.o.Alone {
+		if err := m.o.Store.Recover(ctx, m.now()); err != nil {
+			m.o.Log.WarnContext(ctx, "take up messages", "error", err)
+		}
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return m.loop(ctx, m.came, "take in messages", m.TakeIn) })
 	g.Go(func() error { return m.loop(ctx, m.said, "send replies", m.Send) })

@@ -74,6 +74,18 @@ func inboundOnce(t *testing.T, r *rig) {
 			t.Error("released:", released, due, err)
 		}
 	}
+	now = now.Add(2 * time.Second)
+	if ok, err := s.Claim(t.Context(), first, now, now.Add(time.Hour)); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	for _, recovered := range []bool{false, true} {
+		if due, err := s.Waiting(t.Context(), now, 10); (len(due) == 2) != recovered || err != nil {
+			t.Error("recovered:", recovered, due, err)
+		}
+		if err := s.Recover(t.Context(), now); err != nil {
+			t.Error(err)
+		}
+	}
 	if err := s.Done(t.Context(), first); err != nil {
 		t.Error(err)
 	}

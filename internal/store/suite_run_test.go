@@ -146,7 +146,7 @@ func runDue(t *testing.T, r *rig) {
 		t.Error(due, next, err)
 	}
 	calling := r.newRun(r.talk(t, ours))
-	calling.State, calling.Due = "calling", start
+	calling.State, calling.Due, calling.Begun = "calling", start, true
 	if _, err := r.writeRun(t, &runs.Write{Run: calling}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +158,14 @@ func runDue(t *testing.T, r *rig) {
 	}
 	if calls, err := s.Calls(t.Context(), start.Add(time.Hour), 10); len(calls) != 1 || calls[0].ID != calling.ID || err != nil {
 		t.Error(calls, err)
+	}
+	if err := s.Recover(t.Context(), start.Add(-time.Second)); err != nil {
+		t.Error(err)
+	}
+	calls, err := s.Calls(t.Context(), start.Add(-time.Second), 10)
+	early, _, failed := s.Due(t.Context(), start.Add(-time.Second), 10)
+	if len(calls) != 1 || len(early) != 0 || err != nil || failed != nil {
+		t.Error("recovered:", calls, early, err, failed)
 	}
 	c := &chats.Change{CompanyID: ours, ConversationID: due[0].ConversationID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.SetState(chats.Active, r.now)

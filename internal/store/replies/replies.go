@@ -100,6 +100,12 @@ func (s *Store) Release(ctx context.Context, m *Inbound, claimed, due time.Time)
 	return db.Wrap(err, "release inbound message")
 }
 
+// Recover has the messages that are claimed wait no longer: those who claimed them have stopped, and nobody else has this database.
+func (s *Store) Recover(ctx context.Context, now time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = $1 WHERE due_at > 0 AND due_at > $1", db.Millis(now))
+	return db.Wrap(err, "recover inbound messages")
+}
+
 // Done records that a message needs no more work. Its content is dropped.
 func (s *Store) Done(ctx context.Context, m *Inbound) error {
 	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND company_id = $3",

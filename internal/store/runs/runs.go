@@ -203,6 +203,12 @@ func (s *Store) Calls(ctx context.Context, now time.Time, most int) ([]*Run, err
 		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
 }
 
+// Recover has the effects that were begun be due: those who began them have stopped, and nobody else has this database.
+func (s *Store) Recover(ctx context.Context, now time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE flow_run SET due_at = $1 WHERE due_at > 0 AND due_at > $1 AND begun", db.Millis(now))
+	return db.Wrap(err, "recover effects of flow runs")
+}
+
 // Definition returns a version of a company's flow; "": there is none.
 func (s *Store) Definition(ctx context.Context, companyID, flowID string, version int) (string, error) {
 	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*string, error) {
