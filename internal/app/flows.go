@@ -157,6 +157,9 @@ func reasonOf(e *carillon.Error) string {
 // request asks a server. Whatever comes of it, the flow goes on: it can look at the status.
 func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
 	h := e.HTTP
+	if len(h.Body) >= flow.MaxFilled {
+		return e.Values(flow.OutcomeFailed), "The body is too large: with its values it has 256 KiB or more", false, nil
+	}
 	var body io.Reader
 	if h.Body != "" {
 		body = strings.NewReader(h.Body)

@@ -315,7 +315,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	case "set":
 		filled := make(Values, len(s.Set)) // all from the values as they were
 		for name, text := range s.Set {
-			filled[name] = v.Fill(text)
+			filled[name] = cut(v.Fill(text))
 		}
 		for name, value := range filled {
 			v.Put(name, value)

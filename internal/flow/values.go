@@ -26,6 +26,9 @@ const (
 	maxValue     = 4000 // bytes of a variable
 	maxVariables = 200
 	maxNodes     = 200 // of a condition
+	maxHeader    = 8 << 10
+	// MaxFilled is about how many bytes a text has at most once its values are filled in; the rest is left out.
+	MaxFilled = 256 << 10
 )
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
@@ -52,6 +55,9 @@ func (v Values) Fill(text string) string {
 		}
 		b.WriteString(before)
 		b.WriteString(value)
+		if b.Len() >= MaxFilled {
+			return b.String()
+		}
 		text = after
 	}
 }
@@ -88,8 +94,12 @@ func climbs(path string) bool {
 
 // fillHeaders fills in headers; what a contact says stays on its line.
 func (v Values) fillHeaders(all map[string]string) map[string]string {
-	filled := v.fillAll(all)
-	for name, value := range filled {
+	filled := make(map[string]string, len(all))
+	for name, text := range all {
+		value := v.Fill(text)
+		if len(value) > maxHeader {
+			value = strings.ToValidUTF8(value[:maxHeader], "")
+		}
 		filled[name] = strings.TrimSpace(strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) {
 				return ' '
@@ -134,10 +144,15 @@ func (v Values) Put(name, value string) {
 	if _, has := v[name]; !has && len(v) >= maxVariables {
 		return
 	}
+	v[name] = cut(value)
+}
+
+// cut bounds a value.
+func cut(value string) string {
 	if len(value) > maxValue {
-		value = strings.ToValidUTF8(value[:maxValue], "")
+		return strings.ToValidUTF8(value[:maxValue], "")
 	}
-	v[name] = value
+	return value
 }
 
 // condition compiles a condition over variables: comparisons with == != < <= > >=, contains, startsWith, endsWith, matches, in, joined

@@ -156,3 +156,17 @@ func TestHostileTextsStayValuesInRequests(t *testing.T) {
 		}
 	}
 }
+
+// A flow may repeat a long value as often as its text has room for: what is filled in is bounded, and what is set is cut at once.
+func TestTextsAreBoundedOnceTheyAreFilledIn(t *testing.T) {
+	v := Values{"a": strings.Repeat("ñ", maxValue/2)}
+	for _, got := range []string{v.Fill(strings.Repeat("{{a}}", 10_000)), v.fillBody("{"+strings.Repeat("{{a}}", 10_000), nil), v.fillURL("https://a.test/" + strings.Repeat("{{a}}", 10_000))} {
+		if n := len(got); n < MaxFilled || n > MaxFilled+6*maxValue {
+			t.Error(n)
+		}
+	}
+	w := begin(t, `[{"set": {"b": "`+strings.Repeat("{{a}}", 700)+`"}}]`, v)
+	if n := len(w.run.Values["b"]); n != maxValue {
+		t.Error(n)
+	}
+}
