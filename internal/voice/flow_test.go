@@ -52,8 +52,8 @@ func (r *rig) said() (all []string) {
 	r.dialogue.mu.Lock()
 	defer r.dialogue.mu.Unlock()
 	for _, turn := range r.dialogue.turns {
-		if strings.HasPrefix(turn, "visitor: ") {
-			all = append(all, strings.TrimPrefix(turn, "visitor: "))
+		if text, own := strings.CutPrefix(turn, "visitor: "); own {
+			all = append(all, text)
 		}
 	}
 	return all

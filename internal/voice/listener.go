@@ -19,7 +19,6 @@ type listener struct {
 	services Transcriber    // nil: nothing is transcribed
 	hearing  func() Hearing // of the utterance that begins
 	post     func(func())   // runs a function on the session's goroutine
-	log      func(what string, err error)
 	ears     ears
 	rest     []int16 // less than a chunk
 	before   []int16 // the last preRoll of sound

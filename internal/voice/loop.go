@@ -504,11 +504,3 @@ func beginning(text string, most int) string {
 	}
 	return text
 }
-
-// agentName is who speaks.
-func (l *loop) agentName() string {
-	if l.x.talk.Agent != nil {
-		return l.x.talk.Agent.Name
-	}
-	return l.x.talk.CompanyName
-}
