@@ -68,7 +68,7 @@ func written(t *testing.T, engine string) []string {
 	t.Helper()
 	other := `\?|UPDATE OR FAIL` // what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
 	if engine == "sqlite" {
-		other = `unnest\(|conversation AS c SET|AS x WHERE|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS BIGINT\)|quota\.bytes \+ excluded\.bytes(,|$)|FROM node$|FROM invalidation|FOR SHARE|part > 0`
+		other = `unnest\(|conversation AS c SET|AS x WHERE|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS BIGINT\)|quota\.bytes \+ excluded\.bytes(,|$)|FROM node$|FROM invalidation|FOR SHARE|FOR UPDATE$|part > 0`
 	}
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)

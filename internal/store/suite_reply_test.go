@@ -18,6 +18,7 @@ func exchanging() []sentence {
 	return []sentence{
 		{"an inbound message is stored once, and claimed by one", inboundOnce},
 		{"replies are sent in the order of their turns, one after the other", repliesInOrder},
+		{"a reply that is queued while the one before it ends is sent", repliesAtOnce},
 		{"of a reply under way nobody begins another attempt, and receipts only rise", replyStates},
 		{"a phone of the sandbox keeps what happens to it, for its company alone", phones},
 	}
@@ -208,6 +209,30 @@ func repliesInOrder(t *testing.T, r *rig) {
 	r.reply(t, plain, "no window")
 	if got := r.dueReplies(t, now.Add(time.Hour)); len(got) > 0 {
 		t.Errorf("a reply in a chat is due: %v", got)
+	}
+}
+
+func repliesAtOnce(t *testing.T, r *rig) {
+	c, s := r.chatting(t), r.Replies()
+	r.reply(t, c, "first")
+	for range 60 {
+		now := r.now.Add(time.Second)
+		due, err := s.DueReplies(t.Context(), now, 10)
+		if err != nil || len(due) != 1 {
+			t.Fatalf("due %v, %v", due, err)
+		}
+		if ok, err := s.Begin(t.Context(), due[0], now, now.Add(time.Minute)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		var both sync.WaitGroup
+		both.Go(func() { r.reply(t, c, "next") })
+		both.Go(func() {
+			due[0].State = "sent"
+			if _, err := s.Finish(t.Context(), due[0], now); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Wait()
 	}
 }
 

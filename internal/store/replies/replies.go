@@ -185,6 +185,9 @@ func (s *Store) Again(ctx context.Context, r *Reply, detail string, now, due tim
 // come before, with as much or more: then the state stays.
 func (s *Store) Finish(ctx context.Context, r *Reply, now time.Time) (risen bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := lock(ctx, tx, r.CompanyID, r.ConversationID); err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
 			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND company_id = $8 AND state IN ('queued', 'sending')`,
 			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
@@ -221,6 +224,9 @@ func (s *Store) Receipt(ctx context.Context, senderUID int64, r *Reply, now time
 		var company string
 		if err := tx.Row(ctx, []any{&company}, "SELECT company_id FROM reply WHERE conversation_id = $1 AND seq = $2 AND sender_uid = $3", r.ConversationID, r.Seq, senderUID); err != nil {
 			return db.Ignore(err)
+		}
+		if err := lock(ctx, tx, company, r.ConversationID); err != nil {
+			return err
 		}
 		n, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
 			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND `+receiptFollows,
