@@ -3,9 +3,11 @@ package conversation
 import (
 	"context"
 	"errors"
+	"time"
 
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
 )
 
 // triggered returns the flow of a company that something starts; nil: none.
@@ -20,6 +22,38 @@ func (s *core) triggered(ctx context.Context, companyID string, by func(t *flow.
 		}
 	}
 	return nil, err
+}
+
+const (
+	quickly     = 10          // messages of a contact that are looked at together
+	quicklyMost = time.Minute // within which they were written
+)
+
+// startAny is the run that starts with what the contact wrote, and the seq of the message that starts it; nil: none. Over a messaging
+// channel it may be one before the last: people write several quickly.
+func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, last *chats.Turn) (*runs.Run, int64, error) {
+	if c.Channel != "whatsapp" || last.Author != chats.Visitor {
+		x, err := s.start(ctx, c, last)
+		return x, c.ReplySeq, err
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	if err != nil {
+		return nil, 0, err
+	}
+	before, err := s.o.Runs.OfConversation(ctx, c.CompanyID, c.ID, 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range turns {
+		t := &turns[i]
+		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > quicklyMost || len(before) > 0 && !t.At.After(before[0].StartedAt)) {
+			continue // it has been answered
+		}
+		if x, err := s.start(ctx, c, t); err != nil || x != nil {
+			return x, t.Seq, err
+		}
+	}
+	return nil, 0, nil
 }
 
 // Unknown reports whether a notification's name_event starts no flow, and records that in a conversation, once.

@@ -405,9 +405,9 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	if err != nil || len(last) == 0 {
 		return nil, false, err
 	}
-	message := &last[0]
+	message, answers := &last[0], c.ReplySeq
 	if x == nil {
-		if x, err = s.start(ctx, c, message); err != nil || x == nil {
+		if x, answers, err = s.startAny(ctx, c, message); err != nil || x == nil {
 			return nil, false, err
 		}
 	}
@@ -432,9 +432,12 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	default:
 		o = p.Respond(r, message.Text, w, now)
 	}
-	change, err := s.commit(ctx, c, p, x, r, o, c.ReplySeq)
+	change, err := s.commit(ctx, c, p, x, r, o, answers)
 	if err != nil {
 		return nil, true, err
+	}
+	if answers < c.ReplySeq && change.Conversation.ReplySeq > 0 { // the contact wrote more before this was looked at
+		return s.replyOnce(ctx, change.Conversation)
 	}
 	if change.Repeated != nil {
 		return change.Repeated, true, nil
