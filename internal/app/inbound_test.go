@@ -226,13 +226,17 @@ func TestEveryKindOfMessageIsShownAndAnswersAFlow(t *testing.T) {
 			p := startReplies(t, engine)
 			p.putFiles()
 			p.office("GET", "/conversations", "", http.StatusOK)
+			kinds := kinds
+			if engine == "postgres" {
+				kinds = kinds[:len(kinds)-2] // which take time
+			}
 			people := make([]*person, len(kinds))
 			for i := range kinds {
 				people[i] = p.another(fmt.Sprintf("346007%05d", i))
 				people[i].writes(graphtest.Text(people[i].number, fmt.Sprint("wamid.own", i), "echo", time.Now()))
 			}
 			for i, k := range kinds {
-				people[i].expect("What?")
+				people[i].got("What?")
 				q := ""
 				for ref, posts := range p.graph.All() {
 					if strings.HasPrefix(ref, "reply.") && posts[0].To == people[i].number {
@@ -249,11 +253,11 @@ func TestEveryKindOfMessageIsShownAndAnswersAFlow(t *testing.T) {
 				}
 				if k.reply == "" {
 					people[i].shows(want...)
-					people[i].expect("What?")
+					people[i].got("What?")
 					continue
 				}
 				people[i].shows(append(want, "< "+k.reply)...)
-				people[i].expect("What?", k.reply)
+				people[i].got("What?", k.reply)
 			}
 			for _, secret := range []string{"provider-token", "provider-app-secret", "media-token", "/files/"} {
 				if log := p.log.String(); strings.Contains(log, secret) {

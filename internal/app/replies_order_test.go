@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,10 +118,33 @@ func TestRepliesComeInOrderWhateverTheChannelDoes(t *testing.T) {
 			long.text("long")
 			now := time.Now()
 			reversed.writes(graphtest.Text(reversed.number, "wamid.r2", "second", now), graphtest.Text(reversed.number, "wamid.r1", "echo", now.Add(-2*time.Second)))
+			moved, end := talk{t: t, a: p.a}.follow("/panel/v1/inbox/events", p.token, "")
 			reversed.expect("What?", "second")
 			early.expect("What?", "hello", "What?")
-			early.shows("> echo", "* flow_began echo", "< What?", "> hello", "< hello", "> echo", "* flow_began echo", "< What?")
+			for side, want := range map[string]string{">": "> echo > hello > echo", "<": "< What? < hello < What?"} {
+				if got := strings.Join(slices.DeleteFunc(early.inbox(), func(line string) bool { return !strings.HasPrefix(line, side) }), " "); got != want {
+					t.Errorf("the inbox shows %s, not %s", got, want)
+				}
+			}
+			// A report that says less than is known is not shown.
+			early.deliver(p.graph.StatusBody(graphtest.StatusOf(early.last(), "read", time.Now())))
+			early.deliver(p.graph.StatusBody(graphtest.StatusOf(early.last(), "delivered", time.Now()), graphtest.StatusOf(early.last(), "sent", time.Now()), graphtest.StatusOf(early.last(), "read", time.Now())))
 			limited.expect("one", "two", "three")
+			end()
+			order, stands := []string{"", "queued", "sending", "sent", "delivered", "read"}, map[string]string{}
+			for e := range moved {
+				if e.kind != "delivery" {
+					continue
+				}
+				of, state := fmt.Sprint(e.data["conversation_id"], e.data["seq"]), fmt.Sprint(e.data["state"])
+				if before := stands[of]; state != "sending" && slices.Index(order, state) <= slices.Index(order, before) {
+					t.Errorf("a reply goes from %s to %s on screens", before, state)
+				}
+				stands[of] = state
+			}
+			if len(stands) < 4 {
+				t.Errorf("screens show %v", stands)
+			}
 			if n := limited.posts(false); n != 2 {
 				t.Errorf("%d attempts failed", n)
 			}

@@ -189,14 +189,21 @@ func (p *person) gets() (all []string) {
 	return all
 }
 
-// expect waits until the person has got exactly these replies.
+// expect waits until the person has got exactly these replies, and no more in a moment.
 func (p *person) expect(want ...string) {
+	p.t.Helper()
+	p.got(want...)
+	time.Sleep(50 * time.Millisecond)
+	p.got(want...)
+}
+
+// got waits until the person has got exactly these replies.
+func (p *person) got(want ...string) {
 	p.t.Helper()
 	for late := time.Now().Add(30 * time.Second); time.Now().Before(late) && len(p.gets()) < len(want); time.Sleep(20 * time.Millisecond) {
 	}
-	time.Sleep(50 * time.Millisecond)
 	if got := p.gets(); !slices.Equal(got, want) {
-		p.t.Fatalf("the person gets\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		p.t.Fatalf("%s gets\n%s\nnot\n%s\nthe inbox shows\n%s", p.number, strings.Join(got, "\n"), strings.Join(want, "\n"), strings.Join(p.inbox(), "\n"))
 	}
 }
 

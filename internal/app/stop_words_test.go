@@ -136,15 +136,16 @@ func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
 			n := len(texts)
 			people := p.crowd("stop", append(texts, sentences...))
 			for i, x := range people[:n] {
-				x.expect(stopped[languages[i]])
+				x.got(stopped[languages[i]])
 			}
+			time.Sleep(100 * time.Millisecond)
 			suppressed := p.suppressed()
 			for i, x := range people {
 				if suppressed[x.number] != (i < n) {
 					t.Errorf("%q: suppressed %t", append(texts, sentences...)[i], suppressed[x.number])
 				}
-				if got := x.gets(); i >= n && len(got) > 0 {
-					t.Errorf("%q gets %q", sentences[i-n], got)
+				if got := x.gets(); i >= n && len(got) > 0 || i < n && len(got) != 1 {
+					t.Errorf("%q gets %q", append(texts, sentences...)[i], got)
 				}
 			}
 			first := people[0]
@@ -195,8 +196,9 @@ func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
 			}
 			p.crowd("start", texts)
 			for i := range texts {
-				people[i].expect(append(before[i], started[languages[i]])...)
+				people[i].got(append(before[i], started[languages[i]])...)
 			}
+			time.Sleep(100 * time.Millisecond) // what confirms it comes before it
 			suppressed = p.suppressed()
 			for i, x := range people[:n] {
 				if suppressed[x.number] != (i >= len(texts)) {

@@ -27,11 +27,11 @@ const (
 	takeTimeout = 60 * time.Second
 	takeLease   = takeTimeout + 15*time.Second // after that another node takes a message in
 	takeTries   = 10
-	fileTries   = 4 // within about 20 seconds
+	fileTries   = 4 // within about 15 seconds
 )
 
-// takeAgain is when a message is taken in again that could not be.
-func takeAgain(tries int) time.Duration { return min(time.Second<<(2*min(tries, 4)), takeLease) }
+// takeWaits are the times after which a message is taken in again that could not be.
+var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, takeLease} //nolint:gochecknoglobals // read only
 
 // TakeIn makes turns of what came in by now.
 func (m *Messaging) TakeIn(ctx context.Context) error {
@@ -82,7 +82,7 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 		err = m.take(ctx, x, &in)
 	}
 	if err != nil && x.Tries+1 < takeTries {
-		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeAgain(x.Tries))))
+		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
 	}
 	m.o.Observer.Wrote(in.Kind)
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
