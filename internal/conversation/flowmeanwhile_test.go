@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,4 +95,32 @@ func TestNobodySpeaksForASuspendedCompany(t *testing.T) {
 	}
 	r.waitState(waits, flow.Completed)
 	r.within("the agent replies", func() bool { return len(r.turns(asks)) == 2 })
+}
+
+// A fault of ours in one conversation ends neither the program nor the work on the others; a flow is tried again.
+func TestAFaultInOneConversationEndsNoOther(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"http": {"url": "https://shop.test"}}, {"say": "done"}]`)
+	r.agent.set(func(_ context.Context, q *agent.Request, emit func(agent.Action) error) error {
+		if q.Message() == "bad" {
+			panic("a fault")
+		}
+		return emit(agent.Action{Say: "from Robin"})
+	})
+	var done atomic.Int32
+	r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+		if done.Add(1) == 1 {
+			panic("a fault")
+		}
+		return e.Values("200"), "200", false, nil
+	}
+	r.run()
+	bad, good, walks := r.open(), r.open(), r.open()
+	r.say(bad, "1", "bad")
+	r.say(walks, "1", "begin")
+	r.within("the request is begun", func() bool { return done.Load() == 1 })
+	r.say(good, "1", "hello")
+	r.within("the agent replies", func() bool { return len(r.turns(good)) == 2 })
+	r.pass(effectLease)
+	r.waitState(walks, flow.Completed)
 }

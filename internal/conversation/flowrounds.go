@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
+	"carillon/internal/voice"
 )
 
 // rounds look for the runs that are due, and have this node go on with them. An effect may take long: effects have workers of their own,
@@ -153,7 +154,7 @@ func (s *rounds) calls(ctx context.Context) error {
 
 // attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others.
 func (s *rounds) attempt(ctx context.Context, x *runs.Run) {
-	err := s.goOn(ctx, x)
+	err := voice.Guard(func() error { return s.goOn(ctx, x) })
 	if overtaken(err) || ctx.Err() != nil {
 		return
 	}

@@ -111,7 +111,11 @@ func (s *replies) work(ctx context.Context, j job) {
 	r := &replying{cancel: cancel}
 	s.underWay[j.id] = r
 	s.mu.Unlock()
-	_, again, err := s.replyTo(ctx, j, nil, nil)
+	again := false
+	err := voice.Guard(func() (err error) { // a fault in one conversation does not end the others
+		_, again, err = s.replyTo(ctx, j, nil, nil)
+		return err
+	})
 	var silent *silentError
 	if errors.As(err, &silent) && !errors.Is(ctx.Err(), context.Canceled) {
 		s.o.Log.WarnContext(ctx, "hand over what the agent could not reply to", "company", j.companyID, "conversation", j.id, "error", err)
