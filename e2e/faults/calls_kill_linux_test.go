@@ -201,7 +201,7 @@ func (s *lines) place(sender string, line int, kind byte, n int) (numbers []stri
 // callRow is a call in the database.
 type callRow struct {
 	number, state, reason, node string
-	q, attempts, interrupted    int
+	q, attempts, interrupted    int // attempts that a faulty line failed are none
 }
 
 // rows reads all calls; the node may have died a moment ago.
@@ -209,7 +209,7 @@ func (s *lines) rows() map[string]callRow {
 	s.t.Helper()
 	var all map[string]callRow
 	s.await(20*time.Second, "the calls in the database", func() bool {
-		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id),
+		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason <> 'line_unavailable'),
 			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = 'interrupted') FROM call`)
 		if err != nil {
 			return false

@@ -1,6 +1,7 @@
 // Flows, from the editor to a visitor who talks with one.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { accessible, context, launch, ready, shot } from "./browser.mjs";
 import { call, signIn } from "./voice.mjs";
 
@@ -160,7 +161,10 @@ describe("flows", () => {
     const steps = [{ say: "one" }, { if: "a == 'b'", then: [{ say: "two" }], else: [] }, { say: "three" }];
     const { id } = await call("POST", "/panel/v1/flows/drafts", token, { flow: { name: "Moving", trigger: {}, steps } });
     const { c, p } = await opened(t, "/flows/" + id);
-    const want = async (wanted, what) => { await p.waitForTimeout(50); assert.deepEqual(await shapeOf(p), wanted, what); };
+    const want = async (wanted, what) => {
+      for (const end = Date.now() + 5_000; Date.now() < end && !isDeepStrictEqual(await shapeOf(p), wanted);) await p.waitForTimeout(50);
+      assert.deepEqual(await shapeOf(p), wanted, what);
+    };
     await row(p, "steps.0").focus();
     await p.keyboard.press("Alt+ArrowDown");
     await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "down");
@@ -179,7 +183,17 @@ describe("flows", () => {
     await p.getByRole("button", { name: "Actions for step 2", exact: true }).click();
     await p.getByRole("menuitem", { name: "Move into “If not” above" }).click();
     await want(["0 a == 'b'", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
-    await p.locator('[data-path="steps.1"] > .flow-row .flow-grip').dragTo(p.locator('[data-branch="then"] .flow-gap').first());
+    const gap = p.locator('[data-branch="then"] .flow-gap').first();
+    await p.locator('[data-path="steps.1"] > .flow-row .flow-grip').hover();
+    await p.mouse.down();
+    await gap.hover();
+    await p.locator(".flow-steps[data-dragging]").waitFor(); // the gaps have grown
+    for (let i = 0; i < 50 && await gap.getAttribute("data-over") === null; i++) {
+      const { x, y, width, height } = await gap.boundingBox();
+      await p.mouse.move(x + width / 2 + (i % 2), y + height / 2);
+      await p.waitForTimeout(50);
+    }
+    await p.mouse.up();
     await want(["0 a == 'b'", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
