@@ -209,9 +209,9 @@ func (s *lines) rows() map[string]callRow {
 	s.t.Helper()
 	var all map[string]callRow
 	s.await(20*time.Second, "the calls in the database", func() bool {
-		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason <> 'line_unavailable'),
+		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND NOT (reason = '' AND NOT counts AND ended_at > 0)),
 			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = 'interrupted'),
-			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = 'line_unavailable') FROM call`)
+			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = '' AND NOT counts AND ended_at > 0) FROM call`)
 		if err != nil {
 			return false
 		}
@@ -329,7 +329,7 @@ func (s *lines) judge(lost map[string]callRow) {
 		case was != interrupted:
 			s.t.Errorf("%+v; under way at a kill: %v", r, was)
 		case r.state == "canceled":
-		case invites > r.attempts || invites < r.attempts-r.interrupted:
+		case invites > r.attempts+r.faulty || invites < r.attempts-r.interrupted:
 			s.t.Errorf("%+v reached the exchange %d times", r, invites)
 		case number[5] == busyFirst && r.attempts != 2-r.interrupted && r.attempts != 2, number[5] != busyFirst && r.attempts != 1:
 			s.t.Errorf("%+v: %d attempts", r, r.attempts)

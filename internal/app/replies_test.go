@@ -197,6 +197,17 @@ func (p *person) expect(want ...string) {
 	p.got(want...)
 }
 
+// first waits until the person has got so many replies, and returns them.
+func (p *person) first(n int) []string {
+	p.t.Helper()
+	for late := time.Now().Add(30 * time.Second); len(p.gets()) < n; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(late) {
+			p.t.Fatalf("%s gets %v", p.number, p.gets())
+		}
+	}
+	return p.gets()[:n]
+}
+
 // got waits until the person has got exactly these replies.
 func (p *person) got(want ...string) {
 	p.t.Helper()
