@@ -197,7 +197,7 @@ func (p *person) expect(want ...string) {
 	p.got(want...)
 }
 
-// first waits until the person has got so many replies, and returns them.
+// first waits until the person has at least n replies, and returns the first n.
 func (p *person) first(n int) []string {
 	p.t.Helper()
 	for late := time.Now().Add(30 * time.Second); len(p.gets()) < n; time.Sleep(20 * time.Millisecond) {

@@ -201,7 +201,7 @@ func validInboundID(s string) bool {
 // oneLine is a short text of the channel, without line breaks.
 func oneLine(s string) string { return short(s, maxPersonName) }
 
-// short is a text of at most so many bytes on one line, without characters that are not seen or that turn the direction of the text
+// short returns a text on one line, cut to `most` bytes, without characters that are not seen or that turn the direction of the text
 // around it.
 func short(s string, most int) string {
 	s = strings.Map(func(r rune) rune {

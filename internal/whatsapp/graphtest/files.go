@@ -16,8 +16,8 @@ type File struct {
 
 	LookUp  int    // the status of the first LookUps responses to a look-up
 	LookUps int    // which of them fail; -1: all
-	Expired int    // so many of its addresses have expired when they are read; -1: all
-	Broken  int    // so many responses break off in the middle; -1: all
+	Expired int    // number of reads that find their address expired; -1: all
+	Broken  int    // number of responses that break off in the middle; -1: all
 	Hangs   bool   // so that nothing comes after the first byte
 	Foreign string // the address, in place of the server's
 
@@ -34,7 +34,7 @@ func (s *Server) PutFile(id string, f File) {
 	s.replies.files[id] = &f
 }
 
-// counts reports whether the next one of so many that fail does.
+// counts adds one to n, and reports whether this one is among the first `most`, which fail; -1: all fail.
 func counts(most int, n *int) bool {
 	*n++
 	return most < 0 || *n <= most
