@@ -40,7 +40,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export function useLanguage(): Language { return useSyncExternalStore(subscribe, currentLanguage); }
+export function useLanguage(): Language { return useSyncExternalStore(subscribe, currentLanguage, currentLanguage); }
 
 export function useTexts<K extends string>(d: Dictionary<K>): Record<K, string> { return d[useLanguage()]; }
 

@@ -72,7 +72,13 @@ export interface ReplyWindow { until: string; number: string; sender_id: string;
 /** Delivery is where a reply over a messaging channel stands. */
 export interface Delivery { seq: number; state: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown"; reason?: string; detail?: string }
 /** TemplateComponent is a part of a template. */
-export interface TemplateComponent { type: string; format?: string; text?: string; buttons?: { type: string; text: string; url?: string }[] }
+export interface TemplateComponent { type: string; format?: string; text?: string; example?: TemplateExample; buttons?: TemplateButton[] }
+export interface TemplateButton { type: string; text: string; url?: string; phone_number?: string; example?: string[] }
+/** TemplateExample has the sample values for the reviewer, in the channel's form. */
+export interface TemplateExample {
+  header_text?: string[]; header_handle?: string[]; header_text_named_params?: NamedSample[]; body_text?: string[][]; body_text_named_params?: NamedSample[];
+}
+export interface NamedSample { param_name: string; example: string }
 /** Offered is an approved template, with the keys of the values that it needs. */
 export interface Offered { name: string; language: string; category: string; components: TemplateComponent[]; needs: string[] }
 export interface Teammate { account_id: string; name: string; email: string; role: Role; present: boolean; away: boolean }
