@@ -206,6 +206,7 @@ describe("the calls of a company", () => {
 
   it("begin with a command that works, where there are none", { timeout: 60_000 }, async (t) => {
     const p = await open(t, "/calls");
+    await p.route("**/panel/v1/events?*", (r) => r.abort()); // once it is there, the list is loaded again by itself
     await p.route("**/panel/v1/calls?*", (r) => r.fulfill({ json: { data: [], next_cursor: null } }));
     await p.reload();
     await p.getByRole("button", { name: "Make a key" }).click();
@@ -241,6 +242,7 @@ describe("the calls of a company", () => {
 
   it("say so when they cannot be loaded", async (t) => {
     const p = await open(t, "/calls");
+    await p.route("**/panel/v1/events?*", (r) => r.abort()); // once it is there, the list is loaded again by itself
     await p.route("**/panel/v1/calls?*", (r) => r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }));
     await p.reload();
     await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();

@@ -32,14 +32,14 @@ test("a stream that is cut goes on behind the last event, after a pause", async 
   expect(live.state).toBe("open");
   streams[0]!.write(': open\n\nid: 7\nevent: conversation.updated\ndata: {"a":1}\n\nevent: typing\ndata: {"b":2}\n\n');
   await settle();
-  expect(got).toEqual([{ event: "conversation.updated", data: { a: 1 } }, { event: "typing", data: { b: 2 } }]);
+  expect(got).toEqual([{ event: "reset", data: {} }, { event: "conversation.updated", data: { a: 1 } }, { event: "typing", data: { b: 2 } }]);
   streams[0]!.fail();
   await settle();
   expect([live.state, streams.length]).toEqual(["broken", 1]);
   await vi.advanceTimersByTimeAsync(1000);
   expect(live.state).toBe("open");
   expect(streams[1]!.headers["Last-Event-ID"]).toBe("7");
-  expect(got.length).toBe(2);
+  expect(got.length).toBe(3);
   stop();
   expect(live.state).toBe("off");
 });
@@ -49,9 +49,10 @@ test("what was missed without an id to go on from makes the screen load everythi
   const got: unknown[] = [];
   const stop = live.listen((e) => got.push(e));
   await settle();
+  expect(got).toEqual([{ event: "reset", data: {} }]); // what happened between the load and the opening
   streams[0]!.fail();
   await vi.advanceTimersByTimeAsync(1000);
-  expect(got).toEqual([{ event: "reset", data: {} }]);
+  expect(got).toEqual([{ event: "reset", data: {} }, { event: "reset", data: {} }]);
   stop();
 });
 

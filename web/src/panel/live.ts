@@ -59,13 +59,13 @@ export class Live {
   }
 
   private async run(stop: AbortController): Promise<void> {
-    for (let pause = 0, first = true; !stop.signal.aborted; first = false) {
-      if (first) this.change("connecting");
+    this.change("connecting");
+    for (let pause = 0; !stop.signal.aborted;) {
       const begun = Date.now();
       try {
         await this.follow(stop.signal, () => {
           pause = 0;
-          if (!first && !this.last) this.emit({ event: "reset", data: {} }); // what happened meanwhile is nowhere
+          if (!this.last) this.emit({ event: "reset", data: {} }); // what happened since a screen was loaded is nowhere
           this.change("open");
         });
         if (Date.now() - begun > lasting) continue; // the server ends every stream after a while

@@ -44,7 +44,7 @@ function useCall(id: string) {
   useEffect(() => {
     if (!conversation) return;
     return stream.listen((e) => {
-      if (e.event === "conversation.updated" && (e.data as Update).conversation.id === conversation) void client.invalidateQueries({ queryKey: [company.id, "calls", id] });
+      if (e.event === "reset" || e.event === "conversation.updated" && (e.data as Update).conversation.id === conversation) void client.invalidateQueries({ queryKey: [company.id, "calls", id] });
     });
   }, [conversation, client, company.id, id]);
   return one;
