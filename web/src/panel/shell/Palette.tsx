@@ -48,6 +48,6 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
   ], [t, can, me, company, navigate, shown, set, shortcuts]);
   return (
     <Spotlight store={store} shortcut={null} actions={actions} nothingFound={t.nothing} scrollable yOffset="12vh" overlayProps={{ backgroundOpacity: 0.35, blur: 0 }} classNames={{ content: "palette" }} maxHeight={420} radius="lg" attributes={{ content: { "aria-label": t.find } }}
-      searchProps={{ leftSection: <IconSearch size={18} />, placeholder: t.palette, "aria-label": t.palette, onKeyDown: chooseFirst }} />
+      searchProps={{ leftSection: <IconSearch size={18} />, placeholder: t.palette, "aria-label": t.palette, autoFocus: true, onKeyDown: chooseFirst }} />
   );
 }
