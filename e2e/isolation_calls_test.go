@@ -193,6 +193,14 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET "+one+"/turns"] = []call{{query: "after=0"}, {query: "after=0&company=" + alphaID}}
 	const drawn = `{"flow":{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}}`
 	all["GET /panel/v1/templates"] = panel(call{kind: own})
+	all["GET /panel/v1/templates/sync"] = panel(call{kind: own})
+	all["POST /panel/v1/templates/sync"] = panel(call{kind: own})
+	all["POST /panel/v1/templates"] = withBody(fmt.Sprintf(made, "four"), panel(call{kind: own}, call{kind: plain, query: "sender=alpha_main"}))
+	all["GET /panel/v1/templates/{id}"] = panel(call{})
+	all["PATCH /panel/v1/templates/{id}"] = withBody(edit, panel(call{}))
+	all["DELETE /panel/v1/templates/{id}"] = panel(call{})
+	all["POST /panel/v1/templates/{id}/submit"] = panel(call{})
+	all["GET /panel/v1/templates/{id}/history"] = panel(call{})
 	all["GET /panel/v1/flows/overview"] = panel(call{kind: own})
 	all["POST /panel/v1/flows/drafts"] = withBody(drawn, panel(call{kind: own}))
 	all["POST /panel/v1/flows/check"] = withBody(drawn, panel(call{kind: own}))

@@ -1,15 +1,12 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
-	"carillon/internal/content"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/store"
@@ -125,22 +122,9 @@ func (s templates) create(r *http.Request, p *auth.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	draft, err := content.ParseDraft(body)
-	if err != nil {
-		return nil, err
-	}
-	t, err := draft.Template()
-	if err != nil {
-		return nil, err
-	}
-	sender, err := s.creationSender(r, p.Company, number)
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.catalog.Create(r.Context(), p.Company, sender, *t, draft.Submit)
-	if errors.Is(err, catalog.ErrCreatedToday) {
-		err = createdToday(p.Company.Limits.TemplatesPerDay, time.Now())
-	}
+	made, err := s.by(p).CreateFrom(r.Context(), p.Company, body, func() (*carillon.Sender, error) {
+		return s.creationSender(r, p.Company, number)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +133,9 @@ func (s templates) create(r *http.Request, p *auth.Principal) (any, error) {
 	return c, nil
 }
 
-// createdToday returns the error of a company that created its daily number of templates.
-func createdToday(perDay int, now time.Time) *carillon.Error {
-	const window = 24 * time.Hour
-	reset := now.UTC().Truncate(window).Add(window)
-	return limit.Exceeded("Too many templates were created today", perDay, window, reset, now)
+// by is the catalog for changes by the holder of a key.
+func (s templates) by(p *auth.Principal) *catalog.Catalog {
+	return s.catalog.By(catalog.Key(p.KeyID))
 }
 
 // createdTemplate is the response to a creation.
@@ -165,17 +147,6 @@ type createdTemplate struct {
 		Name   string                  `json:"name"`
 		Status carillon.TemplateStatus `json:"status"`
 	} `json:"template"`
-}
-
-const maxTemplateID = 32 // digits
-
-// templateID reads the id from the path. Ids, ours and the channel's, are decimal.
-func templateID(r *http.Request) (string, error) {
-	id := r.PathValue("id")
-	if id == "" || len(id) > maxTemplateID || strings.Trim(id, "0123456789") != "" {
-		return "", carillon.Absent("Template")
-	}
-	return id, nil
 }
 
 // templateView is a template's record with the reason of its rejection or pause.
@@ -193,7 +164,7 @@ func viewOf(t *carillon.Template, err error) (any, error) {
 }
 
 func (s templates) read(r *http.Request, p *auth.Principal) (any, error) {
-	id, err := templateID(r)
+	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -206,58 +177,27 @@ func (s templates) edit(r *http.Request, p *auth.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := templateID(r)
+	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	submit := false
-	t, err := s.catalog.Edit(r.Context(), p.Company.ID, id, func(t carillon.Template) (carillon.Template, error) {
-		draft := content.DraftOf(&t)
-		if err := draft.Edit(body); err != nil {
-			return t, err
-		}
-		submit = draft.Submit
-		edited, err := draft.Template()
-		if err != nil {
-			return t, err
-		}
-		if draft.Variables == nil {
-			keepSamples(edited, &t)
-		}
-		return *edited, nil
-	})
-	if err == nil && submit {
-		t, err = s.catalog.Submit(r.Context(), p.Company.ID, t.ID)
-	}
-	return viewOf(t, err)
-}
-
-// keepSamples copies the sample values of a body whose text was not edited.
-func keepSamples(edited, before *carillon.Template) {
-	for i := range edited.Components {
-		body := &edited.Components[i]
-		for _, old := range before.Components {
-			if body.Type == content.TypeBody && old.Type == body.Type && old.Text == body.Text {
-				body.Example = old.Example
-			}
-		}
-	}
+	return viewOf(s.by(p).EditFrom(r.Context(), p.Company.ID, id, body, func(*carillon.Template) error { return nil }))
 }
 
 func (s templates) delete(r *http.Request, p *auth.Principal) (any, error) {
-	id, err := templateID(r)
+	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.catalog.Delete(r.Context(), p.Company.ID, id)
+	return nil, s.by(p).Delete(r.Context(), p.Company.ID, id)
 }
 
 func (s templates) submit(r *http.Request, p *auth.Principal) (any, error) {
-	id, err := templateID(r)
+	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	return viewOf(s.catalog.Submit(r.Context(), p.Company.ID, id))
+	return viewOf(s.by(p).Submit(r.Context(), p.Company.ID, id))
 }
 
 // components responds with one template, found by id or name.

@@ -259,7 +259,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	widgets := widgetDeps(a, sessionKey)
 	admin := panel.New(panel.Deps{
-		Store: a.store, Auth: a.auth, Notify: a.notify, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
+		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
 		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})

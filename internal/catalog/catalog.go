@@ -18,11 +18,13 @@ package catalog
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"carillon"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/templates"
 )
 
 // Reviewer is a channel's template review. Its errors are meant for the author: *carillon.Error with the channel's text,
@@ -33,6 +35,8 @@ type Reviewer interface {
 	Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (providerID string, status carillon.TemplateStatus, err error)
 	// Status reads a template's status.
 	Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error)
+	// List reads the status of all templates that the sender's account has.
+	List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error)
 	// Withdraw deletes a template at the channel; one that does not exist counts as withdrawn.
 	Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error
 }
@@ -58,6 +62,8 @@ type Catalog struct {
 	reviewers map[string]Reviewer
 	o         Options
 	wake      chan struct{}
+	syncing   *sync.Map // companies whose templates are being compared
+	by        templates.By
 }
 
 // New builds a catalog; reviewers by the provider's name.
@@ -68,8 +74,24 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	if o.OnApproved == nil {
 		o.OnApproved = func(context.Context, *carillon.Template) error { return nil }
 	}
-	return &Catalog{store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1)}
+	return &Catalog{store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{}, by: templates.By{Kind: "system"}}
 }
+
+// By returns the same catalog for changes by somebody, whom the history of the templates will name.
+func (c *Catalog) By(by templates.By) *Catalog {
+	x := *c
+	x.by = by
+	return &x
+}
+
+// Account is a person, by the id of the account.
+func Account(id string) templates.By { return templates.By{Kind: "account", ID: id} }
+
+// Key is an application, by the id of its access key.
+func Key(id string) templates.By { return templates.By{Kind: "key", ID: id} }
+
+// channelDid is who decides on templates in their history.
+func channelDid() templates.By { return templates.By{Kind: "channel"} }
 
 // Find is one template of a company by our id or the channel's. Errors: not_found.
 func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Template, error) {
@@ -90,11 +112,11 @@ func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language s
 	var best *carillon.Template
 	rank := -1
 	for _, s := range senders {
-		templates, err := c.store.Templates(ctx, s.UID)
+		all, err := c.store.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range templates {
+		for _, t := range all {
 			if m := rankOf(t, s, idOrName, language); m > rank {
 				best, rank = t, m
 			}

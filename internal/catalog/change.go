@@ -25,17 +25,19 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = carillon.NewTemplateID(now), "", company.ID, s.UID, carillon.TemplateDraft, ""
 	t.CreatedAt, t.UpdatedAt = now, now
 	r := &templates.Record{Template: t}
+	changes := []templates.Change{{Action: templates.Created, By: c.by}}
 	if submit {
 		claim(r, carillon.TemplatePending, now)
+		changes = append(changes, templates.Change{Action: templates.Submitted, By: c.by})
 	}
 	limits := templates.Limits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
-	if err := c.store.CreateTemplate(ctx, r, limits); err != nil {
+	if err := c.store.CreateTemplate(ctx, r, limits, changes...); err != nil {
 		return nil, err
 	}
 	if !submit {
 		return &r.Template, nil
 	}
-	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record) error {
+	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record, _ error) error {
 		_, err := c.store.UndoCreateTemplate(ctx, claimed)
 		return err
 	})
@@ -54,33 +56,34 @@ func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t 
 	default:
 		return nil, carillon.InConflict("A template that is " + string(r.Status) + " cannot be edited")
 	}
-	edited, err := revise(r.Template)
+	revised, err := revise(r.Template)
 	if err != nil {
 		return nil, err
 	}
-	if err := content.Compile(&edited); err != nil {
+	if err := content.Compile(&revised); err != nil {
 		return nil, err
 	}
 	next := *r
-	next.Template = edited
+	next.Template = revised
 	next.ID, next.ProviderID, next.CompanyID, next.SenderUID, next.CreatedAt = r.ID, r.ProviderID, r.CompanyID, r.SenderUID, r.CreatedAt
 	next.Status, next.Reason, next.PollAt = carillon.TemplateDraft, "", time.Time{}
 	if (next.Name != r.Name || next.Language != r.Language) && (r.ProviderID != "" || r.Status != carillon.TemplateDraft) {
 		return nil, carillon.InConflict("Name and language are fixed once the channel has had the template")
 	}
+	edited := templates.Change{Action: templates.Edited, By: c.by}
 	if r.Status != carillon.TemplatePending {
-		return &next.Template, orChanged(c.swap(ctx, r, &next))
+		return &next.Template, orChanged(c.swap(ctx, r, &next, edited))
 	}
 	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *templates.Record) (bool, error) {
 		next.ClaimedUntil = time.Time{}
-		return c.swap(ctx, claimed, &next)
+		return c.swap(ctx, claimed, &next, edited)
 	})
 	return &next.Template, err
 }
 
-// swap stores a change of a template, unless another one was faster.
-func (c *Catalog) swap(ctx context.Context, r, next *templates.Record) (bool, error) {
-	return c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{})
+// swap stores a template as it is next, and what that is in its history, unless another write was faster.
+func (c *Catalog) swap(ctx context.Context, r, next *templates.Record, changes ...templates.Change) (bool, error) {
+	return c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{}, changes...)
 }
 
 // orChanged is the conflict of a request whose change another one was faster than.

@@ -67,6 +67,17 @@ func (d *desk) Status(_ context.Context, _ *carillon.Sender, t *carillon.Templat
 	return provider.TemplateEvent{}, carillon.Absent("Template")
 }
 
+func (d *desk) List(_ context.Context, s *carillon.Sender) (all []provider.TemplateEvent, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.known {
+		if e.SenderUID == s.UID {
+			all = append(all, *e)
+		}
+	}
+	return all, d.down
+}
+
 func (d *desk) Withdraw(_ context.Context, _ *carillon.Sender, t *carillon.Template) error {
 	if err := d.fault(); err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
 	"carillon/internal/store/templates"
 
 	"golang.org/x/sync/errgroup"
@@ -126,7 +125,8 @@ func (c *Catalog) refresh(ctx context.Context, r *templates.Record) (same bool, 
 		return false, fmt.Errorf("read status: %w", err)
 	}
 	e.SenderUID, e.Name, e.Language = r.SenderUID, r.Name, r.Language
-	return e.Status == r.Status, c.Apply(ctx, []provider.TemplateEvent{e})
+	_, err = c.apply(ctx, &e)
+	return e.Status == r.Status, err
 }
 
 // notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.
@@ -134,5 +134,6 @@ func (c *Catalog) notAtChannel(ctx context.Context, r *templates.Record) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil
 	}
-	return c.redraft(ctx, r, "The submission broke off; the channel does not have the template")
+	const reason = "The submission broke off; the channel does not have the template"
+	return c.redraft(ctx, r, reason, reason)
 }

@@ -49,7 +49,7 @@ func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 // the channel's id, or by name and language while its id is unknown. It returns when all are stored and OnApproved was called.
 func (c *Catalog) Apply(ctx context.Context, events []provider.TemplateEvent) error {
 	for i := range events {
-		if err := c.apply(ctx, &events[i]); err != nil {
+		if _, err := c.apply(ctx, &events[i]); err != nil {
 			return fmt.Errorf("apply the channel's report: %w", err)
 		}
 	}
@@ -61,16 +61,20 @@ const maxSwaps = 10
 
 var errRaced = errors.New("the template kept changing")
 
-func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) error {
+// apply applies one report, and reports whether it changed a template.
+func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed bool, err error) {
 	read := func() (*templates.Record, error) {
 		return c.store.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 	}
-	r, err := c.revise(ctx, read, func(next *templates.Record) bool { return report(next, e) })
+	r, err := c.revise(ctx, read, func(next *templates.Record) bool {
+		changed = report(next, e)
+		return changed
+	})
 	// Also when it was approved before: the first call may have failed.
 	if r != nil && e.Status == carillon.TemplateApproved && r.Status == carillon.TemplateApproved {
-		return c.o.OnApproved(ctx, &r.Template)
+		err = c.o.OnApproved(ctx, &r.Template)
 	}
-	return err
+	return changed && err == nil, err
 }
 
 // revise changes a template as it is when it is read, again where another write came first. It returns the template as it is
@@ -85,7 +89,7 @@ func (c *Catalog) revise(ctx context.Context, read func() (*templates.Record, er
 		if !change(&next) {
 			return &next, nil
 		}
-		ok, err := c.swap(ctx, r, &next)
+		ok, err := c.swap(ctx, r, &next, decisions(r, &next)...)
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +99,17 @@ func (c *Catalog) revise(ctx context.Context, read func() (*templates.Record, er
 		}
 	}
 	return nil, errRaced
+}
+
+// decisions are what the channel did to a template, for its history.
+func decisions(r, next *templates.Record) (all []templates.Change) {
+	if next.Status != r.Status {
+		all = append(all, templates.Change{Action: templates.Decided, By: channelDid()})
+	}
+	if next.Category != r.Category {
+		all = append(all, templates.Change{Action: templates.Categorized, By: channelDid()})
+	}
+	return all
 }
 
 // report applies the channel's report to a record, and reports whether it changed.

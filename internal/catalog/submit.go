@@ -25,34 +25,37 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	}
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if err := orChanged(c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive})); err != nil {
+	if err := orChanged(c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive}, templates.Change{Action: templates.Submitted, By: c.by})); err != nil {
 		return nil, err
 	}
-	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record) error {
-		return c.redraft(ctx, now, "")
+	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record, failed error) error {
+		return c.redraft(ctx, now, "", explained(failed))
 	})
 }
 
 // submitClaimed submits a template that is pending under our claim, then stores the result. When the channel did not accept
 // it, undo restores the previous state.
-func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *templates.Record, undo func(ctx context.Context, now *templates.Record) error) (*carillon.Template, error) {
+func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *templates.Record, undo func(ctx context.Context, now *templates.Record, failed error) error) (*carillon.Template, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
 	defer cancel()
 	providerID, status, failed := c.review(ctx, s, &claimed.Template)
 	if failed != nil {
-		return nil, errors.Join(failed, undo(ctx, claimed))
+		return nil, errors.Join(failed, undo(ctx, claimed, failed))
 	}
 	var next templates.Record
 	err := orChanged(c.underClaim(ctx, claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
 		next = *now
+		var decided []templates.Change
 		// The channel may have reported on this submission already; a report on an earlier one is obsolete.
 		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
 			next.Status, next.Reason = carillon.TemplatePending, ""
-			move(&next, status, "")
+			if move(&next, status, "") {
+				decided = append(decided, templates.Change{Action: templates.Decided, By: channelDid()})
+			}
 		}
 		next.ProviderID, next.ClaimedUntil = providerID, time.Time{}
 		setFirstPoll(&next, time.Now())
-		return c.swap(ctx, now, &next)
+		return c.swap(ctx, now, &next, decided...)
 	}))
 	if err != nil {
 		return nil, err
@@ -81,10 +84,23 @@ func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	return providerID, status, nil
 }
 
-// redraft turns a template whose submission did not reach the channel into a draft again, unless it has changed since.
-func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason string) error {
+// redraft turns a template whose submission did not reach the channel into a draft again, unless it has changed since. refusal is
+// why, in its history.
+func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason, refusal string) error {
 	next := *r
 	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
-	_, err := c.swap(ctx, r, &next)
+	_, err := c.swap(ctx, r, &next, templates.Change{Action: templates.Refused, By: channelDid(), Reason: refusal})
 	return err
+}
+
+// explained is an error in words for people.
+func explained(err error) string {
+	e, ok := errors.AsType[*carillon.Error](err)
+	if !ok {
+		return "The channel could not be asked"
+	}
+	if reason, ok := e.Details.Find("reason").(string); ok && reason != "" {
+		return e.Message + ": " + reason
+	}
+	return e.Message
 }

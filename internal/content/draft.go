@@ -3,6 +3,7 @@ package content
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,7 +20,8 @@ type Draft struct {
 	Name       string
 	Language   string
 	Content    string
-	Variables  []string // the names of the content's variables; for numbered ones any name for each number
+	Variables  []string          // the names of the content's variables; for numbered ones any name for each number
+	Samples    map[string]string // values of the content's variables for the reviewer; by default their names
 	Category   string
 	Components []carillon.Component // HEADER, FOOTER, BUTTONS
 	Submit     bool
@@ -70,7 +72,7 @@ func (d *Draft) read(o *jsonbody.Object) error {
 		return err
 	}
 	if o.Find("content").Present() {
-		d.Variables = nil
+		d.Variables, d.Samples = nil, nil
 	}
 	variables, present, err := o.Find("variables").Strings("variables")
 	if err != nil {
@@ -78,6 +80,9 @@ func (d *Draft) read(o *jsonbody.Object) error {
 	}
 	if present {
 		d.Variables = variables
+	}
+	if err := d.readSamples(o); err != nil {
+		return err
 	}
 	if err := d.readComponents(o.Find("components")); err != nil {
 		return err
@@ -100,6 +105,9 @@ func (d *Draft) Template() (*carillon.Template, error) {
 		if err := checkPart(&d.Components[i], fmt.Sprintf("components.%d", i)); err != nil {
 			return nil, err
 		}
+	}
+	if err := d.checkSamples(content); err != nil {
+		return nil, err
 	}
 	t := &carillon.Template{Name: d.Name, Language: d.Language, Category: strings.ToUpper(d.Category), ParameterFormat: format}
 	body := carillon.Component{Type: TypeBody, Text: d.Content, Example: d.example(content, format)}
@@ -212,21 +220,68 @@ func (d *Draft) checkNames(m markedText) (format string, err error) {
 	return Named, nil
 }
 
-// example uses the variables' names as sample values: channels refuse a body that has variables and no samples.
+// example has a sample value for each variable, where the payload has none the variable's name: channels refuse a body that has
+// variables and no samples.
 func (d *Draft) example(m markedText, format string) *carillon.ComponentExample {
-	switch {
-	case len(m.markers) == 0:
+	if len(m.markers) == 0 {
 		return nil
-	case format == Named:
-		e := &carillon.ComponentExample{}
-		for _, name := range m.markers {
-			e.BodyTextNamedParams = append(e.BodyTextNamedParams, carillon.NamedExample{ParamName: name, Example: name})
-		}
-		return e
-	case d.Variables != nil:
-		return &carillon.ComponentExample{BodyText: [][]string{d.Variables}}
 	}
-	return &carillon.ComponentExample{BodyText: [][]string{m.markers}}
+	values := make([]string, len(m.markers))
+	for i, name := range m.markers {
+		values[i] = name
+		if format != Named && d.Variables != nil {
+			values[i] = d.Variables[i]
+		}
+		if sample := d.Samples[name]; !blank(sample) {
+			values[i] = sample
+		}
+	}
+	if format != Named {
+		return &carillon.ComponentExample{BodyText: [][]string{values}}
+	}
+	e := &carillon.ComponentExample{}
+	for i, name := range m.markers {
+		e.BodyTextNamedParams = append(e.BodyTextNamedParams, carillon.NamedExample{ParamName: name, Example: values[i]})
+	}
+	return e
+}
+
+// readSamples reads the sample values of the content's variables.
+func (d *Draft) readSamples(o *jsonbody.Object) error {
+	samples, present, err := o.Find("samples").Object("samples")
+	if err != nil || !present {
+		return err
+	}
+	d.Samples = map[string]string{}
+	for name := range samples.Members() {
+		value, _, err := samples.String("samples."+carillon.Shorten(name), name)
+		if err != nil {
+			return err
+		}
+		d.Samples[name] = value
+	}
+	return nil
+}
+
+// checkSamples checks that samples are of variables of the content, and that the content with them is not too long.
+func (d *Draft) checkSamples(m markedText) error {
+	for _, name := range slices.Sorted(maps.Keys(d.Samples)) {
+		value, field := d.Samples[name], "samples."+carillon.Shorten(name)
+		if !slices.Contains(m.markers, name) {
+			return carillon.Invalid(field, "The content has no such variable")
+		}
+		if strings.ContainsAny(value, "{}\r\n\t") {
+			return carillon.InvalidValue(field, "A sample is one line without braces", carillon.Shorten(value))
+		}
+	}
+	length := m.static
+	for i, name := range m.markers {
+		length += m.uses[i] * utf8.RuneCountInString(d.Samples[name])
+	}
+	if length > maxContent {
+		return overLimit("The content is too long with its samples", maxContent, length)
+	}
+	return nil
 }
 
 // overLimit returns the 422 for a limit that is exceeded.

@@ -254,3 +254,47 @@ func TestValidLanguage(t *testing.T) {
 		}
 	}
 }
+
+func TestSamplesGoToTheReviewer(t *testing.T) {
+	for _, c := range []struct {
+		changes object
+		want    *carillon.ComponentExample
+		field   string
+	}{
+		{
+			object{"samples": object{"nombre": "Ana"}},
+			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}, {ParamName: "hora", Example: "hora"}}}, "",
+		},
+		{object{"content": "{{2}} {{1}}", "variables": dropped{}, "components": dropped{}, "samples": object{"2": "b"}}, &carillon.ComponentExample{BodyText: [][]string{{"1", "b"}}}, ""},
+		{object{"samples": object{"dia": "x"}}, nil, "samples.dia"},
+		{object{"samples": object{"hora": 1}}, nil, "samples.hora"},
+		{object{"samples": object{"hora": "a\nb"}}, nil, "samples.hora"},
+		{object{"samples": []string{"x"}}, nil, "samples"},
+	} {
+		d, err := ParseDraft(marshal(t, with(draftBase(), c.changes)))
+		if c.field != "" {
+			if _, details := shownTo(t, err); !strings.HasPrefix(details, `{"field":"`+c.field+`"`) {
+				t.Errorf("%v: %s", c.changes, details)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Template()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range got.Components {
+			if x.Type == TypeBody {
+				if diff := cmp.Diff(c.want, x.Example); diff != "" {
+					t.Error(diff)
+				}
+			}
+		}
+	}
+	long := object{"content": "{{a}}", "variables": dropped{}, "components": dropped{}, "samples": object{"a": strings.Repeat("ñ", 1025)}}
+	if _, err := ParseDraft(marshal(t, with(draftBase(), long))); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Error(err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/auth"
+	"carillon/internal/catalog"
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
 	"carillon/internal/files"
@@ -31,12 +32,13 @@ import (
 
 // Deps are the parts the panel calls.
 type Deps struct {
-	Store  *store.Store
-	Auth   *auth.Auth
-	Notify *notify.Notify
-	Decide Decide // the sandbox's reviewer
-	Events *realtime.Hub
-	Calls  Calls
+	Store   *store.Store
+	Auth    *auth.Auth
+	Notify  *notify.Notify
+	Catalog *catalog.Catalog
+	Decide  Decide // the sandbox's reviewer
+	Events  *realtime.Hub
+	Calls   Calls
 
 	Conversations *conversation.Conversations
 	Files         *files.Files
@@ -76,7 +78,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -95,8 +97,6 @@ func (p *Panel) Routes() []httpio.Route {
 		p.route("DELETE", "/senders/{id}", auth.MayWriteSenders, x.remove),
 		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
 		{Pattern: "GET " + prefix + "/events", Access: "panel", Permission: string(auth.MayReadNotifications), Stream: true, Handle: p.events},
-		p.route("GET", "/templates", auth.MayReadTemplates, p.listTemplates),
-		p.route("POST", "/templates/{id}/review", auth.MayWriteTemplates, p.reviewTemplate),
 		p.route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
 		p.route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
 		p.route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),

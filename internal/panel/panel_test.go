@@ -19,6 +19,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/auth"
+	"carillon/internal/catalog"
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
 	"carillon/internal/flow"
@@ -85,7 +86,7 @@ func newWorld(t *testing.T) *world {
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
-		Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
+		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel}
 }
@@ -202,7 +203,6 @@ var rolesOf = map[string]string{
 	"DELETE /panel/v1/users/{id}/sessions":        "owner admin",
 	"GET /panel/v1/senders":                       "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/{id}/timeline":   "owner admin developer marketer teammate viewer",
-	"POST /panel/v1/templates/{id}/review":        "owner admin developer marketer",
 	"GET /panel/v1/events":                        "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/maintenance":                   "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/maintenance":                  "owner",
@@ -268,6 +268,15 @@ var rolesOf = map[string]string{
 	"PUT /panel/v1/inbox/presence":                "owner admin teammate",
 
 	"GET /panel/v1/templates":                           "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates":                          "owner admin developer marketer",
+	"GET /panel/v1/templates/sync":                      "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates/sync":                     "owner admin developer marketer",
+	"GET /panel/v1/templates/{id}":                      "owner admin developer marketer teammate viewer",
+	"PATCH /panel/v1/templates/{id}":                    "owner admin developer marketer",
+	"DELETE /panel/v1/templates/{id}":                   "owner admin developer marketer",
+	"POST /panel/v1/templates/{id}/submit":              "owner admin developer marketer",
+	"GET /panel/v1/templates/{id}/history":              "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates/{id}/review":              "owner admin developer marketer",
 	"GET /panel/v1/flow-runs":                           "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/flow-runs/{id}":                      "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/flow-runs/{id}/stop":                "owner admin teammate",

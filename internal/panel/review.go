@@ -3,9 +3,9 @@ package panel
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"carillon"
+	"carillon/internal/catalog"
 	"carillon/internal/httpio"
 )
 
@@ -13,20 +13,20 @@ import (
 type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
 
 // reviewTemplate approves or rejects a pending template of a sandbox sender; other channels review by themselves.
-func (p *Panel) reviewTemplate(r *http.Request, by member) (any, error) {
+func (x templates) reviewTemplate(r *http.Request, by member) (any, error) {
 	approve, reason, err := readDecision(r)
 	if err != nil {
 		return nil, err
 	}
-	id := r.PathValue("id")
-	if id == "" || len(id) > maxTemplateID || strings.Trim(id, "0123456789") != "" {
-		return nil, carillon.Absent("Template")
-	}
-	t, err := p.Store.Template(r.Context(), by.companyID, id)
+	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.Store.Sender(r.Context(), t.SenderUID)
+	t, err := x.Store.Template(r.Context(), by.companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := x.Store.Sender(r.Context(), t.SenderUID)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (p *Panel) reviewTemplate(r *http.Request, by member) (any, error) {
 	if t.Status != carillon.TemplatePending {
 		return nil, carillon.InConflict("The template is " + string(t.Status) + ", not pending")
 	}
-	return nil, p.Decide(r.Context(), s, &t.Template, approve, reason)
+	return nil, x.Decide(r.Context(), s, &t.Template, approve, reason)
 }
 
 func readDecision(r *http.Request) (approve bool, reason string, err error) {
@@ -58,7 +58,4 @@ func readDecision(r *http.Request) (approve bool, reason string, err error) {
 	return approve, reason, err
 }
 
-const (
-	maxReason     = 500
-	maxTemplateID = 32 // digits
-)
+const maxReason = 500

@@ -101,6 +101,19 @@ func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Temp
 	return x.event(k), nil
 }
 
+// List returns what was submitted for a sender since the process began.
+func (c *Channel) List(_ context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []provider.TemplateEvent
+	for k, x := range c.templates {
+		if k.senderUID == s.UID {
+			all = append(all, x.event(k))
+		}
+	}
+	return all, nil
+}
+
 // known finds a submission; one of an earlier process is recognized by our id on a pending template.
 func (c *Channel) known(k templateKey, t *carillon.Template) *submission {
 	if x := c.templates[k]; x != nil {

@@ -11,8 +11,11 @@ import (
 	"carillon/internal/provider"
 )
 
-// nodeFields are requested by name, since the channel omits most of them otherwise.
-const nodeFields = "id,name,language,status,category,rejected_reason,components"
+// statusFields and nodeFields are requested by name, since the channel omits most of them otherwise.
+const (
+	statusFields = "id,name,language,status,category,rejected_reason"
+	nodeFields   = statusFields + ",components"
+)
 
 // Pages of the channel's list: its largest account has 6,000 templates.
 const (
@@ -195,10 +198,41 @@ func (c *Client) node(ctx context.Context, a *account, id string) (node, error) 
 
 // find searches the channel's list for one name and language; the channel's filter on names also passes longer ones.
 func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (node, error) {
-	q := url.Values{
-		"fields": {nodeFields}, "limit": {strconv.Itoa(pageSize)},
-		"name": {t.Name}, "language": {t.Language},
+	var found node
+	err := c.each(ctx, a, url.Values{"fields": {nodeFields}, "name": {t.Name}, "language": {t.Language}}, func(n node) bool {
+		if n.Name == t.Name && n.Language == t.Language && n.ID != "" {
+			found = n
+		}
+		return found.ID == ""
+	})
+	if err == nil && found.ID == "" {
+		err = errAbsent
 	}
+	return found, err
+}
+
+// List reads the status of all templates of the sender's account. One whose status has no rule is left out.
+func (c *Client) List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
+	a, err := c.account(s)
+	if err != nil {
+		return nil, err
+	}
+	var all []provider.TemplateEvent
+	err = c.each(ctx, a, url.Values{"fields": {statusFields}}, func(n node) bool {
+		if status, ok := statusOf(n.Status); ok && n.ID != "" {
+			all = append(all, provider.TemplateEvent{
+				SenderUID: s.UID, ProviderID: string(n.ID), Name: n.Name, Language: n.Language,
+				Status: status, Category: n.Category, Reason: rejectedReason(n.Rejected),
+			})
+		}
+		return true
+	})
+	return all, err
+}
+
+// each visits the templates of the channel's list, page by page, until visit returns false.
+func (c *Client) each(ctx context.Context, a *account, q url.Values, visit func(n node) bool) error {
+	q.Set("limit", strconv.Itoa(pageSize))
 	for range maxPages {
 		var page struct {
 			Data   []node `json:"data"`
@@ -209,21 +243,20 @@ func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (no
 				} `json:"cursors"`
 			} `json:"paging"`
 		}
-		err := c.manage(ctx, a, request{method: http.MethodGet, path: a.wabaID + "/message_templates", query: q}, &page)
-		if err != nil {
-			return node{}, ofAccount(err)
+		if err := c.manage(ctx, a, request{method: http.MethodGet, path: a.wabaID + "/message_templates", query: q}, &page); err != nil {
+			return ofAccount(err)
 		}
 		for _, n := range page.Data {
-			if n.Name == t.Name && n.Language == t.Language && n.ID != "" {
-				return n, nil
+			if !visit(n) {
+				return nil
 			}
 		}
 		if page.Paging.Next == "" || page.Paging.Cursors.After == "" {
-			break
+			return nil
 		}
 		q.Set("after", page.Paging.Cursors.After)
 	}
-	return node{}, errAbsent
+	return nil
 }
 
 // ofAccount turns errAbsent on the account's own address into an error: not the template is missing but the account.

@@ -23,9 +23,9 @@ var ErrToday = errors.New("the day's templates are used up")
 
 func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
-// CreateTemplate stores a new template and counts it. Errors: conflict when the sender has one of that name and
-// language, limit_exceeded, ErrToday.
-func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits) error {
+// CreateTemplate stores a new template with the changes that begin its history, and counts it. Errors: conflict when the sender has
+// one of that name and language, limit_exceeded, ErrToday.
+func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits, changes ...Change) error {
 	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		if active(r.Status) {
 			if err := checkActive(ctx, tx, r.CompanyID, limits.Active); err != nil {
@@ -35,7 +35,10 @@ func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits) er
 		if err := countCreation(ctx, tx, r.CompanyID, day(r.CreatedAt), limits.Created); err != nil {
 			return false, err
 		}
-		return true, insertTemplate(ctx, tx, r)
+		if err := insertTemplate(ctx, tx, r); err != nil {
+			return false, err
+		}
+		return true, record(ctx, tx, nil, &r.Template, changes)
 	})
 	return err
 }
@@ -125,10 +128,10 @@ func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, 
 	return n == 1, db.Wrap(err, "delete template")
 }
 
-// SwapTemplate replaces read by next if the stored one is unchanged since; else it returns false. UpdatedAt of next is
-// filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
+// SwapTemplate replaces read by next, and adds changes to its history, if the stored one is unchanged since; else it returns false.
+// UpdatedAt of next is filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
 // keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
-func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits) (bool, error) {
+func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits, changes ...Change) (bool, error) {
 	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as it is stored: two states of one millisecond must differ
 	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
@@ -139,7 +142,11 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 				return false, err
 			}
 		}
-		return swapTemplate(ctx, tx, read, next)
+		swapped, err := swapTemplate(ctx, tx, read, next)
+		if err != nil || !swapped {
+			return false, err
+		}
+		return true, record(ctx, tx, &read.Template, &next.Template, changes)
 	})
 }
 
@@ -177,6 +184,10 @@ func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) 
 func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Time) error {
 	tx := t.tx
 	tx.Changes(x.CompanyID)
+	read, err := db.Find(ctx, tx, "template", scanRecord, templateNamed, x.SenderUID, x.Name, x.Language)
+	if err != nil {
+		return err
+	}
 	components, err := json.Marshal(x.Components)
 	if err != nil {
 		return fmt.Errorf("write components: %w", err)
@@ -185,7 +196,7 @@ func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Tim
 	if x.Status == carillon.TemplatePending || x.Status == carillon.TemplatePaused {
 		poll = db.Millis(now.Add(time.Minute))
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
+	written, err := tx.Exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
 		parameter_format, components, reason, poll_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
 		ON CONFLICT (sender, name, language) DO UPDATE SET category = excluded.category, components = excluded.components,
@@ -202,7 +213,36 @@ func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Tim
 	if err != nil {
 		return fmt.Errorf("put template: %w", err)
 	}
-	err = tx.Row(ctx, []any{&x.ID, &x.ProviderID}, "SELECT id, provider_id FROM template WHERE sender = $1 AND name = $2 AND language = $3",
-		x.SenderUID, x.Name, x.Language)
-	return db.Wrap(err, "put template")
+	if read != nil {
+		x.ID, x.ProviderID = read.ID, read.ProviderID
+	}
+	if written == 0 {
+		return nil
+	}
+	return recordPut(ctx, tx, read, x, now)
+}
+
+// recordPut records what a set-up wrote. One that changes the status alone decides.
+func recordPut(ctx context.Context, tx *configure.Tx, read *Record, x *carillon.Template, now time.Time) error {
+	next, change := *x, Change{Action: Created, By: By{Kind: "setup"}}
+	next.UpdatedAt = now
+	if read == nil {
+		return record(ctx, tx, nil, &next, []Change{change})
+	}
+	if read.ProviderID != "" {
+		next.Status = read.Status
+	}
+	change.Action = Decided
+	before, err := textOf(&read.Template)
+	if err != nil {
+		return err
+	}
+	after, err := textOf(&next)
+	if err != nil {
+		return err
+	}
+	if before != after {
+		change.Action = Edited
+	}
+	return record(ctx, tx, &read.Template, &next, []Change{change})
 }

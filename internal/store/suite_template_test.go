@@ -1,0 +1,160 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/templates"
+)
+
+func templating() []sentence {
+	return []sentence{
+		{"the history of a template has who changed what, and goes with it", templateHistory},
+		{"of a long history the newest is kept", longTemplateHistory},
+		{"a set-up is in the history of what it changes", declaredHistory},
+		{"the last comparison of a sender's templates is kept", keepingSyncs},
+	}
+}
+
+// story is a template's history in short, the oldest first.
+func (r *rig) story(t *testing.T, company, id string) (all []string) {
+	t.Helper()
+	history, err := r.History(t.Context(), company, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(history) - 1; i >= 0; i-- {
+		x := history[i]
+		line := fmt.Sprintf("%s by %s %s: %s", x.Action, x.By.Kind, x.By.ID, x.Status)
+		if x.Reason != "" {
+			line += " (" + x.Reason + ")"
+		}
+		if x.Former != nil {
+			line += " from " + x.Former.Category + " " + x.Former.Components[0].Text
+		}
+		if x.Present != nil {
+			line += " to " + x.Present.Category + " " + x.Present.Components[0].Text
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func templateHistory(t *testing.T, r *rig) {
+	x := r.template(r.sender, "1", "a", carillon.TemplateDraft)
+	ana, channel := templates.By{Kind: "account", ID: "ana"}, templates.By{Kind: "channel"}
+	if err := r.CreateTemplate(t.Context(), x, templates.Limits{}, templates.Change{Action: templates.Created, By: ana}); err != nil {
+		t.Fatal(err)
+	}
+	swap := func(change templates.Change, revise func(next *templates.Record)) {
+		t.Helper()
+		read, err := r.Template(t.Context(), ours, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := *read
+		revise(&next)
+		if ok, err := r.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if ok, err := r.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); ok || err != nil {
+			t.Fatal("a change that came too late:", ok, err)
+		}
+	}
+	swap(templates.Change{Action: templates.Edited, By: ana}, func(next *templates.Record) {
+		next.Components = []carillon.Component{{Type: "BODY", Text: "Adiós\x00 {{1}}"}}
+	})
+	swap(templates.Change{Action: templates.Submitted, By: templates.By{Kind: "key", ID: "k"}}, func(next *templates.Record) { next.Status = carillon.TemplatePending })
+	swap(templates.Change{Action: templates.Decided, By: channel}, func(next *templates.Record) {
+		next.Status, next.Reason = carillon.TemplateRejected, "INVALID_FORMAT"
+	})
+	swap(templates.Change{Action: templates.Categorized, By: channel}, func(next *templates.Record) { next.Category = "MARKETING" })
+	want := []string{
+		"created by account ana: draft to UTILITY Hola {{1}}",
+		"edited by account ana: draft from UTILITY Hola {{1}} to UTILITY Adiós\x00 {{1}}",
+		"submitted by key k: pending",
+		"decided by channel : rejected (INVALID_FORMAT)",
+		"categorized by channel : rejected from UTILITY Adiós\x00 {{1}} to MARKETING Adiós\x00 {{1}}",
+	}
+	if diff := cmp.Diff(want, r.story(t, ours, "1")); diff != "" {
+		t.Error(diff)
+	}
+	if foreign := r.story(t, r.foreign.CompanyID, "1"); len(foreign) > 0 {
+		t.Error("another company reads", foreign)
+	}
+	read, err := r.Template(t.Context(), ours, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := r.DeleteTemplate(t.Context(), read); !gone || err != nil {
+		t.Error(gone, err)
+	}
+	if left := r.story(t, ours, "1"); len(left) > 0 {
+		t.Error("left of a deleted template:", left)
+	}
+}
+
+func longTemplateHistory(t *testing.T, r *rig) {
+	x := r.template(r.sender, "1", "a", carillon.TemplateDraft)
+	changes := make([]templates.Change, 130)
+	for i := range changes {
+		changes[i] = templates.Change{Action: templates.Refused, Reason: strconv.Itoa(i)}
+	}
+	if err := r.CreateTemplate(t.Context(), x, templates.Limits{}, changes...); err != nil {
+		t.Fatal(err)
+	}
+	history, err := r.History(t.Context(), ours, "1")
+	if err != nil || len(history) != 100 || history[0].Reason != "129" || history[99].Reason != "30" {
+		t.Error(len(history), err)
+	}
+}
+
+func declaredHistory(t *testing.T, r *rig) {
+	put := func(text string, status carillon.TemplateStatus, at time.Time) {
+		t.Helper()
+		x := r.template(r.sender, "1", "a", status).Template
+		x.Components[0].Text = text
+		if err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, &x, at) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("Hola {{1}}", carillon.TemplateApproved, r.now)
+	put("Hola {{1}}", carillon.TemplateApproved, r.now)
+	put("Adiós {{1}}", carillon.TemplateApproved, r.now.Add(time.Hour))
+	put("Adiós {{1}}", carillon.TemplatePaused, r.now.Add(2*time.Hour))
+	want := []string{
+		"created by setup : approved to UTILITY Hola {{1}}",
+		"edited by setup : approved from UTILITY Hola {{1}} to UTILITY Adiós {{1}}",
+		"decided by setup : paused",
+	}
+	if diff := cmp.Diff(want, r.story(t, ours, "1")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func keepingSyncs(t *testing.T, r *rig) {
+	for _, x := range []templates.Sync{
+		{SenderUID: r.sender.UID, At: r.now, Error: "The messaging channel is not available"},
+		{SenderUID: r.foreign.UID, At: r.now, Found: 1},
+		{SenderUID: r.sender.UID, At: r.now.Add(time.Hour), Found: 7, Changed: 2, Missing: 3},
+	} {
+		if err := r.PutSync(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := r.Syncs(t.Context(), ours)
+	if err != nil || len(got) != 1 || !got[0].At.Equal(r.now.Add(time.Hour)) {
+		t.Fatal(got, err)
+	}
+	got[0].At = time.Time{}
+	if want := (templates.Sync{SenderUID: r.sender.UID, Found: 7, Changed: 2, Missing: 3}); got[0] != want {
+		t.Error(got[0])
+	}
+}

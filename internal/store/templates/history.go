@@ -1,0 +1,165 @@
+package templates
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/store/configure"
+)
+
+// By is who changed a template.
+type By struct {
+	Kind string // account, key, channel, setup, or system where nobody did
+	ID   string // of the account or access key
+}
+
+// Action is what a change of a template is.
+type Action string
+
+// The actions.
+const (
+	Created     Action = "created"
+	Edited      Action = "edited"
+	Submitted   Action = "submitted"
+	Refused     Action = "refused" // the channel did not take the submission
+	Decided     Action = "decided" // the channel set the status
+	Categorized Action = "categorized"
+)
+
+// Change is what one write of a template puts into its history.
+type Change struct {
+	Action Action
+	By     By
+	Reason string // of a refusal; a decision has that of the template
+}
+
+// HistoryEntry is a change in a template's history. Former and Present are the text before and after an edit.
+type HistoryEntry struct {
+	Change
+	At              time.Time
+	Status          carillon.TemplateStatus // since then
+	Former, Present *Text
+}
+
+// Text is what authors write of a template.
+type Text struct {
+	Name       string               `json:"name"`
+	Language   string               `json:"language"`
+	Category   string               `json:"category"`
+	Components []carillon.Component `json:"components"`
+}
+
+// historyMost is how many changes of a template are kept; the first ones go.
+const historyMost = 100
+
+func textOf(t *carillon.Template) (string, error) {
+	if t == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(Text{t.Name, t.Language, t.Category, t.Components})
+	if err != nil {
+		return "", fmt.Errorf("write text of template: %w", err)
+	}
+	return string(text), nil
+}
+
+// record writes changes of a template into its history, in the transaction that changes it. read is nil for a new one.
+func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, changes []Change) error {
+	for _, c := range changes {
+		former, present := read, next
+		if c.Action != Edited && c.Action != Categorized {
+			former = nil
+			if c.Action != Created {
+				present = nil
+			}
+		}
+		before, err := textOf(former)
+		if err != nil {
+			return err
+		}
+		after, err := textOf(present)
+		if err != nil {
+			return err
+		}
+		if c.Action == Decided {
+			c.Reason = next.Reason
+		}
+		var seq int64
+		err = tx.Row(ctx, []any{&seq}, `INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
+			SELECT $1, $2, COALESCE(MAX(seq), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10 FROM template_change WHERE company_id = $1 AND template_id = $2
+			RETURNING seq`, next.CompanyID, next.ID, db.Millis(next.UpdatedAt), string(c.Action), c.By.Kind, c.By.ID, string(next.Status),
+			db.Storable(c.Reason), before, after)
+		if err != nil {
+			return fmt.Errorf("record change of template: %w", err)
+		}
+		if seq <= historyMost {
+			continue
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM template_change WHERE company_id = $1 AND template_id = $2 AND seq <= $3",
+			next.CompanyID, next.ID, seq-historyMost); err != nil {
+			return fmt.Errorf("forget changes of template: %w", err)
+		}
+	}
+	return nil
+}
+
+// History reads what happened to a company's template by our id, the newest first.
+func (s *Store) History(ctx context.Context, companyID, id string) ([]HistoryEntry, error) {
+	return db.Collect(ctx, s.d, "history", func(scan db.Scan) (x HistoryEntry, err error) {
+		var at int64
+		var former, present string
+		if err := scan(&at, &x.Action, &x.By.Kind, &x.By.ID, &x.Status, &x.Reason, &former, &present); err != nil {
+			return x, err
+		}
+		x.At = db.Instant(at)
+		if x.Former, err = textFrom(former); err != nil {
+			return x, err
+		}
+		x.Present, err = textFrom(present)
+		return x, err
+	}, `SELECT at, action, by_kind, by_id, status, reason, former, present FROM template_change
+		WHERE company_id = $1 AND template_id = $2 ORDER BY seq DESC`, companyID, id)
+}
+
+func textFrom(s string) (*Text, error) {
+	if s == "" {
+		return nil, nil
+	}
+	x := &Text{}
+	if err := json.Unmarshal([]byte(s), x); err != nil {
+		return nil, fmt.Errorf("read text of template: %w", err)
+	}
+	return x, nil
+}
+
+// Sync is what came of comparing a sender's templates with those of its channel.
+type Sync struct {
+	SenderUID int64
+	At        time.Time
+	Found     int    // templates that the channel has
+	Changed   int    // ours that changed by it
+	Missing   int    // the channel's that are not here
+	Error     string // why it was not done, for people; empty: it was
+}
+
+// PutSync keeps the last comparison of a sender.
+func (s *Store) PutSync(ctx context.Context, x Sync) error {
+	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (sender) DO UPDATE SET at = excluded.at, found = excluded.found, changed = excluded.changed, missing = excluded.missing,
+		error = excluded.error`, x.SenderUID, db.Millis(x.At), x.Found, x.Changed, x.Missing, db.Storable(x.Error))
+	return db.Wrap(err, "keep comparison of templates")
+}
+
+// Syncs reads the last comparison of each sender of a company that had one.
+func (s *Store) Syncs(ctx context.Context, companyID string) ([]Sync, error) {
+	return db.Collect(ctx, s.d, "comparisons of templates", func(scan db.Scan) (x Sync, err error) {
+		var at int64
+		err = scan(&x.SenderUID, &at, &x.Found, &x.Changed, &x.Missing, &x.Error)
+		x.At = db.Instant(at)
+		return x, err
+	}, `SELECT sender, at, found, changed, missing, error FROM template_sync WHERE sender IN (SELECT uid FROM sender WHERE company_id = $1)`, companyID)
+}
