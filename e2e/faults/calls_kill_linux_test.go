@@ -373,6 +373,7 @@ func (s *lines) cancel(id string) {
 // the exchange, while it rings, at the answer, in the talk, between two attempts, and in calls to lines. Those under way are interrupted, and nothing
 // is dialed that was dialed before.
 func TestCallsAreDialedOnceOverKills(t *testing.T) {
+	t.Parallel() // it mostly waits until nodes count as dead
 	for _, c := range []struct {
 		name, engine string
 		addresses    []string

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -17,6 +18,9 @@ var (
 	ledgerFile = flag.String("faults.ledger", "", "file to write the summary to")
 )
 
+// least is how many tests run in parallel at least: they wait for dead nodes and deliveries more than they compute.
+const least = 6
+
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "carillon-faults-")
 	if err != nil {
@@ -24,6 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	programDir = dir
 	flag.Parse()
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < least {
+		_ = flag.Set("test.parallel", strconv.Itoa(least))
+	}
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
