@@ -78,6 +78,7 @@ var layers = map[string]float64{
 	"internal/store/templates":    6,
 	"internal/store/resources":    6,
 	"internal/store/suppressions": 6,
+	"internal/store/stats":        6,
 	"internal/store/senders":      6,
 	"internal/store/rates":        6,
 	"internal/store/configure":    6.5,

@@ -35,6 +35,7 @@ var (
 	waitedDesc    = desc("carillon_db_wait_seconds_total", "How long connections of a pool were waited for.", "pool")
 	searchLagDesc = desc("carillon_search_lag_seconds", "How long the oldest notification has been missing in the table by which lists search numbers and campaigns.")
 	refusedDesc   = desc("carillon_search_refused_total", "Entries that the search table lacks because the database refused them.")
+	statsLagDesc  = desc("carillon_stats_lag_seconds", "How long the oldest change of a message has been missing in the counts that the overview shows; while everything is counted again after an end without order, since that end.")
 	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
 	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node acquired.")
 	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node released or lost.")
@@ -57,7 +58,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc,
 	} {
 		to <- d
@@ -104,6 +105,9 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 		gauge(searchLagDesc, lag.Seconds())
 	}
 	count(refusedDesc, float64(g.app.store.Unsearchable()))
+	if lag, err := g.app.store.Stats().Lag(ctx, time.Now()); err == nil {
+		gauge(statsLagDesc, lag.Seconds())
+	}
 	g.ofQueue(gauge, count)
 	g.ofConversations(gauge)
 }

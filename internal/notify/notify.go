@@ -98,6 +98,7 @@ func (n *Notify) Run(ctx context.Context) error {
 	done.Go(func() { every(ctx, sweepEvery, n.closer.sweep, n.closer.sweepOpen) })
 	done.Go(func() { every(ctx, releaseEvery, nil, n.releaseNeedless) })
 	done.Go(func() { fillSearch(ctx, n.store, n.queue, n.o.Log) })
+	done.Go(func() { countStats(ctx, n.store, n.queue, n.o.Log) })
 	n.closer.run(ctx)
 	done.Wait()
 	return nil

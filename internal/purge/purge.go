@@ -1,9 +1,9 @@
 // Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
-// quiet for that long, contacts who have none, calls to lines, questions that were last asked then, idempotency keys, events, signed addresses, quotas of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// quiet for that long, contacts who have none, calls to lines, questions that were last asked then, idempotency keys, events, signed addresses, quotas and counts of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ quotas (once a day) ─▶ conversations and contacts, calls to lines, then notifications, company by company:
+//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ quotas and counts (once a day) ─▶ conversations and contacts, calls to lines, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
 // On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
@@ -23,6 +23,7 @@ const (
 	Notifications = "notifications"
 	Keys          = "idempotency_keys"
 	Quotas        = "quotas"
+	Stats         = "counts"
 	Events        = "events"
 	Conversations = "conversations" // without their turns
 	Contacts      = "contacts"
@@ -72,6 +73,7 @@ const (
 	first     = 15 * time.Second // after the start, and after a round that left something
 	every     = 5 * time.Minute
 	quotaDays = 400 // a year's usage can be read
+	statsDays = 400
 	day       = 24 * time.Hour
 )
 
@@ -111,6 +113,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	}
 	if now.Sub(p.quotas) >= day {
 		if busy, err := p.oldQuotas(ctx, now); busy || err != nil {
+			return err
+		}
+		if busy, err := p.stats(ctx, now); busy || err != nil {
 			return err
 		}
 		p.quotas = now
@@ -288,6 +293,11 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 			return busy, err
 		}
 	}
+}
+
+// stats deletes the counts of recipients who were accepted long ago.
+func (p *Purge) stats(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Stats, func() (store.Purged, error) { return p.store.DropStats(ctx, now.Add(-statsDays*day), p.pace.rows) })
 }
 
 // longestIdleWait bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging

@@ -120,7 +120,9 @@ func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now)
 // ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
 	a.followed = s.followed(ctx, a.Notification.CompanyID)
-	if err := s.accepts.Commit(ctx, s.DB, a); err != nil {
+	err := s.accepts.Commit(ctx, s.DB, a)
+	s.stats.Touch(a.Notification.Seq(), err)
+	if err != nil {
 		if db.Duplicate(err) { // all other keys have their ON CONFLICT
 			return ErrIDTaken
 		}

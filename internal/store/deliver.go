@@ -42,7 +42,13 @@ func (s *Store) MessageQueue() MessageQueue { return MessageQueue{s.messages, s}
 // its rows started and consider them another's.
 func (q MessageQueue) Commit(ctx context.Context, b *work.Batch) error {
 	b.Follow(ctx, false, q.s.senderFollowed(events.Notifications))
-	return q.s.deliveries.Commit(ctx, q.s.DB, b)
+	err := q.s.deliveries.Commit(ctx, q.s.DB, b)
+	for i := range b.Results {
+		if r := &b.Results[i]; r.Move == work.MoveDone {
+			q.s.stats.Touch(carillon.MessageKey(r.Key).Seq(), err)
+		}
+	}
+	return err
 }
 
 func deliveryKind(t *work.Table) *db.Kind[*work.Batch] {
@@ -251,7 +257,11 @@ func (s *Store) Receive(ctx context.Context, receipts []provider.Receipt) error 
 	for i, r := range receipts {
 		all[i] = receipt{r, followed(ctx, r.SenderUID)}
 	}
-	return s.receipts.Commit(ctx, s.DB, all)
+	err := s.receipts.Commit(ctx, s.DB, all)
+	for i := range all {
+		s.stats.Touch(all[i].Ref.Key().Seq(), err)
+	}
+	return err
 }
 
 // receipt is a receipt on its way into the store.

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"carillon"
 	"carillon/internal/provider"
+	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )
 
@@ -93,6 +95,9 @@ func (q *Queries) Texts() []string {
 
 // Args are the arguments that a query had.
 func (q *Queries) Args(query string) []any { return q.all[query] }
+
+// EndCounting forgets which recipients were to be counted, as the end of a program does; another one goes on.
+func (s *Store) EndCounting(now time.Time) { s.stats = stats.New(s.DB, placeClose, now) }
 
 // Stopping reports whether backups shall end.
 func (s *Store) Stopping() bool { return s.backups.stopping.Load() }

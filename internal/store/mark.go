@@ -18,6 +18,9 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if err := s.setMark(ctx, now, markBroken); err != nil {
 		return nil, err
 	}
+	if err := s.stats.Distrust(ctx, now); err != nil {
+		return nil, err
+	}
 	m := marking{s: s, now: now, told: told}
 	if _, err := s.Exec(ctx, `UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {

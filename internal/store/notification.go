@@ -146,6 +146,9 @@ func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time)
 		done.canceled, done.sent, err = tx.cancel(ctx, companyID, id, keys, now, followed[events.Calls])
 		return done, err
 	})
+	if !carillon.IsCode(err, carillon.NotFound) && !carillon.IsCode(err, carillon.Conflict) {
+		s.stats.Touch(seq, err)
+	}
 	return done.canceled, done.sent, err
 }
 

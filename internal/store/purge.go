@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/stats"
 )
 
 // Expired data is deleted in steps. A step reads on a reader what to delete, and on the writer only deletes by keys; it reports
@@ -57,9 +58,12 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 		return Purged{}, fmt.Errorf("purge: %w", err)
 	}
 	if len(all) > 0 {
+		var counts stats.Gone
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-			return purge(ctx, tx, &p, companyID, all, db.Millis(before))
+			counts = stats.NewGone()
+			return purge(ctx, tx, &p, companyID, all, db.Millis(before), counts)
 		})
+		s.stats.TouchGone(counts, err)
 	}
 	p.Next, p.More, p.Unsearched = found.Next, found.More, found.Unsearched
 	return p, db.Wrap(err, "purge")
@@ -170,16 +174,11 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 	})
 }
 
-// recipientTables are the tables that hold a notification's recipients, each with the column that their keys are in.
-//
-//nolint:gochecknoglobals // a constant table
-var recipientTables = []string{"message WHERE id", "call_attempt WHERE call", "call WHERE id"}
-
-// purge deletes those of the notifications that are still closed.
-func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64) error {
+// purge deletes those of the notifications that are still closed. Their counts stay.
+func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64, counts stats.Gone) error {
 	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the lock order
-	gone, err := deleteClosed(ctx, tx, all, before)
-	if err != nil || len(gone) == 0 {
+	gone, err := deleteClosed(ctx, tx, all, before, counts)
+	if err != nil {
 		return err
 	}
 	var recipients []int64
@@ -189,19 +188,22 @@ func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doome
 		if !gone[d.seq] {
 			continue
 		}
+		p.Notifications++
+		p.Rows++
 		recipients = d.addKeys(recipients)
 		entries = append(entries, []any{"campaign", campaignKey(d.campaign), d.seq})
 		for _, number := range d.numbers {
 			entries = append(entries, []any{"number", number, d.seq})
 		}
 	}
-	p.Notifications, p.Rows = len(gone), len(gone)
-	for _, table := range recipientTables {
-		n, err := tx.Exec(ctx, "DELETE FROM "+table+" "+tx.DB().In(1), tx.DB().List(recipients))
-		if err != nil {
-			return err
-		}
-		p.Rows += int(n)
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := deleteRecipients(ctx, tx, p, recipients, counts); err != nil {
+		return err
+	}
+	if err := stats.Forget(ctx, tx.Tx, counts); err != nil {
+		return err
 	}
 	n, err := tx.Exec(ctx, `DELETE FROM search WHERE (company_id, field, value, seq) IN (SELECT CAST($1 AS TEXT), value ->> 0, value ->> 1,
 		CAST(value ->> 2 AS BIGINT) FROM `+tx.DB().Elements(2)+")", companyID, db.JSON(entries))
@@ -209,18 +211,37 @@ func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doome
 	return err
 }
 
-func deleteClosed(ctx context.Context, tx *Tx, all []doomed, before int64) (gone map[carillon.Seq]bool, err error) {
+// deleteRecipients deletes messages and calls by their keys.
+func deleteRecipients(ctx context.Context, tx *Tx, p *Purged, keys []int64, counts stats.Gone) error {
+	in, list := tx.DB().In(1), tx.DB().List(keys)
+	counted := func(read func(scan db.Scan) error) func(scan db.Scan) error {
+		return func(scan db.Scan) error {
+			p.Rows++
+			return read(scan)
+		}
+	}
+	if err := db.Each(ctx, tx, counted(counts.Message), "DELETE FROM message WHERE id "+in+" RETURNING "+stats.MessageColumns, list); err != nil {
+		return err
+	}
+	if err := db.Each(ctx, tx, counted(counts.Call), "DELETE FROM call WHERE id "+in+" RETURNING "+stats.CallColumns, list); err != nil {
+		return err
+	}
+	n, err := tx.Exec(ctx, "DELETE FROM call_attempt WHERE call "+in, list)
+	p.Rows += int(n)
+	return err
+}
+
+func deleteClosed(ctx context.Context, tx *Tx, all []doomed, before int64, counts stats.Gone) (gone map[carillon.Seq]bool, err error) {
 	seqs := make([]int64, len(all))
 	for i := range all {
 		seqs[i] = int64(all[i].seq)
 	}
 	gone = make(map[carillon.Seq]bool, len(seqs))
-	err = db.Each(ctx, tx, func(scan db.Scan) error {
-		var seq carillon.Seq
-		err := scan(&seq)
-		gone[seq] = true
-		return err
-	}, "DELETE FROM notification WHERE seq "+tx.DB().In(1)+" AND open + 0 = 0 AND done_at < $2 RETURNING seq", tx.DB().List(seqs), before)
+	err = db.Each(ctx, tx, counts.Notification, "DELETE FROM notification WHERE seq "+tx.DB().In(1)+" AND open + 0 = 0 AND done_at < $2 RETURNING "+
+		stats.NotificationColumns, tx.DB().List(seqs), before)
+	for _, seq := range seqs {
+		gone[carillon.Seq(seq)] = counts.Has(carillon.Seq(seq))
+	}
 	return gone, err
 }
 
@@ -263,6 +284,16 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 		})
 	}
 	return p, db.Wrap(err, "fold quotas")
+}
+
+// DropStats deletes the counts of recipients who were accepted before an instant, at most `most` rows of a table.
+func (s *Store) DropStats(ctx context.Context, before time.Time, most int) (p Purged, err error) {
+	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) (err error) {
+		p.Rows, err = stats.Drop(ctx, tx.Tx, before, most)
+		p.More = p.Rows >= most
+		return err
+	})
+	return p, db.Wrap(err, "delete old counts")
 }
 
 // DropQuotas deletes a company's quota rows of days before the given one.

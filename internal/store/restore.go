@@ -273,6 +273,9 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 		}
 		return d, err
 	})
+	for _, seq := range d.Notifications {
+		s.stats.Touch(seq, err)
+	}
 	return d, db.Wrap(err, "decide after a restore")
 }
 

@@ -31,6 +31,7 @@ import (
 	"carillon/internal/store/runs"
 	"carillon/internal/store/seal"
 	"carillon/internal/store/senders"
+	"carillon/internal/store/stats"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
 	"carillon/internal/store/work"
@@ -101,6 +102,7 @@ type Store struct {
 	addresses    *addresses.Store
 	runs         *runs.Store
 	replies      *replies.Store
+	stats        *stats.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -143,7 +145,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		purges: db.Funcs("purge", placeClose), lists: make(chan struct{}, max(2, d.Processors())),
 	}
 	s.nodeID.Store("")
-	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls))
+	s.stats = stats.New(d, placeClose, time.Now())
+	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls), s.stats.Touch)
 	s.incoming = calls.NewIncoming(d, s.node, s.senderFollowed(events.Calls))
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
@@ -184,6 +187,9 @@ func (s *Store) Runs() *runs.Store { return s.runs }
 
 // Replies are what people write to senders, and the replies.
 func (s *Store) Replies() *replies.Store { return s.replies }
+
+// Stats are the counts of recipients.
+func (s *Store) Stats() *stats.Store { return s.stats }
 
 // Addresses are the signed addresses of sockets.
 func (s *Store) Addresses() *addresses.Store { return s.addresses }

@@ -50,7 +50,7 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 			followed = append(followed, d.Key)
 		}
 	}
-	return s.reconciles.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
+	err := s.reconciles.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
 		for _, d := range retry {
 			if _, err := tx.Exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
 				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now)); err != nil {
@@ -68,6 +68,10 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 			return nil
 		})
 	})
+	for _, d := range fail {
+		s.stats.Touch(d.Key.Seq(), err)
+	}
+	return err
 }
 
 // Release returns at most limit messages that are held under a name to their lanes, and returns how many.

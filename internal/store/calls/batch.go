@@ -19,10 +19,25 @@ import (
 // statements many, and messages that shared it would be written one by one.
 func (s *Store) Commit(ctx context.Context, b *work.Batch) error {
 	b.Follow(ctx, true, s.followed)
+	err := s.commit(ctx, b)
+	for _, st := range b.Starts {
+		s.changed(carillon.MessageKey(st.Key).Seq(), err)
+	}
+	s.resultsChanged(b, err)
+	return err
+}
+
+func (s *Store) commit(ctx context.Context, b *work.Batch) error {
 	if s.DB.SQLite() {
 		return s.batches.Commit(ctx, s.DB, b)
 	}
 	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return s.apply(ctx, tx, []*work.Batch{b}, false) })
+}
+
+func (s *Store) resultsChanged(b *work.Batch, err error) {
+	for i := range b.Results {
+		s.changed(carillon.MessageKey(b.Results[i].Key).Seq(), err)
+	}
 }
 
 // update runs fn as Commit does.
@@ -182,6 +197,7 @@ func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt i
 		}
 		return err
 	})
+	s.changed(key.Seq(), err)
 	return db.Wrap(err, "record the progress of a call")
 }
 
@@ -224,6 +240,7 @@ func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) err
 		}
 		return nil
 	})
+	s.resultsChanged(&b, err)
 	return db.Wrap(err, "interrupt calls")
 }
 

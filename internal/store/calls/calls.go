@@ -77,12 +77,16 @@ type Store struct {
 	progress *db.Kind[db.Func]
 	node     func() string
 	followed func(ctx context.Context, lineUID int64) bool
+	changed  func(seq carillon.Seq, err error)
 }
 
 // New returns the tables of calls. Batches of starts and results, and what happens to calls under way, have their places in
-// the order of locks; node is this node's id; followed reports whether the events of a line's company are to be written.
-func New(d *db.DB, batches, progress db.Place, node func() string, followed func(ctx context.Context, lineUID int64) bool) *Store {
-	s := &Store{Table: &work.Table{DB: d, Name: "call"}, progress: db.Funcs("call", progress), node: node, followed: followed}
+// the order of locks; node is this node's id; followed reports whether the events of a line's company are to be written; changed is called
+// after each commit that changes a call of a notification, or may have.
+func New(
+	d *db.DB, batches, progress db.Place, node func() string, followed func(ctx context.Context, lineUID int64) bool, changed func(seq carillon.Seq, err error),
+) *Store {
+	s := &Store{Table: &work.Table{DB: d, Name: "call"}, progress: db.Funcs("call", progress), node: node, followed: followed, changed: changed}
 	s.batches = &db.Kind[*work.Batch]{
 		Name: "calls", Place: batches, Background: true, Unrepeatable: true, Apply: s.apply, Rows: (*work.Batch).Rows,
 	}

@@ -1,0 +1,185 @@
+package stats
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// Filter narrows counts; zero values do not filter. From and To are instants of acceptance: the hours that begin in [From, To).
+type Filter struct {
+	From, To           time.Time
+	Campaign           *string
+	Class              *carillon.Class
+	Template, Language string
+	SenderUID          int64
+	Channel            carillon.Channel
+}
+
+// Group is what recipients of a range have in common, and their counts.
+type Group struct {
+	Class              carillon.Class
+	SenderUID          int64
+	Template, Language string
+	Channel            carillon.Channel
+	Counts
+}
+
+// Hour is the counts of recipients that were accepted in an hour.
+type Hour struct {
+	At time.Time
+	Counts
+}
+
+// where is the condition of a filter, and its arguments.
+func (f *Filter) where(companyID, campaign string) (clause string, args []any) {
+	// Rows of values leave PostgreSQL no choice but the primary key.
+	conditions := []string{"(company_id, campaign, hour) >= ($1, $2, $3)", "(company_id, campaign, hour) < ($1, $2, $4)"}
+	until := int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		until = db.Millis(f.To)
+	}
+	args = []any{companyID, campaign, db.Millis(f.From), until}
+	add := func(column string, value any) {
+		args = append(args, value)
+		conditions = append(conditions, column+" = $"+strconv.Itoa(len(args)))
+	}
+	if f.Class != nil {
+		add("class", int(*f.Class))
+	}
+	if f.SenderUID != 0 {
+		add("sender", f.SenderUID)
+	}
+	if f.Template != "" {
+		add("template", f.Template)
+	}
+	if f.Language != "" {
+		add("language", f.Language)
+	}
+	if f.Channel != "" {
+		add("channel", string(f.Channel))
+	}
+	return strings.Join(conditions, " AND "), args
+}
+
+// campaign is the digest that the filter's rows have, "" for those of all campaigns.
+func (f *Filter) campaign() string {
+	if f.Campaign == nil {
+		return ""
+	}
+	return digest(*f.Campaign)
+}
+
+// sums are the sums of the columns.
+//
+//nolint:gochecknoglobals // a constant text
+var sums = each(names, func(name string) string { return "CAST(SUM(" + name + ") AS BIGINT)" })
+
+// targets are where the columns are scanned to, behind others.
+func (c *Counts) targets(n int, before ...any) []any {
+	for _, field := range c.fields()[:n] {
+		before = append(before, field)
+	}
+	return before
+}
+
+// Hours returns the counts of a company by hour, in their order, without hours in which nothing was accepted.
+func (s *Store) Hours(ctx context.Context, companyID string, f Filter) ([]Hour, error) {
+	where, args := f.where(companyID, f.campaign())
+	return db.Collect(ctx, s.d, "counts by hour", func(scan db.Scan) (h Hour, err error) {
+		var at int64
+		err = scan(h.targets(len(names), &at)...)
+		h.At = time.UnixMilli(at).UTC()
+		return h, err
+	}, "SELECT hour, "+sums+" FROM stat WHERE "+where+" GROUP BY company_id, campaign, hour ORDER BY company_id, campaign, hour", args...)
+}
+
+// Groups returns the counts of a company by what recipients have in common, in no order.
+func (s *Store) Groups(ctx context.Context, companyID string, f Filter) ([]Group, error) {
+	where, args := f.where(companyID, f.campaign())
+	return db.Collect(ctx, s.d, "counts by group", func(scan db.Scan) (g Group, err error) {
+		err = scan(g.targets(len(names), &g.Class, &g.SenderUID, &g.Template, &g.Language, &g.Channel)...)
+		return g, err
+	}, "SELECT class, sender, template, language, channel, "+sums+" FROM stat WHERE "+where+" GROUP BY class, sender, template, language, channel", args...)
+}
+
+// Total returns the counts of all that a filter leaves.
+func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts, err error) {
+	where, args := f.where(companyID, f.campaign())
+	err = s.d.Row(ctx, c.targets(len(names)), "SELECT "+each(names, func(name string) string { return "CAST(COALESCE(SUM(" + name + "), 0) AS BIGINT)" })+
+		" FROM stat WHERE "+where, args...)
+	return c, db.Wrap(err, "read counts")
+}
+
+// Campaign is a campaign of a company. Its counts are of all its time; they have no lateness.
+type Campaign struct {
+	Name            string
+	FirstAt, LastAt time.Time // acceptance of its first and last notification
+	Counts
+}
+
+// Cursor is where a page of campaigns begins; the zero value is the first page.
+type Cursor struct {
+	At  time.Time
+	Key string
+}
+
+// campaignColumnsRead are the columns of a campaign as they are read.
+//
+//nolint:gochecknoglobals // a constant text
+var campaignColumnsRead = "campaign, name, first_at, at, " + each(names[:campaignFields], func(name string) string { return name })
+
+// Campaigns returns a page of a company's campaigns, the last used first; next is the cursor of the next page, nil after the last.
+func (s *Store) Campaigns(ctx context.Context, companyID string, from Cursor, limit int) (all []Campaign, next *Cursor, err error) {
+	where, args := "", []any{companyID, limit + 1}
+	if from.Key != "" {
+		where, args = " AND (at, campaign) < ($3, $4)", append(args, db.Millis(from.At), from.Key)
+	}
+	var keys []string
+	all, err = db.Collect(ctx, s.d, "campaigns", func(scan db.Scan) (Campaign, error) {
+		c, key, err := scanCampaign(scan)
+		keys = append(keys, key)
+		return c, err
+	}, "SELECT "+campaignColumnsRead+" FROM stat_campaign WHERE company_id = $1"+where+" ORDER BY company_id DESC, at DESC, campaign DESC LIMIT $2", args...)
+	if len(all) > limit {
+		all, next = all[:limit], &Cursor{all[limit-1].LastAt, keys[limit-1]}
+	}
+	return all, next, err
+}
+
+// Campaign returns one campaign of a company by its name, nil where nothing was accepted under it.
+func (s *Store) Campaign(ctx context.Context, companyID, name string) (*Campaign, error) {
+	return db.Find(ctx, s.d, "campaign", func(scan db.Scan) (*Campaign, error) {
+		c, _, err := scanCampaign(scan)
+		return &c, err
+	}, "SELECT "+campaignColumnsRead+" FROM stat_campaign WHERE company_id = $1 AND campaign = $2", companyID, digest(name))
+}
+
+func scanCampaign(scan db.Scan) (c Campaign, key string, err error) {
+	var first, at int64
+	err = scan(c.targets(campaignFields, &key, &c.Name, &first, &at)...)
+	c.FirstAt, c.LastAt = db.Instant(first), db.Instant(at)
+	return c, key, err
+}
+
+// Drop deletes the counts of hours before an instant and of campaigns not used since, at most `most` rows of each, and returns how
+// many.
+func Drop(ctx context.Context, tx *db.Tx, before time.Time, most int) (rows int, err error) {
+	for _, query := range []string{
+		`DELETE FROM stat WHERE (company_id, campaign, hour, class, sender, template, language) IN (
+			SELECT company_id, campaign, hour, class, sender, template, language FROM stat WHERE hour < $1 ORDER BY hour LIMIT $2)`,
+		"DELETE FROM stat_campaign WHERE (company_id, campaign) IN (SELECT company_id, campaign FROM stat_campaign WHERE at < $1 ORDER BY at LIMIT $2)",
+	} {
+		n, err := tx.Exec(ctx, query, db.Millis(before), most)
+		if err != nil {
+			return rows, err
+		}
+		rows += int(n)
+	}
+	return rows, nil
+}

@@ -1,0 +1,200 @@
+package stats
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// pass is the blocks that were taken together to be counted, as far as they are left.
+type pass struct {
+	blocks []Block
+	since  time.Time // when they were taken: what was changed before is counted with them
+	whole  bool      // none were left for later
+}
+
+// sweep is how far counting everything again has come.
+type sweep struct {
+	on   bool
+	at   Block
+	gone []node // nodes that ended without counting what they changed
+	last time.Time
+}
+
+type node struct {
+	id string
+	at int64
+}
+
+const (
+	// noteEvery is how often a node notes that it has counted everything, while nothing changes.
+	noteEvery = 10 * time.Second
+	// goneAfter is how long a node has noted nothing that is taken to have ended.
+	goneAfter = time.Minute
+	// sweepEvery is how often everything is counted again although no node ended: an older program that shares the database
+	// names no changes.
+	sweepEvery = 24 * time.Hour
+
+	// pace is what a node notes late at most, besides.
+	pace = 5 * time.Second
+
+	sweepNotifications = 500 // that a step of a sweep looks at to find blocks
+	sweepBlocks        = 64
+)
+
+// enter writes the node's row, before its first change is counted.
+func (s *Store) enter(ctx context.Context, now time.Time) error {
+	if s.entered {
+		return nil
+	}
+	err := s.note(ctx, now)
+	if s.entered = err == nil; s.sweep.last.IsZero() {
+		s.sweep.last = now
+	}
+	return err
+}
+
+// note notes that everything up to an instant has been counted.
+func (s *Store) note(ctx context.Context, at time.Time) error {
+	err := s.commit(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO stat_node (id, at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET at = excluded.at", s.id, db.Millis(at))
+		return err
+	})
+	if err == nil {
+		s.noted = at
+	}
+	return db.Wrap(err, "note what was counted")
+}
+
+// Sweep counts some blocks of all again where that is needed, and reports whether there is more. One of all nodes calls it.
+func (s *Store) Sweep(ctx context.Context, now time.Time) (more bool, err error) {
+	if !s.sweep.on {
+		if s.sweep.gone, err = s.goneNodes(ctx, now); err != nil {
+			return false, err
+		}
+		if len(s.sweep.gone) == 0 && now.Sub(s.sweep.last) < sweepEvery {
+			return false, nil
+		}
+		s.sweep.on, s.sweep.at = true, BlockOf(carillon.NoSeq)
+	}
+	blocks, err := s.blocksFrom(ctx, s.sweep.at)
+	if err != nil {
+		return false, err
+	}
+	if len(blocks) > 0 {
+		done, err := s.count(ctx, blocks)
+		if err == nil {
+			s.sweep.at = blocks[done-1] + 1
+		}
+		return err == nil, err
+	}
+	if err := s.drop(ctx, s.sweep.gone); err != nil {
+		return false, err
+	}
+	s.sweep = sweep{last: now}
+	return false, nil
+}
+
+// goneNodes are the nodes that ended without counting what they changed. On SQLite that is any other.
+func (s *Store) goneNodes(ctx context.Context, now time.Time) ([]node, error) {
+	before := now.Add(-goneAfter)
+	if s.d.SQLite() {
+		before = now.Add(goneAfter)
+	}
+	return db.Collect(ctx, s.d, "nodes that count", func(scan db.Scan) (n node, err error) {
+		err = scan(&n.id, &n.at)
+		return n, err
+	}, "SELECT id, at FROM stat_node WHERE id <> $1 AND at < $2", s.id, db.Millis(before))
+}
+
+// blocksFrom returns the next blocks with notifications or counts.
+func (s *Store) blocksFrom(ctx context.Context, from Block) ([]Block, error) {
+	scan := func(scan db.Scan) (n int64, err error) {
+		err = scan(&n)
+		return n, err
+	}
+	seqs, err := db.Collect(ctx, s.d, "blocks to count", scan, "SELECT seq FROM notification WHERE seq >= $1 ORDER BY seq LIMIT $2", int64(from.first()), sweepNotifications)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := db.Collect(ctx, s.d, "blocks to count", scan, "SELECT block FROM stat_block WHERE block >= $1 ORDER BY block LIMIT $2", int64(from), sweepBlocks)
+	if err != nil {
+		return nil, err
+	}
+	until := Block(math.MaxInt64) // past it, one of the two was not read
+	var blocks []Block
+	for _, seq := range seqs {
+		blocks = append(blocks, BlockOf(carillon.Seq(seq)))
+	}
+	if len(seqs) == sweepNotifications {
+		until = blocks[len(blocks)-1]
+	}
+	if len(counted) == sweepBlocks {
+		until = min(until, Block(counted[len(counted)-1]))
+	}
+	for _, b := range counted {
+		blocks = append(blocks, Block(b))
+	}
+	slices.Sort(blocks)
+	blocks = slices.Compact(blocks)
+	if past := slices.IndexFunc(blocks, func(b Block) bool { return b > until }); past >= 0 {
+		blocks = blocks[:past]
+	}
+	return blocks[:min(len(blocks), sweepBlocks)], nil
+}
+
+// drop deletes the rows of nodes that have noted nothing since.
+func (s *Store) drop(ctx context.Context, nodes []node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	err := s.commit(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for _, n := range nodes {
+			if _, err := tx.Exec(ctx, "DELETE FROM stat_node WHERE id = $1 AND at = $2", n.id, n.at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return db.Wrap(err, "forget nodes that have ended")
+}
+
+// Leave counts what is left and deletes the node's row, when it stops in order.
+func (s *Store) Leave(ctx context.Context, now time.Time) error {
+	for more := true; more; {
+		var err error
+		if more, err = s.Step(ctx, now); err != nil {
+			return err
+		}
+	}
+	if !s.pass.whole {
+		return nil // the row stays, and everything is counted again
+	}
+	return s.drop(ctx, []node{{s.id, db.Millis(s.noted)}})
+}
+
+// Distrust has everything counted again by the next program that runs on the database.
+func (s *Store) Distrust(ctx context.Context, now time.Time) error {
+	_, err := s.d.Exec(ctx, "INSERT INTO stat_node (id, at) VALUES ('restored', $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at", db.Millis(now))
+	return db.Wrap(err, "have everything counted again")
+}
+
+// AsOf returns until when all changes have been counted. A node that has just started may not have entered: then the time is now.
+func (s *Store) AsOf(ctx context.Context, now time.Time) (time.Time, error) {
+	at := now.UnixMilli()
+	err := s.d.Row(ctx, []any{&at}, "SELECT COALESCE(MIN(at), $1) FROM stat_node", at)
+	return db.Instant(at), db.Wrap(err, "read until when recipients are counted")
+}
+
+// Lag returns how far the counts are behind: zero where they are as near as they can be while nothing goes wrong.
+func (s *Store) Lag(ctx context.Context, now time.Time) (time.Duration, error) {
+	at, err := s.AsOf(ctx, now)
+	if err != nil || now.Sub(at) <= noteEvery+pace {
+		return 0, err
+	}
+	return now.Sub(at), nil
+}
