@@ -2,12 +2,9 @@ package api
 
 import (
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"carillon"
 	"carillon/internal/auth"
@@ -80,7 +77,7 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 	if err != nil {
 		return err
 	}
-	f, none, err := s.filter(r, p.Company.ID)
+	f, none, err := notify.ReadFilter(r.Context(), s.store, p.Company.ID, r.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -110,73 +107,6 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 		list.Next = &cursor
 	}
 	return httpio.JSON(w, http.StatusOK, list)
-}
-
-// filter reads the list's filters. It reports none where nothing can match: the company has no such sender, or the
-// campaign cannot exist.
-func (s notifications) filter(r *http.Request, companyID string) (f store.Filter, none bool, err error) {
-	q := r.URL.Query()
-	f.Campaign, f.Number = q.Get("campaign"), q.Get("number")
-	none = !utf8.ValidString(f.Campaign) || strings.Contains(f.Campaign, "\x00")
-	if f.Number != "" && !carillon.ValidNumber(f.Number) {
-		return f, false, carillon.BadNumber("number", f.Number)
-	}
-	if v := q.Get("type"); v != "" {
-		c, ok := carillon.ParseClass(v)
-		if !ok {
-			return f, false, carillon.InvalidValue("type", "One of transactional, utility, marketing", v)
-		}
-		f.Class = &c
-	}
-	if v := q.Get("channel"); v != "" {
-		f.Channel = carillon.Channel(v)
-		if f.Channel != carillon.Messaging && f.Channel != carillon.Voice {
-			return f, false, carillon.InvalidValue("channel", "One of messaging, voice", v)
-		}
-	}
-	if v := q.Get("state"); v != "" {
-		f.State = carillon.State(v)
-		states := []carillon.State{carillon.StateScheduled, carillon.StateInProgress, carillon.StateCompleted, carillon.StateCanceled}
-		if !slices.Contains(states, f.State) {
-			return f, false, carillon.InvalidValue("state", "One of scheduled, in_progress, completed, canceled", v)
-		}
-	}
-	if f.From, err = queryInstant(q, "from"); err != nil {
-		return f, false, err
-	}
-	if f.To, err = queryInstant(q, "to"); err != nil {
-		return f, false, err
-	}
-	if v := q.Get("sender"); v != "" {
-		unknown, err := s.filterSender(r, companyID, v, &f)
-		return f, none || unknown, err
-	}
-	return f, none, err
-}
-
-func (s notifications) filterSender(r *http.Request, companyID, name string, f *store.Filter) (none bool, err error) {
-	named, err := s.store.SendersNamed(r.Context(), companyID, name)
-	if err != nil || len(named) == 0 {
-		return true, err
-	}
-	f.SenderUID = named[0].UID
-	return false, nil
-}
-
-// queryInstant reads a date, or a date-time with or without milliseconds, `Z` or an offset; UTC without one.
-func queryInstant(q url.Values, name string) (time.Time, error) {
-	v := q.Get(name)
-	if v == "" {
-		return time.Time{}, nil
-	}
-	if t, err := time.Parse(time.DateOnly, v); err == nil {
-		return t, nil
-	}
-	t, err := carillon.ParseSchedule(v, "UTC")
-	if err != nil {
-		return time.Time{}, carillon.BadFormat(name, v, "ISO 8601 (YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS, UTC unless it has an offset)", "2026-01-31T09:00:00")
-	}
-	return t, nil
 }
 
 func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {
