@@ -76,19 +76,25 @@ type Message struct {
 
 // Messages reads a page of a notification's recipients, from index n on.
 func (s *Store) Messages(ctx context.Context, seq carillon.Seq, n, limit int) ([]Message, error) {
-	return db.Collect(ctx, s, "messages", func(scan db.Scan) (m Message, err error) {
-		var key carillon.MessageKey
-		var due, started, sent, delivered, read, ended int64
-		err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
-			&started, &sent, &delivered, &read, &ended)
-		m.N = key.N()
-		m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
-		m.DeliveredAt, m.ReadAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(ended)
+	return db.Collect(ctx, s, "messages", func(scan db.Scan) (Message, error) {
+		_, m, err := scanMessage(scan)
 		return m, err
-	}, `SELECT id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
-		COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
-		COALESCE(ended_at, 0) FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3`,
+	}, "SELECT "+messageColumns+" FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3",
 		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
+}
+
+const messageColumns = `id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+	COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
+	COALESCE(ended_at, 0)`
+
+func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
+	var due, started, sent, delivered, read, ended int64
+	err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
+		&started, &sent, &delivered, &read, &ended)
+	m.N = key.N()
+	m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
+	m.DeliveredAt, m.ReadAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(ended)
+	return key, m, err
 }
 
 // Milestones are instants of a notification's messages, zero where none has come so far.

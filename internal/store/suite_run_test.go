@@ -121,6 +121,12 @@ func runOvertaken(t *testing.T, r *rig) {
 	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil); err != nil {
 		t.Error("a run after the one that is over:", err)
 	}
+	if of, err := r.Runs().OfNotification(t.Context(), ours, "n", 10); len(of) == 0 || err != nil {
+		t.Error("of a notification:", of, err)
+	}
+	if of, err := r.Runs().OfNotification(t.Context(), theirs, "n", 10); len(of) > 0 || err != nil {
+		t.Error("of another company's notification:", of, err)
+	}
 	all, err := r.Runs().OfConversation(t.Context(), ours, c.ID, 10)
 	if err != nil || len(all) != 2 || all[1].Error != "steps.1: no" {
 		t.Error(all, err)

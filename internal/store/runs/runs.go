@@ -114,6 +114,12 @@ func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificati
 	return n > 0, db.Wrap(err, "find flow runs")
 }
 
+// OfNotification returns the runs that a notification of a company began, the first one first, at most `most`.
+func (s *Store) OfNotification(ctx context.Context, companyID, notificationID string, most int) ([]*Run, error) {
+	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE notification_id = $1 AND notification_id <> '' AND company_id = $2
+		ORDER BY started_at LIMIT $3`, notificationID, companyID, most)
+}
+
 // Page is where a list of runs goes on: behind this run.
 type Page struct {
 	StartedAt time.Time
