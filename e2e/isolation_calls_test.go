@@ -100,7 +100,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"PATCH " + v1 + "/notify/templates/{id}":       {{body: edit}},
 		"DELETE " + v1 + "/notify/templates/{id}":      {{}},
 		"POST " + v1 + "/notify/templates/{id}/submit": {{}},
-		"GET " + v1 + "/notify/template/components":    eachQuery("template", a.ids),
+		"GET " + v1 + "/notify/template/components":    eachQuery("template", a.ids, foreign),
 		"GET " + v1 + "/suppressions":                  {{kind: own}, {kind: own, query: "cursor=" + a.cursors["suppressions"]}},
 		"POST " + v1 + "/suppressions":                 {{kind: own, body: `{"number":"34622000009"}`}},
 		"DELETE " + v1 + "/suppressions/{number}":      {{}},
@@ -118,6 +118,15 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"POST /panel/v1/user/password":                 {{kind: own, query: "company=" + alphaID, body: `{"password":"long-enough-password"}`}},
 		"DELETE /panel/v1/user/sessions":               {{kind: own, query: "company=" + alphaID}},
 		"GET /panel/v1/senders":                        panel(call{kind: own}),
+		"GET /panel/v1/notifications":                  panel(append(eachQuery("ids", slices.DeleteFunc(slices.Clone(a.ids), func(id string) bool { return !carillon.ValidUUID(id) }), empty), call{kind: own}, call{kind: empty, query: "sender=alpha_main"}, call{kind: empty, query: "number=34611222333"}, call{kind: empty, query: "campaign=alphacampaign"})...),
+		"GET /panel/v1/notifications/lookup":           panel(eachQuery("q", a.ids, empty)...),
+		"GET /panel/v1/notifications/{id}":             panel(call{}),
+		"GET /panel/v1/notifications/{id}/request":     panel(call{}),
+		"GET /panel/v1/notifications/{id}/filled":      panel(call{}),
+		"POST /panel/v1/notifications/{id}/cancel":     panel(call{}),
+		"POST /panel/v1/notifications/{id}/move":       withBody(later, panel(call{})),
+		"GET /panel/v1/notifications/{id}/resend":      panel(call{}),
+		"POST /panel/v1/notifications/{id}/resend":     withBody(`{"recipients":[0]}`, panel(call{})),
 		"GET /panel/v1/notifications/{id}/timeline":    panel(call{}),
 		"GET /panel/v1/events":                         panel(),
 		"POST /panel/v1/templates/{id}/review":         withBody(`{"approve":true}`, panel(call{})),
@@ -155,7 +164,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	for _, name := range []string{"search", "handoff", "handoff/end", "feedback"} {
 		all["POST "+v1+"/voice-widget/"+name] = []call{{body: `{"query":"swordfish","rating":1}`}}
 	}
-	all["GET "+v1+"/voice-widget/chat-by-conversation"] = eachQuery("conversation_id", a.ids)
+	all["GET "+v1+"/voice-widget/chat-by-conversation"] = eachQuery("conversation_id", a.ids, foreign)
 	all["POST /v1/convai/conversations/{id}/feedback"] = []call{{body: `{"rating":1}`}}
 	// Whoever has Alpha's signed address may use it; its parts open nothing.
 	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
@@ -270,10 +279,10 @@ func eachNarrowed(name string, ids []string) (all []call) {
 	return all
 }
 
-func eachQuery(name string, values []string) []call {
+func eachQuery(name string, values []string, k kind) []call {
 	var all []call
 	for _, v := range values {
-		all = append(all, call{query: name + "=" + url.QueryEscape(v)})
+		all = append(all, call{kind: k, query: name + "=" + url.QueryEscape(v)})
 	}
 	return all
 }

@@ -21,6 +21,7 @@ type Submission struct {
 	Flat    bool
 	// Route and IdempotencyKey identify repeats, Hash their content. The key is empty when there is none.
 	Route, IdempotencyKey, Hash string
+	ResendOf                    string // the notification whose failed recipients it is for; "": none
 }
 
 // Response is the body for the caller; repeats get the same bytes.
@@ -61,6 +62,9 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	}
 	if !named {
 		addNote(&a.Notification, noteDefaultSender)
+	}
+	if s.ResendOf != "" {
+		addNote(&a.Notification, noteResendOf+s.ResendOf)
 	}
 	if s.Channel == carillon.Voice {
 		a.DialAt = hours.Next(s.Company.CallingHours, a.Notification.DueAt)

@@ -3,7 +3,6 @@ package notify
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
@@ -108,11 +107,7 @@ func calledName(body string, flat bool) string {
 	if err != nil || len(req.Contacts) == 0 {
 		return ""
 	}
-	fields := req.Contacts[0].Fields()
-	if name := strings.TrimSpace(fields["first_name"] + " " + fields["last_name"]); name != "" {
-		return name
-	}
-	return fields["name"]
+	return nameIn(req.Contacts[0].Fields())
 }
 
 // CallPage is a call with all that is known about it, for the company's members.

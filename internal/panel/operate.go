@@ -2,27 +2,13 @@ package panel
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
-	"carillon/internal/notify"
 	"carillon/internal/store"
 )
-
-// timeline responds with the events of a notification as a whole; states of its messages are not among them.
-func (p *Panel) timeline(r *http.Request, by member) (any, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent("Notification")
-	}
-	events, err := p.Notify.Timeline(r.Context(), by.companyID, id)
-	return struct {
-		Data []notify.Event `json:"data"`
-	}{events}, err
-}
 
 // maintenance is the maintenance window in a response; both are null when none is set.
 type maintenance struct {

@@ -78,7 +78,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), sentList{p}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -95,7 +95,6 @@ func (p *Panel) Routes() []httpio.Route {
 		p.route("GET", "/senders/{id}", auth.MayReadSenders, x.get),
 		p.route("PUT", "/senders/{id}", auth.MayWriteSenders, x.replace),
 		p.route("DELETE", "/senders/{id}", auth.MayWriteSenders, x.remove),
-		p.route("GET", "/notifications/{id}/timeline", auth.MayReadNotifications, p.timeline),
 		{Pattern: "GET " + prefix + "/events", Access: "panel", Permission: string(auth.MayReadNotifications), Stream: true, Handle: p.events},
 		p.route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
 		p.route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
