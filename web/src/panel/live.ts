@@ -129,3 +129,6 @@ export const inbox = new Live("/inbox/events");
 
 /** calls is the stream of the company's telephone calls. */
 export const calls = new Live("/events", { topic: "calls" });
+
+/** notifications is the stream of what becomes of the company's notifications. */
+export const notifications = new Live("/events");

@@ -5,6 +5,7 @@ import { callRoutes } from "./routes.calls";
 import { flowRoutes } from "./routes.flows";
 import { inboxRoutes } from "./routes.inbox";
 import { lineRoutes } from "./routes.lines";
+import { notificationRoutes } from "./routes.notifications";
 import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
 import { sections } from "./shell/sections";
@@ -69,7 +70,7 @@ const base = createRoute({
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...notificationRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

@@ -1,10 +1,13 @@
 import "@mantine/spotlight/styles.css";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
-import { IconBuilding, IconKeyboard, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
+import { IconBuilding, IconKeyboard, IconListSearch, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, type KeyboardEvent } from "react";
+import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
+import { idIn, numberIn } from "../features/notifications/address";
+import { lookUp } from "../features/notifications/lookup";
 import { fill, useTexts } from "../i18n";
 import { useCan, useCompany, useMe } from "../session";
+import { failed, told } from "../ui/problem";
 import { signOut } from "./actions";
 import { sections } from "./sections";
 import { texts } from "./texts";
@@ -25,8 +28,16 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
   const company = useCompany();
   const navigate = useNavigate();
   const { shown, set } = useTheme();
+  const [query, setQuery] = useState("");
+  const text = query.trim();
   useEffect(() => { if (asked > 0) spotlight.open(); }, [asked]);
   const actions = useMemo((): SpotlightActionGroupData[] => [
+    ...(can("notifications:read") && (numberIn(text) || idIn(text)) ? [{
+      group: t.messages, actions: [{
+        id: "look-up", label: fill(t.lookFor, { text }), leftSection: <IconListSearch size={18} stroke={1.7} />,
+        onClick: () => void lookUp(text).then((place) => { if (place) void navigate(place as never); else told(fill(t.lookedFor, { text })); }, failed),
+      }],
+    }] : []),
     {
       group: t.pages, actions: [
         ...sections.flatMap((s) => s.pages).filter((p) => !p.needs || can(p.needs)).map(({ to, text, icon: Icon, keywords }) => ({
@@ -45,9 +56,9 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
         { id: "sign-out", label: t.signOut, leftSection: <IconLogout size={18} stroke={1.7} />, onClick: () => void signOut() },
       ],
     },
-  ], [t, can, me, company, navigate, shown, set, shortcuts]);
+  ], [t, can, me, company, navigate, shown, set, shortcuts, text]);
   return (
-    <Spotlight store={store} shortcut={null} actions={actions} nothingFound={t.nothing} scrollable yOffset="12vh" overlayProps={{ backgroundOpacity: 0.35, blur: 0 }} classNames={{ content: "palette" }} maxHeight={420} radius="lg" attributes={{ content: { "aria-label": t.find } }}
+    <Spotlight store={store} shortcut={null} query={query} onQueryChange={setQuery} actions={actions} nothingFound={t.nothing} scrollable yOffset="12vh" overlayProps={{ backgroundOpacity: 0.35, blur: 0 }} classNames={{ content: "palette" }} maxHeight={420} radius="lg" attributes={{ content: { "aria-label": t.find } }}
       searchProps={{ leftSection: <IconSearch size={18} />, placeholder: t.palette, "aria-label": t.palette, autoFocus: true, onKeyDown: chooseFirst }} />
   );
 }

@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -9,6 +9,11 @@ export interface Section { text: ShellText; pages: PageLink[] }
 
 /** sections are the groups of the navigation. A page that needs a permission is shown to who has it; only decides whether the navigation has it. */
 export const sections: Section[] = [
+  {
+    text: "messages", pages: [
+      { to: "/notifications", text: "notifications", icon: IconListDetails, needs: "notifications:read", keywords: "sent messages delivered failed status history" },
+    ],
+  },
   {
     text: "conversations", pages: [
       { to: "/inbox", text: "inbox", icon: IconInbox, needs: "conversations:read", keywords: "chat messages visitors", count: Waiting },

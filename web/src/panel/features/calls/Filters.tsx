@@ -1,7 +1,7 @@
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
 import { useTexts } from "../../i18n";
+import { Written } from "../../ui/Written";
 import { groups, narrowed, type Address, type Group, type StateFilter } from "./address";
 import { useNames } from "./names";
 import { texts } from "./texts";
@@ -28,16 +28,4 @@ export function Filters({ address, go }: { address: Address; go: (to: Partial<Ad
       {narrowed(address) && <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={() => go({ state: undefined, agent: undefined, line: undefined, number: undefined, campaign: undefined })}>{t.clear}</Button>}
     </div>
   );
-}
-
-/** Written is a filter that is typed; the list follows when the typing pauses and the text can be looked for. */
-function Written({ label, value, type, change, fits }: { label: string; value: string; type?: string; change: (to: string) => void; fits: (text: string) => boolean }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text.trim() === value || !fits(text.trim())) return;
-    const timer = setTimeout(() => change(text.trim()), 350);
-    return () => clearTimeout(timer);
-  }, [text, value]);
-  return <TextInput aria-label={label} placeholder={label} type={type ?? "text"} value={text} maxLength={255} onChange={(e) => setText(e.currentTarget.value)} />;
 }

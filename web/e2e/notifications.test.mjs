@@ -1,0 +1,239 @@
+// What was sent: the list as it changes, one notification and its messages, and what can be done about them.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { until } from "./voice.mjs";
+
+const server = ready.base_url.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1");
+let browser;
+let owner;
+before(async () => {
+  browser = await launch();
+  owner = (await request("POST", "/functions/v1/auth?grant_type=password", { email: ready.email, password: ready.password })).access_token;
+});
+after(() => browser.close());
+
+async function request(method, path, body, token) {
+  const r = await fetch(server + path, { method, headers: { ...(body && { "Content-Type": "application/json" }), ...(token && { Authorization: "Bearer " + token }) }, body: body && JSON.stringify(body) });
+  assert.ok(r.ok, `${method} ${path}: ${r.status} ${r.ok ? "" : await r.text()}`);
+  return r.json();
+}
+const withKey = (path) => path + (path.includes("?") ? "&" : "?") + "access_key=" + ready.access_key;
+
+/** send sends a template of the demo to numbers of the sandbox, whose last digits say what becomes of it. */
+async function send(numbers, more = {}) {
+  const contacts = numbers.map((number, i) => ({ number, name: ["Ana", "Bea", "Carla", "Duarte", "Eva"][Math.min(i, 4)] + " " + Math.min(i, 4) }));
+  const r = await request("POST", withKey("/functions/v1/notify"), {
+    ...(contacts.length === 1 ? { contact: contacts[0] } : { contacts }), language_template: "en", name_template: "hello", recipient_id: "demo", notification_type: "utility", campaign_name: "tours",
+    components_push: { body_text_0: "{{name}}" }, ...more,
+  });
+  return r.notification_id;
+}
+const find = (id) => request("GET", withKey("/functions/v1/notify/" + id + "?limit=100"));
+
+async function open(t, path, options = {}, who = { email: ready.email, password: ready.password }) {
+  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
+  t.after(async () => { c.check(); await c.close(); });
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator("input").nth(0).fill(who.email);
+  await p.locator("input").nth(1).fill(who.password);
+  await p.keyboard.press("Enter");
+  await p.locator(".page h1").waitFor();
+  return p;
+}
+const row = (p, id) => p.locator(`tr[data-id="${id}"]`);
+const fits = (p) => p.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
+describe("what was sent", () => {
+  let mixed; // some got it, some could not
+
+  it("begins with nothing, appears as it is accepted, and changes in its place", { timeout: 60_000 }, async (t) => {
+    const p = await open(t, "/notifications");
+    await p.getByText("Nothing has been sent yet").waitFor();
+    await accessible(p, "nothing sent");
+    await shot(p, "notifications-empty");
+    const slow = await send(["34600110009"]);
+    await row(p, slow).getByText("In progress").waitFor();
+    mixed = await send(["34600200001", "34600200005", "34600200006", "34600200099", "34600200098", "34600200098"], { name_event: "after-sale" });
+    await row(p, mixed).waitFor();
+    const at = await row(p, slow).boundingBox();
+    await row(p, slow).hover();
+    const more = await send(["34600300001"]);
+    await p.getByRole("button", { name: "1 new notification" }).waitFor();
+    await row(p, slow).locator(".sent-words", { hasText: /Delivered|Read/ }).waitFor();
+    assert.deepEqual(await row(p, slow).boundingBox(), at, "the row moved");
+    assert.equal(await row(p, more).count(), 0);
+    await p.getByRole("button", { name: "1 new notification" }).click();
+    await row(p, more).getByText(/Failed: The number cannot be reached/).waitFor();
+    await row(p, mixed).getByText(/2 failed/).waitFor();
+    await row(p, mixed).getByText("2 read · 1 delivered · 1 skipped · 2 failed").waitFor();
+    await accessible(p, "a list");
+    await shot(p, "notifications-list");
+  });
+
+  it("is narrowed by the address, found by any id, and walked through by keys", { timeout: 60_000 }, async (t) => {
+    const p = await open(t, "/notifications?campaign=nothing");
+    await p.getByText("No notification fits these filters").waitFor();
+    await p.getByRole("button", { name: "Clear filters" }).first().click();
+    await row(p, mixed).waitFor();
+    await p.getByLabel("Number", { exact: true }).fill("+34 600 200 006");
+    await p.waitForURL(/number=/);
+    await until(async () => (await p.locator("tbody tr").count()) === 1, "one is left");
+    await p.reload();
+    await row(p, mixed).waitFor();
+    assert.equal(await p.locator("tbody tr").count(), 1);
+    await p.getByRole("button", { name: "Clear filters" }).click();
+    await p.getByRole("combobox", { name: "Channel" }).click();
+    await p.getByRole("option", { name: "Calls" }).click();
+    await p.getByText("No notification fits these filters").waitFor();
+    await p.getByRole("button", { name: "Clear filters" }).first().click();
+    await row(p, mixed).waitFor();
+
+    await p.locator("h1").click();
+    await p.keyboard.press("j");
+    await p.keyboard.press("j");
+    await p.keyboard.press("k");
+    await p.keyboard.press("Enter");
+    await p.waitForURL(/notifications\/[0-9a-f-]{36}/);
+    await p.goBack();
+    await row(p, mixed).waitFor();
+
+    const all = await find(mixed);
+    const failed = all.recipients.find((r) => r.number === "34600200005");
+    assert.ok(failed.provider_id);
+    await p.keyboard.press("/");
+    await p.keyboard.type(failed.provider_id);
+    await p.keyboard.press("Enter");
+    await p.waitForURL(new RegExp(`${mixed}\\?m=1`));
+    await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
+    await p.keyboard.press("Control+k");
+    await p.getByPlaceholder("Search pages and actions…").fill(failed.message_id);
+    await p.keyboard.press("Enter");
+    await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
+    await p.keyboard.press("Control+k");
+    await p.getByPlaceholder("Search pages and actions…").fill("+34 600 200 006");
+    await p.getByText("Find +34 600 200 006 in what was sent").click();
+    await p.locator(".palette").waitFor({ state: "hidden" });
+    await p.waitForURL(/number=(%22)?34600200006/);
+    await p.keyboard.press("/");
+    await p.keyboard.type("wamid.nobody-knows-it1");
+    await p.keyboard.press("Enter");
+    await p.getByText("Nothing sent has this id").waitFor();
+  });
+
+  it("has a page that explains every failure, with what the phone showed", { timeout: 60_000 }, async (t) => {
+    const p = await open(t, "/notifications/" + mixed);
+    await p.getByRole("heading", { name: /Message to Ana 0/ }).waitFor();
+    await p.getByText("The number cannot be reached on this channel").last().waitFor();
+    await p.getByText("Check the number.").waitFor();
+    await p.getByText("sandbox: refused, by the number").waitFor();
+    await p.locator(".preview").getByText("Hello Ana 0, this is Carillon.").waitFor();
+    await p.getByText("The event belongs to no flow").waitFor();
+    await accessible(p, "a notification");
+    await shot(p, "notification-page");
+    await p.getByRole("button", { name: /^Delivered/ }).click();
+    await p.waitForURL(/state=delivered/);
+    await p.getByRole("heading", { name: /Message to Carla 2/ }).waitFor();
+    await until(async () => (await p.locator(".sent-recipients tbody tr").count()) === 1, "one is delivered");
+    const steps = await p.getByRole("region", { name: /^Message to/ }).locator(".sent-timeline").locator("li > span").allInnerTexts();
+    assert.deepEqual(steps.map((s) => s.split("\n")[0]), ["Accepted", "Being sent", "Accepted by the provider", "Delivered to the device", "Not read so far; many people turn read receipts off"]);
+    assert.match(steps[3], /after [\d.,]+ (ms|s)/);
+    await p.getByRole("button", { name: /^Skipped/ }).click();
+    await p.getByText("Same number and same text twice in one request").first().waitFor();
+
+    await p.getByRole("button", { name: "More actions" }).click();
+    await p.getByRole("menuitem", { name: "Copy as curl" }).click();
+    await p.getByText("Set CARILLON_KEY to an access key first").waitFor();
+    const command = await p.evaluate(() => navigator.clipboard.readText());
+    assert.match(command, /access_key=\$CARILLON_KEY"/);
+    assert.ok(!command.includes(ready.access_key));
+    const body = JSON.parse(/-d '([^]+)'$/.exec(command)[1]);
+    assert.equal(body.contacts.length, 6);
+  });
+
+  it("is sent again to those who failed, once, and says to whom it cannot be", { timeout: 60_000 }, async (t) => {
+    await request("POST", withKey("/functions/v1/suppressions"), { number: "34600200005" });
+    const p = await open(t, "/notifications/" + mixed);
+    await p.getByRole("button", { name: "Send to the failed again" }).click();
+    const form = p.getByRole("dialog");
+    await form.getByText("The number is suppressed").waitFor();
+    await form.getByText("Will hardly go otherwise").waitFor();
+    await accessible(p, "sending again");
+    await shot(p, "notification-resend");
+    await form.getByRole("checkbox").check();
+    await form.getByRole("button", { name: "Send to 1" }).click();
+    await p.getByText("It was sent again to the failed recipients of").waitFor();
+    const again = new URL(p.url()).pathname.split("/").pop();
+    assert.notEqual(again, mixed);
+    assert.deepEqual((await find(again)).recipients.map((r) => r.number), ["34600200001"]);
+    const company = new URL(p.url()).searchParams.get("company");
+    const q = company ? "?company=" + company : "";
+    assert.equal((await request("POST", `/panel/v1/notifications/${mixed}/resend${q}`, { recipients: [0] }, owner)).notification_id, again, "repeated, it is sent twice");
+    await p.getByRole("link", { name: "another notification" }).click();
+    await p.getByText("Sent again to failed recipients as").waitFor();
+    await p.getByRole("button", { name: "Send to the failed again" }).click();
+    await p.getByRole("dialog").getByText("Already sent again").waitFor();
+    await p.getByRole("dialog").getByText("To none of them can it be sent again.").waitFor();
+  });
+
+  it("is moved and canceled while it waits, by who may", { timeout: 60_000 }, async (t) => {
+    const later = await send(["34600400099", "34600400098"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
+    const email = `viewer${Date.now()}@sent.test`;
+    await request("POST", "/panel/v1/users", { email, name: "Vic", password: "a-long-enough-password", role: "viewer" }, owner);
+    const other = await open(t, "/notifications/" + later, {}, { email, password: "a-long-enough-password" });
+    await other.getByText(/^Waits until/).waitFor();
+    assert.equal(await other.getByRole("button", { name: "Move" }).count() + await other.getByRole("button", { name: "Cancel" }).count(), 0, "a viewer is offered to change it");
+
+    const p = await open(t, "/notifications?state=scheduled", { timezoneId: "Europe/Madrid" });
+    await row(p, later).locator("td").last().getByText(/^due /).waitFor();
+    await row(p, later).getByRole("link").click();
+    await p.getByRole("button", { name: "Move" }).click();
+    await p.getByLabel("Date and time").fill("2098-02-01T09:30");
+    const zone = p.getByRole("combobox", { name: "Time zone" });
+    await zone.click();
+    await zone.fill("Lima");
+    await p.getByRole("option", { name: "America/Lima" }).click();
+    await p.getByText("Feb 1, 2098, 3:30 PM for you").waitFor();
+    await accessible(p, "moving");
+    await shot(p, "notification-move");
+    await p.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+    await p.getByText(/^Moved to/).first().waitFor();
+    assert.equal((await find(later)).scheduled_time, "2098-02-01T14:30:00Z");
+    await p.getByRole("button", { name: "Cancel" }).click();
+    await p.getByRole("dialog").getByText("2 of 2 recipients wait and will get nothing.").waitFor();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancel it" }).click();
+    await p.getByText("Canceled for 2; 0 were already sent to").waitFor();
+    await p.locator(".sent-head").getByText("Canceled").waitFor();
+    await other.locator(".sent-head").getByText("Canceled").waitFor();
+    assert.equal((await find(later)).state, "canceled");
+  });
+
+  it("says so when it cannot be loaded", async (t) => {
+    const p = await open(t, "/notifications");
+    let broken = true;
+    await p.route("**/panel/v1/notifications?*", (r) => (broken ? r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }) : r.fallback()));
+    await p.reload();
+    await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();
+    broken = false; // and it comes by itself, or by the button
+    await row(p, mixed).waitFor();
+    await p.goto(ready.panel_url + "/notifications/01a211ff-5250-7000-817f-c48c2d9a05b6");
+    await p.getByText("There is no such notification").waitFor();
+  });
+
+  for (const [name, options] of [["dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 } }], ["phone-dark-es", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark" }]]) {
+    it(`is shown ${name}`, { timeout: 60_000 }, async (t) => {
+      const p = await open(t, "/notifications", options);
+      await row(p, mixed).waitFor();
+      await accessible(p, "the list, " + name);
+      assert.ok(await fits(p), "the list scrolls sideways");
+      await shot(p, "notifications-" + name);
+      await row(p, mixed).getByRole("link").click();
+      await p.locator(".preview").waitFor();
+      await accessible(p, "a notification, " + name);
+      assert.ok(await fits(p), "the page scrolls sideways");
+      await shot(p, "notification-" + name);
+      if (name !== "dark") { await p.locator(".sent-timeline").first().scrollIntoViewIfNeeded(); await shot(p, "notification-2-" + name); }
+    });
+  }
+});

@@ -1,0 +1,84 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { IconClockEdit, IconCode, IconCopy, IconDots, IconRefresh, IconX } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { get, post } from "../../api";
+import { number } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { useCan, useCompany } from "../../session";
+import { confirm } from "../../ui/confirm";
+import { failed, told } from "../../ui/problem";
+import { base } from "../widgets/places";
+import { curlOf } from "./curl";
+import { Move } from "./Move";
+import { pageTexts } from "./pageTexts";
+import { Resend } from "./Resend";
+import { of, type SentPage } from "./types";
+
+/** Actions are what can be done with a notification now. */
+export function Actions({ page: n }: { page: SentPage }) {
+  const p = useTexts(pageTexts);
+  const language = useLanguage();
+  const can = useCan();
+  const company = useCompany();
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [form, setForm] = useState<"move" | "resend">();
+  const key = [company.id, "notifications", n.notification_id];
+  const waits = of(n, "scheduled", "queued"), failures = of(n, "failed");
+  const begun = n.recipients.some((r) => r.attempts > 0);
+  const started = n.total - waits - of(n, "skipped", "canceled");
+  const cancel = async () => {
+    const text = [fill(p.cancelText, { n: number(waits, language), total: number(n.total, language) }), started > 0 ? fill(p.cancelSent, { n: number(started, language) }) : ""].filter(Boolean).join(" ");
+    if (!(await confirm({ title: p.cancelTitle, text, action: p.cancelDo, cancel: p.keep, danger: true }))) return;
+    setBusy(true);
+    const before = client.getQueryData<SentPage>(key);
+    client.setQueryData<SentPage>(key, (now) => now && canceled(now));
+    try {
+      const r = await post<{ canceled: number; already_sent: number }>(`/notifications/${n.notification_id}/cancel`);
+      told(fill(p.wasCanceled, { n: number(r.canceled, language), sent: number(r.already_sent, language) }));
+    } catch (e) {
+      client.setQueryData(key, before);
+      failed(e);
+    } finally {
+      setBusy(false);
+      void client.invalidateQueries({ queryKey: key, exact: true });
+    }
+  };
+  const copy = (text: string, done: string) => void navigator.clipboard.writeText(text).then(() => told(done), failed);
+  const curl = async () => {
+    try {
+      copy(curlOf(base, await get(`/notifications/${n.notification_id}/request`)), p.curlCopied);
+    } catch (e) {
+      failed(e);
+    }
+  };
+  const send = can("notifications:send");
+  return (
+    <>
+      {send && failures > 0 && n.channel === "messaging" && n.kept && <Button leftSection={<IconRefresh size={16} />} onClick={() => setForm("resend")}>{p.resend}</Button>}
+      {send && waits > 0 && !begun && <Button variant="default" leftSection={<IconClockEdit size={16} />} onClick={() => setForm("move")}>{p.move}</Button>}
+      {send && waits > 0 && <Button color="red" variant="light" loading={busy} leftSection={<IconX size={16} />} onClick={() => void cancel()}>{p.cancel}</Button>}
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target><ActionIcon variant="default" size={36} aria-label={p.more}><IconDots size={18} /></ActionIcon></Menu.Target>
+        <Menu.Dropdown>
+          {n.kept && <Menu.Item leftSection={<IconCode size={16} />} onClick={() => void curl()}>{p.curl}</Menu.Item>}
+          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.notification_id, p.copied)}>{p.copyId}</Menu.Item>
+          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.recipients.map((r) => r.message_id).join("\n"), p.copied)}>{p.copyIds}</Menu.Item>
+          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.recipients.map((r) => r.number).join("\n"), p.copied)}>{p.copyNumbers}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {form === "move" && <Move page={n} close={() => setForm(undefined)} />}
+      {form === "resend" && <Resend page={n} close={() => setForm(undefined)} />}
+    </>
+  );
+}
+
+/** canceled is a notification as it will be once it is canceled. */
+export function canceled(n: SentPage): SentPage {
+  const { scheduled = 0, queued = 0, ...counts } = n.counts;
+  return {
+    ...n, state: n.recipients.some((r) => r.attempts > 0) ? n.state : "canceled", counts: { ...counts, canceled: (counts.canceled ?? 0) + scheduled + queued },
+    recipients: n.recipients.map((r) => (r.state === "scheduled" || r.state === "queued" ? { ...r, state: "canceled", reason: "canceled", due_at: undefined } : r)),
+  };
+}

@@ -1,0 +1,101 @@
+import "./notifications.css";
+import { IconSendOff } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useRef } from "react";
+import { get, Problem } from "../../api";
+import { number } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { notifications as stream } from "../../live";
+import { useCompany } from "../../session";
+import { Needs } from "../../shell/states";
+import { Ago } from "../../ui/Ago";
+import { Empty, Failed, Page, Rows } from "../../ui/parts";
+import { phone } from "../calls/format";
+import { Actions } from "./Actions";
+import { AsShown, Asked, Whole } from "./Asked";
+import { chosenOf, shownOf, type Chosen } from "./chosen";
+import { MessageCard } from "./MessageCard";
+import { pageTexts } from "./pageTexts";
+import { Recipients } from "./Recipients";
+import { State } from "./State";
+import { texts } from "./texts";
+import { open, type SentPage } from "./types";
+
+export function NotificationPage() {
+  const { id } = useParams({ strict: false });
+  return <Needs permission="notifications:read"><Loaded key={id} id={id!} /></Needs>;
+}
+
+const beat = 3000; // while something waits: that a message is queued or being sent is no event
+
+/** useOne is a notification as it goes on. */
+function useOne(id: string) {
+  const company = useCompany();
+  const client = useQueryClient();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = () => { timer ??= setTimeout(() => { timer = undefined; void client.invalidateQueries({ queryKey: [company.id, "notifications", id], exact: true }); }, 250); };
+    const leave = stream.listen((e) => { if (e.event === "reset" || (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id === id) again(); });
+    return () => { leave(); clearTimeout(timer); };
+  }, [client, company.id, id]);
+  return useQuery({
+    queryKey: [company.id, "notifications", id], queryFn: ({ signal }) => get<SentPage>("/notifications/" + encodeURIComponent(id), {}, signal),
+    refetchInterval: (q) => (q.state.data && open(q.state.data) ? beat : false),
+    retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
+  });
+}
+
+function Loaded({ id }: { id: string }) {
+  const p = useTexts(pageTexts);
+  const one = useOne(id);
+  if (one.data) return <Shown page={one.data} />;
+  const gone = one.error instanceof Problem && one.error.status === 404;
+  return (
+    <Page wide title={p.notification} back={{ to: "/notifications", text: p.back }}>
+      {gone ? <Empty icon={<IconSendOff size={22} />} title={p.gone} text={p.goneText} /> : one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
+}
+
+function Shown({ page: n }: { page: SentPage }) {
+  const t = useTexts(texts);
+  const p = useTexts(pageTexts);
+  const language = useLanguage();
+  const navigate = useNavigate();
+  const address = chosenOf(useSearch({ strict: false }));
+  const go = useCallback((to: Chosen) => void navigate({ to: "/notifications/$id", params: { id: n.notification_id }, replace: true, resetScroll: false, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never), [navigate, n.notification_id]);
+  const recipient = shownOf(n.recipients, address);
+  const many = n.total > 1;
+  const beside = useRef<HTMLDivElement>(null);
+  const choose = (to: Chosen) => {
+    go(to);
+    const box = beside.current; // where it is below the list, it is shown
+    if (to.m !== undefined && box && box.getBoundingClientRect().top > window.innerHeight * 0.6) box.scrollIntoView({ block: "start" });
+  };
+  return (
+    <Page wide title={n.name_template || t.call} back={{ to: "/notifications", text: p.back }} actions={<Actions page={n} />}
+      about={
+        <span className="sent-head">
+          <State state={n.state} />
+          <span>{n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) })}</span>
+          <span>{n.campaign_name}</span>
+          <Ago at={n.created_at} />
+        </span>
+      }>
+      <div className="sent-columns" data-many={many ? "yes" : undefined}>
+        <div className="stack">
+          {many ? <Recipients page={n} address={address} shown={recipient} go={choose} /> : recipient && <MessageCard recipient={recipient} page={n} />}
+          {many && <Asked page={n} />}
+          {many && <Whole page={n} />}
+        </div>
+        <div className="stack" ref={beside}>
+          {many && recipient && <MessageCard recipient={recipient} page={n} />}
+          {recipient && n.channel === "messaging" && <AsShown page={n} recipient={recipient} />}
+          {!many && <Asked page={n} />}
+          {!many && <Whole page={n} />}
+        </div>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,71 @@
+import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { get, post } from "../../api";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { useCompany } from "../../session";
+import { Failed, Note, Rows } from "../../ui/parts";
+import { problemText, told } from "../../ui/problem";
+import { shared } from "../../ui/texts";
+import { phone } from "../calls/format";
+import { pageTexts, type PageTexts } from "./pageTexts";
+import { explained } from "./reasons";
+import type { Resendable, SentPage } from "./types";
+
+/** Resend sends the same to failed recipients again, as a notification of its own. */
+export function Resend({ page: n, close }: { page: SentPage; close: () => void }) {
+  const p = useTexts(pageTexts);
+  const s = useTexts(shared);
+  const company = useCompany();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [chosen, choose] = useState<Set<number>>();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState("");
+  const all = useQuery({ queryKey: [company.id, "notifications", n.notification_id, "resend"], gcTime: 0, staleTime: Infinity, queryFn: ({ signal }) => get<{ data: Resendable[] }>(`/notifications/${n.notification_id}/resend`, {}, signal), retry: false });
+  const rows = all.data?.data ?? [];
+  useEffect(() => { if (all.data) choose(new Set(all.data.data.filter((r) => !r.not && !r.caution).map((r) => r.n))); }, [all.data]);
+  const can = rows.filter((r) => !r.not), cannot = rows.filter((r) => r.not);
+  const toggle = (r: Resendable) => choose((now) => { const next = new Set(now); if (!next.delete(r.n)) next.add(r.n); return next; });
+  const send = async () => {
+    setBusy(true);
+    setFault("");
+    try {
+      const r = await post<{ notification_id: string }>(`/notifications/${n.notification_id}/resend`, { recipients: [...chosen!] });
+      told(p.resent);
+      void client.invalidateQueries({ queryKey: [company.id, "notifications", n.notification_id], exact: true });
+      close();
+      void navigate({ to: "/notifications/$id", params: { id: r.notification_id } });
+    } catch (e) {
+      setFault(problemText(e));
+      setBusy(false);
+    }
+  };
+  const count = chosen?.size ?? 0;
+  return (
+    <Modal opened onClose={close} title={p.resendTitle} size="lg" closeButtonProps={{ "aria-label": s.close }}>
+      {all.isPending ? <Rows n={3} /> : all.isError ? <Failed error={all.error} retry={() => void all.refetch()} /> : (
+        <form onSubmit={(e) => { e.preventDefault(); void send(); }}>
+          <Stack>
+            {can.length === 0 ? <Note tone="warn"><p>{p.nobodyToResend}</p></Note> : <p className="sent-note">{p.resendAbout}</p>}
+            {can.length > 0 && <div className="sent-pick" role="group" aria-label={p.recipients}>{can.map((r) => <Checkbox key={r.n} checked={chosen?.has(r.n) ?? false} onChange={() => toggle(r)} label={r.name ? `${r.name} · ${phone(r.number)}` : phone(r.number)} description={<Why row={r} p={p} />} />)}</div>}
+            {cannot.length > 0 && (
+              <div>
+                <h3 className="small muted sent-sub">{p.cannot}</h3>
+                <ul className="sent-cannot">{cannot.map((r) => <li key={r.n}><span>{r.name ? `${r.name} · ${phone(r.number)}` : phone(r.number)}</span><span className="small muted">{(p as Record<string, string>)["not_" + r.not]}</span></li>)}</ul>
+              </div>
+            )}
+            {fault && <Note tone="danger"><p>{fault}</p></Note>}
+            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button>{can.length > 0 && <Button type="submit" loading={busy} disabled={count === 0}>{count === 1 ? p.resendOne : fill(p.resendDo, { n: count })}</Button>}</Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+function Why({ row: r, p }: { row: Resendable; p: PageTexts }) {
+  const language = useLanguage();
+  return <>{explained(language, r.reason, r.detail)?.why}{r.caution && <> · {(p as Record<string, string>)["caution_" + r.caution]}</>}</>;
+}
