@@ -2,10 +2,9 @@ package api
 
 import (
 	"net/http"
-	"time"
 
-	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/notify"
 	"carillon/internal/store"
 )
 
@@ -13,20 +12,9 @@ import (
 // ends the window, and a callback must not be lost.
 func Gated(s *store.Store, h httpio.Handler) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		m, err := s.Maintenance(r.Context())
-		if err != nil {
+		if err := notify.UnderMaintenance(r.Context(), s); err != nil {
 			return err
 		}
-		now := time.Now()
-		if !m.On(now) {
-			return h(w, r)
-		}
-		return &carillon.Error{
-			Code: carillon.ServiceUnavailable, Message: "The service is under maintenance",
-			Details: carillon.Details{{
-				Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
-			}},
-			RetryAfter: httpio.SecondsUntil(m.Until, now),
-		}
+		return h(w, r)
 	}
 }

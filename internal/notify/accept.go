@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,7 +22,8 @@ type Submission struct {
 	Flat    bool
 	// Route and IdempotencyKey identify repeats, Hash their content. The key is empty when there is none.
 	Route, IdempotencyKey, Hash string
-	ResendOf                    string // the notification whose failed recipients it is for; "": none
+	ResendOf                    string        // the notification whose failed recipients it is for; "": none
+	Keep                        time.Duration // how long the key is stored; 0: keepAnswers
 }
 
 // Response is the body for the caller; repeats get the same bytes.
@@ -78,7 +80,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	}
 	if s.IdempotencyKey != "" {
 		a.Idempotency = &store.Idempotency{
-			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(keepAnswers),
+			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(cmp.Or(s.Keep, keepAnswers)),
 		}
 	}
 	// The request is stored even when its caller disconnects: its lane must be woken, and its key stay reserved until then.
