@@ -33,6 +33,7 @@ var layers = map[string]float64{
 	"internal/panel":      2,
 
 	"internal/notify":       3,
+	"internal/bulk":         3,
 	"internal/call":         3,
 	"internal/catalog":      3,
 	"internal/chat":         3,
@@ -88,6 +89,7 @@ var layers = map[string]float64{
 	"internal/store/questions":    6,
 	"internal/store/events":       6.25,
 	"internal/store/runs":         6.25,
+	"internal/store/bulk":         6.25,
 	"internal/store/replies":      6.25,
 	"internal/store/work":         6.5,
 	"internal/store/seal":         8,

@@ -1,5 +1,5 @@
 // Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
-// quiet for that long, contacts who have none, calls to lines, questions that were last asked then, idempotency keys, events, signed addresses, quotas and counts of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
+// quiet for that long, contacts who have none, calls to lines, jobs that send to the people of files, questions that were last asked then, idempotency keys, events, signed addresses, quotas and counts of days long past. It works in steps that hold the database's writer for a few milliseconds, pauses between them, and
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
@@ -33,6 +33,7 @@ const (
 	Inbound       = "inbound_messages"
 	Phones        = "sandbox_phones"
 	Incoming      = "incoming_calls"
+	Jobs          = "bulk_jobs"
 )
 
 // Options wire a Purge. The zero value works.
@@ -124,6 +125,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if busy, err := p.incoming(ctx, now); busy || err != nil {
+		return err
+	}
+	if busy, err := p.jobs(ctx, now); busy || err != nil {
 		return err
 	}
 	for id := ""; ; {
@@ -220,6 +224,30 @@ func (p *Purge) incoming(ctx context.Context, now time.Time) (busy bool, err err
 			continue
 		}
 		if busy, err := p.steps(ctx, Incoming, func() (store.Purged, error) { return p.store.DropIncoming(ctx, id, before, p.pace.rows) }); busy || err != nil {
+			return busy, err
+		}
+	}
+}
+
+// keepBroken is how long an upload may take.
+const keepBroken = time.Hour
+
+func (p *Purge) jobs(ctx context.Context, now time.Time) (busy bool, err error) {
+	if busy, err := p.steps(ctx, Jobs, func() (store.Purged, error) { return p.store.DropGone(ctx, now.Add(-keepBroken), p.pace.rows) }); busy || err != nil {
+		return busy, err
+	}
+	for id := ""; ; {
+		if id, err = p.store.BulkAfter(ctx, id); err != nil || id == "" {
+			return false, err
+		}
+		before, err := p.keptSince(ctx, id, now)
+		if err != nil {
+			return false, err
+		}
+		if before.IsZero() {
+			continue
+		}
+		if busy, err := p.steps(ctx, Jobs, func() (store.Purged, error) { return p.store.DropBulk(ctx, id, before, p.pace.rows) }); busy || err != nil {
 			return busy, err
 		}
 	}

@@ -32,6 +32,9 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if err := s.markTalk(ctx, now); err != nil {
 		return nil, err
 	}
+	if err := s.markJobs(ctx, now); err != nil {
+		return nil, err
+	}
 	failed := 0
 	for shard := range carillon.Shards {
 		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.

@@ -73,7 +73,7 @@ func written(t *testing.T, engine string) []string {
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "chats", "configure", "events", "files", "questions", "rates", "resources", "replies", "runs", "senders", "stats", "suppressions", "templates"} {
+	for _, folder := range []string{".", "accounts", "bulk", "chats", "configure", "events", "files", "questions", "rates", "resources", "replies", "runs", "senders", "stats", "suppressions", "templates"} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -253,6 +253,8 @@ var meant = []struct {
 	{"WHERE poll_at > 0 AND poll_at <= $1", by("template_poll")},
 	{"FROM template WHERE poll_at > 0 AND poll_at > $1", by("template_poll")},
 	{"FROM template WHERE sender = $1 AND provider_id <> ''", by("template_provider")},
+	{"FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1", by("bulk_job_due")},
+	{"state NOT IN ('uploading', 'discarded')", by("bulk_job_company")},
 	{"SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1", by("sender_number")},
 }
 
@@ -391,5 +393,9 @@ var filling = []string{
 		SELECT 'v' || i / 4, 1 + i % 4, 'visitor', 'text', 'c' || i, i, 'x' FROM generate_series(0, 80003) i`,
 	`INSERT INTO presence (company_id, account_id, until) SELECT company_id, account_id, 1000000 FROM membership`,
 	`INSERT INTO canned_reply (id, company_id, shortcut, text, updated_at) SELECT 'r' || i, ` + company + `, 's' || i, 'x', i FROM generate_series(0, 5000) i`,
+	`INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, lease_until, created_at, changed_at)
+		SELECT 'j' || i, ` + company + `, 'a', 1, CASE WHEN i % 100 = 0 THEN 'sending' WHEN i % 100 = 1 THEN 'discarded' ELSE 'done' END, 'f', 1, '{}', i, i, i FROM generate_series(0, 20000) i`,
+	`INSERT INTO bulk_batch (job_id, n, cells) SELECT 'j' || i % 20000, i / 20000, '[]' FROM generate_series(0, 80000) i`,
+	`INSERT INTO bulk_check (job_id, n, good, faulty) SELECT 'j' || i % 20000, i / 20000, 100, 0 FROM generate_series(0, 80000) i`,
 	`ANALYZE`,
 }

@@ -19,6 +19,7 @@ import (
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"
+	"carillon/internal/store/bulk"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
@@ -102,6 +103,7 @@ type Store struct {
 	addresses    *addresses.Store
 	runs         *runs.Store
 	replies      *replies.Store
+	bulk         *bulk.Store
 	stats        *stats.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
@@ -151,7 +153,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
-	s.addresses, s.runs, s.replies = addresses.New(d), runs.New(d), replies.New(d)
+	s.addresses, s.runs, s.replies, s.bulk = addresses.New(d), runs.New(d), replies.New(d), bulk.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err

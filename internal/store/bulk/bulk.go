@@ -1,0 +1,201 @@
+// Package bulk is the SQL of jobs that send a template to the people of a file: the jobs, the rows of their files, and what became of
+// them. Every write of a job depends on the revision that was read, so that of two writers one is refused.
+package bulk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// State is where a job stands.
+type State string
+
+// The states. Uploading ones are not shown, and discarded ones wait to be deleted.
+const (
+	Uploading State = "uploading"
+	Draft     State = "draft"
+	Checking  State = "checking"
+	Checked   State = "checked"
+	Sending   State = "sending"
+	Paused    State = "paused"
+	Canceling State = "canceling"
+	Done      State = "done"
+	Canceled  State = "canceled"
+	Failed    State = "failed"
+	Discarded State = "discarded"
+)
+
+// Job is a job without the rows of its file.
+type Job struct {
+	ID         string
+	CompanyID  string
+	Author     string // an account
+	Rev        int64  // 0: it is not stored yet
+	State      State
+	Reason     string // why it is paused or failed, or what it waits for
+	Detail     string
+	File       string // its name
+	Bytes      int64
+	Total      int    // rows
+	Settings   string // JSON
+	Result     string // JSON
+	Done       int    // batches that were checked or accepted, by its state
+	Owner      string // who works at it
+	LeaseUntil time.Time
+	CreatedAt  time.Time
+	ChangedAt  time.Time
+	BegunAt    time.Time // when it was sent
+	EndedAt    time.Time
+}
+
+// Check is what was found of a batch.
+type Check struct {
+	N              int
+	Good, Faulty   int    // rows
+	Faults         string // JSON; "": none
+	NotificationID string // "": it is not accepted
+}
+
+// ErrOvertaken means that somebody else has changed the job since it was read.
+var ErrOvertaken = errors.New("somebody else has changed the job since")
+
+// Store reads and writes the tables. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// SQLite reports whether nobody else has the database.
+func (s *Store) SQLite() bool { return s.d.SQLite() }
+
+const columns = `id, company_id, author, rev, state, reason, detail, file, bytes, total, settings, result, done, owner, lease_until, created_at, changed_at,
+	begun_at, ended_at`
+
+func scan(row db.Scan) (*Job, error) {
+	var j Job
+	var lease, created, changed, begun, ended int64
+	err := row(&j.ID, &j.CompanyID, &j.Author, &j.Rev, &j.State, &j.Reason, &j.Detail, &j.File, &j.Bytes, &j.Total, &j.Settings, &j.Result, &j.Done,
+		&j.Owner, &lease, &created, &changed, &begun, &ended)
+	j.LeaseUntil, j.CreatedAt, j.ChangedAt, j.BegunAt, j.EndedAt = db.Instant(lease), db.Instant(created), db.Instant(changed), db.Instant(begun), db.Instant(ended)
+	return &j, err
+}
+
+// Begin stores a job whose rows follow. Errors: limit_exceeded where the files of the company would have more than that many bytes.
+func (s *Store) Begin(ctx context.Context, j *Job, most int64) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		var used int64
+		if err := tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(bytes), 0) FROM bulk_job WHERE company_id = $1", j.CompanyID); err != nil {
+			return db.Wrap(err, "add up files")
+		}
+		if used+j.Bytes > most {
+			return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has no room for more files: remove old ones", Details: carillon.Details{
+				{Key: "limit", Value: most}, {Key: "used", Value: used},
+			}}
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at)
+			VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $8)`, j.ID, j.CompanyID, j.Author, string(j.State), j.File, j.Bytes, j.Settings, db.Millis(j.CreatedAt))
+		return db.Wrap(err, "write job")
+	})
+	if err == nil {
+		j.Rev = 1
+	}
+	return err
+}
+
+// Append stores batches of a job that is being uploaded: the cells of each, from the batch with that number on.
+func (s *Store) Append(ctx context.Context, jobID string, first int, cells []string) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		b := db.NewBulk("bulk_batch", "", "job_id:text", "n:bigint", "cells:text")
+		for i, text := range cells {
+			b.Add(jobID, int64(first+i), text)
+		}
+		return b.Write(ctx, tx)
+	})
+}
+
+// Save stores what has changed of a job, and what was found of some of its batches. Errors: ErrOvertaken.
+func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE bulk_job SET rev = rev + 1, state = $1, reason = $2, detail = $3, bytes = $4, total = $5, settings = $6, result = $7,
+			done = $8, owner = $9, lease_until = $10, changed_at = $11, begun_at = $12, ended_at = $13 WHERE id = $14 AND company_id = $15 AND rev = $16`,
+			string(j.State), j.Reason, j.Detail, j.Bytes, j.Total, j.Settings, j.Result, j.Done, j.Owner, db.Millis(j.LeaseUntil), db.Millis(j.ChangedAt),
+			db.Millis(j.BegunAt), db.Millis(j.EndedAt), j.ID, j.CompanyID, j.Rev)
+		switch {
+		case err != nil:
+			return db.Wrap(err, "save job")
+		case n == 0:
+			return ErrOvertaken
+		case len(checks) == 0:
+			return nil
+		}
+		b := db.NewBulk("bulk_check", `ON CONFLICT (job_id, n) DO UPDATE SET good = excluded.good, faulty = excluded.faulty, faults = excluded.faults,
+			notification_id = excluded.notification_id`, "job_id:text", "n:bigint", "good:bigint", "faulty:bigint", "faults:text", "notification_id:text")
+		for _, c := range checks {
+			b.Add(j.ID, int64(c.N), int64(c.Good), int64(c.Faulty), c.Faults, c.NotificationID)
+		}
+		return b.Write(ctx, tx)
+	})
+	if err == nil {
+		j.Rev++
+	}
+	return err
+}
+
+// Find returns a job of a company; nil: there is none.
+func (s *Store) Find(ctx context.Context, companyID, id string) (*Job, error) {
+	return db.Find(ctx, s.d, "job", scan, "SELECT "+columns+" FROM bulk_job WHERE id = $1 AND company_id = $2", id, companyID)
+}
+
+// Page is where a list of jobs goes on: behind this job.
+type Page struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// List returns jobs of a company, the newest first, without those that are uploading or discarded.
+func (s *Store) List(ctx context.Context, companyID string, after *Page, limit int) ([]*Job, error) {
+	where, args := "company_id = $1 AND state NOT IN ('uploading', 'discarded')", []any{companyID, limit}
+	if after != nil {
+		where += " AND (created_at, id) < ($3, $4)"
+		args = append(args, db.Millis(after.CreatedAt), after.ID)
+	}
+	return db.Collect(ctx, s.d, "jobs", scan, "SELECT "+columns+" FROM bulk_job WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT $2", args...)
+}
+
+// Due returns jobs of any company that nobody works at and that somebody should, those that waited longest first.
+func (s *Store) Due(ctx context.Context, now time.Time, most int) ([]*Job, error) {
+	return db.Collect(ctx, s.d, "due jobs", scan, "SELECT "+columns+` FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1
+		ORDER BY lease_until LIMIT $2`, db.Millis(now), most)
+}
+
+// Release has the jobs that somebody worked at be due: those who did have stopped, and nobody else has this database.
+func (s *Store) Release(ctx context.Context, now time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE bulk_job SET lease_until = $1, owner = '' WHERE state IN ('checking', 'sending', 'canceling') AND lease_until > $1", db.Millis(now))
+	return db.Wrap(err, "release jobs")
+}
+
+// Cells returns the rows of a job's batch; "": there is none.
+func (s *Store) Cells(ctx context.Context, companyID, jobID string, n int) (string, error) {
+	text, err := db.Find(ctx, s.d, "rows", func(row db.Scan) (*string, error) {
+		var text string
+		err := row(&text)
+		return &text, err
+	}, "SELECT b.cells FROM bulk_batch b JOIN bulk_job j ON j.id = b.job_id WHERE b.job_id = $1 AND b.n = $2 AND j.company_id = $3", jobID, n, companyID)
+	if err != nil || text == nil {
+		return "", err
+	}
+	return *text, nil
+}
+
+// Checks returns what was found of a job's batches, in order, from that number on.
+func (s *Store) Checks(ctx context.Context, companyID, jobID string, from, most int) ([]Check, error) {
+	return db.Collect(ctx, s.d, "checks", func(row db.Scan) (c Check, err error) {
+		err = row(&c.N, &c.Good, &c.Faulty, &c.Faults, &c.NotificationID)
+		return c, err
+	}, `SELECT c.n, c.good, c.faulty, c.faults, c.notification_id FROM bulk_check c JOIN bulk_job j ON j.id = c.job_id
+		WHERE c.job_id = $1 AND c.n >= $2 AND j.company_id = $3 ORDER BY c.n LIMIT $4`, jobID, from, companyID, most)
+}

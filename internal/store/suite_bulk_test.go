@@ -1,0 +1,161 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/bulk"
+)
+
+func sendingFiles() []sentence {
+	return []sentence{
+		{"a job is stored with its rows, and of two who change it one is refused", bulkLife},
+		{"jobs are listed by company; those are due that nobody works at", bulkList},
+		{"a restored database goes on with no job by itself", bulkRestored},
+		{"jobs are deleted in steps, those that are being sent are not", bulkGone},
+	}
+}
+
+// job stores a job of a company in a state, with two batches.
+func (r *rig) job(t *testing.T, company string, state bulk.State) *bulk.Job {
+	t.Helper()
+	r.now = r.now.Add(time.Second)
+	j := &bulk.Job{
+		ID: carillon.NewID(r.now), CompanyID: company, Author: "ana", State: bulk.Uploading, File: "people.csv", Bytes: 100, Settings: "{}", Result: "{}",
+		CreatedAt: r.now, ChangedAt: r.now,
+	}
+	if err := r.Bulk().Begin(t.Context(), j, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Bulk().Append(t.Context(), j.ID, 0, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	j.State, j.Total = state, 200
+	if err := r.Bulk().Save(t.Context(), j, bulk.Check{N: 0, Good: 99, Faulty: 1, Faults: "[]"}, bulk.Check{N: 1, Good: 100}); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func bulkLife(t *testing.T, r *rig) {
+	s := r.Bulk()
+	j := r.job(t, ours, bulk.Draft)
+	got, err := s.Find(t.Context(), ours, j.ID)
+	if d := cmp.Diff(j, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	got.State, got.Owner, got.LeaseUntil, got.Done, got.BegunAt = bulk.Sending, "node", r.now.Add(time.Minute), 1, r.now
+	if err := s.Save(t.Context(), got, bulk.Check{N: 0, Good: 98, Faulty: 2, Faults: "[1]", NotificationID: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Save(t.Context(), j, bulk.Check{N: 1}); !errors.Is(err, bulk.ErrOvertaken) {
+		t.Error("what was read before is written:", err)
+	}
+	checks, err := s.Checks(t.Context(), ours, j.ID, 0, 10)
+	want := []bulk.Check{{N: 0, Good: 98, Faulty: 2, Faults: "[1]", NotificationID: "n"}, {N: 1, Good: 100}}
+	if d := cmp.Diff(want, checks); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if checks, err := s.Checks(t.Context(), ours, j.ID, 1, 10); len(checks) != 1 || err != nil {
+		t.Error(checks, err)
+	}
+	for n, want := range []string{"a", "b", ""} {
+		if text, err := s.Cells(t.Context(), ours, j.ID, n); text != want || err != nil {
+			t.Error(n, text, err)
+		}
+	}
+	if j, err := s.Find(t.Context(), theirs, j.ID); j != nil || err != nil {
+		t.Error("another company finds it:", j, err)
+	}
+	if text, err := s.Cells(t.Context(), theirs, j.ID, 0); text != "" || err != nil {
+		t.Error("another company reads its rows:", text, err)
+	}
+	if checks, err := s.Checks(t.Context(), theirs, j.ID, 0, 10); len(checks) > 0 || err != nil {
+		t.Error("another company reads its checks:", checks, err)
+	}
+	if err := s.Begin(t.Context(), &bulk.Job{ID: "big", CompanyID: ours, State: bulk.Uploading, Bytes: 901, CreatedAt: r.now}, 1000); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Error("a file for which there is no room:", err)
+	}
+}
+
+func bulkList(t *testing.T, r *rig) {
+	s := r.Bulk()
+	first, second, third := r.job(t, ours, bulk.Draft), r.job(t, ours, bulk.Checking), r.job(t, ours, bulk.Sending)
+	r.job(t, ours, bulk.Discarded)
+	r.job(t, ours, bulk.Uploading)
+	r.job(t, theirs, bulk.Done)
+	ids := func(all []*bulk.Job, err error) (ids []string) {
+		if err != nil {
+			t.Error(err)
+		}
+		for _, j := range all {
+			ids = append(ids, j.ID)
+		}
+		return ids
+	}
+	if d := cmp.Diff([]string{third.ID, second.ID}, ids(s.List(t.Context(), ours, nil, 2))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{first.ID}, ids(s.List(t.Context(), ours, &bulk.Page{CreatedAt: second.CreatedAt, ID: second.ID}, 10))); d != "" {
+		t.Error(d)
+	}
+	third.LeaseUntil = r.now.Add(time.Minute)
+	if err := s.Save(t.Context(), third); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{second.ID}, ids(s.Due(t.Context(), r.now, 10))); d != "" {
+		t.Error(d)
+	}
+	if err := s.Release(t.Context(), r.now); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{second.ID, third.ID}, ids(s.Due(t.Context(), r.now, 10))); d != "" {
+		t.Error(d)
+	}
+}
+
+func bulkRestored(t *testing.T, r *rig) {
+	sending, checking := r.job(t, ours, bulk.Sending), r.job(t, ours, bulk.Checking)
+	if _, err := r.Mark(t.Context(), r.now, func(int, int) {}); err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range map[*bulk.Job]bulk.State{sending: bulk.Paused, checking: bulk.Checking} {
+		got, err := r.Bulk().Find(t.Context(), ours, j.ID)
+		if err != nil || got.State != want || want == bulk.Paused && got.Reason != "restored" {
+			t.Errorf("%s is %+v, %v", j.State, got, err)
+		}
+	}
+}
+
+func bulkGone(t *testing.T, r *rig) {
+	sending, old := r.job(t, ours, bulk.Sending), r.job(t, ours, bulk.Done)
+	discarded, broken := r.job(t, theirs, bulk.Discarded), r.job(t, theirs, bulk.Uploading)
+	drop := func(step func() (store.Purged, error)) {
+		for more := true; more; {
+			p, err := step()
+			if more = p.More; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drop(func() (store.Purged, error) { return r.DropGone(t.Context(), r.now.Add(-time.Minute), 20) })
+	drop(func() (store.Purged, error) { return r.DropBulk(t.Context(), ours, r.now.Add(time.Minute), 20) })
+	for j, there := range map[*bulk.Job]bool{sending: true, old: false, discarded: false, broken: true} {
+		if got, err := r.Bulk().Find(t.Context(), j.CompanyID, j.ID); (got != nil) != there || err != nil {
+			t.Errorf("%s is %v, %v", j.State, got, err)
+		}
+	}
+	drop(func() (store.Purged, error) { return r.DropGone(t.Context(), r.now.Add(time.Minute), 20) })
+	first, err := r.BulkAfter(t.Context(), "")
+	if first != ours || err != nil {
+		t.Error(first, err)
+	}
+	if next, err := r.BulkAfter(t.Context(), ours); next != "" || err != nil {
+		t.Error(next, err)
+	}
+}
