@@ -202,6 +202,20 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET "+one+"/turns"] = []call{{query: "after=0"}, {query: "after=0&company=" + alphaID}}
 	const drawn = `{"flow":{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}}`
 	all["GET /panel/v1/templates"] = panel(call{kind: own})
+	all["POST /panel/v1/notifications"] = []call{
+		{body: message("alpha_main", "plain", ""), header: []string{"Idempotency-Key", "curious"}},
+		{kind: own, body: message("beta_main", "plain", ""), header: []string{"Idempotency-Key", "curious"}},
+	}
+	const sendJob = "/panel/v1/send/jobs/{id}"
+	all["GET /panel/v1/send/jobs"] = panel(call{kind: own})
+	all["POST /panel/v1/send/jobs"] = panel(call{kind: own})
+	all["PATCH "+sendJob] = withBody(`{"version":0,"campaign":"curious"}`, panel(call{}))
+	all["POST "+sendJob+"/send"] = withBody(`{"recipients":1}`, panel(call{}))
+	all["POST "+sendJob+"/cancel"] = withBody(`{"accepted":true}`, panel(call{}))
+	for _, name := range []string{"GET ", "DELETE ", "POST /check", "POST /pause", "POST /resume", "GET /rows", "GET /samples", "GET /rows.csv"} {
+		method, path, _ := strings.Cut(name, " ")
+		all[method+" "+sendJob+path] = panel(call{})
+	}
 	all["GET /panel/v1/templates/sync"] = panel(call{kind: own})
 	all["POST /panel/v1/templates/sync"] = panel(call{kind: own})
 	all["POST /panel/v1/templates"] = withBody(fmt.Sprintf(made, "four"), panel(call{kind: own}, call{kind: plain, query: "sender=alpha_main"}))

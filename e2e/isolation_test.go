@@ -95,6 +95,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 	}
 	owner := c.signIn(t, "owner@alpha.test", "alpha-horse-battery")
 	c.field(t, "id", "POST", "/panel/v1/canned-replies", `{"shortcut":"alphashort","text":"Alphareply"}`, "Authorization", "Bearer "+owner)
+	c.field(t, "id", "POST", "/panel/v1/send/jobs", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"alphafile.csv\"\r\n\r\nphone,Alphacolumn\r\n34611222333,Alphacell\r\n--b--\r\n",
+		"Authorization", "Bearer "+owner, "Content-Type", "multipart/form-data; boundary=b")
 	a.ids = append(a.ids, c.phoned(t, "Bearer "+owner)...)
 	c.column(t, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, recording, ringing_at, ended_at)
 		SELECT $1, $2, uid, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2', '34611222333', '', FALSE, 'completed', $3, 1, 2 FROM sender WHERE id = 'alpha_line' RETURNING id`,
@@ -110,7 +112,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM notification WHERE company_id = $1", "SELECT id FROM template WHERE company_id = $1",
 		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
-		"SELECT id FROM incoming_call WHERE company_id = $1", "SELECT flow_id FROM flow_draft WHERE company_id = $1", "SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
+		"SELECT id FROM incoming_call WHERE company_id = $1", "SELECT flow_id FROM flow_draft WHERE company_id = $1", "SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM bulk_job WHERE company_id = $1", "SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/agent/openai"
 	"carillon/internal/api"
 	"carillon/internal/auth"
+	"carillon/internal/bulk"
 	"carillon/internal/call"
 	"carillon/internal/catalog"
 	"carillon/internal/config"
@@ -81,6 +82,7 @@ type App struct {
 	pages         *egress.Client // reads pages that become articles
 	flowServers   *egress.Client // asks the servers of flows
 	messaging     *messaging.Messaging
+	bulk          *bulk.Jobs
 	queue         *queue.Queue
 	bus           *realtime.Bus
 	hub           *realtime.Hub
@@ -241,7 +243,7 @@ func (a *App) wire(ctx context.Context) error {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
-	a.messaging = newMessaging(a)
+	a.messaging, a.bulk = newMessaging(a), newBulk(a)
 	if a.telephone, err = openTelephone(ctx, a); err != nil {
 		return err
 	}
@@ -261,7 +263,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root))
@@ -289,7 +291,7 @@ func (a *App) run(ctx context.Context) {
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	engine := a.bus.Run

@@ -19,6 +19,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/auth"
+	"carillon/internal/bulk"
 	"carillon/internal/catalog"
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
@@ -86,7 +87,7 @@ func newWorld(t *testing.T) *world {
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
-		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
+		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel}
 }
@@ -307,6 +308,21 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/calls/{id}":           "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/calls/{id}/recording": "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/calls/{id}/hangup":   "owner admin developer marketer",
+
+	"POST /panel/v1/notifications":          "owner admin developer marketer",
+	"GET /panel/v1/send/jobs":               "owner admin developer marketer",
+	"POST /panel/v1/send/jobs":              "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}":          "owner admin developer marketer",
+	"PATCH /panel/v1/send/jobs/{id}":        "owner admin developer marketer",
+	"DELETE /panel/v1/send/jobs/{id}":       "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/check":   "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/send":    "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/pause":   "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/resume":  "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/cancel":  "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}/rows":     "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}/samples":  "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}/rows.csv": "owner admin developer marketer",
 }
 
 // resourcePath has the kinds of resources that have the same roles.

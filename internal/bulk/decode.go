@@ -1,0 +1,153 @@
+package bulk
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Encoding is how the text of a file is stored.
+type Encoding string
+
+// The encodings that spreadsheets write.
+const (
+	UTF8        Encoding = "UTF-8"
+	UTF16LE     Encoding = "UTF-16LE"
+	UTF16BE     Encoding = "UTF-16BE"
+	Windows1252 Encoding = "Windows-1252"
+)
+
+var errMixed = errors.New("the text is in no encoding that is known: save the file as CSV UTF-8")
+
+// decoder reads a file as UTF-8. What begins with a byte order mark is in its encoding, what has a zero in its first character is in
+// UTF-16. Else the first character beyond ASCII decides between UTF-8 and Windows-1252.
+type decoder struct {
+	r       *bufio.Reader
+	enc     Encoding
+	decided bool
+	rest    []byte // of a character that did not fit
+	err     error
+}
+
+const lookAhead = 64 << 10
+
+func newDecoder(r io.Reader) *decoder {
+	d := &decoder{r: bufio.NewReaderSize(r, lookAhead), enc: UTF8}
+	begin, _ := d.r.Peek(3) // an error comes again when it is read
+	skip := 0
+	switch {
+	case len(begin) >= 3 && begin[0] == 0xEF && begin[1] == 0xBB && begin[2] == 0xBF:
+		d.decided, skip = true, 3
+	case len(begin) >= 2 && begin[0] == 0xFF && begin[1] == 0xFE:
+		d.enc, d.decided, skip = UTF16LE, true, 2
+	case len(begin) >= 2 && begin[0] == 0xFE && begin[1] == 0xFF:
+		d.enc, d.decided, skip = UTF16BE, true, 2
+	case len(begin) >= 2 && begin[0] != 0 && begin[1] == 0:
+		d.enc, d.decided = UTF16LE, true
+	case len(begin) >= 2 && begin[0] == 0 && begin[1] != 0:
+		d.enc, d.decided = UTF16BE, true
+	}
+	_, _ = d.r.Discard(skip)
+	return d
+}
+
+// Read implements io.Reader.
+func (d *decoder) Read(p []byte) (n int, err error) {
+	n = copy(p, d.rest)
+	d.rest = d.rest[n:]
+	var character [utf8.UTFMax]byte
+	for n < len(p) && len(d.rest) == 0 && d.err == nil {
+		r, err := d.next()
+		if err != nil {
+			d.err = err
+			break
+		}
+		if r < utf8.RuneSelf {
+			p[n] = byte(r)
+			n++
+			continue
+		}
+		size := utf8.EncodeRune(character[:], r)
+		written := copy(p[n:], character[:size])
+		d.rest = append(d.rest[:0], character[written:size]...)
+		n += written
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, d.err
+	}
+	return n, nil
+}
+
+// next reads a character.
+func (d *decoder) next() (rune, error) {
+	if d.enc == UTF16LE || d.enc == UTF16BE {
+		return d.wide()
+	}
+	b, err := d.r.ReadByte()
+	if err != nil || b < utf8.RuneSelf {
+		return rune(b), err
+	}
+	if err := d.r.UnreadByte(); err != nil {
+		return 0, err
+	}
+	if d.enc == UTF8 {
+		begin, _ := d.r.Peek(utf8.UTFMax)
+		r, size := utf8.DecodeRune(begin)
+		switch {
+		case r != utf8.RuneError || size > 1:
+			d.decided = true
+			_, _ = d.r.Discard(size)
+			return r, nil
+		case d.decided:
+			return 0, errMixed
+		}
+		d.enc, d.decided = Windows1252, true
+	}
+	b, err = d.r.ReadByte()
+	if b >= 0x80 && b < 0xA0 {
+		return windows1252[b-0x80], err
+	}
+	return rune(b), err
+}
+
+// wide reads a character of UTF-16.
+func (d *decoder) wide() (rune, error) {
+	unit, err := d.unit()
+	if err != nil || !utf16.IsSurrogate(unit) {
+		return unit, err
+	}
+	low, err := d.unit()
+	if errors.Is(err, io.EOF) {
+		return 0, errMixed
+	}
+	r := utf16.DecodeRune(unit, low)
+	if err == nil && r == utf8.RuneError {
+		err = errMixed
+	}
+	return r, err
+}
+
+func (d *decoder) unit() (rune, error) {
+	first, err := d.r.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	second, err := d.r.ReadByte()
+	if errors.Is(err, io.EOF) {
+		return 0, errMixed
+	}
+	if d.enc == UTF16BE {
+		first, second = second, first
+	}
+	return rune(first) | rune(second)<<8, err
+}
+
+// windows1252 are the characters of the bytes from 0x80 to 0x9F; the five that it does not define are left as they are.
+//
+//nolint:gochecknoglobals // a constant table
+var windows1252 = [32]rune{
+	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
+	0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
+}

@@ -1,0 +1,218 @@
+package bulk
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"carillon"
+)
+
+// Bounds of a file.
+const (
+	FileMost    = 32 << 20 // bytes
+	RowsMost    = 100_000
+	columnsMost = 100
+	cellMost    = 4096 // characters, as a custom value of a request has
+	nameMost    = 100  // of a column
+)
+
+// table reads the rows of a file. Rows without any text are left out.
+type table struct {
+	decoder   *decoder
+	csv       *csv.Reader
+	Delimiter rune
+	Names     []string // of the columns
+	skipped   int      // lines before what the reader of CSV counts
+}
+
+// row is a row of the file.
+type row struct {
+	Line  int // of the file, where the row begins
+	Cells []string
+}
+
+// newTable reads the first row, which has the names of the columns.
+func newTable(file io.Reader) (*table, error) {
+	t := &table{decoder: newDecoder(file)}
+	text := newBuffered(t.decoder)
+	begin, err := text.begin()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if line, _, _ := strings.Cut(begin, "\n"); len(line) >= 5 && strings.EqualFold(line[:4], "sep=") {
+		t.Delimiter, _ = utf8.DecodeRuneInString(line[4:]) // as Excel writes and reads it
+		text.drop(len(line) + 1)
+		t.skipped = 1
+	} else {
+		t.Delimiter = delimiterOf(begin)
+	}
+	t.csv = csv.NewReader(text)
+	t.csv.Comma, t.csv.FieldsPerRecord, t.csv.ReuseRecord = t.Delimiter, -1, true
+	if !validDelimiter(t.Delimiter) {
+		return nil, refused("The first line names a delimiter that cannot be one")
+	}
+	names, err := t.next()
+	if errors.Is(err, io.EOF) {
+		return nil, refused("The file is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.readNames(names)
+}
+
+func validDelimiter(r rune) bool { return r == ',' || r == ';' || r == '\t' || r == '|' }
+
+// readNames reads the names of the columns.
+func (t *table) readNames(first row) error {
+	cells := first.Cells
+	for len(cells) > 0 && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1]
+	}
+	if len(cells) > columnsMost {
+		return refused(fmt.Sprintf("The file has %d columns: at most %d", len(cells), columnsMost))
+	}
+	for i, c := range cells {
+		name := strings.Join(strings.Fields(c), " ")
+		if number, _, _ := cleanNumber(name); carillon.ValidNumber(number) {
+			return refused("The first line has a phone number: it must have the names of the columns")
+		}
+		if name == "" {
+			name = "Column " + strconv.Itoa(i+1)
+		}
+		if r := []rune(name); len(r) > nameMost {
+			name = string(r[:nameMost])
+		}
+		t.Names = append(t.Names, name)
+	}
+	return nil
+}
+
+// Next returns the next row, with a cell for each column. Errors: io.EOF, validation_failed.
+func (t *table) Next() (row, error) {
+	r, err := t.next()
+	if err != nil {
+		return row{}, err
+	}
+	cells := make([]string, len(t.Names))
+	for i, c := range r.Cells {
+		if c = strings.TrimSpace(c); i < len(cells) {
+			cells[i] = unguarded(c)
+		} else if c != "" {
+			return row{}, atLine(r.Line, fmt.Sprintf("The row has %d cells, and the file %d columns", len(r.Cells), len(t.Names)))
+		}
+		if len(c) > cellMost && utf8.RuneCountInString(c) > cellMost {
+			return row{}, atLine(r.Line, fmt.Sprintf("A cell has more than %d characters: is a quotation mark missing?", cellMost))
+		}
+		if strings.ContainsRune(c, 0) {
+			return row{}, atLine(r.Line, "A cell has a character that no text has: is this a CSV file?")
+		}
+	}
+	return row{r.Line, cells}, nil
+}
+
+func (t *table) next() (row, error) {
+	for {
+		cells, err := t.csv.Read()
+		var bad *csv.ParseError
+		switch {
+		case errors.As(err, &bad):
+			reason := "A quotation mark stands within a cell that has none around it"
+			if errors.Is(err, csv.ErrQuote) {
+				reason = "Quotation marks do not match: one is missing, or one within a cell is not doubled"
+			}
+			return row{}, atLine(bad.StartLine+t.skipped, reason)
+		case errors.Is(err, io.EOF):
+			return row{}, io.EOF
+		case err != nil:
+			return row{}, unreadable(err)
+		}
+		line, _ := t.csv.FieldPos(0)
+		for _, c := range cells {
+			if strings.TrimSpace(c) != "" {
+				return row{line + t.skipped, cells}, nil
+			}
+		}
+	}
+}
+
+// delimiterOf is what separates the cells of the first line that has text.
+func delimiterOf(text string) rune {
+	line := strings.TrimLeft(text, "\r\n")
+	quoted, count := false, map[rune]int{}
+	for _, c := range line {
+		if c == '\n' && !quoted {
+			break
+		}
+		if c == '"' {
+			quoted = !quoted
+		}
+		if !quoted {
+			count[c]++
+		}
+	}
+	best := ','
+	for _, c := range []rune{';', '\t', '|'} {
+		if count[c] > count[best] {
+			best = c
+		}
+	}
+	return best
+}
+
+func refused(reason string) error { return carillon.Invalid("file", reason) }
+
+func atLine(line int, reason string) error {
+	e := carillon.Invalid("file", fmt.Sprintf("Line %d: %s", line, reason))
+	e.Details = append(e.Details, carillon.Detail{Key: "line", Value: line})
+	return e
+}
+
+// unreadable is the error of a file that could not be read to its end.
+func unreadable(err error) error {
+	if errors.Is(err, errMixed) {
+		return refused("The text is in no encoding that is known: save the file as CSV UTF-8")
+	}
+	return err
+}
+
+// buffered is a text whose beginning can be looked at.
+type buffered struct {
+	r    io.Reader
+	text []byte
+	err  error
+}
+
+func newBuffered(r io.Reader) *buffered { return &buffered{r: r} }
+
+// begin returns the beginning of the text.
+func (b *buffered) begin() (string, error) {
+	b.text = make([]byte, 16<<10)
+	n, err := io.ReadFull(b.r, b.text)
+	b.text, b.err = b.text[:n], err
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		b.err = io.EOF
+		return string(b.text), nil
+	}
+	return string(b.text), err
+}
+
+func (b *buffered) drop(n int) { b.text = b.text[min(n, len(b.text)):] }
+
+// Read implements io.Reader.
+func (b *buffered) Read(p []byte) (int, error) {
+	if len(b.text) > 0 {
+		n := copy(p, b.text)
+		b.text = b.text[n:]
+		return n, nil
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.r.Read(p)
+}
