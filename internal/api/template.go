@@ -122,7 +122,7 @@ func (s templates) create(r *http.Request, p *auth.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.by(p).CreateFrom(r.Context(), p.Company, body, func() (*carillon.Sender, error) {
+	made, err := catalog.CreateFrom(r.Context(), s.by(p), p.Company, body, func() (*carillon.Sender, error) {
 		return s.creationSender(r, p.Company, number)
 	})
 	if err != nil {
@@ -181,7 +181,7 @@ func (s templates) edit(r *http.Request, p *auth.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return viewOf(s.by(p).EditFrom(r.Context(), p.Company.ID, id, body, func(*carillon.Template) error { return nil }))
+	return viewOf(catalog.EditFrom(r.Context(), s.by(p), p.Company.ID, id, body, func(*carillon.Template) error { return nil }))
 }
 
 func (s templates) delete(r *http.Request, p *auth.Principal) (any, error) {

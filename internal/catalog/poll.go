@@ -50,7 +50,7 @@ func (c *Catalog) wakeUp() {
 func (c *Catalog) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		sleep := maxSleep
-		next, err := c.poll(ctx)
+		next, err := poller{c}.poll(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			c.o.Logger.ErrorContext(ctx, "cannot poll templates", "error", err)
@@ -68,8 +68,11 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return nil
 }
 
+// poller asks for single templates.
+type poller struct{ *Catalog }
+
 // poll polls the templates that are due and returns when the next one is.
-func (c *Catalog) poll(ctx context.Context) (next time.Time, err error) {
+func (c poller) poll(ctx context.Context) (next time.Time, err error) {
 	due, next, err := c.store.TemplatePolls(ctx, time.Now(), pollBatch)
 	if err != nil {
 		return time.Time{}, err
@@ -90,7 +93,7 @@ func (c *Catalog) poll(ctx context.Context) (next time.Time, err error) {
 
 // pollOne polls one template. The next poll is scheduled first, so that a failure backs off; only a failure to schedule it is
 // returned.
-func (c *Catalog) pollOne(ctx context.Context, r *templates.Record) error {
+func (c poller) pollOne(ctx context.Context, r *templates.Record) error {
 	now := time.Now()
 	next := nextPoll(r, now)
 	mine, err := c.store.PostponePoll(ctx, r, next)
@@ -110,7 +113,7 @@ func (c *Catalog) pollOne(ctx context.Context, r *templates.Record) error {
 }
 
 // refresh reads the status from the channel and applies it like a callback; same: the channel does not say another one.
-func (c *Catalog) refresh(ctx context.Context, r *templates.Record) (same bool, err error) {
+func (c poller) refresh(ctx context.Context, r *templates.Record) (same bool, err error) {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return false, err
@@ -130,7 +133,7 @@ func (c *Catalog) refresh(ctx context.Context, r *templates.Record) (same bool, 
 }
 
 // notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.
-func (c *Catalog) notAtChannel(ctx context.Context, r *templates.Record) error {
+func (c poller) notAtChannel(ctx context.Context, r *templates.Record) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil
 	}

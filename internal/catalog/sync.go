@@ -37,7 +37,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 	for i, s := range senders {
 		group.Go(func() error {
 			all[i] = templates.Sync{SenderUID: s.UID, At: time.Now().UTC().Truncate(time.Millisecond)}
-			if err := c.syncOne(ctx, s, &all[i]); err != nil {
+			if err := (comparison{poller{c}, s, &all[i]}).run(ctx); err != nil {
 				c.o.Logger.WarnContext(ctx, "cannot compare a sender's templates", "company", companyID, "sender", s.ID, "error", err)
 				all[i].Error = explained(err)
 			}
@@ -47,8 +47,15 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 	return all, group.Wait()
 }
 
-// syncOne compares the templates of a sender with those of its channel.
-func (c *Catalog) syncOne(ctx context.Context, s *carillon.Sender, result *templates.Sync) error {
+// comparison is that of one sender's templates with those of its channel.
+type comparison struct {
+	poller
+	sender *carillon.Sender
+	result *templates.Sync
+}
+
+func (c comparison) run(ctx context.Context) error {
+	s, result := c.sender, c.result
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	there, err := c.reviewers[s.Provider].List(call, s)
 	cancel()
@@ -78,7 +85,7 @@ func (c *Catalog) syncOne(ctx context.Context, s *carillon.Sender, result *templ
 			result.Changed++
 		}
 	}
-	return c.askEach(ctx, here, asked, result)
+	return c.askEach(ctx, here, asked)
 }
 
 // concerns reports whether the channel's template e is t.
@@ -90,7 +97,7 @@ func concerns(t *carillon.Template, e *provider.TemplateEvent) bool {
 }
 
 // askEach asks for those templates in review or paused that the list did not have.
-func (c *Catalog) askEach(ctx context.Context, here []*carillon.Template, asked map[string]bool, result *templates.Sync) error {
+func (c comparison) askEach(ctx context.Context, here []*carillon.Template, asked map[string]bool) error {
 	for _, t := range here {
 		if asked[t.ID] || !waits(t.Status) {
 			continue
@@ -107,22 +114,8 @@ func (c *Catalog) askEach(ctx context.Context, here []*carillon.Template, asked 
 		}
 		now, err := c.store.Template(ctx, t.CompanyID, t.ID)
 		if err == nil && now.Status != r.Status {
-			result.Changed++
+			c.result.Changed++
 		}
 	}
 	return nil
-}
-
-// Syncs are the last comparisons of the company's senders.
-func (c *Catalog) Syncs(ctx context.Context, companyID string) ([]templates.Sync, error) {
-	return c.store.Syncs(ctx, companyID)
-}
-
-// History is what happened to a company's template, the newest first. Errors: not_found.
-func (c *Catalog) History(ctx context.Context, companyID, id string) ([]templates.HistoryEntry, error) {
-	t, err := c.Find(ctx, companyID, id)
-	if err != nil {
-		return nil, err
-	}
-	return c.store.History(ctx, companyID, t.ID)
 }

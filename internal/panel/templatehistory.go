@@ -32,7 +32,11 @@ func (x templates) history(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Catalog.History(r.Context(), by.companyID, id)
+	t, err := x.Catalog.Find(r.Context(), by.companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.Store.History(r.Context(), by.companyID, t.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (x templates) create(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.by(by).CreateFrom(r.Context(), company, body, func() (*carillon.Sender, error) {
+	t, err := catalog.CreateFrom(r.Context(), x.by(by), company, body, func() (*carillon.Sender, error) {
 		return x.senderOf(r.Context(), by.companyID, r.URL.Query().Get("sender"))
 	})
 	row, err := x.row(r.Context(), t, err)
@@ -157,7 +157,7 @@ func (x templates) edit(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	version := r.URL.Query().Get("version")
-	t, err := x.by(by).EditFrom(r.Context(), by.companyID, id, body, func(t *carillon.Template) error {
+	t, err := catalog.EditFrom(r.Context(), x.by(by), by.companyID, id, body, func(t *carillon.Template) error {
 		if version != "" && version != strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10) {
 			return carillon.InConflict("The template has changed since it was opened")
 		}
@@ -195,7 +195,7 @@ type syncRow struct {
 }
 
 func (x templates) synced(r *http.Request, by member) (any, error) {
-	all, err := x.Catalog.Syncs(r.Context(), by.companyID)
+	all, err := x.Store.Syncs(r.Context(), by.companyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
