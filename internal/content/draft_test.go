@@ -1,6 +1,9 @@
 package content
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -296,5 +299,39 @@ func TestSamplesGoToTheReviewer(t *testing.T) {
 	long := object{"content": "{{a}}", "variables": dropped{}, "components": dropped{}, "samples": object{"a": strings.Repeat("ñ", 1025)}}
 	if _, err := ParseDraft(marshal(t, with(draftBase(), long))); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error(err)
+	}
+}
+
+// The panel's editor applies the same rules while somebody types (web/src/panel/features/templates/rules.ts), and its tests read the
+// same cases. A field after ! is of a limit, whose error names no field.
+func TestDraftsAreJudgedAsTheEditorJudgesThem(t *testing.T) {
+	text, err := os.ReadFile("testdata/drafts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name, Field string
+		Payload     json.RawMessage
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		_, err := ParseDraft(c.Payload)
+		switch {
+		case c.Field == "":
+			if err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+		case strings.HasPrefix(c.Field, "!"):
+			if !carillon.IsCode(err, carillon.LimitExceeded) {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+		default:
+			var e *carillon.Error
+			if !errors.As(err, &e) || e.Details.Find("field") != c.Field {
+				t.Errorf("%s: %v, not of %s", c.Name, err, c.Field)
+			}
+		}
 	}
 }

@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconTemplate, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -12,6 +12,7 @@ export const sections: Section[] = [
   {
     text: "messages", pages: [
       { to: "/notifications", text: "notifications", icon: IconListDetails, needs: "notifications:read", keywords: "sent messages delivered failed status history" },
+      { to: "/templates", text: "templates", icon: IconTemplate, needs: "templates:read", keywords: "message write approval review draft plantilla modelo" },
     ],
   },
   {

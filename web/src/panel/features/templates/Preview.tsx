@@ -1,5 +1,5 @@
 import "./preview.css";
-import { IconArrowBackUp, IconCheck, IconChecks, IconCopy, IconExclamationCircle, IconExternalLink, IconFileText, IconList, IconPhone, IconPhoto, IconPlayerPlayFilled } from "@tabler/icons-react";
+import { IconArrowBackUp, IconCheck, IconChecks, IconCopy, IconExclamationCircle, IconExternalLink, IconFileText, IconList, IconPhone, IconPhoto, IconPlayerPlayFilled, IconUser } from "@tabler/icons-react";
 import { Fragment, type ReactNode } from "react";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TemplateButton, TemplateComponent } from "../../types";
@@ -36,7 +36,7 @@ export function Preview({ components, values = {}, scheme, at, state, sender, la
   const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" }).format(at === undefined ? new Date() : new Date(at));
   return (
     <figure className="preview" data-scheme={scheme} data-compact={compact ? "yes" : undefined} aria-label={label ?? t.preview}>
-      {sender && <figcaption><span aria-hidden="true">{[...sender][0]}</span><bdi>{sender}</bdi></figcaption>}
+      {sender && <figcaption><span aria-hidden="true">{/^\+?\d/.test(sender) ? <IconUser size={17} stroke={1.7} /> : [...sender][0]}</span><bdi>{sender}</bdi></figcaption>}
       <div className="preview-message">
         <div className="preview-bubble">
           {media && <Media format={media} address={values["header_" + media.toLowerCase()]} />}

@@ -1,0 +1,261 @@
+// Templates, from a draft to what the channel decides, as an administrator and a marketer work with them.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot, visit } from "./browser.mjs";
+import { call, signIn } from "./voice.mjs";
+
+let browser;
+let token;
+before(async () => { browser = await launch(); token = await signIn(); });
+after(() => browser.close());
+
+/** opened is a page of the panel for who is signed in. */
+async function opened(t, path, options = {}, who = [ready.email, ready.password]) {
+  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, ...options });
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator('input[type="email"]').fill(who[0]);
+  await p.locator('input[name="password"]').fill(who[1]);
+  await p.locator('button[type="submit"]').click();
+  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
+  return { c, p };
+}
+
+const base = new URL(ready.panel_url).pathname;
+const names = (p) => p.locator(".templates-table tbody tr").evaluateAll((rows) => rows.map((r) => r.querySelector(".row-title").textContent));
+const make = (name, more = {}) => call("POST", "/panel/v1/templates", token, { name, language: "en", category: "UTILITY", content: "Hello {{1}}, your tour leaves soon.", samples: { 1: "Ana" }, ...more });
+
+/** pictures are those of a page in every look. */
+async function pictures(p, name, theme = true) {
+  await shot(p, name);
+  await accessible(p, name + ", wide and light");
+  const looks = [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]];
+  for (const [look, width, height, colorScheme] of theme ? looks : looks.slice(0, 1)) {
+    await p.setViewportSize({ width, height });
+    await p.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await p.waitForFunction((dark) => (document.documentElement.dataset.theme === "dark") === dark, colorScheme === "dark");
+    assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name + " scrolls sideways: " + look);
+    await accessible(p, `${name}, ${look}`);
+    await shot(p, `${name}-${look}`);
+  }
+  await p.setViewportSize({ width: 1440, height: 900 });
+  await p.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+}
+
+describe("templates", () => {
+  it("are listed with filters in the address, languages of one name together", async (t) => {
+    const { c, p } = await opened(t, "/templates");
+    const table = p.getByRole("table");
+    await table.getByRole("link", { name: "booking_confirmed" }).first().waitFor();
+    assert.equal(await p.getByText("2 languages").count(), 1);
+    await pictures(p, "panel-templates");
+    await p.getByRole("combobox", { name: "Language" }).click();
+    await p.getByRole("option", { name: "European Spanish" }).click();
+    await p.waitForFunction(() => new URLSearchParams(location.search).get("language") === "es_ES");
+    assert.ok((await names(p)).every((n) => n.length > 0));
+    await p.getByRole("searchbox", { name: "Search names and texts" }).fill("excursion reservada");
+    await p.waitForFunction(() => new URLSearchParams(location.search).get("q") === "excursion reservada" && document.querySelectorAll(".templates-table tbody tr").length === 1);
+    await p.reload();
+    await table.getByRole("row", { name: /booking_confirmed/ }).waitFor();
+    assert.equal((await names(p)).length, 1);
+    assert.equal(await p.getByRole("searchbox").inputValue(), "excursion reservada");
+    await p.getByRole("searchbox").fill("nothing like it");
+    await p.getByRole("heading", { name: "No template fits these filters" }).waitFor();
+    await p.getByRole("button", { name: "Clear filters" }).last().click();
+    await table.getByRole("link", { name: "hello" }).waitFor();
+    assert.equal(new URL(p.url()).search.replace(/company=[^&]*&?/, ""), "");
+
+    await c.route("**/panel/v1/templates/sync*", (route) => (route.request().method() === "GET" ? route.fallback() : route.fulfill({ json: { data: [
+      { sender: "demo", number: "15550100100", at: new Date().toISOString(), found: 12, changed: 2, missing: 3 }, { sender: "second", number: "15550100102", at: new Date().toISOString(), found: 0, changed: 0, missing: 0, error: "The messaging channel is not available" },
+    ], next_cursor: null } })));
+    await p.getByRole("button", { name: "Sync now" }).click();
+    await p.getByText("2 templates changed").waitFor();
+    await p.getByText(/Sender second could not be compared .*The messaging channel is not available/).waitFor();
+    await p.getByText(/the channel has 3 templates that are not here/).waitFor();
+    await accessible(p, "a sync that failed in part");
+    await shot(p, "panel-templates-sync-failed");
+    await c.unroute("**/panel/v1/templates/sync*");
+    await p.getByRole("button", { name: "Sync now" }).click();
+    await p.getByText("Everything is as the channel has it").waitFor();
+    await p.reload();
+    await p.getByText("Compared with the channel").waitFor();
+    await c.route("**/panel/v1/templates?*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+    await c.route("**/panel/v1/templates", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+    await p.reload();
+    await p.getByRole("heading", { name: "No templates yet" }).waitFor();
+    await shot(p, "panel-templates-empty");
+    c.check();
+  });
+
+  it("are written with the rules at the fields, kept when the tab is closed, submitted, and approved before one's eyes", async (t) => {
+    const { c, p } = await opened(t, "/templates");
+    await p.getByRole("link", { name: "New template" }).click();
+    await p.getByRole("button", { name: "Submit for approval" }).click();
+    await p.getByText("2 fields need a correction").waitFor();
+    assert.equal(await p.evaluate(() => document.activeElement.getAttribute("aria-invalid")), "true");
+    await p.getByLabel("Name", { exact: true }).fill("Tour Reminder ñ");
+    await p.getByText("Only lower-case letters a to z, digits and _").waitFor();
+    await p.getByLabel("Name", { exact: true }).fill("Tour Reminder");
+    assert.equal(await p.getByLabel("Name", { exact: true }).inputValue(), "tour_reminder");
+    await p.getByText("Text", { exact: true }).first().click();
+    await p.getByLabel("Header text").fill("x".repeat(61));
+    await p.getByText("At most 60 characters").waitFor();
+    await p.getByText("61/60").waitFor();
+    await accessible(p, "the editor with faults");
+    await shot(p, "panel-template-editor-faults");
+    await p.getByLabel("Header text").fill("Your tour");
+
+    const body = p.getByRole("textbox", { name: "Text", exact: true });
+    await body.click();
+    await p.keyboard.type("Hello {{");
+    await p.getByRole("option", { name: /\{\{1\}\}/ }).waitFor();
+    await shot(p, "panel-template-editor-variable");
+    await p.keyboard.press("Enter");
+    await p.keyboard.type(", your tour starts at ");
+    await p.getByRole("button", { name: "Variable", exact: true }).click();
+    await p.keyboard.type(" and {{");
+    await p.keyboard.press("ArrowDown");
+    await p.keyboard.press("ArrowDown"); // the new one
+    await p.keyboard.press("Escape");
+    for (const key of "}}") await p.keyboard.type(key);
+    await p.getByText("A variable has no name").waitFor();
+    for (let i = 0; i < " and {{}}".length; i++) await p.keyboard.press("Backspace");
+    await p.keyboard.type(". We meet at the pier.");
+    assert.equal(await body.inputValue(), "Hello {{1}}, your tour starts at {{2}}. We meet at the pier.");
+    await body.evaluate((el) => el.setSelectionRange(13, 22));
+    await p.keyboard.press("Control+b");
+    assert.equal(await body.inputValue(), "Hello {{1}}, *your tour* starts at {{2}}. We meet at the pier.");
+    await p.getByLabel("Sample for {{1}}").fill("Ana");
+    const preview = p.getByRole("figure", { name: "Preview" });
+    await preview.getByText("your tour", { exact: true }).waitFor();
+    assert.equal(await preview.locator("strong").innerText(), "your tour");
+    assert.deepEqual(await preview.locator(".preview-chip").allInnerTexts(), ["{{2}}"]);
+    await p.getByLabel("Sample for {{2}}").fill("11:30");
+    await p.getByRole("textbox", { name: /^Footer/ }).fill("Harbour Tours");
+
+    for (const [kind, text] of [["Quick reply", "I will be there"], ["Open a page", "Map"], ["Quick reply", "I cannot come"]]) {
+      await p.getByRole("button", { name: "Add a button" }).click();
+      await p.getByRole("menuitem", { name: new RegExp("^" + kind) }).click();
+      await p.waitForFunction(() => document.activeElement?.closest(".templates-button"));
+      await p.keyboard.type(text);
+    }
+    const groups = () => p.locator(".templates-button").evaluateAll((all) => all.map((x) => x.querySelector("input").value));
+    assert.deepEqual(await groups(), ["I will be there", "I cannot come", "Map"], "quick replies stand together");
+    await p.getByLabel("Address").fill("harbour.test/map");
+    await p.getByText("An address that begins with https://").waitFor();
+    await p.getByLabel("Address").fill("https://harbour.test/map/{{1}}");
+    await p.getByRole("button", { name: "Move Map up" }).click();
+    await p.getByText("Quick replies stand together: move them next to each other").waitFor();
+    await p.getByRole("button", { name: "Move Map down" }).click();
+    await p.getByText("Not saved yet: kept in this browser").waitFor();
+    await pictures(p, "panel-template-editor");
+
+    await p.reload(); // closed by mistake
+    await p.getByText(/You were writing this, and it was not saved/).waitFor();
+    assert.equal(await p.getByLabel("Name", { exact: true }).inputValue(), "tour_reminder");
+    assert.deepEqual(await groups(), ["I will be there", "I cannot come", "Map"]);
+    await shot(p, "panel-template-editor-kept");
+    await p.getByRole("button", { name: "Save draft" }).click();
+    await p.getByRole("heading", { name: "tour_reminder", level: 1 }).waitFor();
+    await p.getByText("This is a draft").waitFor();
+    const id = new URL(p.url()).pathname.split("/").pop();
+    await shot(p, "panel-template-draft");
+
+    await p.getByRole("button", { name: "Submit for approval" }).click();
+    await p.getByText("It can be sent", { exact: true }).waitFor(); // the sandbox decides after a moment, and nothing was loaded again
+    const history = p.getByRole("region", { name: "History" }).getByRole("listitem");
+    await p.getByRole("region", { name: "History" }).getByText("Approved").waitFor();
+    assert.deepEqual((await history.locator("b").allInnerTexts()), ["Approved", "Submitted", "Created"]);
+    assert.ok((await p.getByRole("link", { name: "Send", exact: true }).getAttribute("href")).includes("/send?template=%22" + id));
+    await accessible(p, "an approved template");
+    await shot(p, "panel-template-approved");
+    const stored = await call("GET", "/panel/v1/templates/" + id, token);
+    assert.deepEqual([stored.status, stored.variables, stored.components.find((x) => x.type === "BODY").example], ["approved", ["body_text_0", "body_text_1", "button_url_2"], { body_text: [["Ana", "11:30"]] }]);
+
+    await p.getByRole("button", { name: "More actions" }).click();
+    await p.getByRole("menuitem", { name: "Copy to another language" }).click();
+    await p.getByText(/A copy in another language/).waitFor();
+    assert.ok((await body.inputValue()).includes("{{2}}"));
+    await p.getByRole("combobox", { name: "Language" }).click();
+    await p.getByRole("combobox", { name: "Language" }).fill("fr");
+    await p.getByRole("option", { name: "French · fr" }).click();
+    await body.fill("Bonjour {{1}}, la visite commence à {{2}}. Rendez-vous au quai.");
+    await p.getByRole("button", { name: "Save draft" }).click();
+    await p.getByRole("link", { name: /American English|English/ }).first().waitFor();
+    const copy = await call("GET", "/panel/v1/templates/" + new URL(p.url()).pathname.split("/").pop(), token);
+    assert.deepEqual([copy.name, copy.language, copy.status, copy.variables.length], ["tour_reminder", "fr", "draft", 3]);
+    await visit(p, base + "/templates/new");
+    await p.getByLabel("Name", { exact: true }).fill("tour_reminder");
+    await body.fill("Hello.");
+    await p.getByRole("button", { name: "Save draft" }).click();
+    await p.getByText("The sender has a template of this name and language").first().waitFor();
+    c.check();
+  });
+
+  it("are decided on: a rejection with its reason and the next step, a review in the sandbox, what an edit changes", async (t) => {
+    const rejected = await make("offer_reject");
+    const slow = await make("reminder_slow");
+    await call("POST", `/panel/v1/templates/${rejected.id}/submit`, token);
+    const { c, p } = await opened(t, "/templates/" + rejected.id);
+    await p.getByText("The channel rejected it").waitFor();
+    await p.getByText("Edit it and submit it again.").waitFor();
+    await p.getByText("The sandbox rejects templates whose name ends in _reject").first().waitFor();
+    await pictures(p, "panel-template-rejected");
+
+    await visit(p, base + "/templates/" + slow.id);
+    await p.getByRole("button", { name: "Submit for approval" }).click();
+    const review = p.getByRole("region", { name: "Sandbox review" });
+    await review.getByRole("textbox", { name: "Reason for a rejection" }).fill("TAG_CONTENT_MISMATCH");
+    await accessible(p, "a template in review");
+    await shot(p, "panel-template-pending");
+    await review.getByRole("button", { name: "Reject" }).click();
+    await p.getByText("Language or category do not fit the text.").first().waitFor();
+    await p.getByRole("button", { name: "Edit", exact: true }).click();
+    const body = p.getByRole("textbox", { name: "Text", exact: true });
+    assert.ok(await p.getByLabel("Name", { exact: true }).isDisabled());
+    await body.fill("Good morning {{1}}, your tour leaves soon.");
+    await call("PATCH", "/panel/v1/templates/" + slow.id, token, { content: "Somebody else was faster, {{1}}, here." });
+    await p.keyboard.press("Control+s");
+    await p.getByText("That is not possible as things are now").first().waitFor();
+    await p.reload();
+    await p.getByText("The template was changed since.").waitFor();
+    assert.equal(await body.inputValue(), "Good morning {{1}}, your tour leaves soon.");
+    await p.getByRole("button", { name: "Submit for approval" }).click();
+    await review.waitFor();
+    const history = p.getByRole("region", { name: "History" });
+    await history.locator("summary", { hasText: "Text" }).first().click();
+    assert.equal(await history.locator("ins").first().textContent(), "Good morning ");
+    await shot(p, "panel-template-history");
+    await p.getByRole("button", { name: "Edit", exact: true }).click();
+    await p.getByRole("dialog", { name: "Take it back from review?" }).getByRole("button", { name: "Cancel" }).click();
+    await review.getByRole("button", { name: "Approve" }).click();
+    await p.getByText("It can be sent", { exact: true }).waitFor();
+
+    await p.getByRole("button", { name: "More actions" }).click();
+    await p.getByRole("menuitem", { name: "Delete" }).click();
+    await p.getByRole("dialog", { name: "Delete reminder_slow (en)?" }).getByRole("button", { name: "Delete" }).click();
+    await p.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+    await p.getByRole("link", { name: "hello" }).waitFor();
+    assert.ok(!(await names(p)).includes("reminder_slow"));
+    await visit(p, base + "/templates/" + slow.id);
+    await p.getByRole("heading", { name: "There is no such template" }).waitFor();
+    c.check();
+  });
+
+  it("are read and not changed by who may only read, in Spanish", async (t) => {
+    await call("POST", "/panel/v1/users", token, { email: "reader@templates.test", name: "Rita", password: "a-long-enough-password", role: "viewer" });
+    const { c, p } = await opened(t, "/templates", { locale: "es-ES" }, ["reader@templates.test", "a-long-enough-password"]);
+    await p.getByRole("link", { name: "booking_confirmed" }).first().waitFor();
+    assert.equal(await p.getByRole("link", { name: "Nueva plantilla" }).count(), 0);
+    await shot(p, "panel-templates-es");
+    await p.getByRole("link", { name: "booking_confirmed" }).first().click();
+    await p.getByText("Se puede enviar", { exact: true }).waitFor();
+    assert.equal(await p.getByRole("button", { name: "Más acciones" }).count(), 0);
+    await accessible(p, "a template in Spanish");
+    await shot(p, "panel-template-es");
+    await visit(p, base + "/templates/new");
+    await p.getByRole("heading", { name: "No puede abrir esta página" }).waitFor();
+    c.check();
+  });
+});
