@@ -6,6 +6,7 @@ import { flowRoutes } from "./routes.flows";
 import { inboxRoutes } from "./routes.inbox";
 import { lineRoutes } from "./routes.lines";
 import { notificationRoutes } from "./routes.notifications";
+import { sendRoutes } from "./routes.send";
 import { templateRoutes } from "./routes.templates";
 import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
@@ -71,7 +72,7 @@ const base = createRoute({
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

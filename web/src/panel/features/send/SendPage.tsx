@@ -1,0 +1,28 @@
+import "./send.css";
+import { Button } from "@mantine/core";
+import { IconTemplate } from "@tabler/icons-react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useTexts } from "../../i18n";
+import { Needs } from "../../shell/states";
+import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { addressOf, type Address } from "./address";
+import { One } from "./One";
+import { texts } from "./texts";
+import { useTemplates } from "./useTemplates";
+
+export function SendPage() { return <Needs permission="notifications:send"><Send /></Needs>; }
+
+function Send() {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  const address = addressOf(useSearch({ strict: false }));
+  const templates = useTemplates();
+  const go = (to: Partial<Address>) => void navigate({ to: "/send", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) });
+  return (
+    <Page title={t.title} about={t.about}>
+      {templates.isPending ? <Rows n={6} /> : templates.isError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : templates.data.length === 0 ? (
+        <Card flush label={t.title}><Empty icon={<IconTemplate size={22} />} title={t.noTemplates} text={t.noTemplatesText}><Button component={Link} to="/templates">{t.toTemplates}</Button></Empty></Card>
+      ) : <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />}
+    </Page>
+  );
+}

@@ -1,0 +1,37 @@
+import { Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { absolute } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { instantIn, localIn, zones } from "../notifications/zones";
+import { texts } from "./texts";
+
+/** ownZone is the zone of who looks at the page. */
+export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** When is now, or a time on the clocks of a zone. at is empty for now. */
+export function When({ at, zone, change, error }: { at: string; zone: string; change: (to: { at: string; zone: string }) => void; error?: string }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const [later, setLater] = useState(at !== "");
+  const instant = at ? instantIn(at, zone) : undefined;
+  const past = instant !== undefined && instant <= Date.now();
+  const first = () => localIn(Math.ceil((Date.now() + 3_600_000) / 900_000) * 900_000, zone);
+  return (
+    <fieldset className="send-when">
+      <legend className="field-label">{t.when}</legend>
+      <div className="send-choice">
+        <label><input type="radio" name="when" checked={!later} onChange={() => { setLater(false); change({ at: "", zone }); }} />{t.now}</label>
+        <label><input type="radio" name="when" checked={later} onChange={() => { setLater(true); change({ at: first(), zone }); }} />{t.later}</label>
+      </div>
+      {later && (
+        <>
+          <div className="send-pair">
+            <TextInput type="datetime-local" label={t.date} value={at} error={error ?? (past ? t.inPast : undefined)} onChange={(e) => change({ at: e.currentTarget.value, zone })} />
+            <Select label={t.zone} value={zone} data={zones(ownZone)} searchable allowDeselect={false} limit={60} onChange={(v) => change({ at, zone: v ?? ownZone })} />
+          </div>
+          {instant !== undefined && !past && <p className="muted small send-none" role="status">{zone === ownZone ? fill(t.leavesAt, { time: absolute(new Date(instant).toISOString(), language) }) : fill(t.forYou, { time: absolute(new Date(instant).toISOString(), language), zone: ownZone })}</p>}
+        </>
+      )}
+    </fieldset>
+  );
+}

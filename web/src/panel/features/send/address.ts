@@ -1,0 +1,11 @@
+/** Address is what the address of the page says beside the company: what is sent to one person, or the files. */
+export interface Address { tab?: "files"; template?: string }
+
+/** addressOf reads an address that anybody may have written. */
+export function addressOf(s: Record<string, unknown>): Address {
+  const a: Address = {};
+  if (s.tab === "files") a.tab = "files";
+  const template = typeof s.template === "number" ? String(s.template) : s.template;
+  if (typeof template === "string" && template) a.template = template.slice(0, 64);
+  return a;
+}

@@ -1,0 +1,9 @@
+// The addresses of what is going to be sent.
+import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { addressOf } from "./features/send/address";
+
+export function sendRoutes(shell: AnyRoute): AnyRoute[] {
+  return [
+    createRoute({ getParentRoute: () => shell, path: "/send", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/send/SendPage"), "SendPage") }),
+  ];
+}
