@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconTemplate, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconTemplate, IconSpeakerphone, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -13,6 +13,7 @@ export const sections: Section[] = [
     text: "messages", pages: [
       { to: "/send", text: "send", icon: IconSend, needs: "notifications:send", keywords: "new message template csv file bulk campaign" },
       { to: "/notifications", text: "notifications", icon: IconListDetails, needs: "notifications:read", keywords: "sent messages delivered failed status history" },
+      { to: "/campaigns", text: "campaigns", icon: IconSpeakerphone, needs: "notifications:read", keywords: "results delivered read failed export csv" },
       { to: "/templates", text: "templates", icon: IconTemplate, needs: "templates:read", keywords: "message write approval review draft plantilla modelo" },
     ],
   },

@@ -53,7 +53,7 @@ export function Asked({ page: n }: { page: SentPage }) {
       <dl className="sent-facts">
         {n.name_template && <div><dt>{p.template}</dt><dd>{n.template_id && can("templates:read") ? <Link to={"/templates/$id" as never} params={{ id: n.template_id } as never}>{n.name_template}</Link> : n.name_template}<span className="muted small"> {languageName((n.language_template ?? "").replace("_", "-"), language)}</span></dd></div>}
         {n.agent_id && <div><dt>{p.agent}</dt><dd>{agent ? <Link to="/agents/$id" params={{ id: n.agent_id }}>{agent.name}</Link> : n.agent_id}</dd></div>}
-        <div><dt>{p.campaign}</dt><dd><Link to="/notifications" search={{ campaign: n.campaign_name } as never}>{n.campaign_name}</Link></dd></div>
+        <div><dt>{p.campaign}</dt><dd><Link to="/campaigns/$name" params={{ name: n.campaign_name }}>{n.campaign_name}</Link></dd></div>
         <div><dt>{p.type}</dt><dd>{t[n.notification_type]}</dd></div>
         <div><dt>{p.sender}</dt><dd>{n.sender ? <>{n.sender.id} <span className="muted small">{phone(n.sender.number)}{stood && `, ${p.senderDefault}`}</span></> : n.recipient_id}</dd></div>
         {stood && <div><dt>{p.reference}</dt><dd>{n.recipient_id}</dd></div>}

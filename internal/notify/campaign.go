@@ -1,0 +1,206 @@
+package notify
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+)
+
+// Reached is a recipient of a campaign and what became of it.
+type Reached struct {
+	NotificationID string           `json:"notification_id"`
+	N              int              `json:"n"`
+	Channel        carillon.Channel `json:"channel"`
+	Number         string           `json:"number"`
+	State          carillon.State   `json:"state"`
+	Reason         carillon.Reason  `json:"reason,omitempty"`
+	Detail         string           `json:"detail,omitempty"`
+	Attempts       int              `json:"attempts"`
+	CreatedAt      string           `json:"created_at"`
+	SentAt         string           `json:"sent_at,omitempty"`      // of a call: when it was dialed
+	DeliveredAt    string           `json:"delivered_at,omitempty"` // of a call: when it was answered
+	ReadAt         string           `json:"read_at,omitempty"`
+	EndedAt        string           `json:"ended_at,omitempty"`
+}
+
+// ReachedFilter narrows the recipients of a campaign; zero values do not filter.
+type ReachedFilter struct {
+	States []carillon.State // any of them
+	Reason carillon.Reason
+}
+
+// Fits reports whether a recipient is left by the filter.
+func (f *ReachedFilter) Fits(r *Reached) bool {
+	return (len(f.States) == 0 || slices.Contains(f.States, r.State)) && (f.Reason == "" || f.Reason == r.Reason)
+}
+
+func (f *ReachedFilter) narrows() bool { return len(f.States) > 0 || f.Reason != "" }
+
+const (
+	reachedMost   = 5000 // recipients that one page looks at, and that are in memory at once
+	reachedPage   = 200  // and where nothing is left out
+	notifiedMost  = 500  // notifications that are read at once
+	reachedBefore = "/"  // between the id and the place in a cursor
+)
+
+// Recipients walks through the recipients of a campaign, those of its newest notification first. The campaign is found as the
+// list of notifications finds it, so what was just accepted is there too.
+type Recipients struct {
+	sent      Sent
+	companyID string
+	name      string
+	waiting   []*store.Notification // whose recipients come next
+	from      int                   // of the first of them
+	before    string                // where the notifications after those go on
+	end       bool                  // there are no notifications after those
+}
+
+// Campaign walks through the recipients of a campaign.
+func (x Sent) Campaign(companyID, name string) *Recipients {
+	return &Recipients{sent: x, companyID: companyID, name: name}
+}
+
+// After goes on behind a recipient that a cursor names; false: it is no cursor.
+func (w *Recipients) After(ctx context.Context, cursor string) (ok bool, err error) {
+	id, place, _ := strings.Cut(cursor, reachedBefore)
+	n, err := strconv.Atoi(place)
+	if err != nil || n < 0 || !carillon.ValidUUID(id) {
+		return false, nil //nolint:nilerr // it is no number
+	}
+	w.before, w.from = id, n+1
+	w.waiting, err = w.sent.N.store.NotificationsOf(ctx, w.companyID, []string{id})
+	if len(w.waiting) > 0 && w.waiting[0].Campaign != w.name {
+		return false, err
+	}
+	if len(w.waiting) == 0 { // deleted since
+		w.from = 0
+	}
+	return true, err
+}
+
+// cursorOf names a recipient.
+func cursorOf(r *Reached) string { return r.NotificationID + reachedBefore + strconv.Itoa(r.N) }
+
+// Next returns the next recipients, about `most` of them; none at the end.
+func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
+	for len(w.waiting) == 0 {
+		if w.end {
+			return nil, nil
+		}
+		found, next, err := w.sent.N.store.Notifications(ctx, w.companyID, store.Filter{Campaign: w.name, Before: w.before, Limit: min(most, notifiedMost)}, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		w.waiting, w.before, w.end = found, next, next == ""
+	}
+	count, some := 0, 0
+	for some < len(w.waiting) && (some == 0 || count+w.waiting[some].Total <= most) {
+		count += w.waiting[some].Total
+		some++
+	}
+	all, err := w.sent.reached(ctx, w.waiting[:some], w.from)
+	w.waiting, w.from = w.waiting[some:], 0
+	if err == nil && len(all) == 0 { // the cursor's notification had no more
+		return w.Next(ctx, most)
+	}
+	return all, err
+}
+
+// reached are the recipients of notifications, of the first one those from a place on.
+func (x Sent) reached(ctx context.Context, found []*store.Notification, from int) ([]Reached, error) {
+	var messaging, voice []carillon.Seq
+	for _, n := range found {
+		if n.Channel == carillon.Voice {
+			voice = append(voice, n.Seq())
+		} else {
+			messaging = append(messaging, n.Seq())
+		}
+	}
+	messages, err := x.N.store.MessagesOf(ctx, messaging)
+	if err != nil {
+		return nil, err
+	}
+	called, err := x.N.store.Calls().Of(ctx, voice)
+	if err != nil {
+		return nil, err
+	}
+	var all []Reached
+	now := time.Now()
+	for i, n := range found {
+		if c := called[n.Seq()]; c != nil && (i > 0 || from == 0) {
+			all = append(all, reachedByCall(n, c, now))
+		}
+		list := messages[n.Seq()]
+		for j := range list {
+			if i > 0 || list[j].N >= from {
+				all = append(all, reachedByMessage(n, &list[j], now))
+			}
+		}
+	}
+	return all, nil
+}
+
+func reachedByMessage(n *store.Notification, m *store.Message, now time.Time) Reached {
+	return Reached{
+		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason,
+		Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt), DeliveredAt: instant(m.DeliveredAt),
+		ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
+	}
+}
+
+func reachedByCall(n *store.Notification, c *calls.Call, now time.Time) Reached {
+	return Reached{
+		NotificationID: n.ID, Channel: n.Channel, Number: c.Number, State: callState(n, c, now), Reason: c.Reason, Detail: c.Cause, Attempts: c.Dials,
+		CreatedAt: instant(n.CreatedAt), SentAt: instant(c.DialedAt), DeliveredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+	}
+}
+
+// List returns a page of recipients that fit; next is the cursor of the next page, "" after the last. A page that has looked at
+// reachedMost recipients ends early, even with none found.
+func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (found []Reached, next string, err error) {
+	at := reachedPage
+	if f.narrows() {
+		at = reachedMost / 5
+	}
+	for looked := 0; looked < reachedMost; {
+		some, err := w.Next(ctx, at)
+		if err != nil || len(some) == 0 {
+			return found, "", err
+		}
+		for i := range some {
+			if next = cursorOf(&some[i]); f.Fits(&some[i]) {
+				found = append(found, some[i])
+			}
+			if len(found) == limit {
+				return found, next, nil
+			}
+		}
+		looked += len(some)
+	}
+	return found, next, nil
+}
+
+// Why counts the recipients that failed or were skipped by reason, among the next reachedMost; next is the cursor of those after
+// them, "" after the last.
+func (w *Recipients) Why(ctx context.Context) (reasons map[carillon.Reason]int, looked int, next string, err error) {
+	reasons = map[carillon.Reason]int{}
+	for looked < reachedMost {
+		some, err := w.Next(ctx, reachedMost)
+		if err != nil || len(some) == 0 {
+			return reasons, looked, "", err
+		}
+		for i := range some {
+			if r := &some[i]; r.Reason != "" && r.State != carillon.StateCanceled {
+				reasons[r.Reason]++
+			}
+		}
+		looked, next = looked+len(some), cursorOf(&some[len(some)-1])
+	}
+	return reasons, looked, next, nil
+}
