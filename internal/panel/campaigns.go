@@ -183,7 +183,7 @@ func (x campaigns) recipients(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	found, next, err := w.List(r.Context(), f, page.Limit)
-	list := httpio.List[notify.Reached]{Data: slices.Concat([]notify.Reached{}, found)}
+	list := httpio.List[notify.Reached]{Data: append([]notify.Reached{}, found...)}
 	if next != "" {
 		cursor := httpio.EncodeCursor(recipientPages, next)
 		list.Next = &cursor

@@ -62,7 +62,7 @@ func (x sentList) list(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 		rows, err := x.sent().Of(r.Context(), by.companyID, ids)
-		return httpio.List[notify.Row]{Data: slices.Concat([]notify.Row{}, rows)}, err
+		return httpio.List[notify.Row]{Data: append([]notify.Row{}, rows...)}, err
 	}
 	page, err := httpio.ReadPage(q, sentPages)
 	if err != nil {

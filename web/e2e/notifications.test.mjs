@@ -209,6 +209,38 @@ describe("what was sent", () => {
     assert.equal((await find(later)).state, "canceled");
   });
 
+  it("is summed up by campaign, with why some were not reached, and as a file", { timeout: 90_000 }, async (t) => {
+    const name = "spring / 50% & more";
+    await send(["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], { campaign_name: name });
+    const p = await open(t, "/campaigns");
+    const line = p.locator(`tr[data-name="${name}"]`);
+    await until(async () => { await p.reload(); await p.locator("h1").waitFor(); return line.getByText("2 read · 1 delivered · 1 sent").or(line.getByText(/1 failed/)).first().waitFor({ timeout: 2000 }).then(() => true, () => false); }, "the campaign is counted", 60_000);
+    await accessible(p, "campaigns");
+    await shot(p, "campaigns");
+    await line.getByRole("link").click();
+    await p.getByRole("heading", { name, level: 1 }).waitFor();
+    const why = p.getByRole("region", { name: "Why not reached" });
+    await why.getByRole("button", { name: /The number cannot be reached on this channel/ }).waitFor();
+    await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 5, "all are listed");
+    await accessible(p, "a campaign");
+    await shot(p, "campaign");
+    await why.getByRole("button", { name: /The number cannot be reached/ }).click();
+    await p.waitForURL(/reason=undeliverable/);
+    await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 1, "one was not reached");
+    await p.reload();
+    await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).waitFor();
+    const href = await p.getByRole("link", { name: "Export what is shown" }).getAttribute("href");
+    const file = await p.evaluate(async (path) => (await fetch(path)).text(), href);
+    assert.deepEqual(file.trim().split("\n").map((l) => l.split(",").slice(0, 3).join(",")), ["number,state,reason", "34600500001,failed,undeliverable"]);
+    await p.getByRole("button", { name: "All", exact: true }).click();
+    const [download] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Export as CSV" }).click()]);
+    assert.equal(download.suggestedFilename(), "campaign.csv");
+    await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).click();
+    await p.getByRole("heading", { name: /^Message to/ }).waitFor();
+    await p.goto(ready.panel_url + "/campaigns/nothing");
+    await p.getByText("There is no such campaign").waitFor();
+  });
+
   it("says so when it cannot be loaded", async (t) => {
     const p = await open(t, "/notifications");
     let broken = true;
@@ -233,7 +265,16 @@ describe("what was sent", () => {
       await accessible(p, "a notification, " + name);
       assert.ok(await fits(p), "the page scrolls sideways");
       await shot(p, "notification-" + name);
-      if (name !== "dark") { await p.locator(".sent-timeline").first().scrollIntoViewIfNeeded(); await shot(p, "notification-2-" + name); }
+      await p.goto(ready.panel_url + "/campaigns");
+      await p.locator("tbody tr").first().getByRole("link").waitFor();
+      await accessible(p, "campaigns, " + name);
+      assert.ok(await fits(p), "the campaigns scroll sideways");
+      await shot(p, "campaigns-" + name);
+      await p.locator("tbody tr").first().getByRole("link").click();
+      await p.locator(".campaigns-reached").waitFor();
+      await accessible(p, "a campaign, " + name);
+      assert.ok(await fits(p), "a campaign scrolls sideways");
+      await shot(p, "campaign-" + name);
     });
   }
 });

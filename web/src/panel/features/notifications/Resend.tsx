@@ -57,7 +57,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
               </div>
             )}
             {fault && <Note tone="danger"><p>{fault}</p></Note>}
-            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button>{can.length > 0 && <Button type="submit" loading={busy} disabled={count === 0}>{count === 1 ? p.resendOne : fill(p.resendDo, { n: count })}</Button>}</Group>
+            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button>{can.length > 0 && <Button type="submit" loading={busy} disabled={count === 0}>{count === 0 ? p.resendNone : count === 1 ? p.resendOne : fill(p.resendDo, { n: count })}</Button>}</Group>
           </Stack>
         </form>
       )}

@@ -2,6 +2,7 @@ import { IconAlertTriangle, IconCalendarTime, IconCheck, IconChecks, IconCircleC
 import { number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
+import { countTexts } from "./countTexts";
 import { stateText, texts } from "./texts";
 import type { Counts } from "./types";
 
@@ -30,7 +31,8 @@ export function Bar({ counts, children }: { counts: Counts; children?: React.Rea
   const language = useLanguage();
   const all = inOrder(counts);
   const total = all.reduce((sum, [, n]) => sum + n, 0);
-  const words = all.map(([s, n]) => (total === 1 ? stateText(t, s) : `${number(n, language)} ${stateText(t, s).toLowerCase()}`));
+  const c = useTexts(countTexts) as Record<string, string>;
+  const words = all.map(([s, n]) => (total === 1 ? stateText(t, s) : `${number(n, language)} ${c[s]!.split("|")[n === 1 ? 0 : 1]}`));
   return (
     <span className="sent-result">
       <span className="sent-bar" aria-hidden="true">{all.map(([s, n]) => <i key={s} data-state={s} style={{ flexGrow: n }} />)}</span>
