@@ -38,12 +38,12 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Count(string(text), "\n"); lines > 140 {
-		t.Errorf("docs/ARCHITECTURE.md has %d lines, more than 140", lines)
-	}
 	var named []string
 	for _, m := range regexp.MustCompile("(?m)^\\| [^|]+ \\| `([a-z0-9/]+)`").FindAllStringSubmatch(string(text), -1) {
 		named = append(named, m[1])
+	}
+	if lines := strings.Count(string(text), "\n") - len(named); lines > 55 {
+		t.Errorf("docs/ARCHITECTURE.md has %d lines besides those of packages, more than 55", lines)
 	}
 	there := packages(t)
 	for _, p := range there {

@@ -71,7 +71,10 @@ var layers = map[string]float64{
 	"internal/limit":            5,
 	"internal/purge":            5,
 
-	"internal/request": 6,
+	"internal/request":     6,
+	"internal/mail":        6,
+	"internal/sso":         6,
+	"internal/sso/ssotest": 6,
 
 	"internal/store":              6,
 	"internal/store/accounts":     6,

@@ -1,0 +1,152 @@
+// Package sso signs people in by a server with OpenID Connect: the authorization code flow with PKCE (RFC 7636).
+package sso
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// Options configure a Server.
+type Options struct {
+	Issuer       string // the server's address, as in its tokens
+	ClientID     string
+	ClientSecret string
+	Name         string // as people know it
+	Log          *slog.Logger
+}
+
+const timeout = 10 * time.Second // of a request to the server
+
+// Server is a server for single sign-on. What it says of itself is read at the first sign-in. Its methods are safe for concurrent use.
+type Server struct {
+	o      Options
+	client *http.Client
+	mu     sync.Mutex
+	found  *oidc.Provider
+}
+
+// New returns a server.
+func New(o Options) *Server { return &Server{o: o, client: &http.Client{Timeout: timeout}} }
+
+// Issuer is the server's address.
+func (s *Server) Issuer() string { return s.o.Issuer }
+
+// Name is what people know the server by.
+func (s *Server) Name() string { return s.o.Name }
+
+// Attempt is a sign-in under way: what only the browser that began it knows.
+type Attempt struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+}
+
+// Person is who signed in.
+type Person struct {
+	Subject  string `json:"-"`
+	Email    string `json:"email"`
+	Verified bool   `json:"email_verified"` // whether the server vouches for the e-mail
+	Name     string `json:"name"`
+}
+
+// ErrDown means that the server for single sign-on did not respond as it should.
+var ErrDown = errors.New("the server for single sign-on does not respond")
+
+// ErrRefused means that the response to a sign-in was not the one to the attempt.
+var ErrRefused = errors.New("the sign-in was not the one that was begun")
+
+// Begin starts a sign-in, and returns the attempt and the address to send the browser to; the server sends it back to redirect.
+func (s *Server) Begin(ctx context.Context, redirect string) (Attempt, string, error) {
+	p, err := s.provider(ctx)
+	if err != nil {
+		return Attempt{}, "", err
+	}
+	a := Attempt{oauth2.GenerateVerifier(), oauth2.GenerateVerifier(), oauth2.GenerateVerifier()}
+	return a, s.config(p, redirect).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
+}
+
+// Finish exchanges the code of a response for who signed in. Errors: ErrRefused, ErrDown.
+func (s *Server) Finish(ctx context.Context, a Attempt, redirect, state, code string) (*Person, error) {
+	p, err := s.finish(ctx, a, redirect, state, code)
+	if err != nil {
+		s.o.Log.WarnContext(ctx, "a single sign-on failed", "error", err)
+	}
+	return p, err
+}
+
+func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code string) (*Person, error) {
+	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(state)) != 1 {
+		return nil, ErrRefused
+	}
+	p, err := s.provider(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = oidc.ClientContext(ctx, s.client)
+	token, err := s.config(p, redirect).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
+	if err != nil {
+		var answered *oauth2.RetrieveError
+		if errors.As(err, &answered) && answered.Response != nil && answered.Response.StatusCode < http.StatusInternalServerError {
+			return nil, fmt.Errorf("%w: %s", ErrRefused, answered.ErrorCode)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrDown, err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	id, err := p.Verifier(&oidc.Config{ClientID: s.o.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
+		return nil, ErrRefused
+	}
+	x := &Person{Subject: id.Subject}
+	if err := id.Claims(x); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if x.Email == "" { // some servers say it there alone
+		info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDown, err)
+		}
+		if info.Subject != id.Subject {
+			return nil, fmt.Errorf("%w: the server speaks of somebody else", ErrRefused)
+		}
+		if err := info.Claims(x); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+	}
+	return x, nil
+}
+
+func (s *Server) config(p *oidc.Provider, redirect string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: s.o.ClientID, ClientSecret: s.o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: redirect,
+		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+	}
+}
+
+// provider reads what the server says of itself, once.
+func (s *Server) provider(ctx context.Context) (*oidc.Provider, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.found != nil {
+		return s.found, nil
+	}
+	// The provider keeps the context for its later requests of keys.
+	p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), s.client), s.o.Issuer)
+	if err != nil {
+		s.o.Log.WarnContext(ctx, "the server for single sign-on cannot be read", "error", err)
+		return nil, fmt.Errorf("%w: %w", ErrDown, err)
+	}
+	s.found = p
+	return p, nil
+}

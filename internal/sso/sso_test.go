@@ -1,0 +1,93 @@
+package sso_test
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/sso"
+	"carillon/internal/sso/ssotest"
+)
+
+const back = "http://panel.localhost/panel/v1/sso/callback"
+
+func open(t *testing.T, secret string) *sso.Server {
+	t.Helper()
+	issuer := ssotest.Start(t, "carillon", "a-secret", back)
+	return sso.New(sso.Options{Issuer: issuer, ClientID: "carillon", ClientSecret: secret, Log: slog.New(slog.DiscardHandler)})
+}
+
+func TestAPersonSignsIn(t *testing.T) {
+	s := open(t, "a-secret")
+	a, address, err := s.Begin(t.Context(), back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ssotest.SignIn(t, address, ssotest.User, ssotest.Password).Query()
+	got, err := s.Finish(t.Context(), a, back, q.Get("state"), q.Get("code"))
+	want := &sso.Person{Subject: ssotest.Subject, Email: ssotest.Email, Verified: true, Name: "Test User2"}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if _, err := s.Finish(t.Context(), a, back, q.Get("state"), q.Get("code")); !errors.Is(err, sso.ErrRefused) {
+		t.Errorf("the code once more: %v", err)
+	}
+}
+
+func TestAnotherResponseIsRefused(t *testing.T) {
+	s := open(t, "a-secret")
+	for name, change := range map[string]func(a *sso.Attempt, state, code *string){
+		"no attempt":       func(a *sso.Attempt, _, _ *string) { *a = sso.Attempt{} },
+		"another state":    func(_ *sso.Attempt, state, _ *string) { *state += "x" },
+		"no state":         func(a *sso.Attempt, state, _ *string) { a.State, *state = "", "" },
+		"another verifier": func(a *sso.Attempt, _, _ *string) { a.Verifier += "x" },
+		"another nonce":    func(a *sso.Attempt, _, _ *string) { a.Nonce += "x" },
+		"another code":     func(_ *sso.Attempt, _, code *string) { *code = "guessed" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, address, err := s.Begin(t.Context(), back)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := ssotest.SignIn(t, address, ssotest.User, ssotest.Password).Query()
+			state, code := q.Get("state"), q.Get("code")
+			change(&a, &state, &code)
+			if p, err := s.Finish(t.Context(), a, back, state, code); !errors.Is(err, sso.ErrRefused) {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+}
+
+func TestAWrongSecretIsRefused(t *testing.T) {
+	s := open(t, "another-secret")
+	a, address, err := s.Begin(t.Context(), back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ssotest.SignIn(t, address, ssotest.User, ssotest.Password).Query()
+	if p, err := s.Finish(t.Context(), a, back, q.Get("state"), q.Get("code")); !errors.Is(err, sso.ErrRefused) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestAServerThatIsDownIsTriedAgain(t *testing.T) {
+	var handler http.Handler = http.NotFoundHandler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	defer server.Close()
+	s := sso.New(sso.Options{Issuer: server.URL, ClientID: "carillon", Log: slog.New(slog.DiscardHandler)})
+	if _, _, err := s.Begin(t.Context(), back); !errors.Is(err, sso.ErrDown) {
+		t.Fatal(err)
+	}
+	handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"issuer":"` + server.URL + `","authorization_endpoint":"` + server.URL + `/a","token_endpoint":"` + server.URL + `/t","jwks_uri":"` + server.URL + `/j"}`))
+	})
+	if _, _, err := s.Begin(t.Context(), back); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,96 @@
+// Package ssotest runs a server for single sign-on in tests: the example of the OpenID library of Zitadel, with its two users.
+package ssotest
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zitadel/oidc/v3/example/server/exampleop"
+	"github.com/zitadel/oidc/v3/example/server/storage"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// The users' passwords, and the users: their names, e-mails and ids at the server.
+const (
+	Password = "verysecure"
+	User     = "test-user2"
+	Email    = "test-user2@zitadel.ch"
+	Subject  = "id2"
+)
+
+// Start runs a server that knows one client until the test ends, and returns its issuer.
+func Start(t testing.TB, clientID, secret string, redirects ...string) string {
+	t.Helper()
+	storage.RegisterClients(storage.WebClient(clientID, secret, redirects...))
+	var handler http.Handler
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(s.Close)
+	handler = exampleop.SetupServer(s.URL, storage.NewStorage(storage.NewUserStore(s.URL)), nil, false, op.WithAllowInsecure())
+	return s.URL
+}
+
+var loginForm = regexp.MustCompile(`name="id" value="([^"]+)"`)
+
+// SignIn follows an address of a server as a browser whose user signs in there, and returns where the server sends the browser back to.
+func SignIn(t testing.TB, address, user, password string) *url.URL {
+	t.Helper()
+	jar, _ := cookiejar.New(nil)
+	first, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back *url.URL
+	client := &http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		if r.URL.Host == first.Host {
+			return nil
+		}
+		back = r.URL
+		return http.ErrUseLastResponse
+	}}
+	page := do(t, client, mustRequest(t, http.MethodGet, address, nil))
+	found := loginForm.FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("no page to sign in on: %s", page)
+	}
+	do(t, client, mustRequest(t, http.MethodPost, first.Scheme+"://"+first.Host+"/login/username", url.Values{"username": {user}, "password": {password}, "id": {found[1]}}))
+	if back == nil {
+		t.Fatal("the server sent nobody back")
+	}
+	return back
+}
+
+func mustRequest(t testing.TB, method, address string, form url.Values) *http.Request {
+	t.Helper()
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, address, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return r
+}
+
+func do(t testing.TB, client *http.Client, r *http.Request) string {
+	t.Helper()
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
