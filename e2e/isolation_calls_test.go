@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -278,6 +279,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 			all[route.Pattern] = []call{{kind: own}}
 		}
 	}
+	maps.Copy(all, teamCalls(panel, withBody))
 	for kind, body := range resource {
 		all["GET /panel/v1/"+kind] = panel(call{kind: own})
 		all["POST /panel/v1/"+kind] = withBody(body, panel(call{kind: own}))

@@ -79,7 +79,12 @@ func (s signIn) passwordGrant(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return responseOf(s.auth.SignIn(r.Context(), strings.TrimSpace(email), password, httpio.ClientAddress(r, s.proxies)))
+	code, _, err := o.String("code", "code")
+	if err != nil {
+		return nil, err
+	}
+	with := auth.Credentials{Email: strings.TrimSpace(email), Password: password, Code: code}
+	return responseOf(s.auth.SignIn(r.Context(), with, httpio.ClientAddress(r, s.proxies)))
 }
 
 // checkGrantType checks grant_type, which has one value.

@@ -30,6 +30,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
+	"carillon/internal/mail"
 	"carillon/internal/messaging"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
@@ -39,6 +40,7 @@ import (
 	"carillon/internal/realtime"
 	"carillon/internal/sandbox"
 	"carillon/internal/sip"
+	"carillon/internal/sso"
 	"carillon/internal/store"
 	"carillon/internal/telephone"
 	"carillon/internal/tracing"
@@ -76,6 +78,7 @@ type App struct {
 	speakers      map[string]voice.Speaker // by agent.Voice.Speaker
 	files         *files.Files
 	translator    *translate.Client // nil: nothing is translated
+	mailer        *mail.Mailer      // nil: no e-mails are sent
 	search        *knowledge.Search
 	thinker       agent.Thinker
 	engines       *egress.Client // asks the servers that agents think with
@@ -242,6 +245,11 @@ func (a *App) wire(ctx context.Context) error {
 	if a.cfg.TranslateURL != "" {
 		a.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 	}
+	if a.cfg.SMTPURL != "" {
+		if a.mailer, err = mail.New(mail.Options{URL: a.cfg.SMTPURL.Reveal(), From: a.cfg.MailFrom, Log: a.log}); err != nil {
+			return err
+		}
+	}
 	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
 	a.messaging, a.bulk = newMessaging(a), newBulk(a)
 	if a.telephone, err = openTelephone(ctx, a); err != nil {
@@ -260,10 +268,18 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	widgets := widgetDeps(a, sessionKey)
+	var mailer panel.Mailer
+	if a.mailer != nil {
+		mailer = a.mailer
+	}
+	var signOn panel.SSO
+	if a.cfg.OIDCIssuer != "" {
+		signOn = sso.New(sso.Options{Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: a.cfg.OIDCClientSecret.Reveal(), Name: a.cfg.OIDCName, Log: a.log})
+	}
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root))
@@ -293,6 +309,9 @@ func (a *App) run(ctx context.Context) {
 	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
 	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
+	}
+	if a.mailer != nil {
+		a.rest.Go(func() { a.report(a.mailer.Run(restCtx)) })
 	}
 	engine := a.bus.Run
 	if a.store.SQLite() {

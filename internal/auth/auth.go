@@ -66,6 +66,7 @@ const (
 	flushEvery = 30 * time.Second // last_used is accurate to a minute
 	keysEvery  = time.Minute
 	sweepEvery = time.Hour
+	linksShown = 30 * 24 * time.Hour // that expired: they can be sent again
 )
 
 // Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads what stored passwords cost, until ctx ends; then it stores
@@ -80,6 +81,7 @@ func (a *Auth) Run(ctx context.Context) error {
 		}
 		if !now.Before(sweep) {
 			a.report(ctx, "delete old sessions", a.store.DropSessions(ctx, now))
+			a.report(ctx, "delete old invitations", a.store.DropLinks(ctx, now.Add(-linksShown)))
 			a.report(ctx, "read what stored passwords cost", a.hasher.learn(ctx, a.store))
 			sweep = now.Add(sweepEvery)
 		}

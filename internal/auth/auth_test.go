@@ -87,7 +87,7 @@ func (w *world) putKey(t *testing.T, k accounts.AccessKey) *accounts.AccessKey {
 
 func (w *world) signIn(t *testing.T) *Session {
 	t.Helper()
-	x, err := w.SignIn(t.Context(), ownerEmail, ownerPassword, "192.0.2.1")
+	x, err := w.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: ownerPassword}, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,16 +30,35 @@ type Browsers struct{ auth *Auth }
 func NewBrowsers(a *Auth) Browsers { return Browsers{a} }
 
 // SignIn starts a session and returns the secret for its cookie. Errors: those of Auth.SignIn.
-func (b Browsers) SignIn(ctx context.Context, email, password string, from Client) (secret string, c *Caller, err error) {
+func (b Browsers) SignIn(ctx context.Context, with Credentials, from Client) (secret string, c *Caller, err error) {
 	secret = newSecret()
-	agent := strings.ToValidUTF8(from.Agent[:min(len(from.Agent), browserAgent)], "")
-	account, session, err := b.auth.begin(ctx, email, password, from.Address, browserIdle, func(x accounts.Session, checked, rehashed string) (bool, error) {
-		return b.auth.store.StartBrowser(ctx, accounts.Browser{Session: x, Address: from.Address, Agent: agent}, secret, checked, rehashed)
+	account, session, err := b.auth.begin(ctx, with, from.Address, browserIdle, func(x accounts.Session, checked, rehashed string) (bool, error) {
+		return b.auth.store.StartBrowser(ctx, from.browser(x), secret, checked, rehashed)
 	})
 	if err != nil {
 		return "", nil, err
 	}
 	return secret, &Caller{Account: account, SessionID: session.ID}, nil
+}
+
+// browser is the session of a browser of this client.
+func (from Client) browser(x accounts.Session) accounts.Browser {
+	return accounts.Browser{Session: x, Address: from.Address, Agent: strings.ToValidUTF8(from.Agent[:min(len(from.Agent), browserAgent)], "")}
+}
+
+// start starts a session for an account that has shown who it is otherwise than by its password.
+func (b Browsers) start(ctx context.Context, account *accounts.Account, from Client) (secret string, c *Caller, err error) {
+	now := time.Now()
+	secret = newSecret()
+	x := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(browserIdle)}
+	started, err := b.auth.store.StartBrowser(ctx, from.browser(x), secret, account.PasswordHash, account.PasswordHash)
+	if err == nil && !started {
+		err = overloaded(nil) // the password was changed meanwhile
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return secret, &Caller{Account: account, SessionID: x.ID}, nil
 }
 
 // Caller resolves the secret in a cookie. Errors: unauthorized, whose reason is missing, invalid,

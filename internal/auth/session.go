@@ -29,11 +29,19 @@ const (
 	emailRate   = "sign-in/email/"
 )
 
+// Credentials are what a person signs in with.
+type Credentials struct {
+	Email    string
+	Password string
+	Code     string // of the second factor, where the account has one: of its authenticator, or a recovery code
+}
+
 // SignIn starts a session. address is the client's. Errors: unauthorized, the same for an unknown e-mail and a wrong password,
-// after the same work; rate_limit_exceeded after too many failures; service_unavailable when too many sign-ins wait.
-func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Session, error) {
+// after the same work, and with the reason code_required or code_invalid for the second factor once the password was right;
+// rate_limit_exceeded after too many failures; service_unavailable when too many sign-ins wait.
+func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*Session, error) {
 	refresh := newSecret()
-	account, session, err := a.begin(ctx, email, password, address, sessionLife, func(x accounts.Session, checked, rehashed string) (bool, error) {
+	account, session, err := a.begin(ctx, with, address, sessionLife, func(x accounts.Session, checked, rehashed string) (bool, error) {
 		return a.store.StartSession(ctx, x, refresh, checked, rehashed)
 	})
 	if err != nil {
@@ -42,18 +50,23 @@ func (a *Auth) SignIn(ctx context.Context, email, password, address string) (*Se
 	return a.session(ctx, account, session, refresh, session.CreatedAt)
 }
 
-// begin checks a password and starts a session, by start, which reports whether the password was still the one that had been
+// begin checks credentials and starts a session, by start, which reports whether the password was still the one that had been
 // checked. Errors: those of SignIn.
-func (a *Auth) begin(ctx context.Context, email, password, address string, life time.Duration, start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
-	if len(password) > MaxPassword {
+func (a *Auth) begin(ctx context.Context, with Credentials, address string, life time.Duration, start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
+	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
-	rates := []string{addressRate + seal.Digest(network(address)), emailRate + seal.Digest(strings.ToLower(email))}
+	rates := []string{addressRate + seal.Digest(network(address)), emailRate + seal.Digest(strings.ToLower(with.Email))}
+	passed := false // a code is good once, also where the rest is tried again
 	for range signInTries {
-		account, rehashed, err := a.authenticate(ctx, email, password, rates)
+		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, rates)
+		if err == nil && !passed {
+			err = Factors{a}.atSignIn(ctx, account.ID, with.Code, rates)
+		}
 		if err != nil {
 			return nil, accounts.Session{}, err
 		}
+		passed = true
 		now := time.Now()
 		session := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(life)}
 		started, err := start(session, account.PasswordHash, rehashed)
@@ -203,6 +216,9 @@ func newSecret() string {
 	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program instead
 	return base64.RawURLEncoding.EncodeToString(b)
 }
+
+// NewLink returns the secret of a link that is good once.
+func NewLink() string { return newSecret() }
 
 // NewKey returns a new access key.
 func NewKey() string { return "ck_" + newSecret() }

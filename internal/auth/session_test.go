@@ -20,7 +20,7 @@ func TestUnknownUserCostsAsMuchAsAWrongPassword(t *testing.T) {
 	texts := map[string]bool{}
 	for _, email := range []string{ownerEmail, "nobody@acme.test", "not an address"} {
 		before := w.hasher.hashed.Load()
-		_, err := w.SignIn(t.Context(), email, "wrong-password", "192.0.2.1")
+		_, err := w.SignIn(t.Context(), Credentials{Email: email, Password: "wrong-password"}, "192.0.2.1")
 		wantReason(t, err, "invalid")
 		if n := w.hasher.hashed.Load() - before; n != 1 {
 			t.Errorf("%s: %d hashes, want 1", email, n)
@@ -52,7 +52,7 @@ func TestARefusalCostsTheSameWhateverParametersAHashHas(t *testing.T) {
 			want := max(params.work(), cheap.work())
 			for _, email := range []string{"nobody@acme.test", ownerEmail, "nobody@acme.test"} {
 				before := later.hasher.work.Load()
-				_, err := later.SignIn(t.Context(), email, "wrong-password", "192.0.2.1")
+				_, err := later.SignIn(t.Context(), Credentials{Email: email, Password: "wrong-password"}, "192.0.2.1")
 				wantReason(t, err, "invalid")
 				if work := later.hasher.work.Load() - before; work < want*97/100 || work > want {
 					t.Errorf("refusing %s costs %d, want %d", email, work, want)
@@ -64,7 +64,7 @@ func TestARefusalCostsTheSameWhateverParametersAHashHas(t *testing.T) {
 
 func TestEmailIsFoundInAnyLetterCase(t *testing.T) {
 	w := newWorld(t, store.Options{}, Options{})
-	if _, err := w.SignIn(t.Context(), strings.ToUpper(ownerEmail), ownerPassword, ""); err != nil {
+	if _, err := w.SignIn(t.Context(), Credentials{Email: strings.ToUpper(ownerEmail), Password: ownerPassword}, ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -73,7 +73,7 @@ func TestFailedSignInsAreLimitedAndSuccessesAreNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{}, Options{})
 		try := func(email, password, address string) error {
-			_, err := w.SignIn(t.Context(), email, password, address)
+			_, err := w.SignIn(t.Context(), Credentials{Email: email, Password: password}, address)
 			return err
 		}
 		for range 30 {
@@ -125,7 +125,7 @@ func TestTriesAtOnceDoNotPassTheLimitOfFailures(t *testing.T) {
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() {
-				_, err := w.SignIn(t.Context(), ownerEmail, "wrong", "192.0.2.1")
+				_, err := w.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: "wrong"}, "192.0.2.1")
 				switch {
 				case carillon.IsCode(err, carillon.Unauthorized):
 					wrong.Add(1)
@@ -147,7 +147,7 @@ func TestTriesAtOnceDoNotPassTheLimitOfFailures(t *testing.T) {
 func TestNegativeLimitOfFailuresIsNone(t *testing.T) {
 	w := newWorld(t, store.Options{}, Options{FailedSignIns: -1})
 	for range 20 {
-		_, err := w.SignIn(t.Context(), ownerEmail, "wrong", "192.0.2.1")
+		_, err := w.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: "wrong"}, "192.0.2.1")
 		wantReason(t, err, "invalid")
 	}
 }
@@ -249,7 +249,7 @@ func TestASignInWithTheOldPasswordDoesNotOutliveItsChange(t *testing.T) {
 		sessions := make(chan *Session, 8)
 		for range cap(sessions) {
 			all.Go(func() {
-				if x, err := w.SignIn(t.Context(), ownerEmail, ownerPassword, "192.0.2.1"); err == nil {
+				if x, err := w.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: ownerPassword}, "192.0.2.1"); err == nil {
 					sessions <- x
 				}
 			})
@@ -353,7 +353,7 @@ func TestPasswordIsRehashedWhenParametersChange(t *testing.T) {
 	stronger := Params{Memory: 128, Passes: 2, Threads: 1}
 	later := New(w.store.Accounts(), w.limits, Options{Params: stronger})
 	for range 2 {
-		if _, err := later.SignIn(t.Context(), ownerEmail, ownerPassword, ""); err != nil {
+		if _, err := later.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: ownerPassword}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,6 +39,12 @@ type Config struct {
 	SIPAllowPrivate   []netip.Prefix
 	PasswordMemory    int // MiB a hash
 	PasswordPasses    int
+	SMTPURL           Secret // empty: no e-mails are sent
+	MailFrom          string
+	OIDCIssuer        string // empty: no single sign-on
+	OIDCClientID      string
+	OIDCClientSecret  Secret
+	OIDCName          string
 	TranslateURL      string // LibreTranslate, no trailing slash; empty: nothing is translated
 	TranslateKey      Secret
 	FileSize          int // MiB of a file that people send

@@ -42,6 +42,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Addr: "127.0.0.1:8080", Data: "./data", LogFormat: "text", LogLevel: slog.LevelInfo, LogSlow: time.Second, MaxConnections: 8192,
 		ShutdownTimeout: 25 * time.Second, CallDrain: 5 * time.Minute, MaxCalls: 200, PasswordMemory: 19, PasswordPasses: 2,
 		FileSize: 10, CompanyFiles: 5120, SIPAddr: "127.0.0.1:0",
+		MailFrom: "Carillon <carillon@localhost>", OIDCClientID: "carillon", OIDCName: "single sign-on",
 	}
 	if diff := cmp.Diff(want, c, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Error(diff)

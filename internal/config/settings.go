@@ -179,6 +179,36 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(whole(1, 20), func(c *Config) *int { return &c.PasswordPasses }),
 		},
 		{
+			Name: "smtp-url", Unit: "smtp url", Secret: true,
+			Doc: "The server that sends invitations and links for forgotten passwords, as smtp://user:password@mail.example.com:587 (encrypted by STARTTLS; with ?tls=none not at all) or smtps://…. Empty: no e-mails are sent, and the panel shows such links to who made them.",
+			set: one(smtpURL, func(c *Config) *Secret { return &c.SMTPURL }),
+		},
+		{
+			Name: "mail-from", Unit: "e-mail", Default: "Carillon <carillon@localhost>",
+			Doc: "The sender of these e-mails, with or without a name.",
+			set: one(mailbox, func(c *Config) *string { return &c.MailFrom }),
+		},
+		{
+			Name: "oidc-issuer", Unit: "url",
+			Doc: "The OpenID Connect server by which people sign in to the panel, as in its tokens, for example https://login.example.com. It sends them back to <base-url>/panel/v1/sso/callback. Empty: no single sign-on.",
+			set: one(baseURL, func(c *Config) *string { return &c.OIDCIssuer }),
+		},
+		{
+			Name: "oidc-client-id", Unit: "text", Default: "carillon",
+			Doc: "The program's name at that server.",
+			set: one(text, func(c *Config) *string { return &c.OIDCClientID }),
+		},
+		{
+			Name: "oidc-client-secret", Unit: "text", Secret: true,
+			Doc: "Its secret there. Empty: none, as of a public client.",
+			set: one(secret, func(c *Config) *Secret { return &c.OIDCClientSecret }),
+		},
+		{
+			Name: "oidc-name", Unit: "text", Default: "single sign-on",
+			Doc: "What the button on the page of the sign-in calls the server.",
+			set: one(text, func(c *Config) *string { return &c.OIDCName }),
+		},
+		{
 			Name: "translate-url", Unit: "url",
 			Doc: "A LibreTranslate server, which translates a widget's welcome into the languages that it has no translation for. Empty: the original is shown.",
 			set: one(baseURL, func(c *Config) *string { return &c.TranslateURL }),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -140,6 +141,25 @@ func databaseURL(s string) (Secret, error) {
 		return "", errors.New("is not of the form postgres://user:password@host/name (not shown: it may hold a password)")
 	}
 	return Secret(s), nil
+}
+
+// smtpURL's errors do not contain the value, which may have a password.
+func smtpURL(s string) (Secret, error) {
+	if s == "" {
+		return "", nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
+		return "", errors.New("is not of the form smtp://user:password@host:587 or smtps://… (not shown: it may hold a password)")
+	}
+	return Secret(s), nil
+}
+
+func mailbox(s string) (string, error) {
+	if _, err := mail.ParseAddress(s); err != nil {
+		return "", fmt.Errorf("%q is not of the form Carillon <carillon@example.com>", s)
+	}
+	return s, nil
 }
 
 // prefix reads a network, or a single address as a network of one.

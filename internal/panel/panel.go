@@ -66,6 +66,8 @@ type Deps struct {
 	Mobile    Mobile
 	Limits    *limit.Limits
 	Jobs      *bulk.Jobs // that send to the people of files
+	Mail      Mailer     // nil: no e-mails are sent
+	SSO       SSO        // nil: there is no single sign-on
 }
 
 // Panel serves the administration's endpoints.
@@ -80,7 +82,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

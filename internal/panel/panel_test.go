@@ -53,6 +53,8 @@ type world struct {
 	limits *limit.Limits
 
 	channel *exchange
+	post    *postbox
+	sso     *ssoThere
 }
 
 func newWorld(t *testing.T) *world {
@@ -70,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s, log, nil)
 	search := knowledge.NewSearch(s.Documents(), log)
-	there, channel := &talksThere{}, &exchange{}
+	there, channel, post, signOn := &talksThere{}, &exchange{}, &postbox{}, &ssoThere{}
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
 	limits := limit.New(s.Rates(), log)
 	routes := New(Deps{
@@ -87,9 +89,9 @@ func newWorld(t *testing.T) *world {
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
-		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
+		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post, SSO: signOn, Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
-	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel}
+	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.
@@ -118,7 +120,7 @@ func (w *world) company(name string) *carillon.Company {
 // as signs in and gives the Authorization header.
 func (w *world) as(email string) string {
 	w.t.Helper()
-	x, err := w.auth.SignIn(w.t.Context(), email, goodPassword, "")
+	x, err := w.auth.SignIn(w.t.Context(), auth.Credentials{Email: email, Password: goodPassword}, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -202,6 +204,12 @@ var rolesOf = map[string]string{
 	"DELETE /panel/v1/users/{id}":                 "owner admin",
 	"POST /panel/v1/users/{id}/password":          "owner admin",
 	"DELETE /panel/v1/users/{id}/sessions":        "owner admin",
+	"DELETE /panel/v1/users/{id}/second-factor":   "owner admin",
+	"POST /panel/v1/users/{id}/password-link":     "owner admin",
+	"GET /panel/v1/invitations":                   "owner admin developer",
+	"POST /panel/v1/invitations":                  "owner admin",
+	"POST /panel/v1/invitations/{id}/resend":      "owner admin",
+	"DELETE /panel/v1/invitations/{id}":           "owner admin",
 	"GET /panel/v1/senders":                       "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/{id}/timeline":   "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/campaigns":                     "owner admin developer marketer teammate viewer",

@@ -33,7 +33,7 @@ func (w *world) ended(authorization string) {
 }
 
 func (w *world) signIn(email, password string) error {
-	_, err := w.auth.SignIn(w.t.Context(), email, password, "")
+	_, err := w.auth.SignIn(w.t.Context(), auth.Credentials{Email: email, Password: password}, "")
 	return err
 }
 
@@ -59,7 +59,7 @@ func TestOnesOwnPasswordNeedsThePresentOneAndEndsOtherSessions(t *testing.T) {
 	if err := w.signIn(email, goodPassword); !carillon.IsCode(err, carillon.Unauthorized) {
 		t.Errorf("the old password: %v", err)
 	}
-	another, err := w.auth.SignIn(t.Context(), email, otherPassword, "")
+	another, err := w.auth.SignIn(t.Context(), auth.Credentials{Email: email, Password: otherPassword}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

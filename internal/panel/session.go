@@ -31,14 +31,14 @@ const maxCredentials = 16 << 10
 type sessions struct{ *Panel }
 
 func (s sessions) routes() []httpio.Route {
-	return []httpio.Route{
+	return append(s.ssoRoutes(), []httpio.Route{
 		{Pattern: "POST " + prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
 		{Pattern: "GET " + prefix + "/session/setup", Access: "none", Handle: httpio.Value(s.setup)},
 		s.ownRoute("GET", "/session", func(r *http.Request, c *auth.Caller) (any, error) { return s.me(r.Context(), c) }),
 		{Pattern: "DELETE " + prefix + "/session", Access: "user", Handle: s.signOut},
 		s.ownRoute("GET", "/sessions", s.list),
 		s.ownRoute("DELETE", "/sessions/{id}", s.end),
-	}
+	}...)
 }
 
 func (d Deps) browsers() auth.Browsers { return auth.NewBrowsers(d.Auth) }
@@ -137,7 +137,7 @@ func (s sessions) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.ownPage(r); err != nil {
 		return err
 	}
-	o, err := object(r, "email", "password")
+	o, err := object(r, "email", "password", "code")
 	if err != nil {
 		return err
 	}
@@ -149,11 +149,25 @@ func (s sessions) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	from := auth.Client{Address: httpio.ClientAddress(r, s.Proxies), Agent: r.UserAgent()}
-	secret, c, err := s.browsers().SignIn(r.Context(), strings.TrimSpace(email), password, from)
+	code, _, err := o.String("code", "code")
+	if err != nil {
+		return carillon.BadFormat("code", "(not shown)", "string", "123456")
+	}
+	with := auth.Credentials{Email: strings.TrimSpace(email), Password: password, Code: code}
+	secret, c, err := s.browsers().SignIn(r.Context(), with, s.client(r))
 	if err != nil {
 		return err
 	}
+	return s.signedIn(w, r, secret, c)
+}
+
+// client is where a request comes from.
+func (d Deps) client(r *http.Request) auth.Client {
+	return auth.Client{Address: httpio.ClientAddress(r, d.Proxies), Agent: r.UserAgent()}
+}
+
+// signedIn gives the browser the secret of its new session, and responds with who has signed in.
+func (s sessions) signedIn(w http.ResponseWriter, r *http.Request, secret string, c *auth.Caller) error {
 	if err := s.endPrevious(r); err != nil {
 		return err
 	}
@@ -193,12 +207,19 @@ func secretOf(o *jsonbody.Object, field string) (string, error) {
 	return text, nil
 }
 
-// setup responds whether the first owner is still to be made, with the one-time token.
+// setup responds with what the page of the sign-in needs to know: whether the first owner is still to be made, with the one-time
+// token, whether a forgotten password can be set by e-mail, and what single sign-on is called where there is one.
 func (s sessions) setup(r *http.Request) (any, error) {
 	exists, err := s.Store.AnyAccount(r.Context())
-	return struct {
-		First bool `json:"first"`
-	}{!exists}, err
+	x := struct {
+		First bool   `json:"first"`
+		Mail  bool   `json:"mail"`
+		SSO   string `json:"sso,omitempty"`
+	}{First: !exists, Mail: s.Mail != nil}
+	if s.SSO != nil {
+		x.SSO = s.SSO.Name()
+	}
+	return x, err
 }
 
 func (s sessions) signOut(w http.ResponseWriter, r *http.Request) error {

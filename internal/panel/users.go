@@ -24,10 +24,7 @@ type userRow struct {
 	Role         string  `json:"role"`
 	LastSignInAt *string `json:"last_sign_in_at"`
 	CreatedAt    *string `json:"created_at"`
-}
-
-func userRowOf(m accounts.Member) userRow {
-	return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt)}
+	SecondFactor bool    `json:"second_factor"`
 }
 
 func (m members) listUsers(r *http.Request, by member) (any, error) {
@@ -36,7 +33,13 @@ func (m members) listUsers(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	members, err := m.Store.Members(r.Context(), by.companyID, page.After, page.Limit+1)
-	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, userRowOf), err
+	if err != nil {
+		return nil, err
+	}
+	factors, err := m.Store.FactorsOf(r.Context(), by.companyID)
+	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, func(m accounts.Member) userRow {
+		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt), factors[m.ID]}
+	}), err
 }
 
 // newUser is the body of POST users.
@@ -214,5 +217,5 @@ func (m members) addFirst(r *http.Request) (any, error) {
 }
 
 func created(a *accounts.Account, role string) httpio.Created {
-	return httpio.Created{Value: userRow{a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), auth.TimeOrNull(a.CreatedAt)}}
+	return httpio.Created{Value: userRow{a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), auth.TimeOrNull(a.CreatedAt), false}}
 }

@@ -26,6 +26,10 @@ func signingIn() []sentence {
 		{"an access key is found by its secret and its id until revoked", keys},
 		{"an access key's secret belongs to one company", keysOfTwoCompanies},
 		{"signing keys follow each other, one at a time", signingKeys},
+		{"a second factor counts once confirmed, its codes and recovery codes once", factors},
+		{"an invitation is one company's and is spent once", invitations},
+		{"a link for a password is the last one and is spent once", passwordLinks},
+		{"an account is known by one subject of a server", identities},
 		{"the first token is spent once, while there is no account", firstToken},
 	}
 }

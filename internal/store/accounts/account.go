@@ -35,14 +35,14 @@ func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, err
 	return s.accountWhere(ctx, "email = $1", strings.ToLower(email))
 }
 
-func (s *Store) accountWhere(ctx context.Context, where string, arg any) (*Account, error) {
+func (s *Store) accountWhere(ctx context.Context, where string, args ...any) (*Account, error) {
 	return db.Find(ctx, s.d, "account", func(scan db.Scan) (*Account, error) {
 		var a Account
 		var confirmed, signedIn, created, updated int64
 		err := scan(&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated)
 		a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = db.Instant(confirmed), db.Instant(signedIn), db.Instant(created), db.Instant(updated)
 		return &a, err
-	}, "SELECT "+accountColumns+" FROM account WHERE "+where, arg)
+	}, "SELECT "+accountColumns+" FROM account WHERE "+where, args...)
 }
 
 // AnyAccount reports whether there is an account.
@@ -108,8 +108,8 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 	return n, db.Wrap(err, "write account")
 }
 
-// SetPassword replaces an account's password hash and ends its sessions but for one; keep is empty to end all. Errors:
-// not_found.
+// SetPassword replaces an account's password hash, and ends its sessions but for one (keep is empty to end all) and the link that
+// would set it. Errors: not_found.
 func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now time.Time) error {
 	n, err := t.tx.Exec(ctx, "UPDATE account SET password_hash = $2, updated_at = $3 WHERE id = $1", accountID, hash, db.Millis(now))
 	if err != nil {
@@ -117,6 +117,9 @@ func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now 
 	}
 	if n == 0 {
 		return carillon.Absent("User")
+	}
+	if _, err := t.tx.Exec(ctx, "DELETE FROM password_link WHERE account_id = $1", accountID); err != nil {
+		return fmt.Errorf("remove a link for a password: %w", err)
 	}
 	return t.EndSessions(ctx, accountID, keep, now)
 }

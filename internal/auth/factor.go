@@ -1,0 +1,216 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base32"
+	"strings"
+	"time"
+
+	"github.com/boombuler/barcode/qr"
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+
+	"carillon"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/seal"
+)
+
+// A second factor is an authenticator whose codes follow RFC 6238 with what every application supports: SHA-1, 6 digits, 30 s.
+const (
+	factorPeriod  = 30 // seconds
+	factorSkew    = 1  // periods that a clock may be off, each way
+	factorSecret  = 20 // bytes
+	recoveryCodes = 10
+)
+
+// The reasons of refused codes.
+const (
+	reasonCodeRequired = "code_required"
+	reasonCodeInvalid  = "code_invalid"
+)
+
+var base32Secret = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // read only
+
+// Factors are the second factors of accounts.
+type Factors struct{ auth *Auth }
+
+// NewFactors returns the second factors.
+func NewFactors(a *Auth) Factors { return Factors{a} }
+
+// Proposal is a secret for an authenticator, as text, as the address that applications read, and as the QR code of the address: a
+// row of 0 and 1 for each line.
+type Proposal struct {
+	Secret string   `json:"secret"`
+	URI    string   `json:"uri"`
+	QR     []string `json:"qr"`
+}
+
+// Of returns the second factor of an account; nil when it has none that is confirmed.
+func (f Factors) Of(ctx context.Context, accountID string) (*accounts.Factor, error) {
+	x, err := f.auth.store.Factor(ctx, accountID)
+	if err != nil || x == nil || x.ConfirmedAt.IsZero() {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Propose makes a secret that counts once Confirm has got a code of it. Errors: conflict when a second factor is in use.
+func (f Factors) Propose(ctx context.Context, c *Caller) (*Proposal, error) {
+	secret := make([]byte, factorSecret)
+	_, _ = rand.Read(secret) // crypto/rand never fails: it ends the program instead
+	text := base32Secret.EncodeToString(secret)
+	p := &Proposal{Secret: text, URI: "otpauth://totp/Carillon:" + escapeLabel(c.Account.Email) + "?secret=" + text + "&issuer=Carillon"}
+	code, err := qr.Encode(p.URI, qr.M, qr.Auto)
+	if err != nil {
+		return nil, carillon.Invalid("email", "Is too long for a QR code")
+	}
+	for y := range code.Bounds().Dy() {
+		var line strings.Builder
+		for x := range code.Bounds().Dx() {
+			if r, _, _, _ := code.At(x, y).RGBA(); r == 0 {
+				line.WriteByte('1')
+			} else {
+				line.WriteByte('0')
+			}
+		}
+		p.QR = append(p.QR, line.String())
+	}
+	return p, f.auth.store.ProposeFactor(ctx, c.Account.ID, secret, time.Now())
+}
+
+// escapeLabel escapes what has a meaning in the address of an authenticator.
+func escapeLabel(s string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "?", "%3F", "#", "%23", "/", "%2F", ":", "%3A", "&", "%26", "+", "%2B").Replace(s)
+}
+
+// Confirm takes a code of the proposed secret, which counts from then on, and returns the recovery codes, which are shown this once.
+// Errors: validation_failed for a wrong code, conflict when nothing is proposed, rate_limit_exceeded.
+func (f Factors) Confirm(ctx context.Context, c *Caller, code string) (recovery []string, err error) {
+	x, err := f.auth.store.Factor(ctx, c.Account.ID)
+	if err != nil {
+		return nil, err
+	}
+	if x == nil || !x.ConfirmedAt.IsZero() {
+		return nil, carillon.InConflict("No second factor is being set up")
+	}
+	tried := f.tries(c)
+	if err := tried.room(ctx); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	step, ok := stepOf(x.Secret, tidy(code), now)
+	if ok {
+		recovery = newRecovery()
+		if ok, err = f.auth.store.ConfirmFactor(ctx, c.Account.ID, step, recovery, now); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		return nil, tried.refuse(ctx)
+	}
+	return recovery, nil
+}
+
+// Check takes a code of the caller's second factor. Errors: validation_failed, conflict when there is none, rate_limit_exceeded.
+func (f Factors) Check(ctx context.Context, c *Caller, code string) error {
+	x, err := f.Of(ctx, c.Account.ID)
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return carillon.InConflict("No second factor is in use")
+	}
+	tried := f.tries(c)
+	if err := tried.room(ctx); err != nil {
+		return err
+	}
+	ok, err := f.take(ctx, x, code)
+	if err == nil && !ok {
+		err = tried.refuse(ctx)
+	}
+	return err
+}
+
+// Recover replaces the recovery codes.
+func (f Factors) Recover(ctx context.Context, c *Caller) ([]string, error) {
+	codes := newRecovery()
+	return codes, f.auth.store.ReplaceRecovery(ctx, c.Account.ID, codes)
+}
+
+// tries counts wrong codes as failed sign-ins of the e-mail.
+func (f Factors) tries(c *Caller) failures {
+	return failures{f.auth.limits, f.auth.o.FailedSignIns, []string{emailRate + seal.Digest(c.Account.Email)}}
+}
+
+// refuse counts a wrong code of somebody who is signed in.
+func (f failures) refuse(ctx context.Context) error {
+	if err := f.count(ctx); !carillon.IsCode(err, carillon.Unauthorized) {
+		return err
+	}
+	return carillon.Invalid("code", "Is not a valid code, or was used before")
+}
+
+// atSignIn takes the code of an account that signs in with the right password, where it has a second factor. A wrong code counts
+// as a failed sign-in.
+func (f Factors) atSignIn(ctx context.Context, accountID, code string, rates []string) error {
+	x, err := f.Of(ctx, accountID)
+	if err != nil || x == nil {
+		return err
+	}
+	if strings.TrimSpace(code) == "" {
+		return carillon.NoAccess("A code of the second factor is required", reasonCodeRequired)
+	}
+	ok, err := f.take(ctx, x, code)
+	if err != nil || ok {
+		return err
+	}
+	if err := (failures{f.auth.limits, f.auth.o.FailedSignIns, rates}).count(ctx); !carillon.IsCode(err, carillon.Unauthorized) {
+		return err
+	}
+	return carillon.NoAccess("The code is not valid, or was used before", reasonCodeInvalid)
+}
+
+// take takes a code of the authenticator or a recovery code, each once, and reports whether it was one.
+func (f Factors) take(ctx context.Context, x *accounts.Factor, code string) (bool, error) {
+	code = tidy(code)
+	if step, ok := stepOf(x.Secret, code, time.Now()); ok {
+		return f.auth.store.SpendStep(ctx, x.AccountID, step)
+	}
+	if len(code) != recoveryLength {
+		return false, nil
+	}
+	return f.auth.store.SpendRecovery(ctx, x.AccountID, code)
+}
+
+// stepOf returns the period whose code this is, near to now.
+func stepOf(secret []byte, code string, now time.Time) (step int64, ok bool) {
+	text := base32Secret.EncodeToString(secret)
+	for d := int64(-factorSkew); d <= factorSkew; d++ {
+		at := now.Unix()/factorPeriod + d
+		want, err := hotp.GenerateCodeCustom(text, uint64(max(0, at)), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1}) //nolint:gosec // not negative
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
+			step, ok = at, true
+		}
+	}
+	return step, ok
+}
+
+// tidy removes what people put into codes to read them.
+func tidy(code string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code)))
+}
+
+const recoveryLength = 16
+
+// newRecovery returns recovery codes of 80 random bits, in lower case.
+func newRecovery() []string {
+	codes := make([]string, recoveryCodes)
+	for i := range codes {
+		b := make([]byte, recoveryLength*5/8)
+		_, _ = rand.Read(b)
+		codes[i] = strings.ToLower(base32Secret.EncodeToString(b))
+	}
+	return codes
+}

@@ -1,0 +1,81 @@
+package auth
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon/internal/store/accounts"
+)
+
+// Vouched is a person that a server for single sign-on vouches for.
+type Vouched struct {
+	Issuer, Subject string
+	Email           string // verified there; empty: unknown
+	Name            string
+}
+
+// invitationsTaken is how many invitations a first single sign-on accepts.
+const invitationsTaken = 20
+
+// SignInVouched starts a session for the account that the server's subject is, or, at the first sign-in, for the account with the
+// e-mail, which is known by the subject from then on. Somebody who is invited and has no account gets one. c is nil where the person
+// is neither.
+func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (secret string, c *Caller, err error) {
+	account, err := b.auth.store.AccountBySubject(ctx, v.Issuer, v.Subject)
+	if err == nil && account == nil && v.Email != "" {
+		account, err = b.adopt(ctx, v)
+	}
+	if err != nil || account == nil {
+		return "", nil, err
+	}
+	return b.start(ctx, account, from)
+}
+
+// adopt finds or makes the account of an e-mail that signs in with a subject for the first time; nil where there is neither account
+// nor invitation, or the account is another subject's.
+func (b Browsers) adopt(ctx context.Context, v Vouched) (*accounts.Account, error) {
+	now := time.Now()
+	account, err := b.auth.store.AccountByEmail(ctx, v.Email)
+	if err != nil {
+		return nil, err
+	}
+	invited, err := b.auth.store.InvitationsOf(ctx, v.Email, now, invitationsTaken)
+	if err != nil || account == nil && len(invited) == 0 {
+		return nil, err
+	}
+	fresh := account == nil
+	if fresh {
+		name, _, _ := strings.Cut(v.Email, "@")
+		if v.Name != "" {
+			name = v.Name
+		}
+		account = &accounts.Account{Email: v.Email, Name: name}
+		if account.PasswordHash, err = b.auth.HashPassword(ctx, newSecret()); err != nil { // which nobody knows
+			return nil, err
+		}
+	}
+	known := false
+	err = b.auth.store.Configure(ctx, func(ctx context.Context, tx *accounts.Tx) error {
+		if fresh {
+			if err := tx.AddAccount(ctx, account, now); err != nil {
+				return err
+			}
+			for _, i := range invited {
+				if err := tx.RemoveInvitation(ctx, i.CompanyID, i.ID); err != nil {
+					return err
+				}
+				if err := tx.AddMembership(ctx, accounts.Membership{AccountID: account.ID, CompanyID: i.CompanyID, Role: i.Role}); err != nil {
+					return err
+				}
+			}
+		}
+		var err error
+		known, err = tx.PutIdentity(ctx, account.ID, v.Issuer, v.Subject, now)
+		return err
+	})
+	if err != nil || !known {
+		return nil, err
+	}
+	return account, nil
+}

@@ -1,0 +1,346 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/auth"
+	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
+	"carillon/internal/mail"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+)
+
+const (
+	invitationLife  = 7 * 24 * time.Hour
+	invitationsMost = 200 // open at once in a company
+	invitationRate  = 30  // a minute in a company
+)
+
+// Mailer sends e-mails.
+type Mailer interface {
+	Send(ctx context.Context, x mail.Message) error
+	Post(job mail.Job) bool
+}
+
+// invitations asks people to become members of a company. Who has the link of an invitation may accept it; it is good once.
+type invitations struct{ members }
+
+func (p *Panel) invitationRoutes() []httpio.Route {
+	x := invitations{members{p.Deps}}
+	return []httpio.Route{
+		p.route("GET", "/invitations", auth.MayReadUsers, x.list),
+		p.route("POST", "/invitations", auth.MayWriteUsers, x.invite),
+		p.route("POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
+		p.route("DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
+		{Pattern: "POST " + prefix + "/invitation", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.look)},
+		{Pattern: "POST " + prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: sessions{p}.accept},
+	}
+}
+
+// invitationRow is an invitation in a response. Link is there only where no e-mail took it to the person, and Problem says why an
+// e-mail did not.
+type invitationRow struct {
+	ID        string  `json:"id"`
+	Email     string  `json:"email"`
+	Role      string  `json:"role"`
+	InvitedBy string  `json:"invited_by"`
+	CreatedAt *string `json:"created_at"`
+	SentAt    *string `json:"sent_at"`
+	ExpiresAt *string `json:"expires_at"`
+	Expired   bool    `json:"expired"`
+	Link      string  `json:"link,omitempty"`
+	Problem   string  `json:"problem,omitempty"`
+}
+
+func invitationRowOf(x *accounts.Invitation) invitationRow {
+	return invitationRow{
+		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt), SentAt: auth.TimeOrNull(x.SentAt),
+		ExpiresAt: auth.TimeOrNull(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
+	}
+}
+
+// list responds with the open invitations. There are no pages: a company has few.
+func (x invitations) list(r *http.Request, by member) (any, error) {
+	all, err := x.Store.Invitations(r.Context(), by.companyID, invitationsMost)
+	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
+	for _, i := range all {
+		rows.Data = append(rows.Data, invitationRowOf(i))
+	}
+	return rows, err
+}
+
+func (x invitations) invite(r *http.Request, by member) (any, error) {
+	o, err := object(r, "email", "role", "language")
+	if err != nil {
+		return nil, err
+	}
+	address, err := email(o)
+	if err != nil {
+		return nil, err
+	}
+	given, err := role(o, false)
+	if err != nil {
+		return nil, err
+	}
+	if !by.role.MayGive(auth.Role(given)) {
+		return nil, carillon.Denied("Only an owner may invite another owner")
+	}
+	language, err := mailLanguage(o, r)
+	if err != nil {
+		return nil, err
+	}
+	row, err := x.put(r.Context(), by, &accounts.Invitation{CompanyID: by.companyID, Email: address, Role: given}, language)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: row}, nil
+}
+
+// resend sends an invitation again, under a new link: the one before is no longer valid.
+func (x invitations) resend(r *http.Request, by member) (any, error) {
+	o, err := object(r, "language")
+	if err != nil {
+		return nil, err
+	}
+	language, err := mailLanguage(o, r)
+	if err != nil {
+		return nil, err
+	}
+	var found *accounts.Invitation
+	if err := x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) (err error) {
+		found, err = tx.Invitation(ctx, by.companyID, r.PathValue("id"))
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	switch {
+	case found == nil:
+		return nil, carillon.Absent("Invitation")
+	case !by.role.MayGive(auth.Role(found.Role)):
+		return nil, carillon.Denied("Only an owner may invite another owner")
+	}
+	return x.put(r.Context(), by, found, language)
+}
+
+// put stores an invitation under a new link and sends it.
+func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation, language string) (*invitationRow, error) {
+	if _, err := x.Limits.Allow(ctx, "invitations/"+by.companyID, invitationRate, 1); err != nil {
+		return nil, err
+	}
+	now, secret := time.Now(), auth.NewLink()
+	i.InvitedBy, i.CreatedAt, i.ExpiresAt = by.name, now, now.Add(invitationLife)
+	if err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := x.room(ctx, tx, i); err != nil {
+			return err
+		}
+		return tx.PutInvitation(ctx, i, secret)
+	}); err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(ctx, by.companyID)
+	if err != nil {
+		return nil, err
+	}
+	link := x.baseURL() + "/panel/invitation#" + secret
+	message := invitationMail(language, by.name, company.Name, link)
+	message.To = i.Email
+	sent, problem := x.deliver(ctx, message)
+	if sent {
+		i.SentAt = time.Now()
+		if err := x.Store.InvitationSent(ctx, i.ID, i.SentAt); err != nil {
+			return nil, err
+		}
+		link = ""
+	}
+	row := invitationRowOf(i)
+	row.Link, row.Problem = link, problem
+	return &row, nil
+}
+
+// deliver sends an e-mail where the installation can. problem says in the server's words why it did not leave.
+func (d Deps) deliver(ctx context.Context, x mail.Message) (sent bool, problem string) {
+	if d.Mail == nil {
+		return false, ""
+	}
+	if err := d.Mail.Send(ctx, x); err != nil {
+		return false, err.Error()
+	}
+	return true, ""
+}
+
+// room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
+func (x invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitation) error {
+	a, err := x.Store.AccountByEmail(ctx, i.Email)
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		theirs, err := tx.Memberships(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range theirs {
+			if m.CompanyID == i.CompanyID {
+				return carillon.InConflict("Somebody with this e-mail is a member of the company")
+			}
+		}
+	}
+	n, err := tx.CountInvitations(ctx, i.CompanyID)
+	if err == nil && n >= invitationsMost && i.ID == "" {
+		err = &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many open invitations", Details: carillon.Details{
+			{Key: "limit", Value: invitationsMost}, {Key: "used", Value: n},
+		}}
+	}
+	return err
+}
+
+func (x invitations) withdraw(r *http.Request, by member) (any, error) {
+	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		i, err := tx.Invitation(ctx, by.companyID, r.PathValue("id"))
+		switch {
+		case err != nil:
+			return err
+		case i == nil:
+			return carillon.Absent("Invitation")
+		case !by.role.MayGive(auth.Role(i.Role)):
+			return carillon.Denied("Only an owner may withdraw the invitation of an owner")
+		}
+		return tx.RemoveInvitation(ctx, by.companyID, i.ID)
+	})
+}
+
+// invited is what a page shows of an invitation to who has its link.
+type invited struct {
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	Company   string `json:"company"`
+	InvitedBy string `json:"invited_by"`
+	Known     bool   `json:"known"` // whether an account has the e-mail: then its owner signs in to accept
+}
+
+func (x invitations) look(r *http.Request) (any, error) {
+	if err := x.ownPage(r); err != nil {
+		return nil, err
+	}
+	o, err := object(r, "token")
+	if err != nil {
+		return nil, err
+	}
+	_, i, a, err := x.valid(r.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(r.Context(), i.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	return invited{i.Email, i.Role, company.Name, i.InvitedBy, a != nil}, nil
+}
+
+// valid finds the invitation of a token, and the account that has its e-mail, if one has. Errors: unauthorized, whose reason is
+// invalid or expired.
+func (x invitations) valid(ctx context.Context, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
+	secret, err = secretOf(o, "token")
+	if err != nil {
+		return "", nil, nil, err
+	}
+	i, err = x.Store.InvitationBy(ctx, secret)
+	switch {
+	case err != nil:
+		return "", nil, nil, err
+	case i == nil:
+		return "", nil, nil, carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
+	case !time.Now().Before(i.ExpiresAt):
+		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
+	}
+	a, err = x.Store.AccountByEmail(ctx, i.Email)
+	return secret, i, a, err
+}
+
+// accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where an
+// account has the e-mail, as who is signed in with it.
+func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
+	if err := s.ownPage(r); err != nil {
+		return err
+	}
+	o, err := object(r, "token", "name", "password")
+	if err != nil {
+		return err
+	}
+	x := invitations{members{s.Deps}}
+	secret, i, a, err := x.valid(r.Context(), o)
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		return s.acceptKnown(w, r, secret, i)
+	}
+	name, err := text(o, "name", nameMost)
+	if err != nil {
+		return err
+	}
+	fresh, given, err := password(o)
+	if err == nil && !given {
+		err = carillon.Missing("password")
+	}
+	if err != nil {
+		return err
+	}
+	a = &accounts.Account{Email: i.Email, Name: name}
+	if a.PasswordHash, err = s.Auth.HashPassword(r.Context(), fresh); err != nil {
+		return err
+	}
+	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+		return a.ID, tx.AddAccount(ctx, a, time.Now())
+	}); err != nil {
+		return err
+	}
+	cookie, c, err := s.browsers().SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, s.client(r))
+	if err != nil {
+		return err
+	}
+	return s.signedIn(w, r, cookie, c)
+}
+
+// acceptKnown makes the caller a member, who must have the e-mail that was invited.
+func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret string, i *accounts.Invitation) error {
+	c, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(c.Account.Email, i.Email) {
+		return carillon.Denied("The invitation is for another e-mail: sign in with it")
+	}
+	x := invitations{members{s.Deps}}
+	if err := x.join(r.Context(), secret, i, func(context.Context, *store.Tx) (string, error) { return c.Account.ID, nil }); err != nil {
+		return err
+	}
+	me, err := s.me(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	return httpio.JSON(w, http.StatusOK, me)
+}
+
+// join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
+func (x invitations) join(ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *store.Tx) (id string, err error)) error {
+	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
+		spent, err := tx.SpendInvitation(ctx, secret, time.Now())
+		if err == nil && !spent {
+			err = carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
+		}
+		if err != nil {
+			return err
+		}
+		id, err := account(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return tx.AddMembership(ctx, accounts.Membership{AccountID: id, CompanyID: i.CompanyID, Role: i.Role})
+	})
+}

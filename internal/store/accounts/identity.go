@@ -1,0 +1,29 @@
+package accounts
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon/internal/db"
+)
+
+// AccountBySubject finds the account that is known by a subject at a server for single sign-on; nil when there is none.
+func (s *Store) AccountBySubject(ctx context.Context, issuer, subject string) (*Account, error) {
+	return s.accountWhere(ctx, "id = (SELECT account_id FROM account_identity WHERE issuer = $1 AND subject = $2)", issuer, subject)
+}
+
+// PutIdentity has an account known by a subject at a server from now on, and reports false where it is known there by another.
+func (t *Tx) PutIdentity(ctx context.Context, accountID, issuer, subject string, now time.Time) (bool, error) {
+	n, err := t.tx.Exec(ctx, `INSERT INTO account_identity (issuer, subject, account_id, created_at)
+		SELECT $1, $2, id, $4 FROM account WHERE id = $3
+			AND NOT EXISTS (SELECT 1 FROM account_identity WHERE account_id = $3 AND issuer = $1)
+		ON CONFLICT (issuer, subject) DO NOTHING`, issuer, subject, accountID, db.Millis(now))
+	return n == 1, db.Wrap(err, "store an identity")
+}
+
+// InvitationsOf reads the open invitations of an e-mail, to any company.
+func (s *Store) InvitationsOf(ctx context.Context, email string, now time.Time, limit int) ([]*Invitation, error) {
+	return db.Collect(ctx, s.d, "invitations", scanInvitation,
+		"SELECT "+invitationColumns+" FROM invitation WHERE email = $1 AND expires_at > $2 LIMIT $3", strings.ToLower(email), db.Millis(now), limit)
+}

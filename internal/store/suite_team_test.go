@@ -1,0 +1,224 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+)
+
+// update runs a transaction.
+func (r *rig) update(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) error {
+	t.Helper()
+	return r.Update(t.Context(), fn)
+}
+
+func factors(t *testing.T, r *rig) {
+	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
+	if f, err := r.Factor(t.Context(), a.ID); f != nil || err != nil {
+		t.Error(f, err)
+	}
+	for _, secret := range []string{"first", "second"} {
+		if err := r.ProposeFactor(t.Context(), a.ID, []byte(secret), r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if done, err := r.ConfirmFactor(t.Context(), other.ID, 7, []string{"x"}, r.now); done || err != nil {
+		t.Error("another account's:", done, err)
+	}
+	for i, want := range []bool{true, false} {
+		if done, err := r.ConfirmFactor(t.Context(), a.ID, 7, []string{"one", "two"}, r.now); done != want || err != nil {
+			t.Errorf("confirmed %d times: %t, %v", i+1, done, err)
+		}
+	}
+	if err := r.ProposeFactor(t.Context(), a.ID, []byte("third"), r.now); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error("over a confirmed one:", err)
+	}
+	got, err := r.Factor(t.Context(), a.ID)
+	want := &accounts.Factor{AccountID: a.ID, Secret: []byte("second"), ConfirmedAt: r.now, LastStep: 7, Recovery: 2}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	for _, x := range []struct {
+		step int64
+		want bool
+	}{{7, false}, {6, false}, {8, true}, {8, false}} {
+		if ok, err := r.SpendStep(t.Context(), a.ID, x.step); ok != x.want || err != nil {
+			t.Errorf("the code of %d: %t, %v", x.step, ok, err)
+		}
+	}
+	for _, x := range []struct {
+		account, code string
+		want          bool
+	}{{other.ID, "one", false}, {a.ID, "three", false}, {a.ID, "one", true}, {a.ID, "one", false}} {
+		if ok, err := r.SpendRecovery(t.Context(), x.account, x.code); ok != x.want || err != nil {
+			t.Errorf("the recovery code %s: %t, %v", x.code, ok, err)
+		}
+	}
+	if err := r.ReplaceRecovery(t.Context(), a.ID, []string{"four"}); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := r.SpendRecovery(t.Context(), a.ID, "two"); ok || err != nil {
+		t.Error("a replaced recovery code:", ok, err)
+	}
+	c := ours
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+		for _, x := range []*accounts.Account{a, other} {
+			if err := tx.AddMembership(ctx, accounts.Membership{AccountID: x.ID, CompanyID: c, Role: "viewer"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.FactorsOf(t.Context(), c); err != nil || len(all) != 1 || !all[a.ID] {
+		t.Error(all, err)
+	}
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, a.ID) }); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := r.Factor(t.Context(), a.ID); f != nil || err != nil {
+		t.Error(f, err)
+	}
+}
+
+func invitations(t *testing.T, r *rig) {
+	acme, beta := ours, theirs
+	put := func(company, email, secret string, life time.Duration) *accounts.Invitation {
+		t.Helper()
+		x := &accounts.Invitation{CompanyID: company, Email: email, Role: "viewer", InvitedBy: "Ana", CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
+		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, x, secret) }); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	first := put(acme, "Vera@example.org", "first", time.Hour)
+	again := put(acme, "vera@example.org", "second", time.Hour)
+	other := put(beta, "vera@example.org", "third", time.Hour)
+	put(acme, "late@example.org", "late", -time.Hour)
+	if again.ID != first.ID || other.ID == first.ID {
+		t.Error("an invitation sent again is another one, or two companies' are one")
+	}
+	if x, err := r.InvitationBy(t.Context(), "first"); x != nil || err != nil {
+		t.Error("by a link before:", x, err)
+	}
+	got, err := r.InvitationBy(t.Context(), "second")
+	if d := cmp.Diff(again, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if err := r.InvitationSent(t.Context(), again.ID, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Invitations(t.Context(), acme, 10); err != nil || len(all) != 2 || all[0].Email != "late@example.org" || !all[1].SentAt.Equal(r.now) {
+		t.Error(all, err)
+	}
+	if all, err := r.InvitationsOf(t.Context(), "VERA@example.org", r.now, 10); err != nil || len(all) != 2 {
+		t.Error(all, err)
+	}
+	if all, err := r.InvitationsOf(t.Context(), "late@example.org", r.now, 10); err != nil || len(all) != 0 {
+		t.Error(all, err)
+	}
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+		if x, err := tx.Invitation(ctx, beta, first.ID); x != nil || err != nil {
+			t.Error("by another company:", x, err)
+		}
+		if n, err := tx.CountInvitations(ctx, acme); n != 2 || err != nil {
+			t.Error(n, err)
+		}
+		for _, x := range []struct {
+			secret string
+			want   bool
+		}{{"first", false}, {"late", false}, {"second", true}, {"second", false}} {
+			if spent, err := tx.SpendInvitation(ctx, x.secret, r.now); spent != x.want || err != nil {
+				t.Errorf("the link %s: %t, %v", x.secret, spent, err)
+			}
+		}
+		if err := tx.RemoveInvitation(ctx, acme, other.ID); !carillon.IsCode(err, carillon.NotFound) {
+			t.Error("another company's:", err)
+		}
+		return tx.RemoveInvitation(ctx, beta, other.ID)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.DropLinks(t.Context(), r.now); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Invitations(t.Context(), acme, 10); err != nil || len(all) != 0 {
+		t.Error("what expired stays:", all, err)
+	}
+}
+
+func passwordLinks(t *testing.T, r *rig) {
+	a, late := r.account(t, "ana@example.org"), r.account(t, "late@example.org")
+	put := func(account, secret string, life time.Duration) {
+		t.Helper()
+		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+			return tx.PutPasswordLink(ctx, account, secret, r.now, r.now.Add(life))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(a.ID, "first", time.Hour)
+	put(a.ID, "second", time.Hour)
+	put(late.ID, "late", -time.Hour)
+	for secret, want := range map[string]string{"first": "", "second": a.ID, "late": late.ID, "other": ""} {
+		if got, _, err := r.PasswordLink(t.Context(), secret); got != want || err != nil {
+			t.Errorf("%s: %s, %v", secret, got, err)
+		}
+	}
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+		for _, x := range []struct {
+			secret string
+			want   bool
+		}{{"first", false}, {"late", false}, {"second", true}, {"second", false}} {
+			if spent, err := tx.SpendPasswordLink(ctx, x.secret, r.now); spent != x.want || err != nil {
+				t.Errorf("the link %s: %t, %v", x.secret, spent, err)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	put(a.ID, "third", time.Hour)
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, a.ID, "h2", "", r.now) }); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := r.PasswordLink(t.Context(), "third"); got != "" || err != nil {
+		t.Error("after another change of the password:", got, err)
+	}
+	if err := r.DropLinks(t.Context(), r.now); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := r.PasswordLink(t.Context(), "late"); got != "" || err != nil {
+		t.Error("what expired stays:", got, err)
+	}
+}
+
+func identities(t *testing.T, r *rig) {
+	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+		for _, x := range []struct {
+			account, issuer, subject string
+			want                     bool
+		}{{a.ID, "i", "1", true}, {a.ID, "i", "2", false}, {other.ID, "i", "1", false}, {other.ID, "i", "2", true}, {a.ID, "j", "2", true}, {"nobody", "i", "3", false}} {
+			if ok, err := tx.PutIdentity(ctx, x.account, x.issuer, x.subject, r.now); ok != x.want || err != nil {
+				t.Errorf("%+v: %t, %v", x, ok, err)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for subject, want := range map[[2]string]*accounts.Account{{"i", "1"}: a, {"i", "2"}: other, {"j", "2"}: a, {"j", "1"}: nil} {
+		got, err := r.AccountBySubject(t.Context(), subject[0], subject[1])
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Error(subject, err, d)
+		}
+	}
+}
