@@ -117,3 +117,115 @@ describe("sending to one person", () => {
     assert.deepEqual([n.scheduled_time, n.state], ["2030-07-01T07:00:00Z", "scheduled"]);
   });
 });
+
+/** people is a CSV file of that many people as a spreadsheet writes it, with rows between them. */
+function people(n, between = {}) {
+  const lines = ["Teléfono;Nombre;Día"];
+  for (let i = 0; i < n; i++) { if (between[i]) lines.push(...between[i]); lines.push(`${34600300100 + 7 * i};Ana ${i};Monday`); }
+  return "\ufeff" + lines.join("\r\n") + "\r\n";
+}
+const drop = (p, name, text) => p.locator('input[type="file"]').setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+
+describe("sending to everybody of a file", () => {
+  it("maps, checks, shows and sends, and goes on without the page", { timeout: 120_000 }, async (t) => {
+    await call("POST", `/functions/v1/suppressions?access_key=${ready.access_key}`, "", { number: "34600399999" });
+    const bad = { 5: ["+34 600 399 001;Eva;Monday", ";Eva;Monday", "12;Eva;Monday", "34600399002;Eva;", "34600399003;Eva;" + "x".repeat(1100)], 200: ["0034600399001;Eva;Monday", "34600399999;Eva;Monday", "=1+1;Eva;Monday"] };
+    const p = await open(t, "/send?tab=files");
+    await p.getByText("No files yet").waitFor();
+    await accessible(p, "no files");
+    await shot(p, "send-files-empty");
+    await drop(p, "book.xlsx", "PK");
+    await p.getByText("This is a workbook").waitFor();
+    await drop(p, "broken.csv", "phone;name\r\n34600300100;\"Ana\r\n");
+    await p.getByText("Line 2: Quotation marks do not match").waitFor();
+    await drop(p, "people.csv", people(300, bad));
+    await p.getByRole("heading", { name: "people.csv" }).waitFor();
+    await p.getByText("UTF-8, semicolons").waitFor();
+    assert.equal(await p.getByRole("combobox", { name: "Teléfono is" }).inputValue(), "Phone number");
+    assert.equal(await p.getByRole("combobox", { name: "Nombre is" }).inputValue(), "First name");
+    await p.getByRole("button", { name: "Check the rows" }).click();
+    await p.getByText("This is needed").first().waitFor();
+    await choose(p, "weather", /weather_notice \(en\)/);
+    await p.getByRole("combobox", { name: "Column for Variable name" }).waitFor();
+    await p.getByRole("group", { name: "Variables" }).getByText("Same for all").nth(1).click();
+    await p.getByRole("textbox", { name: "Text for Variable weather" }).fill("wind");
+    await p.getByRole("combobox", { name: "Column for Variable time" }).click();
+    await p.getByRole("option", { name: "Día" }).click();
+    await p.getByRole("textbox", { name: "Campaign" }).fill("storm");
+    await p.getByRole("complementary", { name: "Preview" }).getByText("Hello Ana 0, because of the wind we leave at Monday.").waitFor();
+    await accessible(p, "a file that is mapped");
+    await shot(p, "send-mapping");
+    await p.getByRole("button", { name: "Check the rows" }).click();
+    await p.getByRole("region", { name: "Dry run" }).waitFor();
+    await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
+    await p.getByText("2 numbers were written with spaces").waitFor();
+    for (const [reason, n] of [["Number missing", 1], ["Number malformed", 2], ["Variable missing", 1], ["Text too long", 1], ["Duplicate", 1], ["Suppressed", 1]]) await p.getByRole("button", { name: `${reason} ${n}` }).or(p.getByRole("button", { name: reason + n })).first().waitFor();
+    await p.getByRole("button", { name: /^Duplicate/ }).click();
+    await p.getByText("Same number as line 7").waitFor();
+    const [file] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Download these rows" }).click()]);
+    const { readFile } = await import("node:fs/promises");
+    const rows = (await readFile(await file.path(), "utf8")).trim().split("\n");
+    assert.ok(rows.length === 8 && rows[7].startsWith("'=1+1") && rows[1].includes(",8,number_missing"), rows.join("\n"));
+    await p.getByRole("button", { name: "Next message" }).click();
+    await p.getByText("Hello Ana 1, because of the wind").waitFor();
+    await accessible(p, "a dry run");
+    await shot(p, "send-dry-run");
+    await p.getByRole("button", { name: "Send to 301 people" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+    await p.locator('[data-state="sending"], [data-state="done"]').first().waitFor();
+    const address = p.url().replace(/^.*\/panel/, "");
+    await p.context().close(); // the tab is closed, and somebody else looks
+
+    const other = await open(t, address, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+    await other.getByText("301 of 301 accepted").waitFor();
+    await other.getByText("All 301 are accepted").waitFor();
+    await fits(other, "a job on a phone");
+    await accessible(other, "a job that is done");
+    await shot(other, "send-done-phone-dark");
+    for (let cursor = "", seen = 0; ; ) {
+      const page = await call("GET", `/functions/v1/notify?campaign=storm&limit=100&cursor=${cursor}&access_key=${ready.access_key}`);
+      seen += page.data.reduce((n, x) => n + Object.values(x.counts).reduce((a, b) => a + b, 0), 0);
+      if (!(cursor = page.next_cursor)) { assert.equal(seen, 301); break; }
+    }
+    await other.getByRole("link", { name: "Files" }).click();
+    await other.getByRole("link", { name: "people.csv" }).waitFor();
+    await shot(other, "send-files-phone-dark");
+  });
+
+  it("asks for the number before many are sent, and is paused, gone on with and canceled", { timeout: 120_000 }, async (t) => {
+    const p = await open(t, "/send?tab=files", { locale: "es-ES" });
+    await drop(p, "muchos.csv", people(3000));
+    await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
+    await p.getByRole("option", { name: /hello \(en\)/ }).click();
+    await p.getByRole("textbox", { name: "Campaña" }).fill("muchos");
+    await p.getByLabel("A una hora").check();
+    await p.getByLabel("Fecha y hora allí").fill("2031-01-01T09:00");
+    await p.getByRole("button", { name: "Comprobar las filas" }).click();
+    await p.getByText("Se pueden enviar las 3000 filas").waitFor();
+    await shot(p, "send-dry-run-es");
+    await p.getByRole("button", { name: "Enviar a 3000 personas" }).click();
+    const go = p.getByRole("dialog").getByRole("button", { name: "Programar" });
+    assert.ok(await go.isDisabled());
+    await accessible(p, "the confirmation");
+    await p.getByLabel("Escriba 3000 para confirmar").fill("3000");
+    await go.click();
+    await p.getByText("Se han aceptado los 3000 y salen el").waitFor();
+    await p.getByRole("button", { name: "Cancelar el resto" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancelar el resto" }).click();
+    await p.getByText("3000 se cancelaron antes de salir y 0 se enviaron").waitFor();
+    await shot(p, "send-canceled-es");
+    await accessible(p, "a job that was canceled");
+  });
+
+  it("is nothing for who may not send", { timeout: 60_000 }, async (t) => {
+    const who = { email: "mate@demo.test", password: "correct-horse-battery" };
+    await call("POST", "/panel/v1/users", token, { ...who, name: "Mate", role: "teammate" });
+    const p = await open(t, "/send", {}, who);
+    await p.getByText("You cannot open this page").waitFor();
+    assert.equal(await p.getByRole("navigation").getByRole("link", { name: "Send" }).count(), 0);
+    const mate = (await call("POST", "/functions/v1/auth?grant_type=password", "", who)).access_token;
+    const { base_url } = ready;
+    const r = await fetch(base_url.replace("panel.localhost", "127.0.0.1") + "/panel/v1/send/jobs", { headers: { Authorization: "Bearer " + mate } });
+    assert.equal(r.status, 403);
+  });
+});

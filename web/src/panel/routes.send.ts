@@ -5,5 +5,6 @@ import { addressOf } from "./features/send/address";
 export function sendRoutes(shell: AnyRoute): AnyRoute[] {
   return [
     createRoute({ getParentRoute: () => shell, path: "/send", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/send/SendPage"), "SendPage") }),
+    createRoute({ getParentRoute: () => shell, path: "/send/$job", component: lazyRouteComponent(() => import("./features/send/JobPage"), "JobPage") }),
   ];
 }

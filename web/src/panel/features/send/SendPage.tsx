@@ -1,11 +1,13 @@
+import "@mantine/core/styles/Progress.css";
 import "./send.css";
-import { Button } from "@mantine/core";
-import { IconTemplate } from "@tabler/icons-react";
+import { Button, Tabs } from "@mantine/core";
+import { IconFileSpreadsheet, IconTemplate, IconUser } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { addressOf, type Address } from "./address";
+import { Files } from "./Files";
 import { One } from "./One";
 import { texts } from "./texts";
 import { useTemplates } from "./useTemplates";
@@ -20,9 +22,15 @@ function Send() {
   const go = (to: Partial<Address>) => void navigate({ to: "/send", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) });
   return (
     <Page title={t.title} about={t.about}>
-      {templates.isPending ? <Rows n={6} /> : templates.isError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : templates.data.length === 0 ? (
-        <Card flush label={t.title}><Empty icon={<IconTemplate size={22} />} title={t.noTemplates} text={t.noTemplatesText}><Button component={Link} to="/templates">{t.toTemplates}</Button></Empty></Card>
-      ) : <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />}
+      <Tabs value={address.tab ?? "one"} onChange={(v) => go({ tab: v === "files" ? "files" : undefined })} keepMounted={false}>
+        <Tabs.List mb={16} aria-label={t.toWhom}><Tabs.Tab value="one" leftSection={<IconUser size={16} />}>{t.one}</Tabs.Tab><Tabs.Tab value="files" leftSection={<IconFileSpreadsheet size={16} />}>{t.files}</Tabs.Tab></Tabs.List>
+        <Tabs.Panel value="one">
+          {templates.isPending ? <Rows n={6} /> : templates.isError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : templates.data.length === 0 ? (
+            <Card flush label={t.title}><Empty icon={<IconTemplate size={22} />} title={t.noTemplates} text={t.noTemplatesText}><Button component={Link} to="/templates">{t.toTemplates}</Button></Empty></Card>
+          ) : <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />}
+        </Tabs.Panel>
+        <Tabs.Panel value="files"><Files template={address.template} /></Tabs.Panel>
+      </Tabs>
     </Page>
   );
 }

@@ -1,0 +1,102 @@
+import { ActionIcon, Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { IconChevronLeft, IconChevronRight, IconSend } from "@tabler/icons-react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { get } from "../../api";
+import { absolute, number } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { useCompany } from "../../session";
+import type { TemplateComponent } from "../../types";
+import { Card, Failed, Note } from "../../ui/parts";
+import { failed } from "../../ui/problem";
+import { shared } from "../../ui/texts";
+import { Preview } from "../templates/Preview";
+import { jobTexts } from "./jobTexts";
+import { span } from "./pace";
+import { texts } from "./texts";
+import type { Job, Sample } from "./types";
+
+const typedFrom = 1000; // recipients from which the number has to be typed
+const page = 20; // samples that the server gives at once
+
+/** DryRun is what would be sent: to how many, against which quota, until when, and how the messages look. */
+export function DryRun({ job, send }: { job: Job; send: (recipients: number) => Promise<unknown> }) {
+  const t = useTexts(jobTexts);
+  const one = useTexts(texts);
+  const s = useTexts(shared);
+  const language = useLanguage();
+  const [asked, ask] = useState(false);
+  const [typed, setTyped] = useState("");
+  const [busy, setBusy] = useState(false);
+  const good = job.result.good, q = job.quota;
+  const n = (x: number) => number(x, language);
+  const left = Math.max(0, q.limit - q.used);
+  const fits = q.limit === 0 || good <= left;
+  const due = job.due ? Date.parse(job.due) : undefined;
+  const late = due !== undefined && due <= Date.now();
+  const begin = due ?? Date.now(), end = job.per_second > 0 ? begin + (good / job.per_second) * 1000 : begin;
+  const at = (ms: number) => absolute(new Date(ms).toISOString(), language);
+  const typing = good > typedFrom;
+  const go = async () => {
+    setBusy(true);
+    try { await send(good); ask(false); } catch (e) { failed(e); } finally { setBusy(false); }
+  };
+  return (
+    <div className="send-split">
+      <Card title={t.dryRun}>
+        <dl className="send-facts">
+          <dt>{t.message}</dt><dd>{job.template} ({job.language})<div className="small muted">{job.campaign}</div></dd>
+          <dt>{t.recipients}</dt><dd><b>{n(good)}</b></dd>
+          <dt>{t.quotaToday}</dt><dd>{q.limit === 0 ? t.noQuota : <>{fill(t.quotaFacts, { used: n(q.used), now: n(good), left: n(Math.max(0, left - good)), limit: n(q.limit) })}<Meter used={q.used} now={good} limit={q.limit} /></>}</dd>
+          <dt>{t.leaves}</dt><dd>{job.due ? at(begin) : t.atOnce}{job.settings.timezone && job.due && <div className="small muted">{job.settings.datetime_sending?.slice(0, 16).replace("T", " ")} {job.settings.timezone}</div>}</dd>
+          <dt>{t.last}</dt><dd>{job.per_second > 0 ? fill(t.lastAt, { time: at(end), span: span((end - begin) / 1000, language), pace: n(job.per_second) }) : t.unpaced}</dd>
+        </dl>
+        {!fits && <Note tone="danger"><p>{fill(t.tooMany, { n: n(good), left: n(left), time: absolute(q.reset_time, language) })}</p></Note>}
+        {late && <Note tone="warn"><p>{one.inPast}: {t.changeTime}</p></Note>}
+        {good === 0 && <Note tone="warn"><p>{t.nobody}</p></Note>}
+        <div className="send-actions"><Button leftSection={<IconSend size={16} />} disabled={!fits || late || good === 0} onClick={() => { setTyped(""); ask(true); }}>{fill(good === 1 ? t.sendOne : t.sendTo, { n: n(good) })}</Button></div>
+        <Modal opened={asked} onClose={() => ask(false)} title={fill(good === 1 ? t.sendOneAsk : t.sendAsk, { n: n(good) })} closeButtonProps={{ "aria-label": s.close }}>
+          <form onSubmit={(e) => { e.preventDefault(); if (!typing || typed.trim() === String(good)) void go(); }}>
+            <Stack>
+              <p className="send-none">{fill(job.due ? t.sendAskLater : t.sendAskNow, { template: `${job.template} (${job.language})`, campaign: job.campaign, time: at(begin) })}</p>
+              {typing && <TextInput label={fill(t.typeNumber, { n: String(good) })} value={typed} inputMode="numeric" autoComplete="off" data-autofocus onChange={(e) => setTyped(e.currentTarget.value)} />}
+              <Group justify="flex-end"><Button variant="default" onClick={() => ask(false)}>{s.cancel}</Button><Button type="submit" loading={busy} data-autofocus={typing ? undefined : true} disabled={typing && typed.trim() !== String(good)}>{job.due ? one.schedule : one.send}</Button></Group>
+            </Stack>
+          </form>
+        </Modal>
+      </Card>
+      {good > 0 && <Samples job={job} />}
+    </div>
+  );
+}
+
+/** Meter is a day's quota, with what is used and what would be. */
+function Meter({ used, now, limit }: { used: number; now: number; limit: number }) {
+  const part = (x: number) => `${Math.min(100, (x / limit) * 100)}%`;
+  return <span className="send-meter" aria-hidden="true"><i style={{ width: part(used) }} /><i data-now="yes" data-over={used + now > limit ? "yes" : undefined} style={{ width: part(Math.min(now, limit - used)) }} /></span>;
+}
+
+function Samples({ job }: { job: Job }) {
+  const t = useTexts(jobTexts);
+  const one = useTexts(texts);
+  const language = useLanguage();
+  const company = useCompany();
+  const [i, set] = useState(0);
+  const from = Math.floor(i / page) * page;
+  const list = useQuery({
+    queryKey: [company.id, "send", "samples", job.id, job.settings.version, from], placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => get<{ data: Sample[]; components: TemplateComponent[] }>(`/send/jobs/${job.id}/samples`, { from }, signal),
+  });
+  if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
+  const x = list.data?.data[i - from];
+  return (
+    <aside className="send-preview" aria-label={one.preview}>
+      {list.data && x ? <Preview components={list.data.components} values={x.values} sender={"+" + x.number} /> : <p className="muted send-no-preview">{one.preview}</p>}
+      <div className="send-pager">
+        <ActionIcon variant="default" aria-label={t.previous} disabled={i === 0} onClick={() => set(i - 1)}><IconChevronLeft size={16} /></ActionIcon>
+        <span role="status">{x ? fill(t.sample, { i: number(i + 1, language), n: number(job.result.good, language), line: x.line }) : "…"}</span>
+        <ActionIcon variant="default" aria-label={t.next} disabled={i + 1 >= job.result.good} onClick={() => set(i + 1)}><IconChevronRight size={16} /></ActionIcon>
+      </div>
+    </aside>
+  );
+}
