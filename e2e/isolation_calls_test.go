@@ -185,6 +185,16 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/calls/{id}"] = panel(call{})
 	all["GET /panel/v1/calls/{id}/recording"] = panel(call{})
 	all["POST /panel/v1/calls/{id}/hangup"] = panel(call{})
+	all["GET /panel/v1/overview"] = panel(
+		call{kind: own}, call{kind: own, query: "campaign=alphacampaign"}, call{kind: own, query: "sender=alpha_main"}, call{kind: own, query: "template=alpha_plain"},
+	)
+	all["GET /panel/v1/overview/attention"] = panel(call{kind: own})
+	all["GET /panel/v1/overview/first-steps"] = panel(call{kind: own})
+	all["GET /panel/v1/usage"] = panel(call{kind: own})
+	all["GET /panel/v1/suppressions"] = panel(call{kind: own}, call{kind: empty, query: "number=34611222333"}, call{kind: own, query: "cursor=" + a.cursors["suppressions"]})
+	all["GET /panel/v1/suppressions/export"] = panel(call{kind: own})
+	all["POST /panel/v1/suppressions"] = withBody(`{"numbers":["34622000009"]}`, panel(call{kind: own}))
+	all["DELETE /panel/v1/suppressions/{id}"] = panel(call{})
 	all["POST "+v1+"/media"] = []call{{kind: own, body: "{}"}}
 	all["GET "+v1+"/files/{id}"] = []call{{}, {query: "expires=4102444800&signature=" + strings.Repeat("0", 64)}}
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})

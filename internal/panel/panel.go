@@ -82,7 +82,7 @@ const prefix = "/panel/v1"
 func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
-	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), suppressed{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -112,6 +112,7 @@ func (p *Panel) Routes() []httpio.Route {
 type member struct {
 	accountID string
 	name      string // as contacts see it
+	email     string
 	companyID string
 	role      auth.Role
 }
@@ -152,7 +153,7 @@ func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) 
 		return member{}, err
 	}
 	httpio.SetCompany(r.Context(), company)
-	return member{c.Account.ID, c.Account.Name, company, role}, nil
+	return member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
 }
 
 // events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).

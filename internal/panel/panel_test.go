@@ -140,6 +140,9 @@ func (w *world) do(method, path, authorization, body string) (int, map[string]an
 	if rec.Code == http.StatusNoContent {
 		return rec.Code, nil
 	}
+	if strings.HasPrefix(rec.Header().Get("Content-Type"), "text/csv") {
+		return rec.Code, map[string]any{"csv": rec.Body.String()}
+	}
 	got := map[string]any{}
 	if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s %s: %d %s: %v", method, path, rec.Code, rec.Body, err)
@@ -226,6 +229,14 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/notifications/{id}/move":      "owner admin developer marketer",
 	"GET /panel/v1/notifications/{id}/resend":     "owner admin developer marketer",
 	"POST /panel/v1/notifications/{id}/resend":    "owner admin developer marketer",
+	"GET /panel/v1/overview":                      "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/overview/attention":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/overview/first-steps":          "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/usage":                         "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/suppressions":                  "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/suppressions/export":           "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/suppressions":                 "owner admin developer marketer",
+	"DELETE /panel/v1/suppressions/{id}":          "owner admin developer marketer",
 	"GET /panel/v1/events":                        "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/maintenance":                   "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/maintenance":                  "owner",

@@ -298,6 +298,20 @@ func (s *Store) OpenAfter(ctx context.Context, companyID string, after carillon.
 	return done, lastCompany, last, db.Wrap(err, "read open notifications")
 }
 
+// DayUse is a company's use of a UTC day.
+type DayUse struct {
+	Date string
+	Used int
+}
+
+// UsedSince returns a company's use of the UTC days from one on, without those on which nothing was accepted.
+func (s *Store) UsedSince(ctx context.Context, companyID, day string) ([]DayUse, error) {
+	return db.Collect(ctx, s, "usage", func(scan db.Scan) (d DayUse, err error) {
+		err = scan(&d.Date, &d.Used)
+		return d, err
+	}, "SELECT day, CAST(SUM(used) AS BIGINT) FROM quota WHERE company_id = $1 AND day >= $2 GROUP BY company_id, day ORDER BY company_id, day", companyID, day)
+}
+
 // Used returns a company's use of a UTC day.
 func (s *Store) Used(ctx context.Context, companyID, day string) (int, error) {
 	var used int

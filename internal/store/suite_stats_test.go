@@ -14,6 +14,7 @@ import (
 	"carillon/internal/store/rank"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
 )
 
@@ -25,6 +26,8 @@ func counting() []sentence {
 		{"lateness is from due to sent, and estimated by classes", countsLateness},
 		{"campaigns come by their last use, in pages, to their company alone", campaignsListed},
 		{"old counts are deleted", countsDropped},
+		{"the use of each day, and whether anything was delivered, and to whom", firstSteps},
+		{"suppressions say who added them, and are found by how they begin", suppressionsFound},
 	}
 }
 
@@ -430,4 +433,60 @@ func TestTwoNodesCountExactly(t *testing.T) {
 	}
 	a.all = append(a.all, b.all...)
 	a.check(t)
+}
+
+func firstSteps(t *testing.T, r *rig) {
+	f := r.fence(t)
+	a := r.accepted(t, 2)
+	r.now = r.now.Add(24 * time.Hour)
+	r.accepted(t, 3, func(a *store.Accept) { a.Quota.Day = r.now.Format(time.DateOnly) })
+	days, err := r.UsedSince(t.Context(), ours, a.Quota.Day)
+	if diff := cmp.Diff([]store.DayUse{{Date: a.Quota.Day, Used: 2}, {Date: r.now.Format(time.DateOnly), Used: 3}}, days); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	r.counted(t)
+	if some, err := r.Stats().AnyDelivered(t.Context(), ours); some || err != nil {
+		t.Error(some, err)
+	}
+	r.start(t, f, a, 0)
+	r.receive(t, r.receipt(a, 0, carillon.StateDelivered))
+	r.counted(t)
+	for company, want := range map[string]bool{ours: true, theirs: false} {
+		if some, err := r.Stats().AnyDelivered(t.Context(), company); some != want || err != nil {
+			t.Error(company, some, err)
+		}
+	}
+	if some, err := r.Chats().AnyVisitor(t.Context(), ours); some || err != nil {
+		t.Error(some, err)
+	}
+}
+
+func suppressionsFound(t *testing.T, r *rig) {
+	by := suppressions.Suppression{Type: suppressions.Marketing, Reason: "asked on the phone", Author: "ana@ours.test", CreatedAt: r.now}
+	for i, want := range []int{3, 0} { // the first numbers of a company, and numbers that are on the list
+		if n, err := r.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000002", "51900000001"); n != want || err != nil {
+			t.Errorf("%d: %d were added, want %d; %v", i, n, want, err)
+		}
+	}
+	by.Type = suppressions.All
+	if n, err := r.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000003"); n != 2 || err != nil {
+		t.Error("one is widened, one is new:", n, err)
+	}
+	for begin, want := range map[string]int{"": 4, "346": 3, "3460000000": 3, "51": 1, "6": 0} {
+		found, err := r.SuppressionsFrom(t.Context(), ours, begin, "", 10)
+		if len(found) != want || err != nil {
+			t.Errorf("%q finds %d, want %d; %v", begin, len(found), want, err)
+		}
+		for _, x := range found {
+			if x.Author != "ana@ours.test" {
+				t.Error(x)
+			}
+		}
+	}
+	if found, err := r.SuppressionsFrom(t.Context(), ours, "346", "34600000001", 1); len(found) != 1 || found[0].Number != "34600000002" || err != nil {
+		t.Error("the next page:", found, err)
+	}
+	if found, err := r.SuppressionsFrom(t.Context(), theirs, "", "", 10); len(found) > 0 || err != nil {
+		t.Error("another company finds", found, err)
+	}
 }

@@ -130,6 +130,13 @@ func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Count
 	return n, db.Wrap(err, "count conversations")
 }
 
+// AnyVisitor reports whether one of a company's last thousand conversations came by a widget.
+func (s *Store) AnyVisitor(ctx context.Context, companyID string) (found bool, err error) {
+	err = s.d.Row(ctx, []any{&found}, `SELECT COUNT(*) > 0 FROM (SELECT channel FROM conversation WHERE company_id = $1 ORDER BY last_at DESC, id DESC LIMIT 1000) AS x
+		WHERE x.channel IN ('web_chat', 'web_voice')`, companyID)
+	return found, db.Wrap(err, "look for visitors")
+}
+
 // States counts the conversations of all companies that are not resolved, by state.
 func (s *Store) States(ctx context.Context) (map[State]int, error) {
 	n := map[State]int{}

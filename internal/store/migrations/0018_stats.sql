@@ -69,3 +69,6 @@ CREATE TABLE stat_node (
   at BIGINT NOT NULL
 );
 INSERT INTO stat_node (id, at) SELECT 'before', created_at FROM notification WHERE seq = (SELECT MIN(seq) FROM notification);
+
+-- Who added a number in the panel: an e-mail address.
+ALTER TABLE suppression ADD COLUMN author TEXT NOT NULL DEFAULT '';

@@ -116,6 +116,14 @@ func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts
 	return c, db.Wrap(err, "read counts")
 }
 
+// AnyDelivered reports whether anything of a company was ever delivered.
+func (s *Store) AnyDelivered(ctx context.Context, companyID string) (bool, error) {
+	var hour int64
+	err := s.d.Row(ctx, []any{&hour}, `SELECT hour FROM stat WHERE company_id = $1 AND campaign = '' AND delivered > 0
+		ORDER BY company_id, campaign, hour LIMIT 1`, companyID)
+	return hour > 0, db.Wrap(db.Ignore(err), "read counts")
+}
+
 // Campaign is a campaign of a company. Its counts are of all its time; they have no lateness.
 type Campaign struct {
 	Name            string

@@ -54,6 +54,7 @@ type Suppression struct {
 	Number    string
 	Type      Type
 	Reason    string
+	Author    string // the e-mail address of who added it in the panel; "": nobody did
 	CreatedAt time.Time
 }
 
@@ -77,23 +78,29 @@ func (s *Store) Suppressed(ctx context.Context, companyID string, class carillon
 	return found, db.Wrap(err, "look up suppressions")
 }
 
-const suppressionPage = "SELECT number, type, reason, created_at FROM suppression WHERE company_id = $1 AND number > $2 ORDER BY number LIMIT $3"
+const suppressionPage = `SELECT number, type, reason, author, created_at FROM suppression
+	WHERE company_id = $1 AND number > $2 AND number >= $3 AND number < $4 ORDER BY number LIMIT $5`
 
 // Suppressions is a page of a company's suppressed numbers, by number, those after the one given.
 func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
+	return s.SuppressionsFrom(ctx, companyID, "", after, limit)
+}
+
+// SuppressionsFrom is a page of those that begin with some digits.
+func (s *Store) SuppressionsFrom(ctx context.Context, companyID, begin, after string, limit int) ([]Suppression, error) {
 	return db.Collect(ctx, s.d, "suppressions", func(scan db.Scan) (x Suppression, err error) {
 		var created int64
-		err = scan(&x.Number, &x.Type, &x.Reason, &created)
+		err = scan(&x.Number, &x.Type, &x.Reason, &x.Author, &created)
 		x.CreatedAt = db.Instant(created)
 		return x, err
-	}, suppressionPage, companyID, after, limit)
+	}, suppressionPage, companyID, after, begin, begin+":", limit) // the character after the digits
 }
 
 // Suppression is one number of a company's list. Errors: not_found.
 func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Suppression, error) {
 	x := &Suppression{Number: number}
 	var created int64
-	err := s.d.Row(ctx, []any{&x.Type, &x.Reason, &created}, "SELECT type, reason, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
+	err := s.d.Row(ctx, []any{&x.Type, &x.Reason, &x.Author, &created}, "SELECT type, reason, author, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
 	if err != nil {
 		return nil, db.Absent(err, "Suppression")
 	}
@@ -104,14 +111,20 @@ func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Sup
 // errFirst says that a company's first suppression must invalidate caches.
 var errFirst = errors.New("the company has no suppressions yet")
 
-// Suppress adds numbers to a company's list. One that is on it already is left unchanged, but for a suppression of marketing that All
-// replaces. Only the first number of a list invalidates caches, because of Company.Suppresses; a removal never does: a stale
-// Suppresses costs only a look-up.
+// Suppress adds numbers to a company's list, as AddSuppressions does.
 func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
+	_, err := s.AddSuppressions(ctx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, numbers...)
+	return err
+}
+
+// AddSuppressions adds numbers to a company's list, each as x says, and returns how many it added or changed. One that is on it already is
+// left unchanged, but for a suppression of marketing that All replaces. Only the first number of a list invalidates caches, because of Company.Suppresses; a removal never does: a stale
+// Suppresses costs only a look-up.
+func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppression, numbers ...string) (added int, err error) {
 	ctx = context.WithoutCancel(ctx) // what was committed must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
 	if c.Suppresses {
@@ -127,7 +140,8 @@ func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason 
 			if err != nil {
 				return err
 			}
-			return put(ctx, tx, companyID, of, reason, now, numbers...)
+			added, err = put(ctx, tx, companyID, x, numbers...)
+			return err
 		})
 	}
 	if !c.Suppresses || errors.Is(err, errFirst) {
@@ -135,10 +149,12 @@ func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason 
 			if err := lockCompany(ctx, tx.Tx, companyID); err != nil {
 				return err
 			}
-			return s.On(tx).PutSuppressions(ctx, companyID, of, reason, now, numbers...)
+			tx.Changes(companyID)
+			added, err = put(ctx, tx.Tx, companyID, x, numbers...)
+			return err
 		})
 	}
-	return db.Wrap(err, "suppress numbers")
+	return added, db.Wrap(err, "suppress numbers")
 }
 
 // lockCompany serializes changes of one company's list.
@@ -156,19 +172,36 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 // PutSuppressions adds numbers inside a change of configuration, as Suppress does.
 func (t *Tx) PutSuppressions(ctx context.Context, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
 	t.tx.Changes(companyID)
-	return put(ctx, t.tx.Tx, companyID, of, reason, now, numbers...)
+	_, err := put(ctx, t.tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, numbers...)
+	return err
 }
 
 // wider replaces a suppression of marketing by one of all types, and nothing else.
-const wider = `ON CONFLICT (company_id, number) DO UPDATE SET type = excluded.type, reason = excluded.reason,
+const wider = `ON CONFLICT (company_id, number) DO UPDATE SET type = excluded.type, reason = excluded.reason, author = excluded.author,
 	created_at = excluded.created_at WHERE suppression.type = 'marketing' AND excluded.type = 'all'`
 
-func put(ctx context.Context, tx *db.Tx, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
-	b := db.NewBulk("suppression", wider, "company_id:text", "number:text", "type:text", "reason:text", "created_at:bigint")
-	for _, number := range numbers {
-		b.Add(companyID, number, string(of), reason, db.Millis(now))
+// put adds numbers and returns how many it added or changed.
+func put(ctx context.Context, tx *db.Tx, companyID string, x Suppression, numbers ...string) (added int, err error) {
+	before, err := same(ctx, tx, companyID, x, numbers)
+	if err != nil {
+		return 0, err
 	}
-	return b.Write(ctx, tx)
+	b := db.NewBulk("suppression", wider, "company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint")
+	for _, number := range numbers {
+		b.Add(companyID, number, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt))
+	}
+	if err := b.Write(ctx, tx); err != nil {
+		return 0, err
+	}
+	after, err := same(ctx, tx, companyID, x, numbers)
+	return after - before, err
+}
+
+// same counts the numbers that are on the list for what x says.
+func same(ctx context.Context, tx *db.Tx, companyID string, x Suppression, numbers []string) (n int, err error) {
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM suppression WHERE company_id = $1 AND type IN ($2, 'all') AND number "+tx.DB().In(3),
+		companyID, string(x.Type), tx.DB().List(numbers))
+	return n, err
 }
 
 // Unsuppress removes a number from a company's list; false: it was not there.
