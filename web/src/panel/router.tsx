@@ -8,6 +8,7 @@ import { lineRoutes } from "./routes.lines";
 import { notificationRoutes } from "./routes.notifications";
 import { sendRoutes } from "./routes.send";
 import { templateRoutes } from "./routes.templates";
+import { overviewAddressOf, overviewRoutes } from "./routes.overview";
 import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
 import { sections } from "./shell/sections";
@@ -44,9 +45,10 @@ export const shell = createRoute({
 });
 
 const home = createRoute({
-  getParentRoute: () => shell, path: "/",
+  getParentRoute: () => shell, path: "/", validateSearch: overviewAddressOf, component: lazyRouteComponent(() => import("./features/overview/OverviewPage"), "OverviewPage"),
   beforeLoad: ({ context }) => {
-    const first = sections.flatMap((s) => s.pages).find((p) => !p.needs || context.company.permissions.includes(p.needs));
+    if (!context.company.suspended && context.company.permissions.includes("notifications:read")) return;
+    const first = sections.flatMap((s) => s.pages).find((p) => p.to !== "/" && (!p.needs || context.company.permissions.includes(p.needs)));
     throw redirect({ to: first?.to ?? "/account", replace: true });
   },
 });
@@ -72,7 +74,7 @@ const base = createRoute({
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
   basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

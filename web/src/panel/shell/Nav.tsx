@@ -28,7 +28,7 @@ export function Nav({ search, shortcuts }: { search: () => void; shortcuts: () =
             <div key={s.text} role="group" aria-label={t[s.text]}>
               <div className="nav-group" aria-hidden="true">{t[s.text]}</div>
               {pages.map(({ to, text, icon: Icon, count: Count, only: Only = Fragment }) => (
-                <Only key={to}><Link to={to} className="nav-link"><Icon size={17} stroke={1.7} aria-hidden="true" />{t[text]}{Count && <Count />}</Link></Only>
+                <Only key={to}><Link to={to} className="nav-link" activeOptions={{ exact: to === "/" }}><Icon size={17} stroke={1.7} aria-hidden="true" />{t[text]}{Count && <Count />}</Link></Only>
               ))}
             </div>
           );

@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBook2, IconDeviceMobile, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconTemplate, IconSpeakerphone, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBellOff, IconBook2, IconChartLine, IconDeviceMobile, IconGauge, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconSpeakerphone, IconTemplate, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -11,10 +11,13 @@ export interface Section { text: ShellText; pages: PageLink[] }
 export const sections: Section[] = [
   {
     text: "messages", pages: [
+      { to: "/", text: "overview", icon: IconChartLine, needs: "notifications:read", keywords: "home start figures chart delivered failed attention" },
       { to: "/send", text: "send", icon: IconSend, needs: "notifications:send", keywords: "new message template csv file bulk campaign" },
       { to: "/notifications", text: "notifications", icon: IconListDetails, needs: "notifications:read", keywords: "sent messages delivered failed status history" },
       { to: "/campaigns", text: "campaigns", icon: IconSpeakerphone, needs: "notifications:read", keywords: "results delivered read failed export csv" },
       { to: "/templates", text: "templates", icon: IconTemplate, needs: "templates:read", keywords: "message write approval review draft plantilla modelo" },
+      { to: "/suppressions", text: "suppressions", icon: IconBellOff, needs: "notifications:read", keywords: "opt out stop unsubscribe blocked numbers" },
+      { to: "/usage", text: "usage", icon: IconGauge, needs: "notifications:read", keywords: "quota limits rate retention" },
     ],
   },
   {

@@ -1,0 +1,194 @@
+// The overview, the usage and the suppressions, as an administrator reads them. What they show is sent as a script would, to the sandbox.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { call, signIn, until } from "./voice.mjs";
+
+let browser;
+let token;
+before(async () => { browser = await launch(); token = await signIn(); });
+after(() => browser.close());
+
+/** opened is a page of the panel for who is signed in. */
+async function opened(t, path, options = {}) {
+  const c = await context(browser, { locale: "en-GB", timezoneId: "Europe/Madrid", reducedMotion: "reduce", viewport: { width: 1440, height: 1000 }, ...options });
+  t.after(() => c.close());
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator('input[type="email"]').fill(ready.email);
+  await p.locator('input[name="password"]').fill(ready.password);
+  await p.locator('button[type="submit"]').click();
+  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
+  return { c, p };
+}
+
+/** send sends the demo's template to numbers of the sandbox. */
+function send(campaign, numbers, type = "utility") {
+  return call("POST", "/functions/v1/notify?access_key=" + ready.access_key, "", {
+    contacts: numbers.map((number) => ({ number, first_name: "Ana" })), recipient_id: ready.sender, name_template: ready.template, language_template: "en", notification_type: type, campaign_name: campaign,
+    components_push: { body_text_0: "Ana" },
+  });
+}
+
+const counts = async (query = "") => (await call("GET", "/panel/v1/overview?" + query, token)).total;
+const tile = (p, name) => p.locator(".tile", { has: p.locator("dt", { hasText: name }) }).locator("dd").first();
+
+/** everywhere shows a page as phones do, and checks that nothing goes past its side. */
+async function everywhere(p, name, what) {
+  for (const [theme, width, height] of [["light", 1440, 1000], ["light", 390, 844], ["dark", 1440, 1000], ["dark", 390, 844]]) {
+    await p.setViewportSize({ width, height });
+    await p.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    await p.locator(`html[data-theme="${theme}"]`).waitFor({ state: "attached" });
+    await accessible(p, `${what}, ${theme}, ${width}`);
+    assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what} goes past its side at ${width}`);
+    await shot(p, `${name}-${theme}-${width}`);
+  }
+  await p.setViewportSize({ width: 1440, height: 1000 });
+  await p.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+}
+
+describe("the overview", () => {
+  it("counts what was sent as it is delivered, read or fails, and narrows it", async (t) => {
+    const { c, p } = await opened(t, "/");
+    await p.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await p.getByText("Nothing was accepted in this range.").waitFor();
+    await shot(p, "overview-empty");
+    await send("spring <b>sale</b>", ["34600000011", "34600000012", "34600000013", "34610000001", "34610000005"], "marketing");
+    await send("invoices", ["34600000021", "34600000022", "34600000006"]);
+    await until(async () => (await counts()).read >= 5 && (await counts()).failed === 2);
+    await until(async () => (await tile(p, "Failed").innerText()) === "2");
+    assert.equal(await tile(p, "Accepted").innerText(), "8");
+    const chart = p.getByRole("application");
+    await chart.focus();
+    await p.keyboard.press("End");
+    await p.getByText(/8 Accepted, \d Delivered, \d Read, 2 Failed/).waitFor({ state: "attached" });
+    await p.keyboard.press("Escape");
+    await p.locator(".overview-filters").getByRole("combobox", { name: "Campaign" }).focus();
+    await everywhere(p, "overview", "the overview");
+
+    await p.getByText("Table", { exact: true }).click();
+    const row = p.getByRole("group", { name: "Table" }).getByRole("row").nth(1);
+    assert.match(await row.innerText(), /8\s+\d\s+\d\s+2/);
+    await p.getByRole("button", { name: "Only spring <b>sale</b>" }).click();
+    await until(async () => (await tile(p, "Accepted").innerText()) === "5");
+    assert.match(decodeURIComponent(p.url()), /campaign=spring/);
+    await p.reload();
+    await until(async () => (await tile(p, "Accepted").innerText()) === "5");
+    const link = await p.getByRole("link", { name: "spring <b>sale</b>" }).getAttribute("href");
+    assert.match(decodeURIComponent(link.replaceAll("+", " ")), /notifications\?.*campaign=spring <b>sale<\/b>/);
+    await p.getByRole("button", { name: "Clear filters" }).click();
+    await p.getByText("30 days", { exact: true }).click();
+    await until(async () => (await tile(p, "Accepted").innerText()) === "8");
+    assert.match(p.url(), /range=30d/);
+    await p.getByText("Own", { exact: true }).click();
+    await p.getByLabel("From").fill("2026-01-02");
+    await p.getByLabel("To", { exact: true }).fill("2026-01-03");
+    await p.getByText("Nothing was accepted in this range.").waitFor();
+    c.check();
+  });
+
+  it("says what needs attention in plain words, with the way there; and that a part failed", async (t) => {
+    const { c, p } = await opened(t, "/", { locale: "es" });
+    await p.getByText("Nada le necesita").waitFor();
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    await p.route("**/panel/v1/overview/attention*", (route) => route.fulfill({ json: { data: [
+      { kind: "maintenance", since: at, until: at }, { kind: "sender_failing", sender: "main", number: "15555550100", channel: "messaging", class: "account", detail: "(#190) <b>token</b> expired", since: at, until: at },
+      { kind: "sender_failing", sender: "office", number: "15555550101", channel: "voice", class: "unreachable", detail: "no route", since: at },
+      { kind: "quota", used: 90, of: 100, reset_time: at }, { kind: "conversations_waiting", count: 3 }, { kind: "messages_failing", sender: "main", channel: "messaging", used: 9, of: 20 },
+      { kind: "calls_failing", sender: "office", channel: "voice", used: 9, of: 20 }, { kind: "template", template: "spring", id: "7", language: "es", status: "rejected", detail: "INVALID_FORMAT" },
+      { kind: "template", template: "summer", id: "8", language: "es", status: "paused" }, { kind: "search_behind", behind_s: 700 }, { kind: "counts_behind", behind_s: 300 },
+    ] } }));
+    await p.route("**/panel/v1/overview?*", (route) => route.fulfill({ status: 500, json: { error: "internal_error", message: "x", request_id: "req_test" } }));
+    await p.reload();
+    await p.getByText("El remitente main falla").waitFor();
+    await p.getByText(/El canal rechaza la cuenta/).waitFor();
+    await p.getByText("(#190) <b>token</b> expired").waitFor();
+    await p.getByText("req_test").waitFor();
+    for (const [name, to] of [["Abrir la línea", "/lines/office"], ["Ver uso", "/usage"], ["Abrir la bandeja", "/inbox"]]) {
+      assert.ok((await p.getByRole("link", { name }).first().getAttribute("href")).includes(to), name);
+    }
+    await everywhere(p, "overview-failing", "what fails");
+    c.check();
+  });
+});
+
+describe("a new company", { skip: !process.env.CARILLON_TOKEN }, () => {
+  it("has its first steps, each done when the server has it, until they are closed", async (t) => {
+    const { panel_url: address, base_url: base } = JSON.parse(await readFile(process.env.CARILLON_EMPTY, "utf8"));
+    const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 1000 } });
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(address);
+    await p.getByLabel("One-time token").fill(process.env.CARILLON_TOKEN);
+    for (const [name, value] of [["Company", "New Boats"], ["Your name", "Ana"], ["E-mail", "ana@new.test"]]) await p.getByLabel(name).fill(value);
+    await p.locator('input[autocomplete="new-password"]').fill("correct-horse-battery");
+    await p.getByRole("button", { name: "Make the owner and sign in" }).click();
+    await p.getByRole("navigation", { name: "Navigation" }).getByText("New Boats").waitFor();
+    const steps = p.getByRole("region", { name: "First steps" });
+    await steps.getByText("0 of 6 done").waitFor();
+    await everywhere(p, "overview-new", "a new company");
+    await steps.getByRole("link", { name: "Make a key" }).click();
+    await p.getByRole("button", { name: "Create a key" }).first().click();
+    await p.getByRole("dialog").getByLabel("Label").fill("first");
+    await p.getByRole("dialog").getByRole("button", { name: "Create a key" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "I have copied it" }).click();
+    await p.getByRole("link", { name: "Overview" }).click();
+    await steps.getByText("1 of 6 done").waitFor();
+    await steps.getByRole("button", { name: "Do not show this again in this browser" }).click();
+    await steps.waitFor({ state: "detached" });
+    await p.reload();
+    await p.getByText("Nothing needs you").waitFor();
+    assert.equal(await steps.count(), 0);
+    assert.ok(base);
+    c.check();
+  });
+});
+
+describe("usage and suppressions", () => {
+  it("show what is used of the limits", async (t) => {
+    const { c, p } = await opened(t, "/usage");
+    await p.getByRole("heading", { name: "Usage and limits" }).waitFor();
+    await p.getByText("recipients; there is no daily quota").waitFor();
+    await p.getByRole("cell", { name: "No limit" }).first().waitFor();
+    await everywhere(p, "usage", "the usage");
+    const real = await call("GET", "/panel/v1/usage", token);
+    await p.route("**/panel/v1/usage*", (route) => route.fulfill({ json: { ...real, quota: 1000, used: 850 } }));
+    await p.reload();
+    await p.getByText("of 1,000 recipients (85%)").waitFor();
+    await shot(p, "usage-quota");
+    c.check();
+  });
+
+  it("are added from a pasted list, found, exported and lifted", async (t) => {
+    const { c, p } = await opened(t, "/suppressions");
+    await p.getByRole("heading", { name: "Nobody is suppressed" }).waitFor();
+    await shot(p, "suppressions-empty");
+    await p.getByRole("button", { name: "Add numbers" }).first().click();
+    const form = p.getByRole("dialog");
+    await form.getByLabel("Numbers", { exact: true }).fill("+34 600 111 222\n34600111222\n0034-600-333-444; 12\nnobody");
+    await form.getByText("2 entries are no numbers with country code:").waitFor();
+    await accessible(p, "adding numbers");
+    await shot(p, "suppressions-add");
+    await form.getByLabel("Numbers", { exact: true }).fill("+34 600 111 222\n34600111222\n0034-600-333-444");
+    await form.getByText("2 numbers. 1 are repeated and count once.").waitFor();
+    await form.getByText("Marketing only").click();
+    await form.getByLabel("Why").fill('=HYPERLINK("x")');
+    await form.getByRole("button", { name: "Add 2" }).click();
+    await p.getByText("2 added").waitFor();
+    await p.getByRole("row", { name: /\+34600111222.*Marketing.*=HYPERLINK/ }).waitFor();
+    await everywhere(p, "suppressions", "the suppressions");
+    const exported = await p.evaluate(() => fetch(document.querySelector("a[download]").href).then((r) => r.text()));
+    assert.match(exported, /^34600111222,marketing,"'=HYPERLINK/m);
+    await p.getByRole("searchbox").fill("+34 600 3");
+    await p.getByRole("row", { name: /34600333444/ }).waitFor();
+    await until(async () => (await p.getByRole("row").count()) === 2);
+    assert.match(p.url(), /number=(%22)?346003/);
+    await p.getByRole("button", { name: "Lift +34600333444" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Lift" }).click();
+    await p.getByText("Not on the list").waitFor();
+    const left = await call("GET", "/panel/v1/suppressions", token);
+    assert.deepEqual(left.data.map((x) => [x.number, x.author]), [["34600111222", ready.email]]);
+    c.check();
+  });
+});

@@ -1,0 +1,21 @@
+import { useLanguage, useTexts } from "../../i18n";
+import { number } from "../../format";
+import { when } from "./format";
+import { lines, type Point } from "./series";
+import { texts } from "./texts";
+
+/** Numbers is what the chart draws, as a table: the newest first, without what is empty. */
+export function Numbers({ points, unit }: { points: Point[]; unit: "hour" | "day" }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const some = points.filter((p) => lines.some((line) => p[line] > 0)).reverse();
+  if (some.length === 0) return <p className="overview-none">{t.none}</p>;
+  return (
+    <div className="table-wrap overview-numbers" tabIndex={0} role="group" aria-label={t.table}>
+      <table className="table">
+        <thead><tr><th>{unit === "hour" ? t.hour : t.day}</th>{lines.map((line) => <th key={line} className="figure">{t[line]}</th>)}</tr></thead>
+        <tbody>{some.map((p) => <tr key={p.at.getTime()}><td className="nowrap">{when(p.at, unit, language, true)}</td>{lines.map((line) => <td key={line} className="figure">{number(p[line], language)}</td>)}</tr>)}</tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import "@mantine/core/styles/Progress.css";
+import "./overview.css";
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { fill, useLanguage, useTexts } from "../../i18n";
+import { absolute } from "../../format";
+import { Needs } from "../../shell/states";
+import { Card, Failed, Note, Page } from "../../ui/parts";
+import { shared } from "../../ui/texts";
+import { addressOf, narrowed, nothing, type Address } from "./address";
+import { Attention } from "./Attention";
+import { Filters } from "./Filters";
+import { FirstSteps } from "./FirstSteps";
+import { clock } from "./format";
+import { Numbers } from "./Numbers";
+import { seriesOf } from "./series";
+import { Tables } from "./Tables";
+import { texts } from "./texts";
+import { Tiles } from "./Tiles";
+import { useOverview } from "./useOverview";
+
+const Chart = lazy(() => import("./Chart"));
+
+export function OverviewPage() { return <Needs permission="notifications:read"><Loaded /></Needs>; }
+
+export type Go = (to: Partial<Record<keyof Address, string | undefined>>) => void;
+
+function Loaded() {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const navigate = useNavigate();
+  const address = addressOf(useSearch({ strict: false }));
+  const go = useCallback<Go>((to) => void navigate({ to: "/", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) as never }), [navigate]);
+  const one = useOverview(address);
+  const asOf = one.data?.shown.as_of;
+  return (
+    <Page wide title={t.title} about={t.about} actions={asOf && <span className="overview-as-of" title={absolute(asOf, language)}>{fill(t.asOf, { time: clock(asOf, language) })}</span>}>
+      <div className="stack">
+        <FirstSteps />
+        <Attention />
+        <Filters address={address} go={go} clear={() => go(nothing)} names={one.data?.shown} />
+        {one.data ? <Figures {...one.data} go={go} waits={one.isPlaceholderData} filtered={narrowed(address)} /> : one.isError ? <Card flush label={t.title}><Failed error={one.error} retry={() => void one.refetch()} /></Card> : <Waiting />}
+      </div>
+    </Page>
+  );
+}
+
+type Data = NonNullable<ReturnType<typeof useOverview>["data"]>;
+
+function Figures({ shown, span, address, go, waits, filtered }: Data & { go: Go; waits: boolean; filtered: boolean }) {
+  const t = useTexts(texts);
+  const [form, setForm] = useState("chart");
+  const points = useMemo(() => seriesOf(shown.hours, span), [shown.hours, span]);
+  const none = shown.total.accepted === 0;
+  return (
+    <div className="stack" aria-busy={waits} data-waits={waits || undefined}>
+      <Tiles total={shown.total} />
+      <Card title={t.overTime} actions={<SegmentedControl size="xs" aria-label={t.form} value={form} onChange={setForm} data={[{ value: "chart", label: t.chart }, { value: "table", label: t.table }]} />}>
+        {form === "table" ? <Numbers points={points} unit={span.unit} /> : none ? <p className="overview-none">{filtered ? t.noneFiltered : t.none}</p>
+          : <Suspense fallback={<Skeleton height={296} />}><Chart points={points} unit={span.unit} /></Suspense>}
+        <p className="small muted overview-meaning">{t.meaning}</p>
+      </Card>
+      {!none && <Tables shown={shown} span={span} address={address} go={go} />}
+      {shown.total.skipped > 0 && <Note><p>{fill(t.skippedNote, { n: shown.total.skipped })}</p></Note>}
+    </div>
+  );
+}
+
+function Waiting() {
+  const s = useTexts(shared);
+  return (
+    <div className="stack" role="status" aria-label={s.loading}>
+      <div className="tiles">{Array.from({ length: 6 }, (_, i) => <div key={i} className="card tile"><Skeleton height={12} width="50%" /><Skeleton height={24} width="70%" mt={10} /><Skeleton height={12} width="40%" mt={10} /></div>)}</div>
+      <div className="card pad"><Skeleton height={336} /></div>
+    </div>
+  );
+}

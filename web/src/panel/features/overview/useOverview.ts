@@ -1,0 +1,36 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { get } from "../../api";
+import { useCompany } from "../../session";
+import { useNow } from "../../ui/Ago";
+import { queryOf, spanOf, type Address } from "./address";
+import type { Concern, Overview, Step } from "./types";
+
+const beat = 10_000;
+
+/** useOverview is the figures of a range, asked for again every ten seconds. */
+export function useOverview(address: Address) {
+  const company = useCompany();
+  const hour = Math.floor(useNow() / 3_600_000); // the range moves on with it
+  const text = JSON.stringify(address);
+  const span = useMemo(() => spanOf(JSON.parse(text) as Address, new Date(Math.max(hour * 3_600_000, Date.now()))), [text, hour]);
+  const query = queryOf(address, span);
+  const one = useQuery({
+    queryKey: [company.id, "overview", query], queryFn: async ({ signal }) => ({ span, address, shown: await get<Overview>("/overview", query, signal) }),
+    refetchInterval: beat, placeholderData: keepPreviousData,
+  });
+  return one;
+}
+
+export function useAttention() {
+  const company = useCompany();
+  return useQuery({ queryKey: [company.id, "attention"], queryFn: ({ signal }) => get<{ data: Concern[] }>("/overview/attention", {}, signal), refetchInterval: beat });
+}
+
+export function useFirstSteps(wanted: boolean) {
+  const company = useCompany();
+  return useQuery({
+    queryKey: [company.id, "first-steps"], enabled: wanted, queryFn: ({ signal }) => get<{ data: { step: Step; done: boolean }[] }>("/overview/first-steps", {}, signal),
+    refetchInterval: (q) => (q.state.data?.data.every((s) => s.done) ? false : beat),
+  });
+}

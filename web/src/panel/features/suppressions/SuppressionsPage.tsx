@@ -1,0 +1,109 @@
+import "./suppressions.css";
+import { Button, TextInput } from "@mantine/core";
+import { IconBellOff, IconDownload, IconPlus, IconSearch } from "@tabler/icons-react";
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { address as addressOfRoute, del, get, Problem, type Page as Paged } from "../../api";
+import { fill, useTexts } from "../../i18n";
+import { useCan, useCompany } from "../../session";
+import { Needs } from "../../shell/states";
+import { Ago } from "../../ui/Ago";
+import { confirm } from "../../ui/confirm";
+import { Card, Copy, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import { failed, told } from "../../ui/problem";
+import { shared } from "../../ui/texts";
+import { AddSuppressions } from "./AddSuppressions";
+import { texts } from "./texts";
+
+export interface Suppression { number: string; type: "all" | "marketing"; reason: string; author?: string; created_at: string }
+
+export function SuppressionsPage() { return <Needs permission="notifications:read"><List /></Needs>; }
+
+const optedOut = "opted_out";
+
+function List() {
+  const t = useTexts(texts);
+  const s = useTexts(shared);
+  const company = useCompany();
+  const can = useCan();
+  const navigate = useNavigate();
+  const { number = "" } = useSearch({ strict: false }) as { number?: string };
+  const [adding, setAdding] = useState(false);
+  const list = useInfiniteQuery({
+    queryKey: [company.id, "suppressions", number], initialPageParam: "", placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) => get<Paged<Suppression>>("/suppressions", { number, limit: 50, cursor: pageParam }, signal), getNextPageParam: (last) => last.next_cursor ?? undefined,
+  });
+  const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+  const mine = can("notifications:send");
+  const add = mine && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.add}</Button>;
+  const none = list.isSuccess && rows.length === 0;
+  return (
+    <Page title={t.title} about={t.about} actions={<>{(rows.length > 0 || number) && <Button variant="default" component="a" href={addressOfRoute("/suppressions/export")} download="suppressions.csv" leftSection={<IconDownload size={16} />}>{t.export}</Button>}{add}</>}>
+      <div className="stack">
+        {(!none || number) && <Search value={number} change={(v) => void navigate({ to: "/suppressions" as never, replace: true, search: ((now: Record<string, unknown>) => ({ ...now, number: v || undefined })) as never })} />}
+        {list.isPending ? <Rows n={6} /> : list.isError ? <Card flush label={t.title}><Failed error={list.error} retry={() => void list.refetch()} /></Card> : (
+          <Card flush label={t.title}>
+            {rows.length === 0 ? (number ? <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} /> : <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>{add}</Empty>) : (
+              <div className="table-wrap">
+                <table className="table">
+                  <thead><tr><th>{t.number}</th><th>{t.skips}</th><th className="wide-only">{t.why}</th><th className="wide-only">{t.who}</th><th className="wide-only">{t.when}</th><th><span className="hidden">{s.actions}</span></th></tr></thead>
+                  <tbody>{rows.map((x) => <Row key={x.number} x={x} mine={mine} />)}</tbody>
+                </table>
+              </div>
+            )}
+          </Card>
+        )}
+        {list.hasNextPage && <div className="suppressions-more"><Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{s.more}</Button></div>}
+      </div>
+      <AddSuppressions opened={adding} close={() => setAdding(false)} />
+    </Page>
+  );
+}
+
+/** Search finds numbers by how they begin; the list follows when the typing pauses. */
+function Search({ value, change }: { value: string; change: (to: string) => void }) {
+  const t = useTexts(texts);
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const digits = text.replace(/[\s().\u00a0+-]/g, "");
+  const fits = /^\d{0,15}$/.test(digits);
+  useEffect(() => {
+    if (digits === value || !fits) return;
+    const timer = setTimeout(() => change(digits), 300);
+    return () => clearTimeout(timer);
+  }, [digits, value, fits]);
+  return <TextInput className="suppressions-search" type="search" inputMode="tel" aria-label={t.search} placeholder={t.search} leftSection={<IconSearch size={16} />} value={text} maxLength={30} error={fits ? undefined : t.digits} onChange={(e) => setText(e.currentTarget.value)} />;
+}
+
+function Row({ x, mine }: { x: Suppression; mine: boolean }) {
+  const t = useTexts(texts);
+  const company = useCompany();
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const known = (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
+  const lift = async () => {
+    const own = x.reason === optedOut || x.reason.startsWith("asked in");
+    if (!(await confirm({ title: fill(t.liftTitle, { number: "+" + x.number }), text: own ? t.liftOwn : t.liftText, action: t.lift, danger: own }))) return;
+    setBusy(true);
+    try {
+      await del("/suppressions/" + x.number);
+      told(fill(t.lifted, { number: "+" + x.number }));
+    } catch (e) {
+      if (!(e instanceof Problem && e.status === 404)) failed(e);
+    } finally {
+      setBusy(false);
+      void client.invalidateQueries({ queryKey: [company.id, "suppressions"] });
+    }
+  };
+  return (
+    <tr>
+      <td><span className="row-title nowrap">+{x.number}</span> <span className="wide-only suppressions-copy"><Copy value={x.number} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
+      <td><Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag></td>
+      <td className="wide-only"><span className="suppressions-why">{known ?? x.reason}</span></td>
+      <td className="wide-only">{x.author ?? <span className="muted">{x.reason === "manual" || !known ? t.interface : t.recipient}</span>}</td>
+      <td className="wide-only"><Ago at={x.created_at} /></td>
+      <td>{mine && <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>{t.lift}<span className="hidden"> +{x.number}</span></Button>}</td>
+    </tr>
+  );
+}
