@@ -142,7 +142,7 @@ func (x overview) waitingConversations(ctx context.Context, by member, _ time.Ti
 
 // failures are the senders of which many of the last day's messages or calls failed.
 func (x overview) failures(ctx context.Context, by member, now time.Time) (all []concern, err error) {
-	groups, err := x.Store.Stats().Groups(ctx, by.companyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
+	_, groups, err := x.Store.Stats().Figures(ctx, by.companyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (x overview) show(r *http.Request, by member) (any, error) {
 	if !found {
 		return shown, nil
 	}
-	hours, err := x.Store.Stats().Hours(ctx, by.companyID, f)
+	hours, groups, err := x.Store.Stats().Figures(ctx, by.companyID, f)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +121,6 @@ func (x overview) show(r *http.Request, by member) (any, error) {
 		shown.Hours = append(shown.Hours, counted{Hour: carillon.FormatTime(hours[i].At), counts: countsOf(&hours[i].Counts)})
 	}
 	shown.Total = countsOf(&total)
-	groups, err := x.Store.Stats().Groups(ctx, by.companyID, f)
-	if err != nil {
-		return nil, err
-	}
 	shown.group(groups, senders)
 	shown.Campaigns, err = x.campaigns(r, by.companyID, f)
 	return shown, err

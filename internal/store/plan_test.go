@@ -158,7 +158,6 @@ var exceptions = []struct {
 	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM shard ORDER BY", []string{"sorts"}, "64 rows"},
 	{"FROM (SELECT channel FROM conversation WHERE company_id = $1", []string{"reads all of x"}, "a thousand conversations at most"},
-	{"GROUP BY class, sender, template, language, channel", []string{"sorts"}, "what a company has in common, of the hours of a page"},
 	{"FROM membership m JOIN company c", []string{"sorts"}, "the companies of one account"},
 	{"sender = $2 AND q = 1 AND hold <> '' LIMIT 1", []string{"reads all of message", "reads all of call"}, "what is held, once when a sender is removed"},
 	{"FROM page CROSS JOIN message", []string{"sorts", "reads all of page"}, "a page of notifications, each of at most 100 messages"},

@@ -2,7 +2,10 @@ package stats
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,11 +78,6 @@ func (f *Filter) campaign() string {
 	return digest(*f.Campaign)
 }
 
-// sums are the sums of the columns.
-//
-//nolint:gochecknoglobals // a constant text
-var sums = each(names, func(name string) string { return "CAST(SUM(" + name + ") AS BIGINT)" })
-
 // targets are where the columns are scanned to, behind others.
 func (c *Counts) targets(n int, before ...any) []any {
 	for _, field := range c.fields()[:n] {
@@ -88,31 +86,59 @@ func (c *Counts) targets(n int, before ...any) []any {
 	return before
 }
 
-// Hours returns the counts of a company by hour, in their order, without hours in which nothing was accepted.
-func (s *Store) Hours(ctx context.Context, companyID string, f Filter) ([]Hour, error) {
+// figureColumns are what Figures reads.
+//
+//nolint:gochecknoglobals // a constant text
+var figureColumns = "hour, class, sender, template, language, channel, " + each(names, func(name string) string { return name })
+
+// Figures returns the counts of a company by hour, in their order and without hours in which nothing was accepted, and by what
+// recipients have in common. The rows are added up here: a database would sort them first.
+func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours []Hour, groups []Group, err error) {
+	type common struct {
+		class              carillon.Class
+		sender             int64
+		template, language string
+	}
+	byHour, byGroup := map[int64]*Hour{}, map[common]*Group{}
+	var at int64
+	var row Group
+	targets := row.targets(len(names), &at, &row.Class, &row.SenderUID, &row.Template, &row.Language, &row.Channel)
 	where, args := f.where(companyID, f.campaign())
-	return db.Collect(ctx, s.d, "counts by hour", func(scan db.Scan) (h Hour, err error) {
-		var at int64
-		err = scan(h.targets(len(names), &at)...)
-		h.At = time.UnixMilli(at).UTC()
-		return h, err
-	}, "SELECT hour, "+sums+" FROM stat WHERE "+where+" GROUP BY company_id, campaign, hour ORDER BY company_id, campaign, hour", args...)
+	if err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		if err := scan(targets...); err != nil {
+			return err
+		}
+		h := byHour[at]
+		if h == nil {
+			h = &Hour{At: time.UnixMilli(at).UTC()}
+			byHour[at] = h
+		}
+		h.Add(row.Counts, 1)
+		k := common{row.Class, row.SenderUID, row.Template, row.Language}
+		if g := byGroup[k]; g != nil {
+			g.Add(row.Counts, 1)
+		} else {
+			g := row
+			byGroup[k] = &g
+		}
+		return nil
+	}, "SELECT "+figureColumns+" FROM stat WHERE "+where, args...); err != nil {
+		return nil, nil, fmt.Errorf("read counts: %w", err)
+	}
+	for _, at := range slices.Sorted(maps.Keys(byHour)) {
+		hours = append(hours, *byHour[at])
+	}
+	for _, g := range byGroup {
+		groups = append(groups, *g)
+	}
+	return hours, groups, nil
 }
 
-// Groups returns the counts of a company by what recipients have in common, in no order.
-func (s *Store) Groups(ctx context.Context, companyID string, f Filter) ([]Group, error) {
-	where, args := f.where(companyID, f.campaign())
-	return db.Collect(ctx, s.d, "counts by group", func(scan db.Scan) (g Group, err error) {
-		err = scan(g.targets(len(names), &g.Class, &g.SenderUID, &g.Template, &g.Language, &g.Channel)...)
-		return g, err
-	}, "SELECT class, sender, template, language, channel, "+sums+" FROM stat WHERE "+where+" GROUP BY class, sender, template, language, channel", args...)
-}
-
-// Total returns the counts of all that a filter leaves.
+// Total returns the counts of all that a filter leaves, without lateness.
 func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts, err error) {
 	where, args := f.where(companyID, f.campaign())
-	err = s.d.Row(ctx, c.targets(len(names)), "SELECT "+each(names, func(name string) string { return "CAST(COALESCE(SUM(" + name + "), 0) AS BIGINT)" })+
-		" FROM stat WHERE "+where, args...)
+	sums := each(names[:campaignFields], func(name string) string { return "CAST(COALESCE(SUM(" + name + "), 0) AS BIGINT)" })
+	err = s.d.Row(ctx, c.targets(campaignFields), "SELECT "+sums+" FROM stat WHERE "+where, args...)
 	return c, db.Wrap(err, "read counts")
 }
 

@@ -97,9 +97,17 @@ func each(columns []string, made func(name string) string) string {
 
 // Add adds counts, sign times.
 func (c *Counts) Add(other Counts, sign int64) {
-	to, from := c.fields(), other.fields()
-	for i := range to {
-		*to[i] += sign * *from[i]
+	c.Accepted += sign * other.Accepted
+	c.Waiting += sign * other.Waiting
+	c.Sent += sign * other.Sent
+	c.Delivered += sign * other.Delivered
+	c.Read += sign * other.Read
+	c.Failed += sign * other.Failed
+	c.Skipped += sign * other.Skipped
+	c.Canceled += sign * other.Canceled
+	c.LateMillis += sign * other.LateMillis
+	for i := range c.Late {
+		c.Late[i] += sign * other.Late[i]
 	}
 }
 
