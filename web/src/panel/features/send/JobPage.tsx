@@ -20,6 +20,7 @@ import { JobEditor } from "./JobEditor";
 import { JobTag } from "./JobTag";
 import { jobTexts } from "./jobTexts";
 import { span, usePace } from "./pace";
+import { Later } from "./Later";
 import { Running } from "./Running";
 import type { Job, Template } from "./types";
 import { useEdits, useJob } from "./useJob";
@@ -70,15 +71,15 @@ function Opened({ job, templates, at, back }: { job: Job; templates: Template[];
     <Page wide title={job.file} about={about} back={back} actions={<span className="send-head"><JobTag job={job} />{job.state === "checked" && <Button variant="default" loading={busy} leftSection={<IconPencil size={16} />} onClick={() => void change()}>{t.change}</Button>}{idle && <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => void remove()}>{s.remove}</Button>}</span>}>
       <div className="stack send-job" data-state={job.state}>
         {job.state === "draft" && job.reason && <Note tone="danger"><p>{(t as Record<string, string>)["paused_" + job.reason] ?? t.paused_problem}</p>{job.detail && <p className="small">{job.detail}</p>}</Note>}
-        {job.state === "draft" && <JobEditor templates={templates} edits={edits} act={at.act} />}
+        {job.state === "draft" && <Later><JobEditor templates={templates} edits={edits} act={at.act} /></Later>}
         {job.state === "checking" && <Checking job={job} stop={change} />}
         {job.state === "checked" && (
           <>
-            <DryRun job={job} send={(recipients) => at.act("send", { recipients })} />
-            <Findings job={job} />
+            <Later><DryRun job={job} send={(recipients) => at.act("send", { recipients })} /></Later>
+            <Later><Findings job={job} /></Later>
           </>
         )}
-        {["sending", "paused", "canceling", "done", "canceled", "failed"].includes(job.state) && <><Running job={job} act={at.act} />{job.result.rows > 0 && Object.keys(job.result.faults).length > 0 && <Findings job={job} />}</>}
+        {["sending", "paused", "canceling", "done", "canceled", "failed"].includes(job.state) && <><Running job={job} act={at.act} />{job.result.rows > 0 && Object.keys(job.result.faults).length > 0 && <Later><Findings job={job} /></Later>}</>}
       </div>
     </Page>
   );

@@ -40,8 +40,8 @@ export function Running({ job, act }: { job: Job; act: ReturnType<typeof useJob>
         {job.state === "canceling" && <p className="muted send-none" role="status">{t.cancelingText}</p>}
         {job.state === "canceled" && job.begun_at && <Note><p>{fill(t.canceledText, { accepted: n(accepted), canceled: n(job.result.canceled), left: n(job.result.canceled + job.result.left > 0 ? job.result.left : accepted) })}</p></Note>}
         <div className="send-actions">
-          {accepted > 0 && <Button variant={job.state === "done" ? "filled" : "default"} renderRoot={(props) => <Link to={"/campaigns/$name" as never} params={{ name: job.campaign } as never} {...props} />}>{t.results}</Button>}
-          {accepted > 0 && <Button variant="default" renderRoot={(props) => <Link to="/notifications" search={{ campaign: job.campaign } as never} {...props} />}>{t.notifications}</Button>}
+          {accepted > 0 && <Button variant={job.state === "done" ? "filled" : "default"} renderRoot={(props) => <Link to="/campaigns/$name" params={{ name: job.campaign }} {...props} />}>{t.results}</Button>}
+          {accepted > 0 && <Button variant="default" renderRoot={(props) => <Link to="/notifications" search={{ campaign: job.campaign }} {...props} />}>{t.notifications}</Button>}
           {job.state === "sending" && <Button variant="default" loading={busy === "pause"} leftSection={<IconPlayerPause size={16} />} onClick={() => void doing("pause")}>{t.pause}</Button>}
           {job.state === "paused" && <Button loading={busy === "resume"} leftSection={<IconPlayerPlay size={16} />} onClick={() => void doing("resume")}>{t.resume}</Button>}
           {(job.state === "sending" || job.state === "paused" || (job.state === "done" && scheduled)) && <Button variant="default" color="red" leftSection={<IconX size={16} />} onClick={() => end(true)}>{t.cancel}</Button>}
