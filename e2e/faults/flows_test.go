@@ -28,6 +28,7 @@ const flowsProvision = `companies:
     name: Flows
     limits: {daily_recipients: 0, daily_bytes: 0, sends_per_minute: 0}
     agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13, name: Robin, language: en}]
+    users: [{email: %s, password: %s, role: owner}]
     senders:
       - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_recipient_interval: 0, settings: {base_url: %q,
          phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token,
@@ -174,7 +175,7 @@ func newFlowSite(t *testing.T, engine string, nodes int) *flowSite {
 	t.Cleanup(func() { _ = s.graph.Close() })
 	dir := t.TempDir()
 	provision := filepath.Join(dir, "provision.yaml")
-	if err := os.WriteFile(provision, fmt.Appendf(nil, flowsProvision, s.graph.URL(), shop.URL, shop.URL), 0o600); err != nil {
+	if err := os.WriteFile(provision, fmt.Appendf(nil, flowsProvision, operator, password, s.graph.URL(), shop.URL, shop.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	key := storetest.MasterKey(t)
