@@ -168,10 +168,12 @@ describe("usage and suppressions", () => {
     const form = p.getByRole("dialog");
     await form.getByLabel("Numbers", { exact: true }).fill("+34 600 111 222\n34600111222\n0034-600-333-444; 12\nnobody");
     await form.getByText("2 entries are no numbers with country code:").waitFor();
+    await form.getByRole("button", { name: "Add 2" }).click();
+    await form.getByText("Correct or remove what is no number").waitFor();
     await accessible(p, "adding numbers");
     await shot(p, "suppressions-add");
     await form.getByLabel("Numbers", { exact: true }).fill("+34 600 111 222\n34600111222\n0034-600-333-444");
-    await form.getByText("2 numbers. 1 are repeated and count once.").waitFor();
+    await form.getByText("2 numbers. 1 repeated, counted once.").waitFor();
     await form.getByText("Marketing only").click();
     await form.getByLabel("Why").fill('=HYPERLINK("x")');
     await form.getByRole("button", { name: "Add 2" }).click();

@@ -42,7 +42,7 @@ export function AddSuppressions({ opened, close }: { opened: boolean; close: () 
       setBusy(false);
     }
   };
-  const error = !asked ? undefined : list.numbers.length === 0 && list.bad.length === 0 ? s.required : list.numbers.length > most ? fill(t.tooMany, { n: n(most) }) : undefined;
+  const error = !asked ? undefined : list.bad.length > 0 ? t.fix : list.numbers.length === 0 ? s.required : list.numbers.length > most ? fill(t.tooMany, { n: n(most) }) : undefined;
   return (
     <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={t.addTitle} closeButtonProps={{ "aria-label": s.close }} size={480}>
       <form onSubmit={(e) => void submit(e)} noValidate>
