@@ -1,5 +1,5 @@
 // The addresses of the panel. Each page is loaded when it is opened.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, retainSearchParams } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, parseSearchWith, redirect, retainSearchParams, stringifySearchWith } from "@tanstack/react-router";
 import { setCompany } from "./api";
 import { callRoutes } from "./routes.calls";
 import { flowRoutes } from "./routes.flows";
@@ -73,9 +73,16 @@ const base = createRoute({
 });
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
+/** exact reads a value of an address. A number that JavaScript would round, such as an id, stays the text that it is. */
+function exact(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (typeof value === "number" && String(value) !== text) throw new RangeError(text);
+  return value;
+}
+
 export const router = createRouter({
   routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
-  basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
+  parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 
 declare module "@tanstack/react-router" {

@@ -1,7 +1,7 @@
 import { AppShell, Burger } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Outlet, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useTexts } from "../i18n";
 import { useCan, useCompany } from "../session";
 import { Note } from "../ui/parts";
@@ -13,6 +13,35 @@ import { texts } from "./texts";
 const Palette = lazy(() => import("./Palette"));
 const Calls = lazy(() => import("../features/talk/Calls"));
 
+const pause = 60;
+const guarded = 900;
+
+/** useArrival puts the focus on the content after a way to another page, unless something there has taken it: the keyboard goes on there, not behind the link. A dialog that led there gives the focus back when it has closed; until somebody acts it comes along again. */
+function useArrival(at: string) {
+  const from = useRef(at);
+  useEffect(() => {
+    if (from.current === at) return;
+    from.current = at;
+    const begun = Date.now();
+    const timer = setInterval(() => {
+      const content = document.getElementById("content"), holder = document.activeElement;
+      if (Date.now() - begun > guarded) done();
+      else if (content && !content.contains(holder) && !holder?.closest("[role=dialog]")) content.focus({ preventScroll: true });
+    }, pause);
+    const done = () => {
+      clearInterval(timer);
+      clearTimeout(listens);
+      window.removeEventListener("keydown", done);
+      window.removeEventListener("pointerdown", done);
+    };
+    const listens = setTimeout(() => { // after the key or press that led here
+      window.addEventListener("keydown", done);
+      window.addEventListener("pointerdown", done);
+    });
+    return done;
+  }, [at]);
+}
+
 /** Shell is the frame of the pages: navigation, search, shortcuts. */
 export function Shell() {
   const t = useTexts(texts);
@@ -23,6 +52,7 @@ export function Shell() {
   const [searching, search] = useState(0); // how often the search was asked for: it is loaded the first time
   const at = useRouterState({ select: (s) => s.location.pathname });
   useEffect(close, [at, close]);
+  useArrival(at);
   useHotkeys([["mod+K", () => search((n) => n + 1)]], []);
   useEffect(() => {
     const keys = (e: KeyboardEvent) => { if (e.key === "?" && !e.ctrlKey && !e.metaKey && !e.altKey && !writing(e.target)) showHelp(); };

@@ -25,7 +25,11 @@ export function useTemplate(id: string) {
   const company = useCompany();
   const client = useQueryClient();
   return useQuery<TemplateRow>({
-    queryKey: [company.id, "templates", id], queryFn: ({ signal }) => get<TemplateRow>("/templates/" + encodeURIComponent(id), {}, signal),
+    queryKey: [company.id, "templates", id], queryFn: async ({ signal }) => {
+      const one = await get<TemplateRow>("/templates/" + encodeURIComponent(id), {}, signal);
+      client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all?.map((t) => (t.id === id ? one : t)));
+      return one;
+    },
     refetchInterval: (q) => (!q.state.data ? false : waits(q.state.data) ? soon : later),
     placeholderData: () => client.getQueryData<TemplateRow[]>([company.id, "templates"])?.find((t) => t.id === id),
   });
