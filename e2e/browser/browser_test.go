@@ -4,6 +4,7 @@ package browser
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"net"
@@ -21,6 +22,7 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/need"
 	"carillon/internal/sip"
+	"carillon/internal/sso/ssotest"
 	"carillon/internal/voice/voicetest"
 	"carillon/web"
 )
@@ -54,7 +56,7 @@ func pages(t *testing.T, node, chromium, file string) {
 	t.Cleanup(services.Close)
 	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
 	empty, printed := start(t, nil)
-	several, _ := start(t, map[string][]string{"provision": {"testdata/several.yaml"}})
+	several := withSSO(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 13*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, node, "--test", "--test-reporter=spec", file)
@@ -66,6 +68,27 @@ func pages(t *testing.T, node, chromium, file string) {
 	} else if testing.Verbose() {
 		t.Logf("%s", out)
 	}
+}
+
+// withSSO runs the program with several companies, and a server by which people sign in.
+func withSSO(t *testing.T) (ready string) {
+	t.Helper()
+	issuer := ssotest.Start(t)
+	ready, _ = start(t, map[string][]string{
+		"provision": {"testdata/several.yaml"}, "oidc-issuer": {issuer}, "oidc-client-id": {issuer}, "oidc-client-secret": {"a-secret"}, "oidc-name": {"Acme ID"},
+	})
+	text, err := os.ReadFile(ready)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at struct {
+		BaseURL string `json:"base_url"`
+	}
+	if err := json.Unmarshal(text, &at); err != nil {
+		t.Fatal(err)
+	}
+	ssotest.Allow(issuer, "a-secret", at.BaseURL+"/panel/v1/sso/callback")
+	return ready
 }
 
 // trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses

@@ -335,7 +335,8 @@ func (s ssoThere) Name() string {
 func TestSingleSignOn(t *testing.T) {
 	w := newWorld(t)
 	acme := w.company("acme")
-	issuer := ssotest.Start(t, "panel-test", "a-secret", "https://panel.test/panel/v1/sso/callback")
+	issuer := ssotest.Start(t)
+	ssotest.Allow("panel-test", "a-secret", "https://panel.test/panel/v1/sso/callback")
 	w.sso.Server = sso.New(sso.Options{Issuer: issuer, ClientID: "panel-test", ClientSecret: "a-secret", Name: "Acme ID", Log: slog.New(slog.DiscardHandler)})
 	begin := func(next string) (cookie, address string) {
 		t.Helper()

@@ -131,7 +131,7 @@ describe("access keys", () => {
 describe("users", () => {
   it("are added, get another role and password, and are removed", async (t) => {
     const { c, p } = await opened(t, "/users");
-    await p.getByRole("button", { name: "Add a user" }).click();
+    await p.getByRole("button", { name: "Add with a password" }).click();
     const dialog = p.getByRole("dialog");
     const email = `bo${Date.now()}@demo.test`;
     await dialog.getByLabel("E-mail").fill(email);
@@ -170,7 +170,7 @@ describe("users", () => {
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await p.getByRole("row", { name: /Bo Berg/ }).getByText("Developer").waitFor();
     await theirs.goto(panel + "/users");
-    await theirs.getByText(email).waitFor();
+    await theirs.getByRole("region", { name: "Users" }).getByText(email).waitFor();
     await act("Change the role");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Viewer/ }).click();

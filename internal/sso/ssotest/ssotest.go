@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/zitadel/oidc/v3/example/server/exampleop"
@@ -24,12 +25,25 @@ const (
 	Subject  = "id2"
 )
 
-// Start runs a server that knows one client until the test ends, and returns its issuer.
-func Start(t testing.TB, clientID, secret string, redirects ...string) string {
+// allowing guards the clients, which all servers share and look up in a map of their own.
+var allowing sync.RWMutex //nolint:gochecknoglobals // as they are
+
+// Allow has every server know a client from now on.
+func Allow(clientID, secret, redirect string) {
+	allowing.Lock()
+	defer allowing.Unlock()
+	storage.RegisterClients(storage.WebClient(clientID, secret, redirect))
+}
+
+// Start runs a server until the test ends, and returns its issuer.
+func Start(t testing.TB) string {
 	t.Helper()
-	storage.RegisterClients(storage.WebClient(clientID, secret, redirects...))
 	var handler http.Handler
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		allowing.RLock()
+		defer allowing.RUnlock()
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(s.Close)
 	handler = exampleop.SetupServer(s.URL, storage.NewStorage(storage.NewUserStore(s.URL)), nil, false, op.WithAllowInsecure())
 	return s.URL

@@ -20,10 +20,16 @@ export const basepath = "/panel";
 const root = createRootRoute({ component: Outlet, notFoundComponent: Lost, errorComponent: Crashed });
 
 const signIn = createRoute({
-  getParentRoute: () => root, path: "/sign-in", validateSearch: (s: Record<string, unknown>): { next?: string } => (s.next === undefined ? {} : { next: nextOf(s.next) }),
+  getParentRoute: () => root, path: "/sign-in",
+  validateSearch: (s: Record<string, unknown>): { next?: string; sso?: "refused" | "stranger" | "down" } => ({
+    ...(s.next === undefined ? {} : { next: nextOf(s.next) }), ...(s.sso === "refused" || s.sso === "stranger" || s.sso === "down" ? { sso: s.sso } : {}),
+  }),
   component: lazyRouteComponent(() => import("./features/session/SignIn"), "SignIn"),
 });
 const setUp = createRoute({ getParentRoute: () => root, path: "/set-up", component: lazyRouteComponent(() => import("./features/session/SetUp"), "SetUp") });
+
+const invitation = createRoute({ getParentRoute: () => root, path: "/invitation", component: lazyRouteComponent(() => import("./features/session/Invitation"), "Invitation") });
+const forgotten = createRoute({ getParentRoute: () => root, path: "/forgotten", component: lazyRouteComponent(() => import("./features/session/Forgotten"), "Forgotten") });
 
 /** shell is the frame of all pages for who is signed in. The company stands in the address when there are several. */
 export const shell = createRoute({
@@ -81,7 +87,7 @@ function exact(text: string): unknown {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
   parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

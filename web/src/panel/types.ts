@@ -13,7 +13,7 @@ export interface Key {
 }
 export const scopes = ["*", "notify:send", "notify:read", "voice:send", "templates:read", "templates:write", "widget:use", "suppressions:write", "usage:read"];
 
-export interface User { id: string; email: string; name: string; role: Role; last_sign_in_at: string | null; created_at: string }
+export interface User { id: string; email: string; name: string; role: Role; last_sign_in_at: string | null; created_at: string; second_factor: boolean }
 
 export interface Agent {
   id?: string; name: string; language: string; engine: "builtin" | "openai" | "elevenlabs"; greeting: string; persona?: string; knowledge: string[]; tools: string[];
