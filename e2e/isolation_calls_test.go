@@ -121,11 +121,11 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /panel/v1/senders":                        panel(call{kind: own}),
 		"GET /panel/v1/campaigns":                      panel(call{kind: own}),
 		"GET /panel/v1/campaigns/one":                  panel(call{query: "name=alphacampaign"}),
-		"GET /panel/v1/campaigns/recipients":           panel(append(eachCursor("campaign-recipients", a.ids), call{kind: empty, query: "name=alphacampaign"})...),
+		"GET /panel/v1/campaigns/recipients":           panel(append(eachCursor("campaign-recipients", a.sentIDs), call{kind: empty, query: "name=alphacampaign"})...),
 		"GET /panel/v1/campaigns/reasons":              panel(call{kind: own, query: "name=alphacampaign"}),
 		"GET /panel/v1/campaigns/export":               panel(call{kind: own, query: "name=alphacampaign"}),
-		"GET /panel/v1/notifications":                  panel(append(eachQuery("ids", slices.DeleteFunc(slices.Clone(a.ids), func(id string) bool { return !carillon.ValidUUID(id) }), empty), call{kind: own}, call{kind: empty, query: "sender=alpha_main"}, call{kind: empty, query: "number=34611222333"}, call{kind: empty, query: "campaign=alphacampaign"})...),
-		"GET /panel/v1/notifications/lookup":           panel(eachQuery("q", a.ids, empty)...),
+		"GET /panel/v1/notifications":                  panel(append(eachQuery("ids", slices.DeleteFunc(slices.Clone(a.sentIDs), func(id string) bool { return !carillon.ValidUUID(id) }), empty), call{kind: own}, call{kind: empty, query: "sender=alpha_main"}, call{kind: empty, query: "number=34611222333"}, call{kind: empty, query: "campaign=alphacampaign"})...),
+		"GET /panel/v1/notifications/lookup":           panel(eachQuery("q", a.sentIDs, empty)...),
 		"GET /panel/v1/notifications/{id}":             panel(call{}),
 		"GET /panel/v1/notifications/{id}/request":     panel(call{}),
 		"GET /panel/v1/notifications/{id}/filled":      panel(call{}),
@@ -323,7 +323,7 @@ func eachCursor(list string, ids []string) []call {
 	var all []call
 	for _, id := range ids {
 		if carillon.ValidUUID(id) {
-			all = append(all, call{kind: own, query: "name=curious&cursor=" + httpio.EncodeCursor(list, id+"/-1")}, call{kind: own, query: "name=curious&cursor=" + httpio.EncodeCursor(list, id+"/0")})
+			all = append(all, call{kind: own, query: "name=curious&cursor=" + httpio.EncodeCursor(list, id+"/0")})
 		}
 	}
 	return all

@@ -47,6 +47,7 @@ func TestCompaniesAreKeptApart(t *testing.T) {
 // belongings are what Alpha has: ids of every kind, and what else must not be seen.
 type belongings struct {
 	ids     []string // notifications, templates, senders, agents, suppressions, keys, users, by whatever name they go
+	sentIDs []string // of the notifications among them, and the provider's ids of their messages
 	markers *regexp.Regexp
 	cursors map[string]string // by the list they are of
 	cloudy  string            // the notification behind the channel's stand-in
@@ -125,6 +126,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 		a.ids = append(a.ids, found...)
 	}
 	a.ids = append(a.ids, alphaID)
+	a.sentIDs = append(c.column(t, "SELECT id FROM notification WHERE company_id = $1", alphaID),
+		c.column(t, "SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS NOT NULL", alphaID)...)
 	var quoted []string
 	for _, id := range a.ids {
 		quoted = append(quoted, regexp.QuoteMeta(id))
