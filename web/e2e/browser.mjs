@@ -10,10 +10,10 @@ const require = createRequire(import.meta.url);
 export const ready = JSON.parse(await readFile(process.env.CARILLON_READY, "utf8"));
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 
-export async function launch() {
+export async function launch(...more) {
   return chromium.launch({
     executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...more],
   });
 }
 
