@@ -43,7 +43,7 @@ func (f *ReachedFilter) Fits(r *Reached) bool {
 func (f *ReachedFilter) narrows() bool { return len(f.States) > 0 || f.Reason != "" }
 
 const (
-	reachedMost   = 5000 // recipients that one page looks at, and that are in memory at once
+	reachedMost   = 2000 // recipients that one page looks at
 	reachedPage   = 200  // and where nothing is left out
 	notifiedMost  = 500  // notifications that are read at once
 	reachedBefore = "/"  // between the id and the place in a cursor
@@ -166,7 +166,7 @@ func reachedByCall(n *store.Notification, c *calls.Call, now time.Time) Reached 
 func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (found []Reached, next string, err error) {
 	at := reachedPage
 	if f.narrows() {
-		at = reachedMost / 5
+		at = notifiedMost
 	}
 	for looked := 0; looked < reachedMost; {
 		some, err := w.Next(ctx, at)

@@ -39,7 +39,7 @@ function Campaigns() {
     <Page wide title={t.title} about={t.about} actions={asOf && rows.length > 0 ? <span className="small muted">{fill(t.asOf, { time: time(asOf, language, true) })}</span> : undefined}>
       {list.isPending ? <Rows n={6} /> : list.isError && rows.length === 0 ? <Card flush label={t.title}><Failed error={list.error} retry={() => void list.refetch()} /></Card> : rows.length === 0 ? (
         <Card flush label={t.title}>
-          <Empty icon={<IconSpeakerphone size={22} />} title={t.first} text={t.firstText}>{can("notifications:send") && <Button renderRoot={(props) => <Link to={"/send" as never} {...props} />} leftSection={<IconSend size={16} />}>{t.send}</Button>}</Empty>
+          <Empty icon={<IconSpeakerphone size={22} />} title={t.first} text={t.firstText}>{can("notifications:send") && <Button renderRoot={(props) => <Link to="/send" {...props} />} leftSection={<IconSend size={16} />}>{t.send}</Button>}</Empty>
         </Card>
       ) : (
         <>

@@ -10,7 +10,7 @@ import { reasonText } from "../notifications/reasons";
 import { texts } from "./texts";
 import type { Address, Campaign, Reasons } from "./types";
 
-const byItself = 10; // requests, each of which looks at 5,000 recipients
+const byItself = 25; // requests, each of which looks at 2,000 recipients
 
 /** Why is how many recipients were not reached, by reason. The reasons are counted when they are looked at, part by part. */
 export function Why({ campaign: c, address, go }: { campaign: Campaign; address: Address; go: (to: Address) => void }) {
