@@ -208,6 +208,16 @@ describe("what was sent", () => {
     await p.locator(".sent-head").getByText("Canceled").waitFor();
     await other.locator(".sent-head").getByText("Canceled").waitFor();
     assert.equal((await find(later)).state, "canceled");
+
+    const { notification_id: call } = await request("POST", withKey("/functions/v1/notify/voice"), {
+      contact: { number: "34600300099", first_name: "Rui" }, recipient_id: "demo-line", agent_id: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", notification_type: "transactional", campaign_name: "calls", datetime_sending: "2098-01-01T10:00:00",
+    });
+    await p.goto(ready.panel_url + "/notifications?channel=voice");
+    await row(p, call).getByRole("link", { name: "Reception" }).click();
+    await p.getByRole("link", { name: "Open the call" }).waitFor();
+    await p.getByRole("button", { name: "Cancel" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancel it" }).click();
+    await p.locator(".sent-head").getByText("Canceled").waitFor();
   });
 
   it("is summed up by campaign, with why some were not reached, and as a file", { timeout: 90_000 }, async (t) => {

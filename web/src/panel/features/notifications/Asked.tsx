@@ -51,7 +51,7 @@ export function Asked({ page: n }: { page: SentPage }) {
   return (
     <Card title={p.asked}>
       <dl className="sent-facts">
-        {n.name_template && <div><dt>{p.template}</dt><dd>{n.template_id && can("templates:read") ? <Link to={"/templates/$id" as never} params={{ id: n.template_id } as never}>{n.name_template}</Link> : n.name_template}<span className="muted small"> {languageName((n.language_template ?? "").replace("_", "-"), language)}</span></dd></div>}
+        {n.name_template && <div><dt>{p.template}</dt><dd>{n.template_id && can("templates:read") ? <Link to="/templates/$id" params={{ id: n.template_id }}>{n.name_template}</Link> : n.name_template}<span className="muted small"> {languageName((n.language_template ?? "").replace("_", "-"), language)}</span></dd></div>}
         {n.agent_id && <div><dt>{p.agent}</dt><dd>{agent ? <Link to="/agents/$id" params={{ id: n.agent_id }}>{agent.name}</Link> : n.agent_id}</dd></div>}
         <div><dt>{p.campaign}</dt><dd><Link to="/campaigns/$name" params={{ name: n.campaign_name }}>{n.campaign_name}</Link></dd></div>
         <div><dt>{p.type}</dt><dd>{t[n.notification_type]}</dd></div>
@@ -78,7 +78,7 @@ function Links({ page: n, p }: { page: SentPage; p: PageTexts }) {
       {n.runs.length > 0 && can("conversations:read") && (
         <>
           <h3 className="small muted sent-sub">{p.flows}</h3>
-          <ul className="sent-runs">{n.runs.map((r) => <li key={r.id}><Link to={"/flows/runs/$id" as never} params={{ id: r.id } as never}>{r.flow}</Link><span className="small muted">{r.name || phone(r.number)} · {time(r.started_at, language)}</span></li>)}</ul>
+          <ul className="sent-runs">{n.runs.map((r) => <li key={r.id}><Link to="/flows/runs/$id" params={{ id: r.id }}>{r.flow}</Link><span className="small muted">{r.name || phone(r.number)} · {time(r.started_at, language)}</span></li>)}</ul>
         </>
       )}
     </>

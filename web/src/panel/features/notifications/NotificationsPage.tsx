@@ -90,7 +90,7 @@ function First() {
   return (
     <Card flush label={t.title}>
       <Empty icon={<IconSend size={22} />} title={t.first} text={t.firstText}>
-        {can("notifications:send") && <Button renderRoot={(props) => <Link to={"/send" as never} {...props} />} leftSection={<IconSend size={16} />}>{t.send}</Button>}
+        {can("notifications:send") && <Button renderRoot={(props) => <Link to="/send" {...props} />} leftSection={<IconSend size={16} />}>{t.send}</Button>}
       </Empty>
     </Card>
   );
