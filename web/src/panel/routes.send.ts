@@ -1,10 +1,10 @@
 // The addresses of what is going to be sent.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
-import { addressOf } from "./features/send/address";
+import { addressOf, reasonOf } from "./features/send/address";
 
 export function sendRoutes(shell: AnyRoute): AnyRoute[] {
   return [
     createRoute({ getParentRoute: () => shell, path: "/send", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/send/SendPage"), "SendPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/send/$job", component: lazyRouteComponent(() => import("./features/send/JobPage"), "JobPage") }),
+    createRoute({ getParentRoute: () => shell, path: "/send/$job", validateSearch: reasonOf, component: lazyRouteComponent(() => import("./features/send/JobPage"), "JobPage") }),
   ];
 }

@@ -8,6 +8,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Note, Rows } from "../../ui/parts";
 import { problemText, requestOf } from "../../ui/problem";
+import { shared } from "../../ui/texts";
 import { JobTag } from "./JobTag";
 import { jobTexts } from "./jobTexts";
 import type { Job, JobRow } from "./types";
@@ -19,6 +20,7 @@ import { kindOf } from "./types";
 /** Files takes a file, and lists the jobs that were made of files. */
 export function Files({ template }: { template?: string }) {
   const t = useTexts(jobTexts);
+  const s = useTexts(shared);
   const jobs = useJobs();
   return (
     <div className="stack">
@@ -35,6 +37,7 @@ export function Files({ template }: { template?: string }) {
           )}
         </Card>
       )}
+      {jobs.hasNextPage && <div className="send-more-jobs"><Button variant="default" loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>{s.more}</Button></div>}
     </div>
   );
 }

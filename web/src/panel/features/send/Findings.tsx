@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { address, get, type Page } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card, Failed, Note } from "../../ui/parts";
 import { shared } from "../../ui/texts";
+import { reasonOf } from "./address";
 import { jobTexts } from "./jobTexts";
 import { faultReasons, type BadRow, type FaultReason, type Job } from "./types";
 
@@ -15,7 +16,9 @@ import { faultReasons, type BadRow, type FaultReason, type Job } from "./types";
 export function Findings({ job }: { job: Job }) {
   const t = useTexts(jobTexts);
   const language = useLanguage();
-  const [reason, setReason] = useState<FaultReason>();
+  const navigate = useNavigate();
+  const { reason } = reasonOf(useSearch({ strict: false }));
+  const setReason = (to: FaultReason | undefined) => void navigate({ to: "/send/$job", params: { job: job.id }, search: (now: Record<string, unknown>) => ({ ...now, reason: to }), replace: true, resetScroll: false });
   const found = faultReasons.filter((r) => (job.result.faults[r] ?? 0) > 0);
   const bad = found.reduce((n, r) => n + job.result.faults[r]!, 0);
   const n = (x: number) => number(x, language);

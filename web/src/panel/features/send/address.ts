@@ -1,3 +1,5 @@
+import { faultReasons, type FaultReason } from "./types";
+
 /** Address is what the address of the page says beside the company: what is sent to one person, or the files. */
 export interface Address { tab?: "files"; template?: string }
 
@@ -8,4 +10,9 @@ export function addressOf(s: Record<string, unknown>): Address {
   const template = typeof s.template === "number" ? String(s.template) : s.template;
   if (typeof template === "string" && template) a.template = template.slice(0, 64);
   return a;
+}
+
+/** reasonOf is which of the rows that are not sent a job's address shows; none: all of them. */
+export function reasonOf(s: Record<string, unknown>): { reason?: FaultReason } {
+  return faultReasons.includes(s.reason as FaultReason) ? { reason: s.reason as FaultReason } : {};
 }

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { get, patch, post, Problem, type Page } from "../../api";
 import { useCompany } from "../../session";
@@ -7,12 +7,13 @@ import type { Job, JobRow, JobState, Settings, Value } from "./types";
 
 export const moving: JobState[] = ["checking", "sending", "canceling"];
 
-/** useJobs are the newest jobs of the company, as they go on. */
+/** useJobs are the jobs of the company as they go on, the newest first. */
 export function useJobs() {
   const company = useCompany();
-  return useQuery({
-    queryKey: [company.id, "send", "jobs"], queryFn: ({ signal }) => get<Page<JobRow>>("/send/jobs", { limit: 50 }, signal), select: (p) => p.data,
-    refetchInterval: (q) => (q.state.data?.data.some((j) => moving.includes(j.state)) ? 2000 : 15_000),
+  return useInfiniteQuery({
+    queryKey: [company.id, "send", "jobs"], initialPageParam: "", getNextPageParam: (p: Page<JobRow>) => p.next_cursor ?? undefined, select: (x) => x.pages.flatMap((p) => p.data),
+    queryFn: ({ pageParam, signal }) => get<Page<JobRow>>("/send/jobs", { limit: 25, cursor: pageParam }, signal),
+    refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((j) => moving.includes(j.state))) ? 2000 : 15_000),
   });
 }
 
