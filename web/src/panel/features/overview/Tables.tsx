@@ -40,16 +40,16 @@ function Table({ title, rows, name, cell, filter, more }: { title: string; rows:
       {rows.length === 0 ? <p className="overview-none">{t.none}</p> : (
         <div className="table-wrap">
           <table className="table overview-table">
-            <thead><tr><th>{t.name}</th><th className="figure">{t.accepted}</th><th className="figure">{t.delivered}</th><th className="figure wide-only">{t.read}</th><th className="figure">{t.failed}</th><th><span className="hidden">{t.filter}</span></th></tr></thead>
+            <thead><tr><th>{t.name}</th><th className="figure">{t.accepted}</th><th className="figure">{t.delivered}</th><th className="figure wide-only">{t.read}</th><th className="figure">{t.failed}</th><th className="wide-only"><span className="hidden">{t.filter}</span></th></tr></thead>
             <tbody>
               {rows.map((c) => (
                 <tr key={name(c) + (c.language ?? "")}>
-                  <td><div className="overview-name">{cell(c)}</div></td>
+                  <td><div className="overview-name" title={name(c)}>{cell(c)}</div></td>
                   <td className="figure">{number(c.accepted, language)}</td>
                   <td className="figure"><Share n={c.delivered} of={c.sent} /></td>
                   <td className="figure wide-only"><Share n={c.read} of={c.delivered} /></td>
                   <td className={c.failed > 0 ? "figure bad" : "figure"}>{number(c.failed, language)}</td>
-                  <td><Tooltip label={fill(t.only, { name: name(c) })}><ActionIcon variant="subtle" color="gray" aria-label={fill(t.only, { name: name(c) })} onClick={() => filter(c)}><IconFilter size={15} /></ActionIcon></Tooltip></td>
+                  <td className="wide-only"><Tooltip label={fill(t.only, { name: name(c) })}><ActionIcon variant="subtle" color="gray" aria-label={fill(t.only, { name: name(c) })} onClick={() => filter(c)}><IconFilter size={15} /></ActionIcon></Tooltip></td>
                 </tr>
               ))}
             </tbody>
