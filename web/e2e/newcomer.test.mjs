@@ -46,7 +46,7 @@ function keyboard(p) {
   const to = async (role, name, back = false) => {
     const fits = name instanceof RegExp ? name : new RegExp("^" + escaped(name) + "$");
     await p.getByRole(role, { name: fits }).first().waitFor(); // one sees where one goes
-    const until = Date.now() + 15_000;
+    const until = Date.now() + 60_000;
     for (let passed = []; ; ) {
       const now = await focused();
       if (now.role === role && fits.test(now.name)) { assert.ok(now.seen, `the focus on ${name} is not seen`); return; }
