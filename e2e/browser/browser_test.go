@@ -2,6 +2,7 @@
 package browser
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,7 +29,21 @@ import (
 	"carillon/web"
 )
 
+// sounding are the files whose tests play and record sound, which a busy machine tears: they are a test of their own, for which the machine
+// can be kept quiet.
+var sounding = []string{"calls", "elevenlabs", "panel-aloud", "panel-voice", "voice", "voiceflow"}
+
+func TestPagesThatSound(t *testing.T) {
+	tryPages(t, func(name string) bool { return slices.Contains(sounding, name) })
+}
+
 func TestPagesInABrowser(t *testing.T) {
+	tryPages(t, func(name string) bool { return !slices.Contains(sounding, name) })
+}
+
+// tryPages runs the files of tests in web/e2e that are wanted, or of them those that PAGES names.
+func tryPages(t *testing.T, wanted func(name string) bool) {
+	t.Helper()
 	chromium := os.Getenv("CHROMIUM")
 	if chromium == "" {
 		chromium, _ = exec.LookPath("chromium")
@@ -42,9 +58,13 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Fatalf("no tests in web/e2e: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".test.mjs"), func(t *testing.T) {
+		name := strings.TrimSuffix(filepath.Base(file), ".test.mjs")
+		if !wanted(name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pages(t, node, chromium, "e2e/"+filepath.Base(file))
+			pages(t, node, chromium, file)
 		})
 	}
 }
@@ -52,16 +72,33 @@ func TestPagesInABrowser(t *testing.T) {
 // pages runs one file of tests on programs of its own, so that no test finds what those of another file left.
 func pages(t *testing.T, node, chromium, file string) {
 	t.Helper()
-	services := httptest.NewServer(voicetest.NewServer(nil)) // which transcribe for agents
-	t.Cleanup(services.Close)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
-	empty, printed := start(t, nil)
-	several := withSSO(t)
+	env := append(os.Environ(), "CARILLON_READY="+ready, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
+	// Most files need nothing else.
+	if bytes.Contains(text, []byte("CARILLON_EMPTY")) {
+		empty, printed := start(t, nil)
+		env = append(env, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed))
+	}
+	if bytes.Contains(text, []byte("CARILLON_SEVERAL")) {
+		env = append(env, "CARILLON_SEVERAL="+withSSO(t))
+	}
+	if bytes.Contains(text, []byte("voice.mjs")) {
+		services := httptest.NewServer(voicetest.NewServer(nil)) // which transcribe for agents
+		t.Cleanup(services.Close)
+		env = append(env, "CARILLON_VOICE="+services.URL)
+	}
+	if bytes.Contains(text, []byte("CARILLON_TRUNK")) {
+		env = append(env, "CARILLON_TRUNK="+trunk(t))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 13*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, node, "--test", "--test-reporter=spec", file)
+	c := exec.CommandContext(ctx, node, "--test", "--test-reporter=spec", "e2e/"+filepath.Base(file))
 	c.Dir = "../../web"
-	c.Env = append(os.Environ(), "CARILLON_READY="+ready, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed), "CARILLON_SEVERAL="+several, "CARILLON_VOICE="+services.URL, "CARILLON_TRUNK="+trunk(t), "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
+	c.Env = env
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
