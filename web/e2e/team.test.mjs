@@ -127,6 +127,7 @@ describe("the people of a company", () => {
     await dialog.getByText("Is not a valid code").waitFor();
     await dialog.getByRole("textbox", { name: "Code" }).fill(code(secret));
     await p.keyboard.press("Enter");
+    await dialog.getByRole("list", { name: "Your recovery codes" }).waitFor();
     const codes = await dialog.getByRole("list", { name: "Your recovery codes" }).getByRole("listitem").allInnerTexts();
     assert.equal(new Set(codes).size, 10);
     await accessible(p, "recovery codes");
