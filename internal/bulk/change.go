@@ -216,13 +216,21 @@ func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) 
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch v.State {
 		case bulk.Canceling, bulk.Canceled:
+			if accepted && v.Detail == cancelOnly {
+				v.State, v.Detail = bulk.Canceling, cancelAll
+				if v.Owner == "" {
+					v.LeaseUntil = time.Time{}
+				}
+			}
 			return nil
 		case bulk.Draft, bulk.Checking, bulk.Checked:
 			v.State, v.EndedAt = bulk.Canceled, time.Now()
 			return nil
 		case bulk.Sending, bulk.Paused, bulk.Done:
-			v.State, v.LeaseUntil, v.Reason = bulk.Canceling, time.Time{}, ""
-			v.Detail = cancelOnly
+			if v.Owner == "" {
+				v.LeaseUntil = time.Time{} // else whoever accepts a batch just now records it first, and lets go
+			}
+			v.State, v.Reason, v.Detail = bulk.Canceling, "", cancelOnly
 			if accepted {
 				v.Detail = cancelAll
 			}

@@ -22,7 +22,7 @@ func cleanNumber(text string) (number string, cleaned bool, fault string) {
 		switch {
 		case c >= '0' && c <= '9':
 			digits.WriteRune(c)
-		case c == '+' && digits.Len() == 0, unicode.IsSpace(c), strings.ContainsRune("()-./\u2010\u2011\u2012\u2013\u2014\u202a\u202c\u200e\u2060\ufeff", c):
+		case c == '+' && digits.Len() == 0, unicode.IsSpace(c), strings.ContainsRune("()-.\u2010\u2011\u2012\u2013\u2014\u202a\u202c\u200e\u2060\ufeff", c):
 		default:
 			return "", false, NumberInvalid
 		}

@@ -99,10 +99,17 @@ func (x worker) work(ctx context.Context, v *View) {
 	switch {
 	case err == nil || errors.Is(err, bulk.ErrOvertaken):
 	case ctx.Err() != nil:
-		x.yield(context.WithoutCancel(ctx), v, 0, v.Reason)
+		x.drop(context.WithoutCancel(ctx), v, 0, v.Reason)
 	default:
 		x.o.Log.WarnContext(ctx, "cannot go on with a job", "job", v.ID, "error", err)
-		x.yield(ctx, v, retryIn, Busy)
+		x.drop(ctx, v, retryIn, Busy)
+	}
+}
+
+// drop gives a job up after an error: what v says of it may not be stored, and is not stored now.
+func (x worker) drop(ctx context.Context, v *View, after time.Duration, reason string) {
+	if err := x.o.Store.Bulk().Yield(ctx, v.Job, time.Now().Add(after), reason); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
 	}
 }
 

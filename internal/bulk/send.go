@@ -123,6 +123,9 @@ func (x worker) record(ctx context.Context, v *View, found bulk.Check) error {
 			return err
 		}
 		*v = *now
+		if v.State == bulk.Canceled && v.Detail == cancelAll {
+			v.State = bulk.Canceling // what was accepted in the meantime is canceled too
+		}
 	}
 }
 

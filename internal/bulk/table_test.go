@@ -103,7 +103,7 @@ func TestWhatIsNoTableIsRefusedWithTheLine(t *testing.T) {
 
 func TestNumbersAreCleanedWhereThatIsCertain(t *testing.T) {
 	for text, want := range map[string]string{
-		"34600111222": "34600111222", "+34 600 11-12.22": "34600111222", "0034600111222": "34600111222", "(34) 600/111222": "34600111222",
+		"34600111222": "34600111222", "+34 600 11-12.22": "34600111222", "0034600111222": "34600111222", "(34) 600.111222": "34600111222",
 		"'34600111222": "34600111222", "34600111222.0": "34600111222", "\u202a+34600111222\u202c": "34600111222",
 		"": NumberMissing, " ": NumberMissing, "600": NumberInvalid, "0600111222": NumberInvalid, "3.46E+10": NumberInvalid, "34600a11222": NumberInvalid,
 		"34600111222, 34600111223": NumberInvalid, "34+600111222": NumberInvalid, "1234567890123456": NumberInvalid,

@@ -15,7 +15,7 @@ func (s *Store) Bulk() *bulk.Store { return s.bulk }
 // markJobs pauses the jobs that a restored database would go on with: what they have accepted since the backup it does not know.
 func (s *Store) markJobs(ctx context.Context, now time.Time) error {
 	if _, err := s.Exec(ctx, `UPDATE bulk_job SET state = 'paused', reason = 'restored', rev = rev + 1, changed_at = $1
-		WHERE state IN ('checking', 'sending', 'canceling') AND state <> 'checking' AND lease_until >= 0`, db.Millis(now)); err != nil {
+		WHERE state IN ('checking', 'sending', 'canceling') AND state = 'sending' AND lease_until >= 0`, db.Millis(now)); err != nil {
 		return fmt.Errorf("pause jobs: %w", err)
 	}
 	return nil

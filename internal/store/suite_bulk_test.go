@@ -117,6 +117,23 @@ func bulkList(t *testing.T, r *rig) {
 	if d := cmp.Diff([]string{second.ID, third.ID}, ids(s.Due(t.Context(), r.now, 10))); d != "" {
 		t.Error(d)
 	}
+	spoilt, err := s.Find(t.Context(), ours, second.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := *spoilt
+	spoilt.Done, spoilt.State = 99, bulk.Done
+	if err := s.Yield(t.Context(), spoilt, r.now.Add(time.Minute), "busy"); err != nil {
+		t.Fatal(err)
+	}
+	before.Rev, before.Owner, before.LeaseUntil, before.Reason = before.Rev+1, "", r.now.Add(time.Minute), "busy"
+	after, err := s.Find(t.Context(), ours, second.ID)
+	if d := cmp.Diff(&before, after); err != nil || d != "" {
+		t.Error("what was not saved is stored:", err, d)
+	}
+	if err := s.Yield(t.Context(), spoilt, r.now, ""); !errors.Is(err, bulk.ErrOvertaken) {
+		t.Error("of an earlier revision:", err)
+	}
 }
 
 func bulkRestored(t *testing.T, r *rig) {

@@ -145,6 +145,16 @@ func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 	return err
 }
 
+// Yield ends a lease of a job that could not be saved, and changes nothing else of it. Errors: ErrOvertaken.
+func (s *Store) Yield(ctx context.Context, j *Job, until time.Time, reason string) error {
+	n, err := s.d.Exec(ctx, "UPDATE bulk_job SET rev = rev + 1, owner = '', lease_until = $1, reason = $2 WHERE id = $3 AND company_id = $4 AND rev = $5",
+		db.Millis(until), reason, j.ID, j.CompanyID, j.Rev)
+	if err == nil && n == 0 {
+		return ErrOvertaken
+	}
+	return db.Wrap(err, "give a job up")
+}
+
 // Find returns a job of a company; nil: there is none.
 func (s *Store) Find(ctx context.Context, companyID, id string) (*Job, error) {
 	return db.Find(ctx, s.d, "job", scan, "SELECT "+columns+" FROM bulk_job WHERE id = $1 AND company_id = $2", id, companyID)
