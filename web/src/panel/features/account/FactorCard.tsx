@@ -55,7 +55,7 @@ function Dialog({ doing, opened, close, gone }: { doing: Doing; opened: boolean;
   const [codes, setCodes] = useState<string[] | null>(null);
   const title = codes ? t.codesTitle : doing === "off" ? t.offTitle : doing === "codes" ? t.newTitle : t.onTitle;
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => { setCodes(null); gone(); }} title={title} closeOnClickOutside={!codes} closeButtonProps={{ "aria-label": s.close }} size={500}>
+    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => { setCodes(null); gone(); }} title={title} closeOnClickOutside={!codes} closeOnEscape={!codes} closeButtonProps={{ "aria-label": s.close }} size={500}>
       {codes ? <Codes codes={codes} close={close} /> : doing === "off" ? <TurnOff close={close} /> : doing === "codes" ? <NewCodes show={setCodes} close={close} /> : doing === "on" && <TurnOn show={setCodes} close={close} />}
     </Modal>
   );

@@ -42,7 +42,7 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={made ? t.made : t.create} closeOnClickOutside={!made} closeButtonProps={{ "aria-label": s.close }} size={480}>
+    <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={made ? t.made : t.create} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={480}>
       {made?.key ? (
         <Stack>
           <Note tone="warn"><p>{t.madeText}</p></Note>

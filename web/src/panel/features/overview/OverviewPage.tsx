@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { absolute } from "../../format";
+import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Card, Failed, Note, Page } from "../../ui/parts";
 import { shared } from "../../ui/texts";
@@ -22,7 +23,10 @@ import { useOverview } from "./useOverview";
 
 const Chart = lazy(() => import("./Chart"));
 
-export function OverviewPage() { return <Needs permission="notifications:read"><Loaded /></Needs>; }
+export function OverviewPage() {
+  const company = useCompany();
+  return <Needs permission="notifications:read"><Loaded key={company.id} /></Needs>; // one company's figures never show under another's name
+}
 
 export type Go = (to: Partial<Record<keyof Address, string | undefined>>) => void;
 

@@ -18,7 +18,7 @@ import { TemplateField } from "./TemplateField";
 import { texts } from "./texts";
 import { kindOf, kinds, type Kind, type Template } from "./types";
 import { Values } from "./Values";
-import { ownZone, When } from "./When";
+import { ownZone, When, unset } from "./When";
 
 const phoneOfSandbox = "34600701234";
 
@@ -50,6 +50,7 @@ export function One({ all, chosen, choose }: { all: Template[]; chosen?: string;
     if (!template) found.template = t.required;
     if (!digits(m.number)) found.number = t.required;
     if (!m.campaign.trim()) found.campaign = t.required;
+    if (m.at === unset) found.at = t.required;
     for (const key of template?.variables ?? []) if (!(m.values[key] ?? "").trim()) found[key] = t.required;
     return found;
   };

@@ -62,7 +62,7 @@ function End({ job, act, close }: { job: Job; act: ReturnType<typeof useJob>["ac
   const [busy, setBusy] = useState(false);
   const cancel = async () => {
     setBusy(true);
-    try { await act("cancel", { accepted: all }); close(); } catch (e) { failed(e); setBusy(false); }
+    try { await act("cancel", { accepted: whole || all }); close(); } catch (e) { failed(e); setBusy(false); }
   };
   return (
     <Modal opened onClose={close} title={t.cancelTitle} closeButtonProps={{ "aria-label": s.close }}>

@@ -54,8 +54,13 @@ export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => void) {
         set((all) => Object.fromEntries(Object.entries(all).filter(([k]) => k in waiting.current)));
         return true;
       } catch (e) {
+        if (!(e instanceof Problem && e.status === 409)) waiting.current = { ...now, ...waiting.current }; // what is shown is stored before it is used
         if (e instanceof Problem && e.status === 400) setFault({ field: e.field, text: e.reason || String(e.details.expected_format ?? e.message) });
-        else { failed(e); set({}); void reload(); }
+        else {
+          failed(e);
+          if (e instanceof Problem && e.status === 409) set({});
+          void reload();
+        }
         return false;
       }
     });

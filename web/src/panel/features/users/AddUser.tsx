@@ -40,7 +40,7 @@ export function AddUser({ opened, close }: { opened: boolean; close: () => void 
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={made ? fill(t.added, { name: made.user.name || made.user.email }) : t.addTitle} closeOnClickOutside={!made} closeButtonProps={{ "aria-label": s.close }} size={460}>
+    <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={made ? fill(t.added, { name: made.user.name || made.user.email }) : t.addTitle} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={460}>
       {made ? (
         <Stack>
           <div>{t.addedText}</div>

@@ -80,7 +80,7 @@ export function Invitations() {
           </div>
         </Card>
       )}
-      <Modal opened={shown} onClose={() => setShown(false)} title={i.inviteTitle} closeOnClickOutside={false} closeButtonProps={{ "aria-label": s.close }} size={500}>
+      <Modal opened={shown} onClose={() => setShown(false)} title={i.inviteTitle} closeOnClickOutside={false} closeOnEscape={false} closeButtonProps={{ "aria-label": s.close }} size={500}>
         {made && <Link made={made} about={i.linkAbout} close={() => setShown(false)} />}
       </Modal>
     </>

@@ -38,7 +38,7 @@ export function InviteUser({ opened, close }: { opened: boolean; close: () => vo
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => { setMade(null); form.reset(); }} title={i.inviteTitle} closeOnClickOutside={!made} closeButtonProps={{ "aria-label": s.close }} size={500}>
+    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => { setMade(null); form.reset(); }} title={i.inviteTitle} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={500}>
       {made ? <Link made={made} about={i.linkAbout} close={close} /> : (
         <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
           <Stack>

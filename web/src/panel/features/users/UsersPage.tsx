@@ -69,7 +69,7 @@ function Users() {
         </div>
       )}
       <InviteUser opened={inviting} close={() => setInviting(false)} />
-      <Modal opened={shown} onClose={() => setShown(false)} title={i.linkTitle} closeOnClickOutside={false} closeButtonProps={{ "aria-label": s.close }} size={500}>
+      <Modal opened={shown} onClose={() => setShown(false)} title={i.linkTitle} closeOnClickOutside={false} closeOnEscape={false} closeButtonProps={{ "aria-label": s.close }} size={500}>
         {made && <Link made={made} about={i.resetAbout} close={() => setShown(false)} />}
       </Modal>
       <AddUser opened={adding} close={() => setAdding(false)} />
