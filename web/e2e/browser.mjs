@@ -37,7 +37,15 @@ export async function context(browser, options = {}) {
 /** accessible asserts that axe finds no violation in a page or frame. */
 export async function accessible(frame, what) {
   // What fades in has another contrast until it is there; what goes on for ever has not.
-  await frame.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity).map((a) => a.finished.catch(() => {}))));
+  // The end of one may be the beginning of another, of an element within.
+  await frame.evaluate(async () => {
+    for (let calm = 0, rounds = 0; calm < 2 && rounds < 60; rounds++) {
+      await new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); setTimeout(resolve, 100); }); // what is hidden has no frames
+      const running = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity && a.playState === "running");
+      calm = running.length === 0 ? calm + 1 : 0;
+      await Promise.all(running.map((a) => a.finished.catch(() => {})));
+    }
+  });
   if (!(await frame.evaluate(() => "axe" in globalThis))) await frame.evaluate(axe);
   const found = await frame.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
   assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; ")}`), [], what);
@@ -46,6 +54,12 @@ export async function accessible(frame, what) {
 /** visit goes to another page of the panel as a link does, without loading all of it again. */
 export async function visit(page, path) {
   await page.evaluate((to) => { history.pushState({}, "", to); dispatchEvent(new PopStateEvent("popstate", { state: {} })); }, path);
+}
+
+/** dye has a page of the panel follow a dark or a light system, and waits until it does. */
+export async function dye(page, colorScheme) {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme && document.documentElement.dataset.mantineColorScheme === scheme, colorScheme);
 }
 
 /** shot keeps a screenshot in the folder SHOTS, where one is named. */

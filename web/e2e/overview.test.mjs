@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { accessible, dye, context, launch, ready, shot } from "./browser.mjs";
 import { call, signIn, until } from "./voice.mjs";
 
 let browser;
@@ -38,14 +38,14 @@ const tile = (p, name) => p.locator(".tile", { has: p.locator("dt", { hasText: n
 async function everywhere(p, name, what) {
   for (const [theme, width, height] of [["light", 1440, 1000], ["light", 390, 844], ["dark", 1440, 1000], ["dark", 390, 844]]) {
     await p.setViewportSize({ width, height });
-    await p.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    await dye(p, theme);
     await p.locator(`html[data-theme="${theme}"]`).waitFor({ state: "attached" });
     await accessible(p, `${what}, ${theme}, ${width}`);
     assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what} goes past its side at ${width}`);
     await shot(p, `${name}-${theme}-${width}`);
   }
   await p.setViewportSize({ width: 1440, height: 1000 });
-  await p.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await dye(p, "light");
 }
 
 describe("the overview", () => {

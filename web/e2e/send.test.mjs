@@ -1,7 +1,7 @@
 // Sending a template to one person, and to everybody of a file.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { accessible, dye, context, launch, ready, shot } from "./browser.mjs";
 import { call, signIn } from "./voice.mjs";
 
 let browser;
@@ -34,12 +34,12 @@ async function modes(p, name) {
   const was = p.viewportSize();
   for (const [mode, width, colorScheme] of [["phone", 390, "light"], ["wide-dark", 1440, "dark"]]) {
     await p.setViewportSize({ width, height: 900 });
-    await p.emulateMedia({ colorScheme });
+    await dye(p, colorScheme);
     await fits(p, `${name} ${mode}`);
     await accessible(p, `${name} ${mode}`);
     await shot(p, `${name}-${mode}`);
   }
-  await p.emulateMedia({ colorScheme: "light" });
+  await dye(p, "light");
   await p.setViewportSize(was);
 }
 

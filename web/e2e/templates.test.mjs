@@ -1,7 +1,7 @@
 // Templates, from a draft to what the channel decides, as an administrator and a marketer work with them.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot, visit } from "./browser.mjs";
+import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
 import { call, signIn } from "./voice.mjs";
 
 let browser;
@@ -33,14 +33,14 @@ async function pictures(p, name) {
   for (const [look, width, height, colorScheme] of [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]]) {
     if (!process.env.SHOTS && look !== "phone-dark") continue;
     await p.setViewportSize({ width, height });
-    await p.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await dye(p, colorScheme);
     await p.waitForFunction((dark) => (document.documentElement.dataset.theme === "dark") === dark, colorScheme === "dark");
     await shot(p, `${name}-${look}`);
   }
   assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name + " scrolls sideways");
   await accessible(p, name + " on a phone in a dark room");
   await p.setViewportSize({ width: 1440, height: 900 });
-  await p.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await dye(p, "light");
 }
 
 describe("templates", () => {
