@@ -53,11 +53,11 @@ const stateOf = async (v) => (await call("GET", "/panel/v1/conversations/" + v.c
 
 /**
  * heardBy has somebody say something, and returns how like it is what the other hears. A machine with much to do may lose a piece, so it
- * is said up to three times, also until it is read where that is waited for.
+ * is said up to five times, also until it is read where that is waited for.
  */
 async function heardBy(to, from, pcm, read) {
   let best = 0;
-  for (let tries = 3; tries > 0; tries--) {
+  for (let tries = 5; tries > 0; tries--) {
     best = Math.max(best, await heardOnce(to, from, pcm));
     if (best >= 0.9 && (!read || await read.first().waitFor({ timeout: 5_000 }).then(() => true, () => false))) break;
   }
