@@ -103,7 +103,7 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 				t.Errorf("%d calls count for the line, %v", n, err)
 			}
 			const mine, theirs = "This is what the caller has to say.", "And this is what the desk responds."
-			sound(t, "both sides hear each other", 0.9, func() float64 {
+			sound(t, "both sides hear each other", 0.8, func() float64 {
 				_, _ = c.Write(noise(mine)), far.Write(noise(theirs))
 				time.Sleep(2300 * time.Millisecond)
 				return min(within(there.sound(), noise(mine)), within(heard(), noise(theirs)))
