@@ -35,7 +35,7 @@ func TestAMillionNotifications(t *testing.T) {
 const (
 	millionRows      = 1_000_000
 	millionDays      = 30
-	millionOthers    = 4 // of so many notifications one more is another company's
+	millionOthers    = 4 // one notification of another company follows each four
 	millionCampaigns = 200
 	millionNumbers   = 200_000
 )

@@ -301,7 +301,7 @@ func TestAJobSendsEveryRowOnceWhateverIsKilled(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch n := rand.IntN(10); {
-			case n == 0 && kills < 2: // neither the batch nor its lease is ever heard of again
+			case n == 0 && kills < 2: // neither the batch nor the release of its lease is stored
 				kills++
 				runtime.Goexit()
 			case n == 1 && faults < 1:

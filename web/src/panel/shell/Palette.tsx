@@ -7,7 +7,7 @@ import { idIn, numberIn } from "../features/notifications/address";
 import { lookUp } from "../features/notifications/lookup";
 import { fill, useTexts } from "../i18n";
 import { useCan, useCompany, useMe } from "../session";
-import { failed, told } from "../ui/problem";
+import { failed, succeeded } from "../ui/problem";
 import { signOut } from "./actions";
 import { sections } from "./sections";
 import { texts } from "./texts";
@@ -35,7 +35,7 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
     ...(can("notifications:read") && (numberIn(text) || idIn(text)) ? [{
       group: t.messages, actions: [{
         id: "look-up", label: fill(t.lookFor, { text }), leftSection: <IconListSearch size={18} stroke={1.7} />,
-        onClick: () => void lookUp(text).then((place) => { if (place) void navigate(place as never); else told(fill(t.lookedFor, { text })); }, failed),
+        onClick: () => void lookUp(text).then((place) => { if (place) void navigate(place as never); else succeeded(fill(t.lookedFor, { text })); }, failed),
       }],
     }] : []),
     {

@@ -15,8 +15,8 @@ export function problemText(e: unknown): string {
 /** requestOf is the id to quote when the failure is reported; "" where there is none. */
 export function requestOf(e: unknown): string { return e instanceof Problem ? e.requestId : ""; }
 
-/** told shows that something worked, for some seconds. */
-export function told(text: string): void {
+/** succeeded shows that something worked, for some seconds. */
+export function succeeded(text: string): void {
   notifications.show({ message: text, autoClose: 3500, withBorder: true, color: "accent", closeButtonProps: { "aria-label": shared[currentLanguage()].close } });
 }
 

@@ -7,7 +7,7 @@ import { fill, useTexts } from "../../i18n";
 import { useMe } from "../../session";
 import { Ago } from "../../ui/Ago";
 import { Card, Copy, Failed, Note, Tag } from "../../ui/parts";
-import { failed, fieldErrors, told } from "../../ui/problem";
+import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { factorTexts } from "./factorTexts";
 import { QR } from "./QR";
@@ -174,7 +174,7 @@ function TurnOff({ close }: { close: () => void }) {
     setBusy(true);
     try {
       await post("/user/second-factor/remove", v);
-      told(t.wasOff);
+      succeeded(t.wasOff);
       done();
       close();
     } catch (e) {

@@ -6,7 +6,7 @@ import { post } from "../../api";
 import { useTexts } from "../../i18n";
 import { useMe } from "../../session";
 import { Card } from "../../ui/parts";
-import { failed, fieldErrors, told } from "../../ui/problem";
+import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
 
@@ -26,7 +26,7 @@ export function PasswordCard() {
     try {
       await post("/user/password", v);
       form.reset();
-      told(t.changed);
+      succeeded(t.changed);
       void client.invalidateQueries({ queryKey: ["sessions"] });
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);

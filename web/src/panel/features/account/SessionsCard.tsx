@@ -8,7 +8,7 @@ import type { Session } from "../../types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Failed, Rows, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { texts } from "./texts";
 
 /** SessionsCard lists where the person is signed in. */
@@ -21,7 +21,7 @@ export function SessionsCard() {
     setEnding(id);
     try {
       await what();
-      told(text);
+      succeeded(text);
       await client.invalidateQueries({ queryKey: ["sessions"] });
     } catch (e) {
       failed(e);

@@ -7,7 +7,7 @@ import type { Agent } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { AgentForm } from "./AgentForm";
@@ -38,7 +38,7 @@ function Editor({ stored }: { stored: Agent }) {
     if (!(await confirm({ title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove, danger: true }))) return;
     try {
       await remove(stored.id!);
-      told(t.removed);
+      succeeded(t.removed);
       void navigate({ to: "/agents", ignoreBlocker: true });
     } catch (e) {
       failed(e);

@@ -12,7 +12,7 @@ import { Needs } from "../../shell/states";
 import type { Update } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { base } from "../widgets/places";
 import { clock, phone, time } from "./format";
 import { pageTexts } from "./pageTexts";
@@ -113,7 +113,7 @@ function Actions({ call: c }: { call: Call }) {
     setBusy(true);
     try {
       const r = await post<{ hung_up?: number }>(`/calls/${c.call_id}/hangup`);
-      told(r.hung_up ? p.hungUp : p.wasCanceled);
+      succeeded(r.hung_up ? p.hungUp : p.wasCanceled);
     } catch (e) {
       failed(e);
     } finally {
@@ -122,7 +122,7 @@ function Actions({ call: c }: { call: Call }) {
     }
   };
   const copy = () => {
-    void navigator.clipboard.writeText(`curl '${base}/functions/v1/calls/${c.call_id}?access_key=ACCESS_KEY'`).then(() => told(p.curlCopied), failed);
+    void navigator.clipboard.writeText(`curl '${base}/functions/v1/calls/${c.call_id}?access_key=ACCESS_KEY'`).then(() => succeeded(p.curlCopied), failed);
   };
   return (
     <>

@@ -23,7 +23,7 @@ export type Group = keyof typeof groups | "not_reached";
 /** statesOf are the states of a group; those who were not reached failed or were left out. */
 export function statesOf(g: Group): string[] { return g === "not_reached" ? [...groups.failed, ...groups.left_out] : groups[g]; }
 
-/** Address is what the address of a campaign says beside it. */
+/** Address holds the filters in the address of a campaign. */
 export interface Address { show?: Group; reason?: string }
 
 /** addressOf reads an address that anybody may have written. */

@@ -10,7 +10,7 @@ import type { Widget } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { flowAddressOf } from "./address";
@@ -73,7 +73,7 @@ function Editor({ stored }: { stored: Editable }) {
         if (!saved.current) return;
       }
       const done = await publish(stored.id);
-      told(fill(t.published, { n: done.version }));
+      succeeded(fill(t.published, { n: done.version }));
     } catch (e) {
       failed(e);
     } finally {
@@ -95,7 +95,7 @@ function Editor({ stored }: { stored: Editable }) {
         </Tabs.List>
         <Tabs.Panel value="steps"><Steps draft={draft} faults={faults} checking={checking} write={write} step={address.step} /></Tabs.Panel>
         <Tabs.Panel value="runs">{can("conversations:read") && <Runs flows={[]} flow={stored.id} only />}</Tabs.Panel>
-        <Tabs.Panel value="versions"><Versions id={stored.id} take={write ? (f, n) => { draft.set(bare({ ...f, name: draft.value.name })); tab("steps"); told(fill(t.takenBack, { n })); } : undefined} /></Tabs.Panel>
+        <Tabs.Panel value="versions"><Versions id={stored.id} take={write ? (f, n) => { draft.set(bare({ ...f, name: draft.value.name })); tab("steps"); succeeded(fill(t.takenBack, { n })); } : undefined} /></Tabs.Panel>
       </Tabs>
       {write && <SaveBar draft={draft} />}
     </Page>
@@ -184,7 +184,7 @@ function More({ stored }: { stored: Editable }) {
     try {
       if (what === "drop") { await drop(stored.id); return; }
       await remove(stored);
-      told(t.removed);
+      succeeded(t.removed);
       void navigate({ to: "/flows", ignoreBlocker: true } as never);
     } catch (e) {
       failed(e);

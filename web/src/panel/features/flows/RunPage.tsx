@@ -12,7 +12,7 @@ import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { time } from "../calls/format";
 import { Drawing } from "./Drawing";
 import { Changed, entryText, Place } from "./Log";
@@ -111,7 +111,7 @@ function Actions({ run }: { run: Run }) {
     setBusy(true);
     try {
       client.setQueryData([company.id, "flow-runs", "one", run.id], await post<Run>(`/flow-runs/${run.id}/stop`));
-      told(r.stoppedIt);
+      succeeded(r.stoppedIt);
     } catch (e) {
       failed(e);
       void client.invalidateQueries({ queryKey: [company.id, "flow-runs"] });

@@ -7,7 +7,7 @@ import { useLanguage } from "../../i18n";
 import { inbox as stream } from "../../live";
 import { useCan, useCompany, useMe } from "../../session";
 import { listShortcuts } from "../../shell/Shortcuts";
-import { told } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { addressOf } from "./address";
 import { InboxPage, type Place } from "./InboxPage";
 import type { Server } from "./store";
@@ -66,7 +66,7 @@ function Inbox() {
     return listShortcuts(t.inbox, keys.map(([k, text]) => ({ keys: k[0] === "J" ? ["J", "K"] : k, text })));
   }, [t, talk]);
   const toast = useCallback((message: string, problem?: boolean) => {
-    if (!problem) { told(message); return; }
+    if (!problem) { succeeded(message); return; }
     notifications.show({ message, color: "red", autoClose: 8_000, withBorder: true, role: "alert" });
   }, []);
   return <InboxPage server={server} me={me.account.id} mayAnswer={mayAnswer} times={can("resources:write")} language={language} place={place} go={go} toast={toast} />;

@@ -10,7 +10,7 @@ import type { Key } from "../../types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { CreateKey } from "./CreateKey";
 import { texts } from "./texts";
 
@@ -55,7 +55,7 @@ function KeyRow({ k, mine }: { k: Key; mine: boolean }) {
   const client = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => del("/keys/" + k.id), onError: failed,
-    onSuccess: () => { told(t.didRevoke); return client.invalidateQueries({ queryKey: [company.id, "keys"] }); },
+    onSuccess: () => { succeeded(t.didRevoke); return client.invalidateQueries({ queryKey: [company.id, "keys"] }); },
   });
   const ask = async () => {
     if (await confirm({ title: fill(t.revokeTitle, { label: k.label }), text: t.revokeText, action: t.revoke, danger: true })) revoke.mutate();

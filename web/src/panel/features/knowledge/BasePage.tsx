@@ -10,7 +10,7 @@ import { Needs } from "../../shell/states";
 import type { Article, Base } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { ArticleDrawer } from "./ArticleDrawer";
@@ -54,7 +54,7 @@ function Articles({ base }: { base: Base }) {
   const same = (x: Article) => !!old && x.title === old.title && x.text === old.text && x.url === old.url;
   const save = async (a: Article) => {
     await change((all) => (old && all.some(same) ? all.map((x) => (same(x) ? a : x)) : [...all, a]));
-    told(s.saved);
+    succeeded(s.saved);
     setProposed(null);
     open(undefined);
   };
@@ -62,7 +62,7 @@ function Articles({ base }: { base: Base }) {
     if (!old || !(await confirm({ title: fill(t.removeTitle, { name: old.title || t.untitled }), text: t.removeText, action: s.remove, danger: true }))) return;
     try {
       await change((all) => all.filter((x) => !same(x)));
-      told(t.removed);
+      succeeded(t.removed);
       open(undefined);
     } catch (e) {
       failed(e);
@@ -72,7 +72,7 @@ function Articles({ base }: { base: Base }) {
     if (!(await confirm({ title: fill(t.removeTitle, { name: base.id }), text: fill(t.removeBaseText, { n: base.articles.length }), action: s.remove, danger: true }))) return;
     try {
       await remove(base.id);
-      told(t.baseRemoved);
+      succeeded(t.baseRemoved);
       void navigate({ to: "/knowledge" });
     } catch (e) {
       failed(e);

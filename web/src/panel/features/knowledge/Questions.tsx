@@ -9,7 +9,7 @@ import { useCan, useCompany } from "../../session";
 import type { Base, OpenQuestion } from "../../types";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
@@ -29,7 +29,7 @@ export function Questions() {
   const dismiss = async (q: OpenQuestion) => {
     try {
       await del("/questions/" + q.id);
-      told(t.dismissed);
+      succeeded(t.dismissed);
       await client.invalidateQueries({ queryKey: [company.id, "questions"] });
     } catch (e) {
       failed(e);

@@ -7,7 +7,7 @@ import type { Sender } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { LineForm } from "./LineForm";
 import { StateCard } from "./State";
@@ -42,7 +42,7 @@ function Editor({ stored }: { stored: Sender }) {
     if (!(await confirm({ title: fill(t.removeTitle, { name: stored.number }), text: t.removeText, action: s.remove, danger: true }))) return;
     try {
       await remove(stored.id!);
-      told(t.removed);
+      succeeded(t.removed);
       void navigate({ to: "/lines", ignoreBlocker: true });
     } catch (e) {
       failed(e);

@@ -7,7 +7,7 @@ import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { confirm } from "../../ui/confirm";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { base } from "../widgets/places";
 import { curlOf } from "./curl";
 import { Move } from "./Move";
@@ -36,7 +36,7 @@ export function Actions({ page: n }: { page: SentPage }) {
     client.setQueryData<SentPage>(key, (now) => now && canceled(now));
     try {
       const r = await post<{ canceled: number; already_sent: number }>(`/notifications/${n.notification_id}/cancel`);
-      told(fill(p.wasCanceled, { n: number(r.canceled, language), sent: number(r.already_sent, language) }));
+      succeeded(fill(p.wasCanceled, { n: number(r.canceled, language), sent: number(r.already_sent, language) }));
     } catch (e) {
       client.setQueryData(key, before);
       failed(e);
@@ -45,7 +45,7 @@ export function Actions({ page: n }: { page: SentPage }) {
       void client.invalidateQueries({ queryKey: key, exact: true });
     }
   };
-  const copy = (text: string, done: string) => void navigator.clipboard.writeText(text).then(() => told(done), failed);
+  const copy = (text: string, done: string) => void navigator.clipboard.writeText(text).then(() => succeeded(done), failed);
   const curl = async () => {
     try {
       copy(curlOf(base, await get(`/notifications/${n.notification_id}/request`)), p.curlCopied);

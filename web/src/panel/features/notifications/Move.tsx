@@ -5,7 +5,7 @@ import { post, Problem } from "../../api";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { failed, problemText, told } from "../../ui/problem";
+import { failed, problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { time } from "../calls/format";
 import { pageTexts } from "./pageTexts";
@@ -31,7 +31,7 @@ export function Move({ page: n, close }: { page: SentPage; close: () => void }) 
     setFault("");
     try {
       const r = await post<{ scheduled_time: string }>(`/notifications/${n.notification_id}/move`, { datetime_sending: at.length === 16 ? at + ":00" : at, timezone: zone });
-      told(fill(p.moved, { time: time(r.scheduled_time, language) }));
+      succeeded(fill(p.moved, { time: time(r.scheduled_time, language) }));
       void client.invalidateQueries({ queryKey: [company.id, "notifications", n.notification_id], exact: true });
       close();
     } catch (e) {

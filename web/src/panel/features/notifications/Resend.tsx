@@ -6,7 +6,7 @@ import { get, post } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Failed, Note, Rows } from "../../ui/parts";
-import { problemText, told } from "../../ui/problem";
+import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { phone } from "../calls/format";
 import { pageTexts, type PageTexts } from "./pageTexts";
@@ -33,7 +33,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
     setFault("");
     try {
       const r = await post<{ notification_id: string }>(`/notifications/${n.notification_id}/resend`, { recipients: [...chosen!] });
-      told(p.resent);
+      succeeded(p.resent);
       void client.invalidateQueries({ queryKey: [company.id, "notifications", n.notification_id], exact: true });
       close();
       void navigate({ to: "/notifications/$id", params: { id: r.notification_id } });

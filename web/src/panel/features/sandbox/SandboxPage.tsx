@@ -6,7 +6,7 @@ import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Agent, VoiceLine } from "../../types";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
-import { told } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 import { PhoneCallRow } from "./PhoneCalls";
@@ -49,7 +49,7 @@ function Phone({ lines }: { lines: VoiceLine[] }) {
   return (
     <div className="side-by-side phone-page">
       <div>{list}</div>
-      <Card title={t.form}>{agents.data ? <PhoneForm lines={lines} agents={agents.data.filter((a) => a.engine !== "elevenlabs")} called={({ number }) => told(fill(t.called, { number }))} /> : <Rows n={2} />}</Card>
+      <Card title={t.form}>{agents.data ? <PhoneForm lines={lines} agents={agents.data.filter((a) => a.engine !== "elevenlabs")} called={({ number }) => succeeded(fill(t.called, { number }))} /> : <Rows n={2} />}</Card>
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { useCompany } from "../../session";
 import { Lost, Needs } from "../../shell/states";
 import { Card, Failed, Note, Page, Rows } from "../../ui/parts";
 import { confirm } from "../../ui/confirm";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { DryRun } from "./DryRun";
 import { Findings } from "./Findings";
@@ -61,7 +61,7 @@ function Opened({ job, templates, at, back }: { job: Job; templates: Template[];
       await del(`/send/jobs/${job.id}`);
       client.removeQueries({ queryKey: [company.id, "send", "jobs", job.id] });
       void client.invalidateQueries({ queryKey: [company.id, "send", "jobs"], exact: true });
-      told(t.removed);
+      succeeded(t.removed);
       void navigate({ to: "/send", search: { tab: "files" } });
     } catch (e) { failed(e); }
   };

@@ -6,7 +6,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { number } from "../../format";
 import { useCompany } from "../../session";
 import { Note } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { most, pasted } from "./numbers";
 import { texts } from "./texts";
@@ -33,7 +33,7 @@ export function AddSuppressions({ opened, close }: { opened: boolean; close: () 
     setBusy(true);
     try {
       const r = await post<{ added: number; given: number }>("/suppressions", { numbers: list.numbers, type, reason: reason.trim() || undefined });
-      told(r.added === r.given ? fill(t.added, { n: n(r.added) }) : fill(t.addedSome, { n: n(r.added), there: n(r.given - r.added) }));
+      succeeded(r.added === r.given ? fill(t.added, { n: n(r.added) }) : fill(t.addedSome, { n: n(r.added), there: n(r.given - r.added) }));
       close();
       void client.invalidateQueries({ queryKey: [company.id, "suppressions"] });
     } catch (error) {

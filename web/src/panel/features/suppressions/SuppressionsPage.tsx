@@ -11,7 +11,7 @@ import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Copy, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { AddSuppressions } from "./AddSuppressions";
 import { texts } from "./texts";
@@ -88,7 +88,7 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
     setBusy(true);
     try {
       await del("/suppressions/" + x.number);
-      told(fill(t.lifted, { number: "+" + x.number }));
+      succeeded(fill(t.lifted, { number: "+" + x.number }));
     } catch (e) {
       if (!(e instanceof Problem && e.status === 404)) failed(e);
     } finally {

@@ -3,7 +3,7 @@ import { Talk, type Closing, type Final } from "../../../shared/voice/talk";
 import { address, get, post, Problem } from "../../api";
 import { currentLanguage, fill } from "../../i18n";
 import type { Conversation } from "../../types";
-import { problem, told } from "./say";
+import { problem, succeeded } from "./say";
 import { currentCall, setCall, type Call, type Phase, type Wanted } from "./current";
 import { texts } from "./texts";
 
@@ -79,7 +79,7 @@ function ended(closing: Closing, absent: boolean, who: Wanted): void {
   if (e instanceof Problem && e.status === 409) problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
   else if (e instanceof Problem && e.status === 404) problem(fill(t.gone, { name: who.name }));
   else if (e instanceof Problem) problem(e.reason || e.message);
-  else if (closing.by === "server") told(fill(t.over, { name: who.name }));
+  else if (closing.by === "server") succeeded(fill(t.over, { name: who.name }));
   else problem(absent ? fill(t.gone, { name: who.name }) : t.lost);
 }
 

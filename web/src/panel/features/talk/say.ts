@@ -2,7 +2,7 @@ import { notifications } from "@mantine/notifications";
 import { currentLanguage } from "../../i18n";
 import { shared } from "../../ui/texts";
 
-export { told } from "../../ui/problem";
+export { succeeded } from "../../ui/problem";
 
 /** problem shows what did not work, in words that are the page's own. */
 export function problem(text: string): void {

@@ -9,7 +9,7 @@ import { useCompany, useMe } from "../../session";
 import { Ago } from "../../ui/Ago";
 import { forget, kept, useKept } from "../../ui/kept";
 import { Card, Note, Page } from "../../ui/parts";
-import { failed, problemText, told } from "../../ui/problem";
+import { failed, problemText, succeeded } from "../../ui/problem";
 import { BodyField } from "./BodyField";
 import { ButtonsField } from "./ButtonsField";
 import { Counter } from "./Counter";
@@ -83,7 +83,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
     forget(place);
     try { // what is saved stays saved when the channel does not take it
       if (then === "submit") await submit(saved.id);
-      told(then === "submit" ? l.submitted_told : t.saved);
+      succeeded(then === "submit" ? l.submitted_told : t.saved);
     } catch (e) {
       failed(e);
     }

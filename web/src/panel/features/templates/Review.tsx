@@ -2,7 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { IconCheck, IconFlask, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { useTexts } from "../../i18n";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { texts } from "./texts";
 import type { TemplateRow } from "./types";
 import { useTemplateChanges } from "./useTemplates";
@@ -17,7 +17,7 @@ export function Review({ template }: { template: TemplateRow }) {
     setBusy(approve ? "approve" : "reject");
     try {
       await review(template.id, approve, approve ? "" : reason.trim());
-      told(approve ? t.didApprove : t.didReject);
+      succeeded(approve ? t.didApprove : t.didReject);
     } catch (e) {
       failed(e);
     } finally {

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Ago } from "../../ui/Ago";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { texts } from "./texts";
 import type { SyncRow } from "./types";
 import { useSync, useTemplateChanges } from "./useTemplates";
@@ -19,7 +19,7 @@ export function SyncButton() {
     try {
       const rows = await sync();
       const changed = rows.reduce((n, r) => n + r.changed, 0);
-      if (rows.some((r) => !r.error)) told(changed === 0 ? t.syncedNone : changed === 1 ? t.syncedOne : fill(t.syncedMany, { n: changed }));
+      if (rows.some((r) => !r.error)) succeeded(changed === 0 ? t.syncedNone : changed === 1 ? t.syncedOne : fill(t.syncedMany, { n: changed }));
     } catch (e) {
       failed(e);
     } finally {

@@ -11,7 +11,7 @@ import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Copy, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { formOf, sampleValues } from "./form";
 import { History } from "./History";
@@ -65,7 +65,7 @@ function Standing({ template: x, write }: { template: TemplateRow; write: boolea
   const t = useTexts(texts);
   const before = useRef(x.status);
   useEffect(() => {
-    if (before.current === "pending" && x.status === "approved") told(fill(t.nowApproved, { name: x.name }));
+    if (before.current === "pending" && x.status === "approved") succeeded(fill(t.nowApproved, { name: x.name }));
     before.current = x.status;
   }, [x.status]);
   const { what, next, words } = explained(t, x.reason);
@@ -115,7 +115,7 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
     setBusy(true);
     try {
       await submit(x.id);
-      told(t.submitted_told);
+      succeeded(t.submitted_told);
     } catch (e) {
       failed(e);
     } finally {
@@ -131,7 +131,7 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
     if (!(await confirm({ title: fill(t.deleteTitle, { name: x.name, language: x.language }), text: there ? t.deleteThere : t.deleteHere, action: t.delete, danger: true }))) return;
     try {
       await remove(x.id);
-      told(t.deleted);
+      succeeded(t.deleted);
       void navigate({ to: "/templates" });
     } catch (e) {
       failed(e);

@@ -7,7 +7,7 @@ import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Role, User } from "../../types";
 import { Snippet } from "../../ui/parts";
-import { failed, fieldErrors, told } from "../../ui/problem";
+import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { RoleField } from "./RoleField";
 import { invented, PasswordField } from "./PasswordField";
@@ -32,7 +32,7 @@ export function AddUser({ opened, close }: { opened: boolean; close: () => void 
       const user = await post<User>("/users", { email: v.email.trim(), name: v.name.trim() || undefined, role: v.role, password: v.password || undefined });
       void client.invalidateQueries({ queryKey: [company.id, "users"] });
       if (v.password) setMade({ user, password: v.password });
-      else { told(fill(t.added, { name: user.name || user.email })); close(); }
+      else { succeeded(fill(t.added, { name: user.name || user.email })); close(); }
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);
     } finally {

@@ -5,7 +5,7 @@ import { patch } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Role, User } from "../../types";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { RoleField } from "./RoleField";
 import { texts } from "./texts";
@@ -24,7 +24,7 @@ export function ChangeRole({ user, close }: { user: User | null; close: () => vo
     setBusy(true);
     try {
       await patch("/users/" + user.id, { role });
-      told(t.roleChanged);
+      succeeded(t.roleChanged);
       void client.invalidateQueries({ queryKey: [company.id, "users"] });
       close();
     } catch (e) {

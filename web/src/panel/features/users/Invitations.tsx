@@ -9,7 +9,7 @@ import type { Role } from "../../types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { inviteTexts } from "./inviteTexts";
 import { Link, type Linked } from "./Link";
@@ -33,7 +33,7 @@ export function Invitations() {
   const resend = async (x: Invitation) => {
     try {
       const sent = await post<Invitation>(`/invitations/${x.id}/resend`, { language: currentLanguage() });
-      if (sent.link) { setMade({ who: x.email, link: sent.link, problem: sent.problem }); setShown(true); } else told(fill(i.sent, { email: x.email }));
+      if (sent.link) { setMade({ who: x.email, link: sent.link, problem: sent.problem }); setShown(true); } else succeeded(fill(i.sent, { email: x.email }));
       await again();
     } catch (e) {
       failed(e);
@@ -43,7 +43,7 @@ export function Invitations() {
     if (!(await confirm({ title: fill(i.withdrawTitle, { email: x.email }), text: i.withdrawText, action: i.withdraw, danger: true }))) return;
     try {
       await del("/invitations/" + x.id);
-      told(i.withdrawn);
+      succeeded(i.withdrawn);
       await again();
     } catch (e) {
       failed(e);

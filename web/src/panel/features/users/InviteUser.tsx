@@ -6,7 +6,7 @@ import { post } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Role } from "../../types";
-import { failed, fieldErrors, told } from "../../ui/problem";
+import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { inviteTexts } from "./inviteTexts";
 import { Link, type Linked } from "./Link";
@@ -30,7 +30,7 @@ export function InviteUser({ opened, close }: { opened: boolean; close: () => vo
       const x = await post<Invitation>("/invitations", { email: v.email.trim(), role: v.role, language: currentLanguage() });
       void client.invalidateQueries({ queryKey: [company.id, "invitations"] });
       if (x.link) setMade({ who: x.email, link: x.link, problem: x.problem });
-      else { told(fill(i.sent, { email: x.email })); close(); }
+      else { succeeded(fill(i.sent, { email: x.email })); close(); }
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);
     } finally {

@@ -4,7 +4,7 @@ import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { User } from "../../types";
 import { Note } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { invented, PasswordField } from "./PasswordField";
 import { texts } from "./texts";
@@ -23,7 +23,7 @@ export function SetPassword({ user, close }: { user: User | null; close: () => v
     setBusy(true);
     try {
       await post(`/users/${user!.id}/password`, { password: value });
-      told(t.resetDone);
+      succeeded(t.resetDone);
       close();
     } catch (e) {
       if (e instanceof Problem && e.field === "password") setError(e.reason);

@@ -11,7 +11,7 @@ import { roles, type Role, type User } from "../../types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { AddUser } from "./AddUser";
 import { ChangeRole } from "./ChangeRole";
@@ -91,7 +91,7 @@ function Actions({ u, change, reset, show }: { u: User; change: () => void; rese
   const after = async (what: Promise<void>, text: string) => {
     try {
       await what;
-      told(text);
+      succeeded(text);
       await client.invalidateQueries({ queryKey: [company.id, "users"] });
     } catch (e) {
       failed(e);
@@ -104,7 +104,7 @@ function Actions({ u, change, reset, show }: { u: User; change: () => void; rese
     try {
       const x = await post<{ sent: boolean; link?: string; problem?: string }>(`/users/${u.id}/password-link`, { language: currentLanguage() });
       if (x.link) show({ who: name, link: x.link, problem: x.problem });
-      else told(fill(i.linkSent, { name }));
+      else succeeded(fill(i.linkSent, { name }));
     } catch (e) {
       failed(e);
     }

@@ -8,7 +8,7 @@ import type { Widget } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, told } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { Behaviour } from "./Behaviour";
@@ -46,7 +46,7 @@ function Designer({ stored }: { stored: Widget }) {
     try {
       draft.discard();
       await remove(stored.id!);
-      told(t.removed);
+      succeeded(t.removed);
       void navigate({ to: "/widgets", ignoreBlocker: true });
     } catch (e) {
       failed(e);
