@@ -75,7 +75,7 @@ fuzz: need-go ## fuzz every target for FUZZTIME (60s)
 	@bash .ci/fuzz $(FUZZTIME)
 
 generate: need-go ## rewrite the generated documents
-	go test ./internal/config ./internal/app ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
+	go test ./internal/config ./internal/app ./internal/panel ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
 
 deps: ## install what the tests need and is missing (Debian packages, when allowed)
 	@bash .ci/deps

@@ -1,0 +1,29 @@
+package auth
+
+// meanings says what each permission lets somebody do, in the words of docs/reference/roles.md.
+//
+//nolint:gochecknoglobals // read only
+var meanings = map[Permission]string{
+	MayReadKeys:            "See the labels, scopes and beginnings of access keys",
+	MayWriteKeys:           "Create and revoke access keys",
+	MayReadUsers:           "See the members and the open invitations",
+	MayWriteUsers:          "Invite and remove members, change roles up to the own, help with passwords and second factors",
+	MayReadSenders:         "See senders and voice lines, without their secrets",
+	MayWriteSenders:        "Add, change, check and delete senders and voice lines",
+	MayReadTemplates:       "See templates and their review",
+	MayWriteTemplates:      "Write, submit and delete templates",
+	MayReadNotifications:   "See what was sent: notifications, campaigns, calls and recordings, usage, suppressions, the overview",
+	MaySendNotifications:   "Send, move, cancel and send again, upload lists, hang up calls, suppress numbers, use the sandbox's phone",
+	MayReadConversations:   "Read the inbox",
+	MayAnswerConversations: "Answer in the inbox, take over from the agent, stop flows, write canned replies",
+	MayReadResources:       "See agents, knowledge, flows and widgets",
+	MayWriteResources:      "Change and try agents, knowledge, flows and widgets",
+	MayReadWebhooks:        "See webhooks",
+	MayWriteWebhooks:       "Add, change and delete webhooks",
+	MayWriteSettings:       "Change the company's settings",
+	MayReadInstallation:    "See whether the installation is in maintenance",
+	MayOperate:             "Operate the whole installation: maintenance, decisions after a restore",
+}
+
+// Meaning says what the permission lets somebody do; empty where nobody wrote it down.
+func (p Permission) Meaning() string { return meanings[p] }
