@@ -41,6 +41,9 @@ func (b Browsers) adopt(ctx context.Context, v Vouched) (*accounts.Account, erro
 		return nil, err
 	}
 	invited, err := b.auth.store.InvitationsOf(ctx, v.Email, now, invitationsTaken)
+	if err == nil {
+		invited, err = standing(ctx, b.auth.store, invited)
+	}
 	if err != nil || account == nil && len(invited) == 0 {
 		return nil, err
 	}

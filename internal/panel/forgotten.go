@@ -18,6 +18,7 @@ const (
 	passwordLinkLife = time.Hour
 	forgottenRate    = 3  // links a minute for one e-mail
 	forgottenClients = 10 // and from one address
+	linkTries        = 60 // secrets of links a minute that one address may try
 )
 
 // forgotten serves links that set a forgotten password: by e-mail for who asks, or made by who administers the users.
@@ -100,6 +101,9 @@ func (x forgotten) set(r *http.Request) (any, error) {
 		return nil, err
 	}
 	secret, err := secretOf(o, "token")
+	if err == nil {
+		err = x.mayTryLink(r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +137,12 @@ func (x forgotten) set(r *http.Request) (any, error) {
 		}
 		return tx.SetPassword(ctx, id, hash, "", time.Now())
 	})
+}
+
+// mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
+func (d Deps) mayTryLink(r *http.Request) error {
+	_, err := d.Limits.Allow(r.Context(), "links/address/"+seal.Digest(httpio.ClientAddress(r, d.Proxies)), linkTries, 1)
+	return err
 }
 
 // madeLink is the response to who made a link for somebody else.

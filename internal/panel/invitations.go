@@ -68,10 +68,24 @@ func invitationRowOf(x *accounts.Invitation) invitationRow {
 func (x invitations) list(r *http.Request, by member) (any, error) {
 	all, err := x.Store.Invitations(r.Context(), by.companyID, invitationsMost)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
-	for _, i := range all {
-		rows.Data = append(rows.Data, invitationRowOf(i))
+	if err != nil {
+		return nil, err
 	}
-	return rows, err
+	known := map[[2]string]bool{} // by inviter and role
+	for _, i := range all {
+		by := [2]string{i.InviterID, i.Role}
+		stands, asked := known[by]
+		if !asked {
+			if stands, err = auth.InvitationStands(r.Context(), x.Store, i); err != nil {
+				return nil, err
+			}
+			known[by] = stands
+		}
+		row := invitationRowOf(i)
+		row.Expired = row.Expired || !stands
+		rows.Data = append(rows.Data, row)
+	}
+	return rows, nil
 }
 
 func (x invitations) invite(r *http.Request, by member) (any, error) {
@@ -133,7 +147,7 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 		return nil, err
 	}
 	now, secret := time.Now(), auth.NewLink()
-	i.InvitedBy, i.CreatedAt, i.ExpiresAt = by.name, now, now.Add(invitationLife)
+	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.name, by.accountID, now, now.Add(invitationLife)
 	if err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := x.room(ctx, tx, i); err != nil {
 			return err
@@ -231,7 +245,7 @@ func (x invitations) look(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, i, a, err := x.valid(r.Context(), o)
+	_, i, a, err := x.valid(r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -244,11 +258,15 @@ func (x invitations) look(r *http.Request) (any, error) {
 
 // valid finds the invitation of a token, and the account that has its e-mail, if one has. Errors: unauthorized, whose reason is
 // invalid or expired.
-func (x invitations) valid(ctx context.Context, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
+func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
 	secret, err = secretOf(o, "token")
+	if err == nil {
+		err = x.mayTryLink(r)
+	}
 	if err != nil {
 		return "", nil, nil, err
 	}
+	ctx := r.Context()
 	i, err = x.Store.InvitationBy(ctx, secret)
 	switch {
 	case err != nil:
@@ -258,8 +276,19 @@ func (x invitations) valid(ctx context.Context, o *jsonbody.Object) (secret stri
 	case !time.Now().Before(i.ExpiresAt):
 		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
 	}
-	a, err = x.Store.AccountByEmail(ctx, i.Email)
+	if err = stands(ctx, x.Store, i); err == nil {
+		a, err = x.Store.AccountByEmail(ctx, i.Email)
+	}
 	return secret, i, a, err
+}
+
+// stands refuses an invitation whose inviter may no longer give its role. Errors: unauthorized.
+func stands(ctx context.Context, m auth.Members, i *accounts.Invitation) error {
+	ok, err := auth.InvitationStands(ctx, m, i)
+	if err == nil && !ok {
+		err = carillon.NoAccess("The invitation is not valid: whoever sent it may no longer invite to this role", "invalid")
+	}
+	return err
 }
 
 // accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where an
@@ -273,7 +302,7 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	x := invitations{members{s.Deps}}
-	secret, i, a, err := x.valid(r.Context(), o)
+	secret, i, a, err := x.valid(r, o)
 	if err != nil {
 		return err
 	}
@@ -333,6 +362,9 @@ func (x invitations) join(ctx context.Context, secret string, i *accounts.Invita
 		spent, err := tx.SpendInvitation(ctx, secret, time.Now())
 		if err == nil && !spent {
 			err = carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
+		}
+		if err == nil {
+			err = stands(ctx, tx, i)
 		}
 		if err != nil {
 			return err

@@ -117,7 +117,7 @@ func (s sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, s.cookie(secret, cookieLife))
-	http.Redirect(w, r, "/panel"+a.Next, http.StatusSeeOther)
+	http.Redirect(w, r, sessionPath+ownPath(a.Next), http.StatusSeeOther) // the cookie may be another's
 	return nil
 }
 

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -373,6 +374,21 @@ func TestSingleSignOn(t *testing.T) {
 		if got := w.page("GET", "/panel/v1/session", cookieOf(rec, sessionCookie), ""); got.Code != 200 || !strings.Contains(got.Body.String(), `"role":"marketer"`) {
 			t.Errorf("%s: %d %s", next, got.Code, got.Body)
 		}
+	}
+	// The cookie of the attempt may be planted: what it names as the next page is checked again.
+	for _, next := range hostileNexts {
+		cookie, address := begin("/keys")
+		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(cookie, attemptCookie+"="))
+		var a attempt
+		if err == nil {
+			err = json.Unmarshal(raw, &a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Next = next
+		cookie = attemptCookie + "=" + base64.RawURLEncoding.EncodeToString(must(json.Marshal(a)))
+		leads(finish(cookie, ssotest.SignIn(t, address, ssotest.User, ssotest.Password)), "/panel")
 	}
 	// Another browser's response, a response without an attempt, and one that was used.
 	mine, _ := begin("")

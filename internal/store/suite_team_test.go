@@ -92,7 +92,7 @@ func invitations(t *testing.T, r *rig) {
 	acme, beta := ours, theirs
 	put := func(company, email, secret string, life time.Duration) *accounts.Invitation {
 		t.Helper()
-		x := &accounts.Invitation{CompanyID: company, Email: email, Role: "viewer", InvitedBy: "Ana", CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
+		x := &accounts.Invitation{CompanyID: company, Email: email, Role: "viewer", InvitedBy: "Ana", InviterID: "ana", CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
 		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, x, secret) }); err != nil {
 			t.Fatal(err)
 		}

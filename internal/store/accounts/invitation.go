@@ -18,17 +18,18 @@ type Invitation struct {
 	Email     string // lower case
 	Role      string // a role of package auth
 	InvitedBy string // the name of who invited
+	InviterID string // and the account; empty where it was not kept
 	CreatedAt time.Time
 	SentAt    time.Time // by e-mail; zero: never
 	ExpiresAt time.Time
 }
 
-const invitationColumns = "id, company_id, email, role, invited_by, created_at, sent_at, expires_at"
+const invitationColumns = "id, company_id, email, role, invited_by, inviter_id, created_at, sent_at, expires_at"
 
 func scanInvitation(scan db.Scan) (*Invitation, error) {
 	x := &Invitation{}
 	var created, sent, expires int64
-	err := scan(&x.ID, &x.CompanyID, &x.Email, &x.Role, &x.InvitedBy, &created, &sent, &expires)
+	err := scan(&x.ID, &x.CompanyID, &x.Email, &x.Role, &x.InvitedBy, &x.InviterID, &created, &sent, &expires)
 	x.CreatedAt, x.SentAt, x.ExpiresAt = db.Instant(created), db.Instant(sent), db.Instant(expires)
 	return x, err
 }
@@ -49,11 +50,11 @@ func (s *Store) InvitationBy(ctx context.Context, secret string) (*Invitation, e
 func (t *Tx) PutInvitation(ctx context.Context, x *Invitation, secret string) error {
 	x.Email = strings.ToLower(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
-	err := t.tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, digest, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by, digest = excluded.digest,
+	err := t.tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, digest = excluded.digest,
 			created_at = excluded.created_at, sent_at = 0, expires_at = excluded.expires_at
-		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, seal.Digest(secret), db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
+		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, x.InviterID, seal.Digest(secret), db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	return db.Wrap(err, "store invitation")
 }
 

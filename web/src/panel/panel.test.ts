@@ -6,7 +6,7 @@ import { nextOf } from "./next";
 
 test("after the sign-in only a page of the panel follows", () => {
   for (const good of ["/keys", "/inbox/1?company=2", "/users#x"]) expect(nextOf(good)).toBe(good);
-  for (const bad of ["//evil.test", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "keys", "", undefined, 5, ["/keys"], "/a\\b", "/a\nb", "/sign-in"]) expect(nextOf(bad)).toBe("/");
+  for (const bad of ["//evil.test", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "keys", "", undefined, 5, ["/keys"], "/a\\b", "/a\nb", "/sign-in", "\\\\evil.test", "\\/evil.test", "/\t/evil.test", " //evil.test", "%2f%2fevil.test", "JaVaScRiPt:alert(1)", "data:text/html,x", "@evil.test", "?next=//evil.test", "#//evil.test"]) expect(nextOf(bad)).toBe("/");
 });
 
 test("an address has the company and what is given of the query", () => {
