@@ -17,6 +17,7 @@ import (
 
 	"carillon"
 	"carillon/internal/cache"
+	"carillon/internal/egress"
 )
 
 const (
@@ -34,11 +35,13 @@ type Options struct {
 	RequestTimeout time.Duration  // of one request with its response; 30 s when 0
 	IdleConns      int            // connections kept open to the channel; 256 when 0
 	RootCAs        *x509.CertPool // that verify the channel's certificate; nil: the system's
+	Egress         *egress.Client // what addresses that members chose may reach; nil: what is public
 }
 
 // Client speaks to the channel for all senders. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
+	guarded   http.RoundTripper // for addresses that members chose
 	timeout   time.Duration
 	accounts  *cache.Cache[*account] // by settings: changed ones are another account
 }
@@ -53,7 +56,10 @@ func New(o Options) *Client {
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // one request in flight on a connection: when it breaks, one outcome is unknown
-	return &Client{timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: &http.Transport{
+	if o.Egress == nil {
+		o.Egress = egress.New(egress.Options{})
+	}
+	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
 		Protocols:              protocols,
@@ -64,7 +70,16 @@ func New(o Options) *Client {
 		DisableCompression:     true, // responses are a few hundred bytes
 		WriteBufferSize:        writeBuffer,
 		MaxResponseHeaderBytes: maxHeader,
-	}}
+	}
+	return &Client{timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: transport, guarded: o.Egress.Guard(transport)}
+}
+
+// to is the round tripper for an account's requests.
+func (c *Client) to(a *account) http.RoundTripper {
+	if a.public == "true" {
+		return c.guarded
+	}
+	return c.transport
 }
 
 // account is a sender's settings made ready for requests.
@@ -81,7 +96,12 @@ func (c *Client) account(s *carillon.Sender) (*account, error) {
 
 // CloseIdleConnections closes the connections that no request uses: when the program stops, and when the node's lease was
 // lost.
-func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
+func (c *Client) CloseIdleConnections() {
+	c.transport.CloseIdleConnections()
+	if g, ok := c.guarded.(interface{ CloseIdleConnections() }); ok {
+		g.CloseIdleConnections()
+	}
+}
 
 // exchangeError is a request without a whole response.
 type exchangeError struct {
@@ -95,7 +115,7 @@ func (e *exchangeError) Unwrap() error { return e.err }
 // exchange sends one request and reads its whole response. It calls the transport itself, since an http.Client follows
 // redirects. GetBody lets the transport try another connection when a kept one turns out closed before a byte was
 // written; after that it repeats no POST, for the request carries no idempotency key. The error is an *exchangeError.
-func (c *Client) exchange(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (response, error) {
+func (c *Client) exchange(ctx context.Context, a *account, method string, u *url.URL, body []byte) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	var written atomic.Bool
@@ -104,14 +124,14 @@ func (c *Client) exchange(ctx context.Context, method string, u *url.URL, header
 		WroteHeaders: func() { written.Store(true) },
 	})
 	req := (&http.Request{
-		Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: method, URL: u, Host: u.Host, Header: a.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	if body != nil {
 		req.ContentLength = int64(len(body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		req.Body, _ = req.GetBody()
 	}
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := c.to(a).RoundTrip(req)
 	if err != nil {
 		return response{}, &exchangeError{written: written.Load(), err: err}
 	}

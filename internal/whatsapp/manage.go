@@ -54,7 +54,7 @@ func (c *Client) manage(ctx context.Context, a *account, r request, into any) er
 			return fmt.Errorf("encode template: %w", err)
 		}
 	}
-	got, err := c.exchange(ctx, r.method, u, a.header, body)
+	got, err := c.exchange(ctx, a, r.method, u, body)
 	if err != nil {
 		return unavailable(err, 0)
 	}

@@ -26,7 +26,7 @@ func (c *Client) SendReply(ctx context.Context, s *carillon.Sender, m *provider.
 	if err != nil {
 		return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonProviderRefused, Detail: carillon.Shorten(err.Error())}
 	}
-	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	got, err := c.exchange(ctx, a, http.MethodPost, a.messages, body)
 	if err != nil {
 		return judgeError(err)
 	}
@@ -47,7 +47,7 @@ func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, ty
 	if err != nil {
 		return err
 	}
-	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	got, err := c.exchange(ctx, a, http.MethodPost, a.messages, body)
 	if err != nil {
 		return errors.New("mark a message read: no whole response")
 	}
@@ -88,7 +88,7 @@ func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([
 	if err != nil {
 		return nil, "", ErrNoFile
 	}
-	got, err := c.exchange(ctx, http.MethodGet, u, a.header, nil)
+	got, err := c.exchange(ctx, a, http.MethodGet, u, nil)
 	if err != nil {
 		return nil, "", errors.New("look up a file: no whole response")
 	}
@@ -127,7 +127,7 @@ func (c *Client) download(ctx context.Context, a *account, address, mime string,
 		return nil, "", err
 	}
 	req.Header.Set("Authorization", a.header.Get("Authorization"))
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := c.to(a).RoundTrip(req)
 	if err != nil {
 		return nil, "", errors.New("read a file: no whole response")
 	}

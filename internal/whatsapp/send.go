@@ -37,7 +37,7 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgo
 	if err != nil {
 		return changed(err)
 	}
-	got, err := c.exchange(ctx, http.MethodPost, a.messages, a.header, body)
+	got, err := c.exchange(ctx, a, http.MethodPost, a.messages, body)
 	if err != nil {
 		return judgeError(err)
 	}

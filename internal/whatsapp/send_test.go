@@ -74,7 +74,7 @@ func TestStandInRefusesWhatTheChannelWould(t *testing.T) {
 			if body == whole {
 				t.Fatal("the change changes nothing")
 			}
-			got, err := c.exchange(t.Context(), http.MethodPost, a.messages, a.header, []byte(body))
+			got, err := c.exchange(t.Context(), a, http.MethodPost, a.messages, []byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}

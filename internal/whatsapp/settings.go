@@ -28,6 +28,7 @@ var (
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 	agentForm   = regexp.MustCompile(`^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
 	secretForm  = regexp.MustCompile(`^[!-~]*$`)
+	flagForm    = regexp.MustCompile(`^(true|false)$`)
 )
 
 // settings are those of a sender.
@@ -40,6 +41,7 @@ type settings struct {
 	appSecret     string
 	verifyToken   string
 	agent         string // that answers people who write
+	public        string // true: a member of the company chose base_url, which may be at a public address alone
 }
 
 // CheckSettings checks a sender's settings. The error is a *carillon.Error whose field is settings.<key>; it never contains a
@@ -54,6 +56,9 @@ func ShownSettings() []string {
 	return []string{"base_url", "version", "phone_number_id", "waba_id", "agent"}
 }
 
+// SecretSettings are the others that a person gives.
+func SecretSettings() []string { return []string{"access_token", "app_secret", "verify_token"} }
+
 // PhoneNumberID is the channel's id of a sender's number, as its callbacks name it; empty when the settings cannot be read.
 func PhoneNumberID(raw json.RawMessage) string {
 	s, err := parseSettings(raw)
@@ -61,6 +66,16 @@ func PhoneNumberID(raw json.RawMessage) string {
 		return ""
 	}
 	return s.phoneNumberID
+}
+
+// BaseURL is the address that a sender's settings name, and whether a member of the company chose it. Errors: as CheckSettings.
+func BaseURL(raw json.RawMessage) (base *url.URL, chosen bool, err error) {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	base, err = url.Parse(s.baseURL)
+	return base, s.public == "true", err
 }
 
 func parseSettings(raw json.RawMessage) (settings, error) {
@@ -88,7 +103,7 @@ type setting struct {
 	name     string
 	to       *string
 	required bool
-	empty    bool // where it is left out
+	empty    bool // none is as good as one
 	check    func(string) (reason string)
 }
 
@@ -102,6 +117,7 @@ func (s *settings) keys() []setting {
 		{"app_secret", &s.appSecret, true, false, checkSecret},
 		{"verify_token", &s.verifyToken, true, false, checkSecret},
 		{"agent", &s.agent, false, true, matches(agentForm, "This must be the id of an agent, a UUID")},
+		{"public", &s.public, false, true, matches(flagForm, "This must be true or false")},
 	}
 }
 
@@ -122,7 +138,7 @@ func (k setting) read(raw json.RawMessage) error {
 		}
 	}
 	if strings.TrimSpace(*k.to) == "" {
-		if k.empty && len(raw) == 0 {
+		if k.empty {
 			return nil
 		}
 		if k.required {
