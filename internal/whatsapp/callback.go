@@ -1,7 +1,10 @@
 package whatsapp
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -16,16 +19,54 @@ type Callback struct {
 	Templates []provider.TemplateEvent
 	Replies   []provider.ReplyReceipt
 	Inbound   map[string][]provider.Inbound // by PhoneNumberID
-	Ignored   int                           // what is not ours, not stored, or about the account
+	Notices   []Notice
+	Ignored   int // what is not ours, not stored, or about the account
 
 	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
 	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
 	PhoneNumberIDs []string
+	WABAIDs        []string // the ids of the business accounts concerned, each once
+}
+
+// Notice is what a callback reports about a business account, or about one of its numbers.
+type Notice struct {
+	WABAID string
+	Number string // digits; empty: about the account
+	provider.Notice
+}
+
+// Concerns reports whether a callback is about a sender with these settings.
+func (cb *Callback) Concerns(raw json.RawMessage) bool {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return false
+	}
+	if len(cb.PhoneNumberIDs) > 0 {
+		return slices.Contains(cb.PhoneNumberIDs, s.phoneNumberID)
+	}
+	return slices.Contains(cb.WABAIDs, s.wabaID)
+}
+
+// Newest is the newest notice about a number of the settings' account that a sender has; nil when there is none.
+func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider.Notice) {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return nil
+	}
+	for i := range cb.Notices {
+		n := &cb.Notices[i]
+		if n.WABAID == s.wabaID && (n.Number == "" || n.Number == number) && (newest == nil || !n.At.Before(newest.At)) {
+			newest = &n.Notice
+		}
+	}
+	return newest
 }
 
 type envelope struct {
 	Object string `json:"object"`
 	Entry  []struct {
+		ID      nodeID  `json:"id"`
+		Time    seconds `json:"time"`
 		Changes []struct {
 			Field string `json:"field"`
 			Value value  `json:"value"`
@@ -42,6 +83,14 @@ type value struct {
 	Messages []inbound `json:"messages"`
 	Contacts []profile `json:"contacts"`
 	templateValue
+	noticeValue
+}
+
+// noticeValue is what the fields phone_number_quality_update and account_update report, next to the event.
+type noticeValue struct {
+	Display string `json:"display_phone_number"`
+	Limit   string `json:"max_daily_conversations_per_business"`
+	Current string `json:"current_limit"`
 }
 
 type status struct {
@@ -71,7 +120,14 @@ func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 	}
 	for i := range e.Entry {
 		entry := &e.Entry[i]
+		if id := string(entry.ID); id != "" && !slices.Contains(cb.WABAIDs, id) {
+			cb.WABAIDs = append(cb.WABAIDs, id)
+		}
 		for j := range entry.Changes {
+			if f := entry.Changes[j].Field; f == "phone_number_quality_update" || f == "account_update" {
+				cb.addNotice(f, string(entry.ID), entry.Time, &entry.Changes[j].Value)
+				continue
+			}
 			cb.addChange(entry.Changes[j].Field, &entry.Changes[j].Value, senderUID)
 		}
 	}
@@ -91,6 +147,28 @@ func (cb *Callback) addChange(field string, v *value, senderUID int64) {
 		cb.Ignored++
 	}
 }
+
+// addNotice adds what is reported about a number or the account. One without an event of the channel's form is ignored.
+func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
+	if waba == "" || at == 0 || !eventForm.MatchString(v.Event) {
+		cb.Ignored++
+		return
+	}
+	n := Notice{WABAID: waba, Notice: provider.Notice{Event: v.Event, At: at.instant()}}
+	if field == "phone_number_quality_update" {
+		if n.Number = digitsOf(v.Display); n.Number == "" {
+			cb.Ignored++
+			return
+		}
+		if limit := cmp.Or(v.Limit, v.Current); eventForm.MatchString(limit) {
+			n.Limit = limit
+		}
+	}
+	cb.Notices = append(cb.Notices, n)
+}
+
+// eventForm is the form of the channel's words.
+var eventForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
 
 func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
 	if !ok {

@@ -81,7 +81,7 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 		{"data of another's", strings.Replace(head, refText, "order-7", 1) + `"sent"}`, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			want := Callback{PhoneNumberIDs: []string{"1000001"}}
+			want := Callback{PhoneNumberIDs: []string{"1000001"}, WABAIDs: []string{"2000001"}}
 			if tc.want != nil {
 				want.Receipts = []provider.Receipt{*tc.want}
 			} else {
@@ -145,11 +145,11 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := Callback{Ignored: 1}
+		want := Callback{Ignored: 1, WABAIDs: []string{"2000001"}}
 		if status != "" {
 			e := base
 			e.Status = status
-			want = Callback{Templates: []provider.TemplateEvent{e}}
+			want = Callback{Templates: []provider.TemplateEvent{e}, WABAIDs: []string{"2000001"}}
 		}
 		if diff := cmp.Diff(want, cb); diff != "" {
 			t.Errorf("%s: %s", event, diff)
@@ -172,7 +172,7 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(Callback{Templates: []provider.TemplateEvent{tc.want}}, cb); diff != "" {
+		if diff := cmp.Diff(Callback{Templates: []provider.TemplateEvent{tc.want}, WABAIDs: []string{"2000001"}}, cb); diff != "" {
 			t.Errorf("%s: %s", field, diff)
 		}
 	}
@@ -181,10 +181,11 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 func TestParseCallbackIgnoresWhatItDoesNotKnow(t *testing.T) {
 	for _, body := range []string{
 		`{"object":"page","entry":[]}`, `{}`, `{"object":7}`, string(changeBody("smb_message_echoes", `{"a":1}`)),
-		string(changeBody("account_update", `{"event":"DISABLED_UPDATE","ban_info":{"waba_ban_state":"DISABLE"}}`)),
+		string(changeBody("account_update", `{"ban_info":{"waba_ban_state":"DISABLE"}}`)), string(changeBody("phone_number_quality_update", `{"event":"FLAGGED"}`)),
 		string(changeBody("message_template_status_update", `{"event":"APPROVED"}`)), string(changeBody("template_category_update", `{}`)),
 	} {
 		cb, err := ParseCallback([]byte(body), 7)
+		cb.WABAIDs = nil
 		if diff := cmp.Diff(Callback{Ignored: 1}, cb); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", body, err, diff)
 		}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 
 	"carillon"
@@ -48,6 +49,7 @@ type Server struct {
 	failures
 	templates
 	replies
+	account
 }
 
 // New starts a server; Close ends it.
@@ -57,7 +59,7 @@ func New(o Options) (*Server, error) {
 	o.AccessToken = cmp.Or(o.AccessToken, "provider-token")
 	o.AppSecret = cmp.Or(o.AppSecret, "provider-app-secret")
 	o.VerifyToken = cmp.Or(o.VerifyToken, "provider-verify-token")
-	s := &Server{o: o, stop: make(chan struct{}), record: newRecord()}
+	s := &Server{o: o, stop: make(chan struct{}), record: newRecord(), account: newAccount(o)}
 	s.templates.autoApprove = o.AutoApprove
 	if err := s.templates.declare(o.Templates); err != nil {
 		return nil, err
@@ -98,16 +100,22 @@ type handler func(w http.ResponseWriter, r *http.Request, body []byte) *Error
 func (s *Server) routes() http.Handler {
 	root := "/" + version + "/"
 	list := root + s.o.WABAID + "/message_templates"
+	apps := root + s.o.WABAID + "/subscribed_apps"
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]handler{
 		"POST " + root + s.o.PhoneNumberID + "/messages": s.message,
-		"POST " + list:          s.templates.create,
-		"GET " + list:           s.templates.list,
-		"DELETE " + list:        s.templates.delete,
-		"GET " + root + "{id}":  s.node,
-		"GET /files/{id}/{n}":   s.file,
-		"POST " + root + "{id}": s.templates.edit,
-		root + "{path...}":      func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error { return noObject(r.PathValue("path")) },
+		"POST " + list:                    s.templates.create,
+		"GET " + list:                     s.templates.list,
+		"DELETE " + list:                  s.templates.delete,
+		"GET " + root + s.o.PhoneNumberID: s.account.phone,
+		"GET " + root + s.o.WABAID + "/phone_numbers": s.account.numbers,
+		"GET " + root + "debug_token":                 s.account.debugToken,
+		"GET " + apps:                                 s.account.subscribed,
+		"POST " + apps:                                s.account.subscribe,
+		"GET " + root + "{id}":                        s.node,
+		"GET /files/{id}/{n}":                         s.file,
+		"POST " + root + "{id}":                       s.templates.edit,
+		root + "{path...}":                            func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error { return noObject(r.PathValue("path")) },
 		"/": func(http.ResponseWriter, *http.Request, []byte) *Error {
 			return &Error{HTTP: 400, Code: 2500, Message: "Unknown path components"}
 		},
@@ -126,6 +134,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 		return // the client closed the connection
 	}
 	e := s.admit(r)
+	if strings.HasPrefix(r.URL.Path, "/"+version+"/") {
+		w.Header().Set("Facebook-Api-Version", s.Account().Served)
+	}
 	if e == nil {
 		e = h(w, r, body)
 	}
@@ -137,6 +148,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 // admit checks what every request must have.
 func (s *Server) admit(r *http.Request) *Error {
 	switch {
+	case s.Account().Expired:
+		return &Error{HTTP: 401, Code: 190, Subcode: 463, Message: "Error validating access token: the session has expired"}
 	case r.Header.Get("Authorization") != "Bearer "+s.o.AccessToken:
 		return &Error{HTTP: 401, Code: 190, Message: "Invalid OAuth access token"}
 	case r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json":
