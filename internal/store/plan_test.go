@@ -161,6 +161,7 @@ var exceptions = []struct {
 	{"FROM membership m JOIN company c", []string{"sorts"}, "the companies of one account"},
 	{"sender = $2 AND q = 1 AND hold <> '' LIMIT 1", []string{"reads all of message", "reads all of call"}, "what is held, once when a sender is removed"},
 	{"FROM page CROSS JOIN message", []string{"sorts", "reads all of page"}, "a page of notifications, each of at most 100 messages"},
+	{"FROM (SELECT due_at FROM message WHERE shard = $1", []string{"reads all of counted"}, "as many messages as are counted at most"},
 	{"FROM (SELECT 1 FROM flow_run WHERE", []string{"reads all of x"}, "as many runs as are counted at most"},
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
 	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
@@ -206,6 +207,8 @@ var meant = []struct {
 	{"ORDER BY sender, class, due_at LIMIT 1", by("message_due")},
 	{"due_at >= $4 AND due_at <= $5", by("message_due")},
 	{"AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1", by("message_due")},
+	{"FROM (SELECT due_at FROM message WHERE shard = $1", by("message_due")},
+	{"FROM sender_report WHERE sender = $2 AND", by("sqlite_autoindex_sender_report_1", "sender_report_pkey")},
 	{"WITH RECURSIVE lane", map[bool]string{true: ") AND (ROW(sender, class) > ROW(l.sender, l.class)))"}},
 	{"q >= 2 AND q = 2 AND shard", by("message_flight")},
 	{"q >= 2 AND q = 3 AND shard", by("message_flight")},
@@ -351,6 +354,7 @@ var filling = []string{
 	`INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
 		SELECT company_id, id, n, n, 'edited', 'account', 'a', 'draft', '', '', '' FROM template, generate_series(1, 5) n`,
 	`INSERT INTO template_sync (sender, at, found, changed, missing, error) SELECT i, i, 1, 0, 0, '' FROM generate_series(1, 5000) i`,
+	`INSERT INTO sender_report (sender, callback_at) SELECT i, i FROM generate_series(1, 5000) i`,
 	`INSERT INTO template_creation (company_id, day, used) SELECT 'c' || i, '2027-01-01', 1 FROM generate_series(0, 5000) i`,
 	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)
 		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n' || i, '{}', i FROM generate_series(0, 5000) i`,

@@ -151,6 +151,9 @@ func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Ti
 	if _, err := t.tx.Exec(ctx, "DELETE FROM template WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete templates: %w", err)
 	}
+	if _, err := t.tx.Exec(ctx, "DELETE FROM sender_report WHERE sender = $1", x.UID); err != nil {
+		return fmt.Errorf("delete what the channel said of a sender: %w", err)
+	}
 	_, err = t.tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
 		x.UID, t.s.seal.Seal(row(x.UID), []byte("{}")), db.Millis(now))
 	return db.Wrap(err, "remove sender")
