@@ -268,6 +268,11 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/talk"] = withBody(`{}`, panel(call{}))
 	all["POST /panel/v1/senders/{id}/check"] = panel(call{})
+	all["POST /panel/v1/senders/{id}/subscribe"] = panel(call{})
+	all["GET /panel/v1/senders/{id}/state"] = panel(call{})
+	all["POST /panel/v1/senders/check"] = withBody(`{"number":"15555550100","channel":"messaging","provider":"whatsapp"}`, panel(call{kind: plain}))
+	all["GET /panel/v1/company"] = panel(call{kind: own})
+	all["PUT /panel/v1/company"] = withBody(`{"name":"Alpha Secretive","version":"guessed","retention_days":-1}`, panel(call{kind: plain}))
 	all["POST /panel/v1/senders/{id}/test-call"] = withBody(`{"number":"34600111222"}`, panel(call{}))
 	const phone = `{"sender":"alpha_main","number":"34611222333",`
 	all["GET /panel/v1/sandbox/phone"] = []call{{kind: plain, query: "sender=alpha_main&number=34611222333"}, {query: "company=" + alphaID + "&sender=alpha_main&number=34611222333"}}

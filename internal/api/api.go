@@ -63,7 +63,9 @@ type CallbackEvents struct {
 	Inbound   []provider.Inbound
 	Replies   []provider.ReplyReceipt
 	Templates []provider.TemplateEvent
-	Ignored   int // events of other numbers
+	Notice    *provider.Notice // the newest that the channel reports by itself; nil: none
+	Concerned bool             // the callback is about this sender
+	Ignored   int              // events of other numbers
 }
 
 const prefix = "/functions/v1"
@@ -79,7 +81,7 @@ func Routes(d Deps) []httpio.Route {
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
-		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, d.Log}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &sightings{}, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {

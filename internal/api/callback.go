@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -30,7 +31,31 @@ type callbacks struct {
 	notify    *notify.Notify
 	catalog   *catalog.Catalog
 	messaging Messaging
+	seen      *sightings
 	log       *slog.Logger
+}
+
+// sightEvery is how often it is stored that callbacks of a sender come.
+const sightEvery = time.Minute
+
+// sightings are when it was last stored of a sender, on this node.
+type sightings struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+// due reports whether it is to be stored again.
+func (s *sightings) due(senderUID int64, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.at[senderUID]) < sightEvery {
+		return false
+	}
+	if s.at == nil {
+		s.at = map[int64]time.Time{}
+	}
+	s.at[senderUID] = now
+	return true
 }
 
 func (s callbacks) routes() []httpio.Route {
@@ -82,6 +107,9 @@ func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider st
 	query := r.URL.Query()
 	for _, x := range senders {
 		if challenge, ok := cb.Handshake(x.Settings, query); ok {
+			if err := s.store.KeepHandshake(r.Context(), x, time.Now()); err != nil {
+				return err
+			}
 			h := w.Header()
 			h.Set("Content-Type", "text/plain; charset=utf-8")
 			h.Set("X-Content-Type-Options", "nosniff")
@@ -154,6 +182,7 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	if events.Ignored > 0 {
 		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts", events.Ignored)
 	}
+	s.sight(ctx, x, events)
 	if len(events.Receipts) > 0 {
 		if err := s.notify.Receive(ctx, x, events.Receipts); err != nil {
 			return fmt.Errorf("store receipts: %w", err)
@@ -174,6 +203,21 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		return s.catalog.Apply(ctx, events.Templates)
 	}
 	return nil
+}
+
+// sight stores that a callback came, and what the channel reports by itself. Neither is worth having the provider repeat the callback.
+func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events CallbackEvents) {
+	now := time.Now()
+	if events.Concerned && s.seen.due(x.UID, now) {
+		if err := s.store.KeepCallback(ctx, x, now); err != nil {
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "store when a callback came", "company", x.CompanyID, "sender", x.ID, "error", err)
+		}
+	}
+	if events.Notice != nil {
+		if err := s.store.KeepNotice(ctx, x, *events.Notice); err != nil {
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "store a notice of the channel", "company", x.CompanyID, "sender", x.ID, "error", err)
+		}
+	}
 }
 
 // claimed are the messages that are for a sender's company, and not for another one that has the same number.

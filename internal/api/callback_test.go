@@ -17,6 +17,7 @@ import (
 	"carillon"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/work"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -266,5 +267,54 @@ func TestReadinessTellsTheReason(t *testing.T) {
 	}
 	if status, text := get("/openapi.json"); status != 200 || !strings.Contains(text, `"openapi"`) {
 		t.Error(status, text[:min(len(text), 100)])
+	}
+}
+
+func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, r *channelRig) {
+		report := func() senders.Report {
+			t.Helper()
+			x, err := r.store.Report(t.Context(), "ours", r.main.UID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		get := func(token string) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/callbacks/whatsapp/main?hub.mode=subscribe&hub.challenge=1&hub.verify_token="+token, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.do(req)
+		}
+		get("wrong")
+		r.post([]byte("{}"), "sha256="+strings.Repeat("0", 64), "main", 401)
+		if x := report(); !x.HandshakeAt.IsZero() || !x.CallbackAt.IsZero() {
+			t.Errorf("what is refused counts: %+v", x)
+		}
+		get("provider-verify-token")
+		r.deliver(r.graph.QualityBody("FLAGGED", "TIER_250"), 200)
+		first := report()
+		if first.HandshakeAt.IsZero() || first.CallbackAt.IsZero() || first.Notice != "FLAGGED" || first.Messages != "TIER_250" {
+			t.Errorf("%+v", first)
+		}
+		r.deliver(r.graph.StatusBody(graphtest.Status{Ref: "nobody's", To: "34600111222", ID: "wamid.A", State: "sent", At: time.Now()}), 200)
+		if x := report(); !x.CallbackAt.Equal(first.CallbackAt) {
+			t.Error("each callback writes")
+		}
+	})
+}
+
+func TestCallbacksAreSightedOnceAMinute(t *testing.T) {
+	var s sightings
+	now := time.Now()
+	for _, c := range []struct {
+		sender int64
+		after  time.Duration
+		want   bool
+	}{{1, 0, true}, {1, time.Second, false}, {2, time.Second, true}, {1, sightEvery, true}, {1, sightEvery + time.Second, false}} {
+		if got := s.due(c.sender, now.Add(c.after)); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

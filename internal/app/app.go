@@ -89,6 +89,7 @@ type App struct {
 	queue         *queue.Queue
 	bus           *realtime.Bus
 	hub           *realtime.Hub
+	outward       *egress.Client // what addresses of providers that members choose may reach
 	whatsapp      *whatsapp.Client
 	sandbox       *sandbox.Channel
 	phone         *sandbox.Phone
@@ -201,7 +202,8 @@ func (a *App) start(ctx context.Context) error {
 func (a *App) wire(ctx context.Context) error {
 	a.limits = limit.New(a.store.Rates(), a.log)
 	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
-	a.whatsapp = whatsapp.New(whatsapp.Options{})
+	a.outward = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
+	a.whatsapp = whatsapp.New(whatsapp.Options{Egress: a.outward})
 	reviewed := func(ctx context.Context, e provider.TemplateEvent) error {
 		return a.catalog.Apply(ctx, []provider.TemplateEvent{e})
 	}
@@ -279,7 +281,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root))

@@ -45,17 +45,39 @@ func (m media) CheckMedia(ctx context.Context, companyID, format, url string) (r
 	return errors.As(err, &bad), err
 }
 
-// panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks.
-func panelProviders(trunks []netip.Prefix) map[string]panel.Provider {
+// panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks; other addresses go
+// by what egress allows.
+func panelProviders(cloud *whatsapp.Client, out *egress.Client, trunks []netip.Prefix) map[string]panel.Provider {
 	return map[string]panel.Provider{
 		"whatsapp": {
-			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
+			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.Check, Subscribe: cloud.Subscribe,
+			Away: &panel.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitGraph(out)},
 		},
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
 			Away: &panel.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks)},
 		},
+	}
+}
+
+// admitGraph checks the address of the channel that a member of the company gave.
+func admitGraph(out *egress.Client) func(context.Context, json.RawMessage) error {
+	return func(ctx context.Context, settings json.RawMessage) error {
+		const field = "settings.base_url"
+		base, chosen, err := whatsapp.BaseURL(settings)
+		if err != nil || !chosen {
+			return err
+		}
+		err = out.Admit(ctx, base)
+		var denied *egress.DeniedError
+		switch {
+		case errors.As(err, &denied):
+			return carillon.Invalid(field, "Must be an https address on port 443 of the public internet; the setting media-allow-private names private networks that are allowed too")
+		case err != nil:
+			return carillon.Invalid(field, "This name has no address")
+		}
+		return nil
 	}
 }
 
@@ -73,7 +95,8 @@ func callbacks() map[string]api.Callback {
 				c.Receipts = nil
 			}
 			return api.CallbackEvents{
-				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Ignored: c.Ignored,
+				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)],
+				Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
 			}, err
 		},
 	}}

@@ -20,6 +20,7 @@ var meanings = map[Permission]string{
 	MayWriteResources:      "Change and try agents, knowledge, flows and widgets",
 	MayReadWebhooks:        "See webhooks",
 	MayWriteWebhooks:       "Add, change and delete webhooks",
+	MayReadSettings:        "See the company's settings",
 	MayWriteSettings:       "Change the company's settings",
 	MayReadInstallation:    "See whether the installation is in maintenance",
 	MayOperate:             "Operate the whole installation: maintenance, decisions after a restore",

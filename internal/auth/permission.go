@@ -21,6 +21,7 @@ const (
 	MayWriteResources      Permission = "resources:write" // the same
 	MayReadWebhooks        Permission = "webhooks:read"
 	MayWriteWebhooks       Permission = "webhooks:write"
+	MayReadSettings        Permission = "settings:read"
 	MayWriteSettings       Permission = "settings:write"
 	MayReadInstallation    Permission = "installation:read"
 	MayOperate             Permission = "operate" // the whole installation: maintenance, decisions after a restore
@@ -36,23 +37,23 @@ var permissions = map[Role][]Permission{
 	Owner: {
 		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
 		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
-		MayWriteSettings, MayReadInstallation, MayOperate,
+		MayReadSettings, MayWriteSettings, MayReadInstallation, MayOperate,
 	},
 	Admin: {
 		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
 		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
-		MayWriteSettings, MayReadInstallation,
+		MayReadSettings, MayWriteSettings, MayReadInstallation,
 	},
 	Developer: {
 		MayReadKeys, MayReadUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications,
-		MayReadConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks, MayReadInstallation,
+		MayReadConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayReadInstallation,
 	},
 	Marketer: {
 		MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications, MayReadConversations,
-		MayReadResources, MayReadInstallation,
+		MayReadResources, MayReadSettings, MayReadInstallation,
 	},
 	Teammate: {
-		MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayReadInstallation,
+		MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayReadSettings, MayReadInstallation,
 	},
-	Viewer: {MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayReadResources, MayReadInstallation},
+	Viewer: {MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayReadResources, MayReadSettings, MayReadInstallation},
 }

@@ -38,6 +38,11 @@ func (c *company) fields(f *form) {
 	if status := f.choice("status", "active", "suspended"); status != "" {
 		c.change(func(x *carillon.Company) { x.Suspended = status == "suspended" })
 	}
+	c.settings(f)
+}
+
+// settings reads the fields that the company's own people may change too.
+func (c *company) settings(f *form) {
 	if strict, given := f.flag("strict_recipient_id"); given {
 		c.change(func(x *carillon.Company) { x.StrictRecipientID = strict })
 	}

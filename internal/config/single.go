@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -55,6 +56,27 @@ func SenderOf(o *jsonbody.Object) (*carillon.Sender, error) {
 		return nil, err
 	}
 	return &c.Senders[0].Sender, nil
+}
+
+// CompanyOf reads a company's own fields in a request's body as ResourceOf does, over those that it has now. What is left out stays;
+// calling_hours may be null, for calls at any time. Members that others read are named in besides.
+func CompanyOf(o *jsonbody.Object, now carillon.Company, besides ...string) (carillon.Company, error) {
+	r := newReader(ProvisionOptions{})
+	r.values = true
+	var c company
+	if f, ok := r.form(node(o), "a company", ""); ok {
+		c.Name = f.neededAs("name", oneLine, oneLineRule)
+		c.settings(f)
+		f.known = append(f.known, besides...)
+		f.end()
+	}
+	if err := r.problems.invalid(); err != nil {
+		return now, err
+	}
+	if slices.Contains(o.Keys(), "calling_hours") && !o.Find("calling_hours").Present() {
+		now.CallingHours = nil
+	}
+	return c.Over(now), nil
 }
 
 func (r *reader) single(n ast.Node, kind resource.Kind) resource.Resource {

@@ -103,7 +103,6 @@ type voiceLines struct {
 
 func (x voiceLines) routes() []httpio.Route {
 	return []httpio.Route{
-		x.route("POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
 		{
 			Pattern: "POST " + prefix + "/senders/{id}/test-call", Access: "panel", Permission: string(auth.MayWriteSenders), Stream: true, Handle: x.try,
 		},
@@ -135,18 +134,6 @@ func (x voiceLines) line(r *http.Request, by member) (*carillon.Sender, error) {
 		err = carillon.Absent("Line")
 	}
 	return line, err
-}
-
-func (x voiceLines) check(r *http.Request, by member) (any, error) {
-	line, err := x.line(r, by)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := x.Limits.Allow(r.Context(), "check line "+by.companyID, checksPerMinute, 1); err != nil {
-		return nil, err
-	}
-	h, err := x.Lines.Ask(r.Context(), line)
-	return healthOf(h), err
 }
 
 // try streams what happens in a test call: the event step for each message, then the event end.

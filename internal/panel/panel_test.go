@@ -53,6 +53,7 @@ type world struct {
 	channel *exchange
 	post    *postbox
 	sso     *ssoThere
+	cloud   *cloudThere
 }
 
 func newWorld(t *testing.T) *world {
@@ -71,6 +72,7 @@ func newWorld(t *testing.T) *world {
 	hub := realtime.NewHub(s, log, nil)
 	search := knowledge.NewSearch(s.Documents(), log)
 	there, channel, post, signOn := &talksThere{}, &exchange{}, &postbox{}, &ssoThere{}
+	cloud := &cloudThere{}
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
 	limits := limit.New(s.Rates(), log)
 	routes := New(Deps{
@@ -85,11 +87,12 @@ func newWorld(t *testing.T) *world {
 			return ""
 		},
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
-			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Fixed: map[string]string{"base_url": whatsapp.DefaultBaseURL},
+			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.inspect, Subscribe: cloud.subscribe,
+			Away: &Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitChannel},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
 		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post, SSO: signOn, Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
-	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn}
+	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.
@@ -246,6 +249,11 @@ var rolesOf = map[string]string{
 	"PUT /panel/v1/senders/{id}":                  "owner admin",
 	"DELETE /panel/v1/senders/{id}":               "owner admin",
 	"POST /panel/v1/senders/{id}/check":           "owner admin",
+	"POST /panel/v1/senders/check":                "owner admin",
+	"POST /panel/v1/senders/{id}/subscribe":       "owner admin",
+	"GET /panel/v1/senders/{id}/state":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/company":                       "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/company":                       "owner admin",
 	"POST /panel/v1/senders/{id}/test-call":       "owner admin",
 	"GET /panel/v1/sandbox/phone":                 "owner admin developer marketer teammate viewer",
 	"PUT /panel/v1/sandbox/phone":                 "owner admin developer marketer",

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/config"
 	"carillon/internal/httpio"
+	"carillon/internal/provider"
 	"carillon/internal/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
@@ -18,19 +19,22 @@ import (
 
 // Provider is what the panel knows of a provider's settings.
 type Provider struct {
-	Check func(json.RawMessage) error // nil: anything will do
-	Shown []string                    // the settings that are no secrets
-	// Fixed are settings that only the set-up's files may change, with their defaults: an address that a member chose would
-	// let the member send requests from inside the installation's network.
-	Fixed map[string]string
+	Check   func(json.RawMessage) error // nil: anything will do
+	Shown   []string                    // the settings that are no secrets
+	Secrets []string                    // those of which it is said whether they are set
 	// Away is a setting whose value is an address that members may choose, where Admit admits it; nil: there is none.
 	Away *Away
+	// Inspect asks the provider about a sender, and Subscribe has the provider send its callbacks. nil: there is nobody to ask.
+	Inspect   func(ctx context.Context, s *carillon.Sender) provider.Inspection
+	Subscribe func(ctx context.Context, s *carillon.Sender) error
 }
 
-// Away is an address outside of the program that a sender connects to. One that a set-up file gave stays as it is while it is not
+// Away is an address outside of the program that a sender connects to: one that a member chose could let the member send requests from
+// inside the installation's network. One that a set-up file gave stays as it is while it is not
 // changed here, wherever it is.
 type Away struct {
 	Setting string // whose value it is
+	Usual   string // the default, which anybody may choose; empty: there is none
 	Mark    string // a setting that is true once a member has chosen the address: it is checked again when it is used
 	Secret  string // a setting that is to be given again with another address, so that it goes nowhere else
 	Admit   func(ctx context.Context, settings json.RawMessage) error
@@ -57,6 +61,8 @@ type wholeSender struct {
 	MediaCheck    string            `json:"media_check"`
 	Unknown       map[string]string `json:"unknown_outcome"`
 	Settings      map[string]any    `json:"settings"`
+	Secrets       []string          `json:"secrets"`            // the names of those that are set
+	Callback      *callbackAt       `json:"callback,omitempty"` // where the provider is to post callbacks
 	Breaker       breakerRow        `json:"breaker"`
 }
 
@@ -98,7 +104,7 @@ func (s senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, err
 	w := wholeSender{
 		ID: x.ID, Number: x.Number, Channel: x.Channel, Provider: x.Provider, Default: x.Default, PerSecond: x.PerSecond,
 		PerRecipient: x.PerRecipient.String(), MaxConcurrent: x.MaxConcurrent, MediaCheck: x.MediaCheck,
-		Unknown: map[string]string{"after": x.Unknown.After.String()}, Settings: map[string]any{},
+		Unknown: map[string]string{"after": x.Unknown.After.String()}, Settings: map[string]any{}, Secrets: []string{}, Callback: s.callbackOf(x),
 	}
 	if x.Channel == carillon.Voice {
 		w.RingTimeout = x.RingTimeout.String()
@@ -114,7 +120,11 @@ func (s senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, err
 		if slices.Contains(s.Providers[x.Provider].Shown, name) {
 			w.Settings[name] = value
 		}
+		if value != "" && slices.Contains(s.Providers[x.Provider].Secrets, name) {
+			w.Secrets = append(w.Secrets, name)
+		}
 	}
+	slices.Sort(w.Secrets)
 	breakers, err := s.Store.CompanyBreakers(ctx, x.CompanyID)
 	i := slices.IndexFunc(breakers, func(b work.Breaker) bool { return b.SenderUID == x.UID })
 	w.Breaker = breakerRow{State: work.BreakerClosed}
@@ -243,12 +253,6 @@ func (s senders) complete(x, have *carillon.Sender) error {
 	if have != nil && have.Provider == x.Provider {
 		stored = settingsOf(have)
 	}
-	for name, usual := range p.Fixed {
-		value, given := values[name]
-		if given && value != usual && value != stored[name] {
-			return carillon.Invalid("settings."+name, "Only a set-up file may change this: leave it out")
-		}
-	}
 	if err := p.Away.mark(values, stored); err != nil {
 		return err
 	}
@@ -275,13 +279,16 @@ func (a *Away) mark(values, stored map[string]any) error {
 	}
 	delete(values, a.Mark)
 	address, given := values[a.Setting]
-	if !given || address == stored[a.Setting] {
+	if !given || address == stored[a.Setting] || stored[a.Setting] == nil && address == a.Usual && a.Usual != "" {
 		return nil
 	}
 	if secret, kept := stored[a.Secret]; kept && secret != "" && values[a.Secret] == nil {
 		return carillon.Invalid("settings."+a.Secret, "Must be given again with another address")
 	}
 	values[a.Mark] = "true"
+	if address == a.Usual {
+		values[a.Mark] = "false"
+	}
 	return nil
 }
 

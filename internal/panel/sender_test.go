@@ -27,6 +27,8 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 		"per_recipient_interval": "6s", "max_concurrent": 0.0, "media_check": "full",
 		"unknown_outcome": map[string]any{"transactional": "retry", "utility": "retry", "marketing": "fail", "after": "10m0s"},
 		"settings":        map[string]any{"phone_number_id": "1", "waba_id": "2"},
+		"secrets":         []any{"access_token", "app_secret", "verify_token"},
+		"callback":        map[string]any{"url": "https://panel.test/callbacks/whatsapp/main", "public": true},
 		"breaker":         map[string]any{"state": "closed", "class": nil, "detail": nil, "since": nil, "until": nil},
 	}
 	if d := cmp.Diff(want, made); d != "" {
@@ -89,8 +91,16 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.example.com"}}`, 200, "", "")
+	w.want("PUT", "/panel/v1/senders/15555550100", by, strings.Replace(head, `"access_token":"tokentoken",`, "", 1)+`,"base_url":"https://graph.example.org"}}`, 400, "validation_failed", "settings.access_token")
+	w.want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.facebook.com"}}`, 200, "", "")
+	if named, err := w.store.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil || settingsOf(named[0])["public"] != "false" {
+		t.Error("the usual address counts as a member's own:", err)
+	}
+
 	lab := `{"number":"15555550102","channel":"messaging","provider":"whatsapp","settings":{"base_url":"http://127.0.0.1:%d"}}`
 	w.want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 1), 200, "", "")
-	w.want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 2), 400, "validation_failed", "settings.base_url")
+	w.want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 2), 400, "validation_failed", "settings.access_token")
+	w.want("PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 2), `"base_url"`, `"access_token":"another","base_url"`, 1), 400, "validation_failed", "settings.base_url")
 	w.want("PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 1), "messaging", "voice", 1), 400, "validation_failed", "provider")
 }

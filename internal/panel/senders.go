@@ -8,6 +8,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 	"carillon/internal/provider"
+	stored "carillon/internal/store/senders"
 	"carillon/internal/store/work"
 )
 
@@ -19,7 +20,8 @@ type senderRow struct {
 	Provider string           `json:"provider"`
 	Default  bool             `json:"default"`
 	Breaker  breakerRow       `json:"breaker"`
-	Line     *lineRow         `json:"line,omitempty"` // of voice lines, where they are asked for by their channel
+	Line     *lineRow         `json:"line,omitempty"`   // of voice lines, where they are asked for by their channel
+	Report   *reportRow       `json:"report,omitempty"` // of messaging senders, in the same case
 }
 
 // breakerRow is the state of a sender's circuit breaker. Class and the fields after it are null while it is closed.
@@ -51,9 +53,15 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	}
 	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(senders))}
 	now := time.Now()
+	var reports map[int64]stored.Report
 	for _, s := range senders {
 		if channel != "" && s.Channel != channel {
 			continue
+		}
+		if channel == carillon.Messaging && reports == nil {
+			if reports, err = p.Store.Reports(r.Context(), by.companyID); err != nil {
+				return nil, err
+			}
 		}
 		row := senderRow{
 			ID: s.ID, Number: s.Number, Channel: s.Channel, Provider: s.Provider, Default: s.Default, Breaker: breakerOf(open[s.UID], now),
@@ -62,6 +70,9 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 			if row.Line, err = p.lineRow(r.Context(), s, len(rows.Data) < linesShown); err != nil {
 				return nil, err
 			}
+		}
+		if channel == carillon.Messaging {
+			row.Report = reportOf(reports[s.UID], false)
 		}
 		rows.Data = append(rows.Data, row)
 	}

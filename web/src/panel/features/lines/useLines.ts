@@ -31,7 +31,7 @@ export function useLineChanges() {
   }, [client, company.id]);
   return {
     add: useCallback(async (x: Sender) => kept(await post<Sender>("/senders", x)), [kept]),
-    replace: useCallback(async ({ breaker: _, ...x }: Sender) => kept(await put<Sender>(at(x.id!), x)), [kept]),
+    replace: useCallback(async ({ breaker: _, secrets: __, callback: ___, ...x }: Sender) => kept(await put<Sender>(at(x.id!), x)), [kept]),
     remove: useCallback(async (id: string) => {
       await del(at(id));
       client.removeQueries({ queryKey: [company.id, "lines", id] });
