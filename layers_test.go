@@ -25,7 +25,8 @@ var layers = map[string]float64{
 	"e2e":    0,
 	"deploy": 0,
 
-	"internal/app": 1,
+	"internal/app":    1,
+	"internal/manual": 1.5,
 
 	"internal/api":        2,
 	"internal/api/widget": 2,
@@ -107,6 +108,7 @@ var layers = map[string]float64{
 	"internal/db":      7,
 	"internal/config":  7,
 	"web":              7,
+	"docs":             9,
 
 	"internal/content":    8,
 	"internal/resource":   8,

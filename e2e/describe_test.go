@@ -14,7 +14,7 @@ import (
 
 // forPages matches what is not part of the interface: what browsers load, the panel's API, and the questions that browsers
 // ask before a request.
-var forPages = regexp.MustCompile(`^GET /\{\$\}/|^GET /(chat-assets|voice-assets|embed|demo|try)/|^[A-Z]+ /panel/|^OPTIONS `)
+var forPages = regexp.MustCompile(`^GET /\{\$\}/|^GET /(chat-assets|voice-assets|embed|demo|try|docs|llms\.txt)/|^[A-Z]+ /panel/|^OPTIONS `)
 
 // TestEveryRouteIsDescribed holds the router and the OpenAPI description to each other, both ways. The panel's API and the
 // pages for browsers are not part of the interface.

@@ -1,4 +1,4 @@
-// Builds the pages of the panel and of the widgets into dist, with a brotli and a gzip form beside every file.
+// Builds the pages of the panel and of the widgets, and what the documentation's pages load, into dist, with a brotli and a gzip form beside every file.
 // `node build.mjs --dev` serves the panel with hot reload; requests for data go to a running Carillon (CARILLON, default
 // http://127.0.0.1:8080).
 import { readdir, readFile, rm, writeFile, mkdir } from "node:fs/promises";
@@ -33,10 +33,15 @@ const script = (entry, name) => ({
   },
 });
 
+const docs = {
+  ...common, root: here,
+  build: { ...output, outDir: join(dist, "docs"), lib: { entry: join(here, "src/docs/main.ts"), formats: ["iife"], name: "carillonDocs", fileName: () => "docs.js", cssFileName: "docs" } },
+};
+
 if (process.argv.includes("--dev")) {
   const addresses = { name: "addresses", transformIndexHtml: (html) => html.replace(/CARILLON_(BASE|WIDGETS)/g, carillon) }; // which a running Carillon puts there
   const server = await createServer({
-    ...panel, plugins: [...panel.plugins, addresses], logLevel: "info", server: { proxy: { "/panel/v1": { target: carillon, ws: true }, "/functions/v1": carillon } }, // the host stays the pages' own: requests are of the same origin
+    ...panel, plugins: [...panel.plugins, addresses], logLevel: "info", server: { proxy: { "/panel/v1": { target: carillon, ws: true }, "/functions/v1": carillon, "/docs": carillon } }, // the host stays the pages' own: requests are of the same origin
   });
   await server.listen();
   server.printUrls();
@@ -49,6 +54,7 @@ if (process.argv.includes("--dev")) {
     await build(widget(name));
     await build(script(name + ".ts", name + ".js"));
   }
+  await build(docs);
   await compress(dist);
 }
 

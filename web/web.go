@@ -26,6 +26,7 @@ const (
 	Chat  = "chat"
 	Voice = "voice"
 	Embed = "embed" // scripts for the pages of customers
+	Docs  = "docs"  // script and style of the documentation
 )
 
 // Forever is the maximum age of a file whose name changes with its content.
@@ -105,7 +106,7 @@ var types = map[string]string{
 // read returns the file in the best form that the client accepts, and the name of its coding.
 func (f *Files) read(name, accepted string) (data []byte, coding string, err error) {
 	for _, c := range []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if !accepts(accepted, c.name) {
+		if !Accepts(accepted, c.name) {
 			continue
 		}
 		if data, err = fs.ReadFile(f.dist, name+c.suffix); err == nil {
@@ -116,8 +117,18 @@ func (f *Files) read(name, accepted string) (data []byte, coding string, err err
 	return data, "", err
 }
 
-// accepts reports whether a header of Accept-Encoding names the coding with a weight above 0.
-func accepts(header, coding string) bool {
+// Sum is a short digest of a file of an app, for an address that changes with it; empty where the file is not there.
+func (f *Files) Sum(app, name string) string {
+	data, err := fs.ReadFile(f.dist, path.Join(app, name))
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:6])
+}
+
+// Accepts reports whether a header of Accept-Encoding names the coding with a weight above 0.
+func Accepts(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
 		if strings.EqualFold(strings.TrimSpace(name), coding) {

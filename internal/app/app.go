@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/docs"
 	"carillon/internal/agent"
 	"carillon/internal/agent/openai"
 	"carillon/internal/api"
@@ -31,6 +32,7 @@ import (
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
 	"carillon/internal/mail"
+	"carillon/internal/manual"
 	"carillon/internal/messaging"
 	"carillon/internal/notify"
 	"carillon/internal/panel"
@@ -264,9 +266,10 @@ func (a *App) wire(ctx context.Context) error {
 }
 
 func (a *App) routes(sessionKey []byte) []httpio.Route {
+	base := func() string { return a.ready.BaseURL }
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(), Messaging: a.messaging,
-		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: func() string { return a.ready.BaseURL },
+		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: base,
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	widgets := widgetDeps(a, sessionKey)
@@ -284,7 +287,8 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
-	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root))
+	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: base})
+	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root), documentation.Routes())
 }
 
 func authOptions(cfg config.Config, processors int, log *slog.Logger) auth.Options {

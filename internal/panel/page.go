@@ -24,7 +24,7 @@ var pageHTML string
 
 // pageText are the texts of the status page in one language.
 type pageText struct {
-	Running, Open, NotBuilt, Addresses, Interface, Description, Administration, Ready, Commands, FirstOwner, MakeKey, Send, All string
+	Running, Open, NotBuilt, Addresses, Interface, Documentation, Description, Administration, Ready, Commands, FirstOwner, MakeKey, Send, All string
 }
 
 // page is what a browser sees at the address of the installation: that the program runs, and where to go on. A program that was
@@ -44,17 +44,17 @@ func newPage(built bool) page {
 		texts: []pageText{
 			{
 				"Carillon is running", "Open the panel", "The panel's pages are not built into this program. Install Node 20 or later, run make, and start it again. Until then it is administered by commands, and over its interface.",
-				"Addresses", "Interface for applications", "Its description (OpenAPI)", "Interface for administration", "Is it ready?",
+				"Addresses", "Interface for applications", "Documentation", "Its description (OpenAPI)", "Interface for administration", "Is it ready?",
 				"First commands", "Make the first owner", "Make an access key", "Send a message", "All commands",
 			},
 			{
 				"Carillon está en marcha", "Abrir el panel", "Este programa no contiene las páginas del panel. Instale Node 20 o posterior, ejecute make y vuelva a iniciarlo. Hasta entonces se administra con comandos y a través de su interfaz.",
-				"Direcciones", "Interfaz para aplicaciones", "Su descripción (OpenAPI)", "Interfaz de administración", "¿Está listo?",
+				"Direcciones", "Interfaz para aplicaciones", "Documentación", "Su descripción (OpenAPI)", "Interfaz de administración", "¿Está listo?",
 				"Primeros comandos", "Crear el primer propietario", "Crear una clave de acceso", "Enviar un mensaje", "Todos los comandos",
 			},
 			{
 				"O Carillon está a funcionar", "Abrir o painel", "Este programa não contém as páginas do painel. Instale o Node 20 ou posterior, execute make e volte a iniciá-lo. Até lá é administrado por comandos e através da sua interface.",
-				"Endereços", "Interface para aplicações", "A sua descrição (OpenAPI)", "Interface de administração", "Está pronto?",
+				"Endereços", "Interface para aplicações", "Documentação", "A sua descrição (OpenAPI)", "Interface de administração", "Está pronto?",
 				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de acesso", "Enviar uma mensagem", "Todos os comandos",
 			},
 		},

@@ -1,6 +1,6 @@
 import { Popover, SegmentedControl, type MantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconKeyboard, IconLogout, IconSelector, IconUserCircle } from "@tabler/icons-react";
+import { IconBook2, IconKeyboard, IconLogout, IconSelector, IconUserCircle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { initials } from "../format";
 import { languages, setLanguage, useLanguage, useTexts, type Language } from "../i18n";
@@ -28,6 +28,7 @@ export function AccountMenu({ shortcuts }: { shortcuts: () => void }) {
       </Popover.Target>
       <Popover.Dropdown p={6} aria-label={t.account}>
         <Link to="/account" className="nav-link" onClick={close}><IconUserCircle size={17} stroke={1.7} />{t.account}</Link>
+        <a href="/docs" target="_blank" rel="noopener" className="nav-link" onClick={close}><IconBook2 size={17} stroke={1.7} />{t.documentation}</a>
         <button type="button" className="nav-link" onClick={() => { close(); shortcuts(); }}><IconKeyboard size={17} stroke={1.7} />{t.shortcuts}</button>
         <div style={{ padding: "6px 10px 10px", display: "grid", gap: 6 }}>
           <span className="small muted" id="theme-label">{t.theme}</span>

@@ -1,6 +1,6 @@
 import "@mantine/spotlight/styles.css";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
-import { IconBuilding, IconKeyboard, IconListSearch, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
+import { IconBook2, IconBuilding, IconKeyboard, IconListSearch, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
 import { idIn, numberIn } from "../features/notifications/address";
@@ -52,6 +52,7 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
           id: c.id, label: fill(t.switchTo, { name: c.name }), leftSection: <IconBuilding size={18} stroke={1.7} />, onClick: () => void navigate({ to: "/", search: { company: c.id } }),
         })),
         { id: "theme", label: t.toggleTheme, keywords: "dark light", leftSection: <IconMoon size={18} stroke={1.7} />, onClick: () => set(shown === "dark" ? "light" : "dark") },
+        { id: "documentation", label: t.documentation, keywords: "docs help api reference guides", leftSection: <IconBook2 size={18} stroke={1.7} />, onClick: () => window.open("/docs", "_blank", "noopener") },
         { id: "shortcuts", label: t.shortcuts, keywords: "keyboard help", leftSection: <IconKeyboard size={18} stroke={1.7} />, onClick: shortcuts },
         { id: "sign-out", label: t.signOut, leftSection: <IconLogout size={18} stroke={1.7} />, onClick: () => void signOut() },
       ],
