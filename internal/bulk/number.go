@@ -1,10 +1,17 @@
 package bulk
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
 	"carillon"
+)
+
+// Numbers that a spreadsheet took for amounts: whole ones, with zeros behind them, and those that lost digits or have a fraction.
+var (
+	whole   = regexp.MustCompile(`^(\+?\d+)[.,]0{1,2}$`)
+	amounts = regexp.MustCompile(`^\+?(\d+([.,]\d+)?[eE]\+?\d+|\d{8,}[.,]\d+|\d{7,}[.,]\d{1,2})$`)
 )
 
 // cleanNumber is a phone number as requests have one, of a text as people and spreadsheets write it: without spaces, brackets, dots,
@@ -14,8 +21,10 @@ func cleanNumber(text string) (number string, cleaned bool, fault string) {
 	if trimmed == "" {
 		return "", false, NumberMissing
 	}
-	if whole, zero, one := strings.Cut(trimmed, "."); one && (zero == "0" || zero == "00") {
-		trimmed = whole // a number that a program took for an amount
+	if m := whole.FindStringSubmatch(trimmed); m != nil {
+		trimmed = m[1]
+	} else if amounts.MatchString(trimmed) {
+		return "", false, NumberAmount // which number it was is not known
 	}
 	var digits strings.Builder
 	for _, c := range trimmed {

@@ -50,6 +50,7 @@ type Value struct {
 const (
 	NumberMissing   = "number_missing"
 	NumberInvalid   = "number_invalid"
+	NumberAmount    = "number_amount" // a spreadsheet took it for an amount and may have changed its digits
 	VariableMissing = "variable_missing"
 	TextTooLong     = "text_too_long"
 	MediaInvalid    = "media_invalid"

@@ -105,7 +105,9 @@ func TestNumbersAreCleanedWhereThatIsCertain(t *testing.T) {
 	for text, want := range map[string]string{
 		"34600111222": "34600111222", "+34 600 11-12.22": "34600111222", "0034600111222": "34600111222", "(34) 600.111222": "34600111222",
 		"'34600111222": "34600111222", "34600111222.0": "34600111222", "\u202a+34600111222\u202c": "34600111222",
-		"": NumberMissing, " ": NumberMissing, "600": NumberInvalid, "0600111222": NumberInvalid, "3.46E+10": NumberInvalid, "34600a11222": NumberInvalid,
+		"": NumberMissing, " ": NumberMissing, "600": NumberInvalid, "0600111222": NumberInvalid,
+		"3.46E+10": NumberAmount, "3,46E+10": NumberAmount, "34600111222.5": NumberAmount, "34600111222,25": NumberAmount, "34600111222,00": "34600111222", "346001112223.333": NumberAmount,
+		"4930.12345678": "493012345678", "34600a11222": NumberInvalid,
 		"34600111222, 34600111223": NumberInvalid, "34+600111222": NumberInvalid, "1234567890123456": NumberInvalid,
 	} {
 		number, cleaned, fault := cleanNumber(text)

@@ -179,7 +179,7 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("region", { name: "Dry run" }).waitFor();
     await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
     await p.getByText("2 numbers were written with spaces").waitFor();
-    for (const [reason, n] of [["Number missing", 1], ["Number malformed", 2], ["Variable missing", 1], ["Text too long", 1], ["Duplicate", 1], ["Suppressed", 1]]) await p.getByRole("button", { name: `${reason} ${n}` }).or(p.getByRole("button", { name: reason + n })).first().waitFor();
+    for (const [reason, n] of [["Number missing", 1], ["Not a phone number", 2], ["Variable missing", 1], ["Text too long", 1], ["Duplicate", 1], ["Suppressed", 1]]) await p.getByRole("button", { name: `${reason} ${n}` }).or(p.getByRole("button", { name: reason + n })).first().waitFor();
     await p.getByRole("button", { name: /^Duplicate/ }).click();
     await p.getByText("Same number as line 7").waitFor();
     const [file] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Download these rows" }).click()]);

@@ -15,8 +15,8 @@ export function kindOf(t: { category: string } | undefined): Kind {
 }
 
 export type JobState = "draft" | "checking" | "checked" | "sending" | "paused" | "canceling" | "done" | "canceled" | "failed";
-export type FaultReason = "number_missing" | "number_invalid" | "variable_missing" | "text_too_long" | "media_invalid" | "address_invalid" | "duplicate" | "suppressed" | "refused";
-export const faultReasons: FaultReason[] = ["number_missing", "number_invalid", "variable_missing", "text_too_long", "media_invalid", "address_invalid", "duplicate", "suppressed", "refused"];
+export type FaultReason = "number_missing" | "number_invalid" | "number_amount" | "variable_missing" | "text_too_long" | "media_invalid" | "address_invalid" | "duplicate" | "suppressed" | "refused";
+export const faultReasons: FaultReason[] = ["number_missing", "number_invalid", "number_amount", "variable_missing", "text_too_long", "media_invalid", "address_invalid", "duplicate", "suppressed", "refused"];
 
 /** Result is what the check found of a file's rows, and what became of them. */
 export interface Result { rows: number; good: number; faults: Partial<Record<FaultReason, number>>; cleaned: number; accepted: number; canceled: number; left: number }
