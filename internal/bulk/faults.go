@@ -28,8 +28,8 @@ type Place struct{ Batch, Row int }
 
 const checksRead = 100
 
-// BadRows returns rows of a job that are not sent, for a reason or for any, in the order of the file. more reports whether there are more,
-// and next where they begin.
+// BadRows returns rows of a job that are not sent, for a reason or for any, in the order of the file, with long cells shortened. more
+// reports whether there are more, and next where they begin.
 func (x *Jobs) BadRows(ctx context.Context, companyID, id, reason string, from Place, most int) (all []BadRow, next Place, more bool, err error) {
 	v, err := x.Find(ctx, companyID, id)
 	if err != nil {
@@ -39,6 +39,9 @@ func (x *Jobs) BadRows(ctx context.Context, companyID, id, reason string, from P
 		if len(all) == most {
 			next, more = at, true
 			return false
+		}
+		for i, c := range r.Cells {
+			r.Cells[i] = carillon.Shorten(c)
 		}
 		all = append(all, r)
 		return true

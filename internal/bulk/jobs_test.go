@@ -481,6 +481,28 @@ func TestAnotherCompanyHasNoJob(t *testing.T) {
 	}
 }
 
+func TestLongCellsAreShownShortened(t *testing.T) {
+	r := newRig(t, store.Options{Dir: t.TempDir()})
+	long := strings.Repeat("x", 4000)
+	defer r.run(r.node())()
+	v := r.chosen(r.upload("phone,first_name,order,image\n12," + long + ",1,https://a.example/a.png\n34600300001,Ana,1,https://a.example/a.png\n"))
+	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	v = r.until(v.ID, stored.Checked)
+	if got := len(v.Settings.Columns[1].Samples[0]); got > 200 {
+		t.Error("a sample of a column has", got, "bytes")
+	}
+	bad, _, _, err := r.BadRows(t.Context(), r.company.ID, v.ID, "", bulk.Place{}, 10)
+	if err != nil || len(bad) != 1 || len(bad[0].Cells[1]) > 200 {
+		t.Error("a cell of a row that is not sent is not shortened", err)
+	}
+	var file strings.Builder
+	if err := r.WriteBad(t.Context(), v, &file); err != nil || !strings.Contains(file.String(), long) {
+		t.Error("the file of these rows lacks what was in them", err)
+	}
+}
+
 func TestAFileHasBounds(t *testing.T) {
 	r := newRig(t, store.Options{Dir: t.TempDir()})
 	_, err := r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: 1, Content: strings.NewReader("phone\n" + strings.Repeat("34600111222\n", bulk.RowsMost+1))})
@@ -493,6 +515,20 @@ func TestAFileHasBounds(t *testing.T) {
 	}
 	if all, err := r.List(t.Context(), r.company.ID, nil, 10); len(all) > 0 || err != nil {
 		t.Error("what broke off is listed:", all, err)
+	}
+	// Of a body in chunks nobody knows the length before its end: it has room for the largest file, and counts for what it was.
+	chunked := func() (*bulk.View, error) {
+		return r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: -1, Content: strings.NewReader("phone\n34600111222\n")})
+	}
+	if v, err := chunked(); err != nil || v.Bytes != 18 {
+		t.Error("a file of 18 bytes counts for", v, err)
+	}
+	almost := &stored.Job{ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.FileMost, CreatedAt: time.Now()}
+	if err := r.store.Bulk().Begin(t.Context(), almost, stored.Room{Bytes: 1 << 30, Jobs: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := chunked(); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Error("a file of unknown length has room where the largest has none:", v, err)
 	}
 	p, err := r.store.DropGone(t.Context(), time.Now().Add(time.Hour), 1000)
 	for err == nil && p.More {

@@ -17,7 +17,7 @@ type File struct {
 	CompanyID string
 	Author    string // an account
 	Name      string
-	Bytes     int64 // as announced
+	Bytes     int64 // as announced; 0 or less: unknown
 	Content   io.Reader
 }
 
@@ -29,23 +29,27 @@ const (
 
 // Upload reads a file and makes a job of it. Errors: validation_failed, payload_too_large, limit_exceeded.
 func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
-	t, err := newTable(f.Content)
+	counted := &counter{r: f.Content}
+	t, err := newTable(counted)
 	if err != nil {
 		return nil, err
+	}
+	if f.Bytes <= 0 {
+		f.Bytes = FileMost // until it is known
 	}
 	now := time.Now()
 	name := []rune(strings.ToValidUTF8(strings.ReplaceAll(f.Name, "\x00", ""), ""))
 	v := &View{
 		Job: &bulk.Job{
 			ID: carillon.NewID(now), CompanyID: f.CompanyID, Author: f.Author, State: bulk.Uploading, File: string(name[:min(len(name), fileNameMost)]),
-			Bytes: max(f.Bytes, 1), Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
+			Bytes: f.Bytes, Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
 		},
 		Settings: Settings{Delimiter: string(t.Delimiter)},
 	}
-	if err := x.o.Store.Bulk().Begin(ctx, v.Job, storageOf); err != nil {
+	if err := x.o.Store.Bulk().Begin(ctx, v.Job, bulk.Room{Bytes: storageOf, Jobs: jobsMost}); err != nil {
 		return nil, err
 	}
-	if err := x.fill(ctx, v, t); err != nil {
+	if err := x.fill(ctx, v, t, counted); err != nil {
 		v.State, v.Reason, v.ChangedAt = bulk.Discarded, interrupt, time.Now()
 		return nil, errors.Join(err, x.save(context.WithoutCancel(ctx), v))
 	}
@@ -53,7 +57,7 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 }
 
 // fill stores the rows of a file.
-func (x *Jobs) fill(ctx context.Context, v *View, t *table) error {
+func (x *Jobs) fill(ctx context.Context, v *View, t *table, counted *counter) error {
 	for _, name := range t.Names {
 		v.Settings.Columns = append(v.Settings.Columns, Column{Name: name, Samples: []string{}})
 	}
@@ -78,7 +82,7 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *table) error {
 		}
 		if v.Total <= samplesMost {
 			for i := range v.Settings.Columns {
-				v.Settings.Columns[i].Samples = append(v.Settings.Columns[i].Samples, r.Cells[i])
+				v.Settings.Columns[i].Samples = append(v.Settings.Columns[i].Samples, carillon.Shorten(r.Cells[i]))
 			}
 		}
 		if batch = append(batch, r.stored()); len(batch) == BatchRows {
@@ -103,6 +107,19 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *table) error {
 	}
 	v.Settings.Encoding = t.decoder.enc
 	v.Settings.mapColumns()
-	v.State, v.ChangedAt = bulk.Draft, time.Now()
+	v.State, v.Bytes, v.ChangedAt = bulk.Draft, max(counted.n, 1), time.Now()
 	return x.save(ctx, v)
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }

@@ -29,7 +29,7 @@ func (r *rig) job(t *testing.T, company string, state bulk.State) *bulk.Job {
 		ID: carillon.NewID(r.now), CompanyID: company, Author: "ana", State: bulk.Uploading, File: "people.csv", Bytes: 100, Settings: "{}", Result: "{}",
 		CreatedAt: r.now, ChangedAt: r.now,
 	}
-	if err := r.Bulk().Begin(t.Context(), j, 1000); err != nil {
+	if err := r.Bulk().Begin(t.Context(), j, bulk.Room{Bytes: 1000, Jobs: 100}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Bulk().Append(t.Context(), j.ID, 0, []string{"a", "b"}); err != nil {
@@ -78,8 +78,11 @@ func bulkLife(t *testing.T, r *rig) {
 	if checks, err := s.Checks(t.Context(), theirs, j.ID, 0, 10); len(checks) > 0 || err != nil {
 		t.Error("another company reads its checks:", checks, err)
 	}
-	if err := s.Begin(t.Context(), &bulk.Job{ID: "big", CompanyID: ours, State: bulk.Uploading, Bytes: 901, CreatedAt: r.now}, 1000); !carillon.IsCode(err, carillon.LimitExceeded) {
+	if err := s.Begin(t.Context(), &bulk.Job{ID: "big", CompanyID: ours, State: bulk.Uploading, Bytes: 901, CreatedAt: r.now}, bulk.Room{Bytes: 1000, Jobs: 100}); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error("a file for which there is no room:", err)
+	}
+	if err := s.Begin(t.Context(), &bulk.Job{ID: "many", CompanyID: ours, State: bulk.Uploading, Bytes: 1, CreatedAt: r.now}, bulk.Room{Bytes: 1000, Jobs: 1}); !carillon.IsCode(err, carillon.LimitExceeded) {
+		t.Error("a job more than a company may have:", err)
 	}
 }
 

@@ -84,17 +84,26 @@ func scan(row db.Scan) (*Job, error) {
 	return &j, err
 }
 
-// Begin stores a job whose rows follow. Errors: limit_exceeded where the files of the company would have more than that many bytes.
-func (s *Store) Begin(ctx context.Context, j *Job, most int64) error {
+// Room is how much a company may have: bytes of files, and jobs.
+type Room struct{ Bytes, Jobs int64 }
+
+// full is the error of a bound that is reached.
+func full(message string, most, used int64) error {
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: most}, {Key: "used", Value: used}}}
+}
+
+// Begin stores a job whose rows follow. Errors: limit_exceeded where the company has no room for it.
+func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		var used int64
-		if err := tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(bytes), 0) FROM bulk_job WHERE company_id = $1", j.CompanyID); err != nil {
+		var jobs, used int64
+		if err := tx.Row(ctx, []any{&jobs, &used}, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM bulk_job WHERE company_id = $1", j.CompanyID); err != nil {
 			return db.Wrap(err, "add up files")
 		}
-		if used+j.Bytes > most {
-			return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has no room for more files: remove old ones", Details: carillon.Details{
-				{Key: "limit", Value: most}, {Key: "used", Value: used},
-			}}
+		switch {
+		case used+j.Bytes > most.Bytes:
+			return full("The company has no room for more files: remove old ones", most.Bytes, used)
+		case jobs >= most.Jobs:
+			return full("The company has too many files: remove old ones", most.Jobs, jobs)
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at)
 			VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $8)`, j.ID, j.CompanyID, j.Author, string(j.State), j.File, j.Bytes, j.Settings, db.Millis(j.CreatedAt))
