@@ -56,7 +56,7 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
-	rates := []string{addressRate + seal.Digest(network(address)), emailRate + seal.Digest(strings.ToLower(with.Email))}
+	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(strings.ToLower(with.Email))}
 	passed := false // a code is good once, also where the rest is tried again
 	for range signInTries {
 		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, rates)
@@ -84,8 +84,8 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 // signInTries bounds the sign-ins of one request: another one rehashing or changing the password starts it over.
 const signInTries = 3
 
-// network is the part of a client's address that failures are counted by: an IPv6 customer can use any address of a /64.
-func network(address string) string {
+// Network is the part of a client's address that failures are counted by: an IPv6 customer can use any address of a /64.
+func Network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Unmap().Is4() {
 		return address

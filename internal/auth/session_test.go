@@ -112,7 +112,7 @@ func TestFailuresOfOneIPv6NetworkCountTogether(t *testing.T) {
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "::ffff:192.0.2.1", "2001:db8:1:2:3::4": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "pipe": "pipe", "": "",
 	} {
-		if got := network(address); got != want {
+		if got := Network(address); got != want {
 			t.Errorf("%s counts as %s, want %s", address, got, want)
 		}
 	}

@@ -2,7 +2,9 @@ package panel
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,12 +13,14 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/mail"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/seal"
 )
 
 const (
 	passwordLinkLife = time.Hour
-	forgottenRate    = 3  // links a minute for one e-mail
+	passwordLinks    = 3  // that are asked for and valid at once: nobody floods somebody else's mailbox
+	forgottenRate    = 3  // requests a minute for one e-mail
 	forgottenClients = 10 // and from one address
 	linkTries        = 60 // secrets of links a minute that one address may try
 )
@@ -53,7 +57,7 @@ func (x forgotten) ask(r *http.Request) (any, error) {
 	if x.Mail == nil {
 		return nil, carillon.InConflict("This installation sends no e-mails: ask somebody who administers your company's users for a link")
 	}
-	for name, most := range map[string]int{"forgotten/address/" + seal.Digest(httpio.ClientAddress(r, x.Proxies)): forgottenClients, "forgotten/email/" + seal.Digest(address): forgottenRate} {
+	for name, most := range map[string]int{"forgotten/address/" + seal.Digest(auth.Network(httpio.ClientAddress(r, x.Proxies))): forgottenClients, "forgotten/email/" + seal.Digest(address): forgottenRate} {
 		if _, err := x.Limits.Allow(r.Context(), name, most, 1); err != nil {
 			return nil, err
 		}
@@ -64,14 +68,23 @@ func (x forgotten) ask(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// message stores a new link for the account of an e-mail and writes to it; nil where there is none.
+// message stores a new link for the account of an e-mail and writes to it; nil where there is none, or it has been sent enough of them.
 func (x forgotten) message(ctx context.Context, address, language string) (*mail.Message, error) {
 	a, err := x.Store.AccountByEmail(ctx, address)
 	if err != nil || a == nil {
 		return nil, err
 	}
-	link, err := x.link(ctx, a.ID, func(context.Context, *store.Tx) error { return nil })
-	if err != nil {
+	link, err := x.link(ctx, accounts.PasswordLink{AccountID: a.ID}, func(ctx context.Context, tx *store.Tx) error {
+		n, err := tx.CountPasswordLinks(ctx, a.ID, time.Now())
+		if err == nil && n >= passwordLinks {
+			err = errEnough
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		return nil, nil //nolint:nilnil // nothing is sent
+	case err != nil:
 		return nil, err
 	}
 	m := forgottenMail(language, link)
@@ -79,14 +92,19 @@ func (x forgotten) message(ctx context.Context, address, language string) (*mail
 	return &m, nil
 }
 
-// link stores a new link for an account, where check allows it, and returns its address.
-func (x forgotten) link(ctx context.Context, accountID string, check func(ctx context.Context, tx *store.Tx) error) (string, error) {
-	now, secret := time.Now(), auth.NewLink()
+var errEnough = errors.New("the account has enough valid links")
+
+// link stores a new link, where check allows it, and returns its address. Earlier ones stay valid: who asks for one for somebody else
+// takes nothing from them.
+func (x forgotten) link(ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *store.Tx) error) (string, error) {
+	secret := auth.NewLink()
+	made.CreatedAt = time.Now()
+	made.ExpiresAt = made.CreatedAt.Add(passwordLinkLife)
 	err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}
-		return tx.PutPasswordLink(ctx, accountID, secret, now, now.Add(passwordLinkLife))
+		return tx.PutPasswordLink(ctx, made, secret)
 	})
 	return x.baseURL() + "/panel/forgotten#" + secret, err
 }
@@ -114,13 +132,13 @@ func (x forgotten) set(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, expires, err := x.Store.PasswordLink(r.Context(), secret)
+	link, err := x.Store.PasswordLink(r.Context(), secret)
 	switch {
 	case err != nil:
 		return nil, err
-	case id == "":
-		return nil, carillon.NoAccess("The link is not valid: it was used, or a newer one was asked for", "invalid")
-	case !time.Now().Before(expires):
+	case link == nil:
+		return nil, deadLink()
+	case !time.Now().Before(link.ExpiresAt):
 		return nil, carillon.NoAccess("The link has expired: ask for another one", "expired")
 	}
 	hash, err := x.Auth.HashPassword(r.Context(), fresh)
@@ -130,18 +148,43 @@ func (x forgotten) set(r *http.Request) (any, error) {
 	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		spent, err := tx.SpendPasswordLink(ctx, secret, time.Now())
 		if err == nil && !spent {
-			err = carillon.NoAccess("The link is not valid: it was used, or a newer one was asked for", "invalid")
+			err = deadLink()
+		}
+		if err == nil && link.CompanyID != "" {
+			err = stillMay(ctx, tx, link)
 		}
 		if err != nil {
 			return err
 		}
-		return tx.SetPassword(ctx, id, hash, "", time.Now())
+		return tx.SetPassword(ctx, link.AccountID, hash, "", time.Now())
 	})
 }
 
 // mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
 func (d Deps) mayTryLink(r *http.Request) error {
-	_, err := d.Limits.Allow(r.Context(), "links/address/"+seal.Digest(httpio.ClientAddress(r, d.Proxies)), linkTries, 1)
+	_, err := d.Limits.Allow(r.Context(), "links/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, d.Proxies))), linkTries, 1)
+	return err
+}
+
+func deadLink() error {
+	return carillon.NoAccess("The link is not valid: it was used, or the password was changed otherwise", "invalid")
+}
+
+// stillMay checks that who made a link may still set the member's password: the member may have joined another company since, into which
+// the link would reach. Errors: unauthorized.
+func stillMay(ctx context.Context, tx *store.Tx, link *accounts.PasswordLink) error {
+	theirs, err := tx.Memberships(ctx, link.MadeBy)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(theirs, func(m accounts.Membership) bool { return m.CompanyID == link.CompanyID })
+	if i < 0 || !auth.Role(theirs[i].Role).Can(auth.MayWriteUsers) {
+		return deadLink()
+	}
+	err = ownMember(ctx, tx, member{accountID: link.MadeBy, companyID: link.CompanyID, role: auth.Role(theirs[i].Role)}, link.AccountID)
+	if _, ours := errors.AsType[*carillon.Error](err); ours {
+		return deadLink()
+	}
 	return err
 }
 
@@ -166,7 +209,7 @@ func (x forgotten) make(r *http.Request, by member) (any, error) {
 	if id == by.accountID {
 		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
 	}
-	link, err := x.link(r.Context(), id, func(ctx context.Context, tx *store.Tx) error { return ownMember(ctx, tx, by, id) })
+	link, err := x.link(r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.companyID, MadeBy: by.accountID}, func(ctx context.Context, tx *store.Tx) error { return ownMember(ctx, tx, by, id) })
 	if err != nil {
 		return nil, err
 	}

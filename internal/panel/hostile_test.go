@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/httpio"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/web"
 )
 
@@ -264,7 +265,7 @@ func TestALatePasswordLinkIsRefused(t *testing.T) {
 	w.company("acme")
 	now := time.Now()
 	if err := w.store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutPasswordLink(ctx, w.id("viewer@acme.test"), "late-secret", now.Add(-2*time.Hour), now.Add(-time.Hour))
+		return tx.PutPasswordLink(ctx, accounts.PasswordLink{AccountID: w.id("viewer@acme.test"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(-time.Hour)}, "late-secret")
 	}); err != nil {
 		t.Fatal(err)
 	}

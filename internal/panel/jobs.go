@@ -61,6 +61,7 @@ type jobRow struct {
 	ChangedAt string  `json:"changed_at"`
 	BegunAt   *string `json:"begun_at"`
 	EndedAt   *string `json:"ended_at"`
+	Restored  *string `json:"restored_at"` // it may have been sent since the backup; null: it was not
 }
 
 // jobPage is a job with all that its page shows.
@@ -83,6 +84,7 @@ func (x jobs) row(r *http.Request, v *bulk.View) jobRow {
 		ID: v.ID, State: v.State, Reason: v.Reason, Detail: v.Detail, File: v.File, Bytes: v.Bytes, Rows: v.Total, Template: v.Settings.Template,
 		Language: v.Settings.Language, Campaign: v.Settings.Campaign, Checked: v.Result.Rows, Result: v.Result,
 		CreatedAt: carillon.FormatTime(v.CreatedAt), ChangedAt: carillon.FormatTime(v.ChangedAt), BegunAt: auth.TimeOrNull(v.BegunAt), EndedAt: auth.TimeOrNull(v.EndedAt),
+		Restored: auth.TimeOrNull(v.RestoredAt),
 	}
 	if row.Result.Faults == nil {
 		row.Result.Faults = map[string]int{}
@@ -218,13 +220,13 @@ func (x jobs) discard(r *http.Request, by member) (any, error) {
 	return nil, x.Jobs.Discard(r.Context(), by.companyID, id)
 }
 
-// send begins to send a job. recipients is how many the page showed.
+// send begins to send a job. recipients is how many the page showed; again confirms a job that a restore made uncertain.
 func (x jobs) send(r *http.Request, by member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "recipients")
+	o, err := object(r, "recipients", "again")
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +234,11 @@ func (x jobs) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := x.Jobs.Send(r.Context(), by.companyID, id, recipients)
+	again, _, err := o.Bool("again", "again")
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Jobs.Send(r.Context(), by.companyID, id, recipients, again)
 	if err != nil {
 		return nil, err
 	}

@@ -204,6 +204,78 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 	}
 }
 
+func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	beta := w.company("beta")
+	w.post.down = errors.New("550 mailbox full") // so that the link is shown to who made it
+	admin := w.as("admin@acme.test")
+	var victim string
+	link := func(email string) (token string) {
+		t.Helper()
+		victim = w.id(email)
+		made := w.want("POST", "/panel/v1/users/"+victim+"/password-link", admin, `{}`, 200, "", "")
+		_, token, _ = strings.Cut(made["link"].(string), "#")
+		return token
+	}
+	set := func(token string) int {
+		return w.page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+token+`","password":"`+otherPassword+`"}`).Code
+	}
+	change := func(do func(ctx context.Context, tx *store.Tx) error) {
+		t.Helper()
+		if err := w.store.Configure(t.Context(), do); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := link("viewer@acme.test")
+	change(func(ctx context.Context, tx *store.Tx) error {
+		return tx.AddMembership(ctx, accounts.Membership{AccountID: victim, CompanyID: beta.ID, Role: "viewer"})
+	})
+	if got := set(token); got != 401 {
+		t.Errorf("for somebody who joined another company meanwhile: %d", got)
+	}
+	token = link("teammate@acme.test")
+	change(func(ctx context.Context, tx *store.Tx) error {
+		all, err := tx.Memberships(ctx, w.id("admin@acme.test"))
+		if err != nil {
+			return err
+		}
+		all[0].Role = "viewer"
+		return tx.PutMembership(ctx, all[0])
+	})
+	if got := set(token); got != 401 {
+		t.Errorf("by somebody who administers no more: %d", got)
+	}
+	change(func(ctx context.Context, tx *store.Tx) error {
+		all, err := tx.Memberships(ctx, w.id("admin@acme.test"))
+		if err != nil {
+			return err
+		}
+		all[0].Role = "admin"
+		return tx.PutMembership(ctx, all[0])
+	})
+	if got := set(token); got != 204 {
+		t.Errorf("by somebody who administers again: %d", got)
+	}
+}
+
+func TestNobodyFloodsAMailbox(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	x := forgotten{members{Deps{Store: w.store, Addresses: func() (string, string) { return "https://panel.test", "" }}}}
+	for range 10 {
+		if _, err := x.message(t.Context(), "viewer@acme.test", "en"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, err := x.message(t.Context(), "viewer@acme.test", "en"); m != nil || err != nil {
+		t.Errorf("after ten requests another e-mail is sent: %v", err)
+	}
+	if m, err := x.message(t.Context(), "teammate@acme.test", "en"); m == nil || err != nil {
+		t.Errorf("somebody else gets none: %v", err)
+	}
+}
+
 func TestAForgottenPasswordIsSet(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
@@ -225,23 +297,23 @@ func TestAForgottenPasswordIsSet(t *testing.T) {
 	set := func(token, password string) int {
 		return w.page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+token+`","password":"`+password+`"}`).Code
 	}
-	for name, got := range map[string]int{"an older link": set(first, otherPassword), "a guess": set("guessed", otherPassword)} {
-		if got != 401 {
-			t.Errorf("%s: %d", name, got)
-		}
+	if got := set("guessed", otherPassword); got != 401 {
+		t.Errorf("a guess: %d", got)
 	}
 	if got := set(second, "short"); got != 400 {
 		t.Errorf("a short password: %d", got)
 	}
-	if got := set(second, otherPassword); got != 204 {
-		t.Fatalf("%d", got)
+	if got := set(first, otherPassword); got != 204 {
+		t.Fatalf("whoever asked once more made the first link invalid: %d", got)
 	}
 	w.ended(before)
 	if err := w.signIn("viewer@acme.test", otherPassword); err != nil {
 		t.Error(err)
 	}
-	if got := set(second, goodPassword); got != 401 {
-		t.Errorf("the link once more: %d", got)
+	for name, token := range map[string]string{"the link once more": first, "another one of the account": second} {
+		if got := set(token, goodPassword); got != 401 {
+			t.Errorf("%s: %d", name, got)
+		}
 	}
 	if rec := w.page("POST", "/panel/v1/forgotten", "", `{"email":"viewer@acme.test"}`); rec.Code != 204 {
 		t.Errorf("the third: %d", rec.Code)

@@ -108,7 +108,7 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 	return n, db.Wrap(err, "write account")
 }
 
-// SetPassword replaces an account's password hash, and ends its sessions but for one (keep is empty to end all) and the link that
+// SetPassword replaces an account's password hash, and ends its sessions but for one (keep is empty to end all) and the links that
 // would set it. Errors: not_found.
 func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now time.Time) error {
 	n, err := t.tx.Exec(ctx, "UPDATE account SET password_hash = $2, updated_at = $3 WHERE id = $1", accountID, hash, db.Millis(now))
@@ -118,8 +118,8 @@ func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now 
 	if n == 0 {
 		return carillon.Absent("User")
 	}
-	if _, err := t.tx.Exec(ctx, "DELETE FROM password_link WHERE account_id = $1", accountID); err != nil {
-		return fmt.Errorf("remove a link for a password: %w", err)
+	if _, err := t.tx.Exec(ctx, "DELETE FROM password_reset WHERE account_id = $1", accountID); err != nil {
+		return fmt.Errorf("remove links for a password: %w", err)
 	}
 	return t.EndSessions(ctx, accountID, keep, now)
 }

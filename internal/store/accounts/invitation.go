@@ -90,24 +90,45 @@ func (t *Tx) RemoveInvitation(ctx context.Context, companyID, id string) error {
 	return db.Wrap(err, "remove invitation")
 }
 
-// PutPasswordLink stores the secret of a link that sets an account's password, in place of an earlier one.
-func (t *Tx) PutPasswordLink(ctx context.Context, accountID, secret string, now, expires time.Time) error {
-	_, err := t.tx.Exec(ctx, `INSERT INTO password_link (account_id, digest, created_at, expires_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (account_id) DO UPDATE SET digest = excluded.digest, created_at = excluded.created_at, expires_at = excluded.expires_at`,
-		accountID, seal.Digest(secret), db.Millis(now), db.Millis(expires))
+// PasswordLink is a link that sets an account's password. Its secret is known to who has it.
+type PasswordLink struct {
+	AccountID string
+	CompanyID string // whose administrator made it; "": it was asked for by e-mail
+	MadeBy    string // the account of that administrator
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+func scanPasswordLink(scan db.Scan) (*PasswordLink, error) {
+	x := &PasswordLink{}
+	var created, expires int64
+	err := scan(&x.AccountID, &x.CompanyID, &x.MadeBy, &created, &expires)
+	x.CreatedAt, x.ExpiresAt = db.Instant(created), db.Instant(expires)
+	return x, err
+}
+
+// PutPasswordLink stores the secret of a link that sets an account's password, next to earlier ones.
+func (t *Tx) PutPasswordLink(ctx context.Context, x PasswordLink, secret string) error {
+	_, err := t.tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		seal.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	return db.Wrap(err, "store a link for a password")
 }
 
-// PasswordLink finds whose password a link sets, and until when; empty where there is no such link.
-func (s *Store) PasswordLink(ctx context.Context, secret string) (accountID string, expires time.Time, err error) {
-	var until int64
-	err = s.d.Row(ctx, []any{&accountID, &until}, "SELECT account_id, expires_at FROM password_link WHERE digest = $1", seal.Digest(secret))
-	return accountID, db.Instant(until), db.Wrap(db.Ignore(err), "find a link for a password")
+// CountPasswordLinks is how many links of an account were asked for by e-mail and are still valid.
+func (t *Tx) CountPasswordLinks(ctx context.Context, accountID string, now time.Time) (n int, err error) {
+	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2", accountID, db.Millis(now))
+	return n, db.Wrap(err, "count links for a password")
+}
+
+// PasswordLink finds the link of a secret; nil when there is none.
+func (s *Store) PasswordLink(ctx context.Context, secret string) (*PasswordLink, error) {
+	return db.Find(ctx, s.d, "link for a password", scanPasswordLink,
+		"SELECT account_id, made_for, made_by, created_at, expires_at FROM password_reset WHERE digest = $1", seal.Digest(secret))
 }
 
 // SpendPasswordLink deletes a link, and reports whether it was there and valid: of several callers, for one.
 func (t *Tx) SpendPasswordLink(ctx context.Context, secret string, now time.Time) (bool, error) {
-	n, err := t.tx.Exec(ctx, "DELETE FROM password_link WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
+	n, err := t.tx.Exec(ctx, "DELETE FROM password_reset WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend a link for a password")
 }
 
@@ -118,7 +139,7 @@ const linksADrop = 500
 func (s *Store) DropLinks(ctx context.Context, before time.Time) error {
 	for _, drop := range []string{
 		"DELETE FROM invitation WHERE id IN (SELECT id FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
-		"DELETE FROM password_link WHERE account_id IN (SELECT account_id FROM password_link WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
+		"DELETE FROM password_reset WHERE digest IN (SELECT digest FROM password_reset WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
 	} {
 		for n := int64(linksADrop); n == linksADrop; {
 			var err error
