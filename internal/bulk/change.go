@@ -141,9 +141,9 @@ func (x *Jobs) Check(ctx context.Context, companyID, id string) (*View, error) {
 	})
 }
 
-// Send begins to send what was checked. recipients is how many the caller was shown. Errors: not_found, conflict, quota_exceeded,
-// validation_failed for a time that is past.
-func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int) (*View, error) {
+// Send begins to send what was checked. recipients is how many the caller was shown; again says that it is sent although it may have been
+// sent before the database was restored. Errors: not_found, conflict, quota_exceeded, validation_failed for a time that is past.
+func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, again bool) (*View, error) {
 	q, err := x.Quota(ctx, companyID)
 	if err != nil {
 		return nil, err
@@ -154,6 +154,8 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int) (
 			return nil // a second click
 		case v.State != bulk.Checked:
 			return carillon.InConflict("The rows have to be checked before they are sent")
+		case !v.RestoredAt.IsZero() && !again:
+			return carillon.InConflict("The database was restored, and the job may have been sent since the backup was made: confirm with `again` that it is to be sent")
 		case v.Result.Good == 0:
 			return carillon.InConflict("No row can be sent")
 		case recipients != v.Result.Good:
@@ -177,7 +179,7 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int) (
 		if _, err := x.template(ctx, companyID, &v.Settings); err != nil {
 			return err
 		}
-		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil = bulk.Sending, 0, now, "", "", time.Time{}
+		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = bulk.Sending, 0, now, "", "", time.Time{}, time.Time{}
 		return nil
 	})
 }
@@ -206,7 +208,7 @@ func (x *Jobs) Resume(ctx context.Context, companyID, id string) (*View, error) 
 		case time.Since(v.ChangedAt) > goOnWithin:
 			return carillon.InConflict("The job was paused for more than 30 days: cancel it, and upload what is left again")
 		}
-		v.State, v.Reason, v.Detail, v.LeaseUntil = bulk.Sending, "", "", time.Time{}
+		v.State, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = bulk.Sending, "", "", time.Time{}, time.Time{}
 		return nil
 	})
 }

@@ -312,7 +312,7 @@ func TestAJobSendsEveryRowOnceWhateverIsKilled(t *testing.T) {
 		}
 		r.run(r.Jobs)
 		r.run(r.node())
-		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good); err != nil {
+		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good, false); err != nil {
 			t.Fatal(err)
 		}
 		v = r.until(v.ID, stored.Done)
@@ -357,10 +357,10 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good-1); !carillon.IsCode(err, carillon.Conflict) {
+		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good-1, false); !carillon.IsCode(err, carillon.Conflict) {
 			t.Error("another number is confirmed:", err)
 		}
-		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good); err != nil {
+		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good, false); err != nil {
 			t.Fatal(err)
 		}
 		gate <- struct{}{}
@@ -440,14 +440,14 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := r.Send(t.Context(), r.company.ID, bad.ID, 2); err != nil {
+	if _, err := r.Send(t.Context(), r.company.ID, bad.ID, 2, false); err != nil {
 		t.Fatal(err)
 	}
 	bad = r.until(bad.ID, stored.Done, stored.Paused)
 	if bad.State != stored.Done || bad.Result.Accepted != 1 || bad.Result.Good != 1 || bad.Result.Faults[bulk.TextTooLong] != 1 {
 		t.Errorf("%s %s %+v", bad.State, bad.Detail, bad.Result)
 	}
-	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 250); err != nil {
+	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 250, false); err != nil {
 		t.Fatal(err)
 	}
 	if v = r.until(v.ID, stored.Done, stored.Paused); v.Result.Accepted != 250 {
@@ -479,6 +479,31 @@ func TestAnotherCompanyHasNoJob(t *testing.T) {
 	if _, err := r.Change(t.Context(), r.company.ID, v.ID, bulk.Edit{Version: v.Settings.Version - 1}); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error("of two who change it the second is not refused:", err)
 	}
+}
+
+func TestAfterARestoreAJobIsSentOnlyWhenSomebodyConfirms(t *testing.T) {
+	r := newRig(t, store.Options{Dir: t.TempDir()})
+	end := r.run(r.Jobs)
+	v := r.checked(3)
+	end()
+	if _, err := r.store.Mark(t.Context(), time.Now(), func(int, int) {}); err != nil {
+		t.Fatal(err)
+	}
+	defer r.run(r.node())()
+	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil { // what is checked again was not sent for that
+		t.Fatal(err)
+	}
+	v = r.until(v.ID, stored.Checked)
+	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 3, false); !carillon.IsCode(err, carillon.Conflict) {
+		t.Error("it is sent without a question:", err)
+	}
+	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 3, true); err != nil {
+		t.Fatal(err)
+	}
+	if v = r.until(v.ID, stored.Done); !v.RestoredAt.IsZero() {
+		t.Error("it is still uncertain")
+	}
+	r.everybodyOnce(3)
 }
 
 func TestLongCellsAreShownShortened(t *testing.T) {

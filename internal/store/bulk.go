@@ -12,11 +12,14 @@ import (
 // Bulk are the jobs that send to the people of a file.
 func (s *Store) Bulk() *bulk.Store { return s.bulk }
 
-// markJobs pauses the jobs that a restored database would go on with: what they have accepted since the backup it does not know.
+// markJobs marks the jobs that may have been sent since the backup, whole or in part, and pauses those that are being sent: what they have
+// accepted since this database does not know.
 func (s *Store) markJobs(ctx context.Context, now time.Time) error {
-	if _, err := s.Exec(ctx, `UPDATE bulk_job SET state = 'paused', reason = 'restored', rev = rev + 1, changed_at = $1
-		WHERE state IN ('checking', 'sending', 'canceling') AND state = 'sending' AND lease_until >= 0`, db.Millis(now)); err != nil {
-		return fmt.Errorf("pause jobs: %w", err)
+	if _, err := s.Exec(ctx, `UPDATE bulk_job SET restored_at = $1, rev = rev + 1, owner = '', lease_until = 0,
+		reason = CASE WHEN state IN ('sending', 'paused') THEN 'restored' ELSE reason END, state = CASE WHEN state = 'sending' THEN 'paused' ELSE state END,
+		changed_at = CASE WHEN state = 'sending' THEN $1 ELSE changed_at END
+		WHERE company_id > '' AND state IN ('draft', 'checking', 'checked', 'sending', 'paused')`, db.Millis(now)); err != nil {
+		return fmt.Errorf("mark jobs: %w", err)
 	}
 	return nil
 }

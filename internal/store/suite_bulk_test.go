@@ -141,12 +141,13 @@ func bulkList(t *testing.T, r *rig) {
 
 func bulkRestored(t *testing.T, r *rig) {
 	sending, checking := r.job(t, ours, bulk.Sending), r.job(t, ours, bulk.Checking)
+	draft, checked, paused, done := r.job(t, ours, bulk.Draft), r.job(t, theirs, bulk.Checked), r.job(t, ours, bulk.Paused), r.job(t, ours, bulk.Done)
 	if _, err := r.Mark(t.Context(), r.now, func(int, int) {}); err != nil {
 		t.Fatal(err)
 	}
-	for j, want := range map[*bulk.Job]bulk.State{sending: bulk.Paused, checking: bulk.Checking} {
-		got, err := r.Bulk().Find(t.Context(), ours, j.ID)
-		if err != nil || got.State != want || want == bulk.Paused && got.Reason != "restored" {
+	for j, want := range map[*bulk.Job]bulk.State{sending: bulk.Paused, checking: bulk.Checking, draft: bulk.Draft, checked: bulk.Checked, paused: bulk.Paused, done: bulk.Done} {
+		got, err := r.Bulk().Find(t.Context(), j.CompanyID, j.ID)
+		if err != nil || got.State != want || want == bulk.Paused && got.Reason != "restored" || got.RestoredAt.IsZero() != (want == bulk.Done) {
 			t.Errorf("%s is %+v, %v", j.State, got, err)
 		}
 	}

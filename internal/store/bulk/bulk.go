@@ -50,6 +50,7 @@ type Job struct {
 	ChangedAt  time.Time
 	BegunAt    time.Time // when it was sent
 	EndedAt    time.Time
+	RestoredAt time.Time // a restore made it uncertain whether it has been sent since the backup; zero: it is certain
 }
 
 // Check is what was found of a batch.
@@ -73,14 +74,15 @@ func New(d *db.DB) *Store { return &Store{d} }
 func (s *Store) SQLite() bool { return s.d.SQLite() }
 
 const columns = `id, company_id, author, rev, state, reason, detail, file, bytes, total, settings, result, done, owner, lease_until, created_at, changed_at,
-	begun_at, ended_at`
+	begun_at, ended_at, restored_at`
 
 func scan(row db.Scan) (*Job, error) {
 	var j Job
-	var lease, created, changed, begun, ended int64
+	var lease, created, changed, begun, ended, restored int64
 	err := row(&j.ID, &j.CompanyID, &j.Author, &j.Rev, &j.State, &j.Reason, &j.Detail, &j.File, &j.Bytes, &j.Total, &j.Settings, &j.Result, &j.Done,
-		&j.Owner, &lease, &created, &changed, &begun, &ended)
+		&j.Owner, &lease, &created, &changed, &begun, &ended, &restored)
 	j.LeaseUntil, j.CreatedAt, j.ChangedAt, j.BegunAt, j.EndedAt = db.Instant(lease), db.Instant(created), db.Instant(changed), db.Instant(begun), db.Instant(ended)
+	j.RestoredAt = db.Instant(restored)
 	return &j, err
 }
 
@@ -130,9 +132,10 @@ func (s *Store) Append(ctx context.Context, jobID string, first int, cells []str
 func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE bulk_job SET rev = rev + 1, state = $1, reason = $2, detail = $3, bytes = $4, total = $5, settings = $6, result = $7,
-			done = $8, owner = $9, lease_until = $10, changed_at = $11, begun_at = $12, ended_at = $13 WHERE id = $14 AND company_id = $15 AND rev = $16`,
+			done = $8, owner = $9, lease_until = $10, changed_at = $11, begun_at = $12, ended_at = $13, restored_at = $14
+			WHERE id = $15 AND company_id = $16 AND rev = $17`,
 			string(j.State), j.Reason, j.Detail, j.Bytes, j.Total, j.Settings, j.Result, j.Done, j.Owner, db.Millis(j.LeaseUntil), db.Millis(j.ChangedAt),
-			db.Millis(j.BegunAt), db.Millis(j.EndedAt), j.ID, j.CompanyID, j.Rev)
+			db.Millis(j.BegunAt), db.Millis(j.EndedAt), db.Millis(j.RestoredAt), j.ID, j.CompanyID, j.Rev)
 		switch {
 		case err != nil:
 			return db.Wrap(err, "save job")

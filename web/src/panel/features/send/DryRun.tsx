@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight, IconSend } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -20,13 +20,14 @@ const typedFrom = 1000; // recipients from which the number has to be typed
 const page = 20; // samples that the server gives at once
 
 /** DryRun is what would be sent: to how many, against which quota, until when, and how the messages look. */
-export function DryRun({ job, send }: { job: Job; send: (recipients: number) => Promise<unknown> }) {
+export function DryRun({ job, send }: { job: Job; send: (recipients: number, again: boolean) => Promise<unknown> }) {
   const t = useTexts(jobTexts);
   const one = useTexts(texts);
   const s = useTexts(shared);
   const language = useLanguage();
   const [asked, ask] = useState(false);
   const [typed, setTyped] = useState("");
+  const [sure, setSure] = useState(false); // after a restore
   const [busy, setBusy] = useState(false);
   const good = job.result.good, q = job.quota;
   const n = (x: number) => number(x, language);
@@ -37,9 +38,10 @@ export function DryRun({ job, send }: { job: Job; send: (recipients: number) => 
   const begin = due ?? Date.now(), end = job.per_second > 0 ? begin + (good / job.per_second) * 1000 : begin;
   const at = (ms: number) => absolute(new Date(ms).toISOString(), language);
   const typing = good > typedFrom;
+  const ready = (!typing || typed.trim() === String(good)) && (!job.restored_at || sure);
   const go = async () => {
     setBusy(true);
-    try { await send(good); ask(false); } catch (e) { failed(e); } finally { setBusy(false); }
+    try { await send(good, !!job.restored_at); ask(false); } catch (e) { failed(e); } finally { setBusy(false); }
   };
   return (
     <div className="send-split">
@@ -53,14 +55,16 @@ export function DryRun({ job, send }: { job: Job; send: (recipients: number) => 
         </dl>
         {!fits && <Note tone="danger"><p>{fill(t.tooMany, { n: n(good), left: n(left), time: absolute(q.reset_time, language) })}</p></Note>}
         {late && <Note tone="warn"><p>{one.inPast}: {t.changeTime}</p></Note>}
+        {job.restored_at && <Note tone="warn"><p>{fill(t.restoredText, { time: absolute(job.restored_at, language) })}</p></Note>}
         {good === 0 && <Note tone="warn"><p>{t.nobody}</p></Note>}
-        <div className="send-actions"><Button leftSection={<IconSend size={16} />} disabled={!fits || late || good === 0} onClick={() => { setTyped(""); ask(true); }}>{fill(good === 1 ? t.sendOne : t.sendTo, { n: n(good) })}</Button></div>
+        <div className="send-actions"><Button leftSection={<IconSend size={16} />} disabled={!fits || late || good === 0} onClick={() => { setTyped(""); setSure(false); ask(true); }}>{fill(good === 1 ? t.sendOne : t.sendTo, { n: n(good) })}</Button></div>
         <Modal opened={asked} onClose={() => ask(false)} title={fill(good === 1 ? t.sendOneAsk : t.sendAsk, { n: n(good) })} closeButtonProps={{ "aria-label": s.close }}>
-          <form onSubmit={(e) => { e.preventDefault(); if (!typing || typed.trim() === String(good)) void go(); }}>
+          <form onSubmit={(e) => { e.preventDefault(); if (ready) void go(); }}>
             <Stack>
               <p className="send-none">{fill(job.due ? t.sendAskLater : t.sendAskNow, { template: `${job.template} (${job.language})`, campaign: job.campaign, time: at(begin) })}</p>
+              {job.restored_at && <Checkbox checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} label={t.restoredSure} />}
               {typing && <TextInput label={fill(t.typeNumber, { n: String(good) })} value={typed} inputMode="numeric" autoComplete="off" data-autofocus onChange={(e) => setTyped(e.currentTarget.value)} />}
-              <Group justify="flex-end"><Button variant="default" onClick={() => ask(false)}>{s.cancel}</Button><Button type="submit" loading={busy} data-autofocus={typing ? undefined : true} disabled={typing && typed.trim() !== String(good)}>{job.due ? one.schedule : one.send}</Button></Group>
+              <Group justify="flex-end"><Button variant="default" onClick={() => ask(false)}>{s.cancel}</Button><Button type="submit" loading={busy} data-autofocus={typing ? undefined : true} disabled={!ready}>{job.due ? one.schedule : one.send}</Button></Group>
             </Stack>
           </form>
         </Modal>

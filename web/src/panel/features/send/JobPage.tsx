@@ -75,7 +75,7 @@ function Opened({ job, templates, at, back }: { job: Job; templates: Template[];
         {job.state === "checking" && <Checking job={job} stop={change} />}
         {job.state === "checked" && (
           <>
-            <Later><DryRun job={job} send={(recipients) => at.act("send", { recipients })} /></Later>
+            <Later><DryRun job={job} send={(recipients, again) => at.act("send", { recipients, again })} /></Later>
             <Later><Findings job={job} /></Later>
           </>
         )}

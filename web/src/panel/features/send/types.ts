@@ -24,7 +24,7 @@ export interface Result { rows: number; good: number; faults: Partial<Record<Fau
 /** JobRow is a job that sends to the people of a file, in the list. */
 export interface JobRow {
   id: string; state: JobState; reason: string; detail: string; file: string; bytes: number; rows: number; template: string; language: string; campaign: string; checked: number; result: Result; author: string;
-  created_at: string; changed_at: string; begun_at: string | null; ended_at: string | null;
+  created_at: string; changed_at: string; begun_at: string | null; ended_at: string | null; restored_at: string | null;
 }
 
 /** Column is a column of the file; key is its name as a placeholder. */
