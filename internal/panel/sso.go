@@ -16,6 +16,7 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/httpio"
 	"carillon/internal/sso"
+	"carillon/internal/store/seal"
 )
 
 // SSO is a server for single sign-on.
@@ -30,6 +31,7 @@ const (
 	attemptCookie = "carillon_sso"
 	attemptPath   = prefix + "/sso"
 	attemptLife   = 10 * time.Minute
+	attemptRate   = 120 // steps of sign-ins a minute from one network: each may cost requests to the server
 )
 
 // attempt is what the browser keeps of a sign-in under way: the server sends it back from another site, so the cookie is Lax.
@@ -52,6 +54,9 @@ func (s sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 	if s.SSO == nil {
 		return carillon.Absent("Single sign-on")
 	}
+	if err := s.mayTry(r); err != nil {
+		return s.ssoProblem(w, r, err)
+	}
 	a, address, err := s.SSO.Begin(r.Context(), s.redirectURL())
 	if err != nil {
 		return s.ssoProblem(w, r, err)
@@ -64,6 +69,12 @@ func (s sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, address, http.StatusFound)
 	return nil
+}
+
+// mayTry counts a step of a sign-in. Errors: rate_limit_exceeded.
+func (s sessions) mayTry(r *http.Request) error {
+	_, err := s.Limits.Allow(r.Context(), "sso/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, s.Proxies))), attemptRate, 1)
+	return err
 }
 
 func (s sessions) attemptCookie(value string, life time.Duration) *http.Cookie {
@@ -98,6 +109,9 @@ func (s sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 	if q.Get("error") != "" {
 		return s.ssoProblem(w, r, sso.ErrRefused)
 	}
+	if err := s.mayTry(r); err != nil {
+		return s.ssoProblem(w, r, err)
+	}
 	person, err := s.SSO.Finish(r.Context(), a.Attempt, s.redirectURL(), q.Get("state"), q.Get("code"))
 	if err != nil {
 		return s.ssoProblem(w, r, err)
@@ -129,6 +143,8 @@ func (s sessions) ssoProblem(w http.ResponseWriter, r *http.Request, err error) 
 	switch {
 	case errors.Is(err, errStranger):
 		problem = "stranger"
+	case carillon.IsCode(err, carillon.RateLimitExceeded):
+		problem = "often"
 	case errors.Is(err, sso.ErrDown):
 		problem = "down"
 	case !errors.Is(err, sso.ErrRefused):

@@ -472,4 +472,9 @@ func TestSingleSignOn(t *testing.T) {
 	leads(finish(theirs, &url.URL{RawQuery: "error=access_denied"}), "/panel/sign-in?sso=refused")
 	w.sso.Server = sso.New(sso.Options{Issuer: "http://127.0.0.1:1", ClientID: "panel-test", Log: slog.New(slog.DiscardHandler)})
 	leads(w.page("GET", "/panel/v1/sso", "", ""), "/panel/sign-in?sso=down")
+	for range attemptRate {
+		w.page("GET", "/panel/v1/sso", "", "")
+	}
+	leads(w.page("GET", "/panel/v1/sso", "", ""), "/panel/sign-in?sso=often")
+	leads(finish(mine, back), "/panel/sign-in?sso=often")
 }

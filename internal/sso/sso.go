@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 )
 
 // Options configure a Server.
@@ -28,10 +29,10 @@ const timeout = 10 * time.Second // of a request to the server
 
 // Server is a server for single sign-on. What it says of itself is read at the first sign-in. Its methods are safe for concurrent use.
 type Server struct {
-	o      Options
-	client *http.Client
-	mu     sync.Mutex
-	found  *oidc.Provider
+	o       Options
+	client  *http.Client
+	reading singleflight.Group
+	found   atomic.Pointer[oidc.Provider]
 }
 
 // New returns a server.
@@ -134,19 +135,27 @@ func (s *Server) config(p *oidc.Provider, redirect string) *oauth2.Config {
 	}
 }
 
-// provider reads what the server says of itself, once.
+// provider reads what the server says of itself, once. Callers that come meanwhile wait for the same response, each no longer than its
+// context.
 func (s *Server) provider(ctx context.Context) (*oidc.Provider, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.found != nil {
-		return s.found, nil
+	if p := s.found.Load(); p != nil {
+		return p, nil
 	}
-	// The provider keeps the context for its later requests of keys.
-	p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), s.client), s.o.Issuer)
-	if err != nil {
-		s.o.Log.WarnContext(ctx, "the server for single sign-on cannot be read", "error", err)
-		return nil, fmt.Errorf("%w: %w", ErrDown, err)
+	read := s.reading.DoChan("", func() (any, error) {
+		// The provider keeps the context for its later requests of keys.
+		p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), s.client), s.o.Issuer)
+		if err != nil {
+			s.o.Log.WarnContext(ctx, "the server for single sign-on cannot be read", "error", err)
+			return nil, fmt.Errorf("%w: %w", ErrDown, err)
+		}
+		s.found.Store(p)
+		return p, nil
+	})
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", ErrDown, ctx.Err())
+	case r := <-read:
+		p, _ := r.Val.(*oidc.Provider)
+		return p, r.Err
 	}
-	s.found = p
-	return p, nil
 }

@@ -1,6 +1,7 @@
 package sso_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -90,5 +91,35 @@ func TestAServerThatIsDownIsTriedAgain(t *testing.T) {
 	})
 	if _, _, err := s.Begin(t.Context(), back); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAServerThatIsSilentHoldsNobodyPastTheirContext(t *testing.T) {
+	release, asked := make(chan struct{}), make(chan struct{}, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	}))
+	defer server.Close()
+	defer close(release)
+	s := sso.New(sso.Options{Issuer: server.URL, ClientID: "carillon", Log: slog.New(slog.DiscardHandler)})
+	first := make(chan error, 1)
+	waiting, leave := context.WithCancel(t.Context())
+	go func() {
+		_, _, err := s.Begin(waiting, back)
+		first <- err
+	}()
+	<-asked // the first one waits for the server
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := s.Begin(gone, back); !errors.Is(err, sso.ErrDown) {
+		t.Error(err)
+	}
+	leave()
+	if err := <-first; !errors.Is(err, sso.ErrDown) {
+		t.Error(err)
+	}
+	if n := len(asked); n != 0 {
+		t.Errorf("the server was asked %d more times", n)
 	}
 }

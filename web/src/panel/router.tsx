@@ -21,8 +21,8 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: Lost, error
 
 const signIn = createRoute({
   getParentRoute: () => root, path: "/sign-in",
-  validateSearch: (s: Record<string, unknown>): { next?: string; sso?: "refused" | "stranger" | "down" } => ({
-    ...(s.next === undefined ? {} : { next: nextOf(s.next) }), ...(s.sso === "refused" || s.sso === "stranger" || s.sso === "down" ? { sso: s.sso } : {}),
+  validateSearch: (s: Record<string, unknown>): { next?: string; sso?: "refused" | "stranger" | "down" | "often" } => ({
+    ...(s.next === undefined ? {} : { next: nextOf(s.next) }), ...(s.sso === "refused" || s.sso === "stranger" || s.sso === "down" || s.sso === "often" ? { sso: s.sso } : {}),
   }),
   component: lazyRouteComponent(() => import("./features/session/SignIn"), "SignIn"),
 });

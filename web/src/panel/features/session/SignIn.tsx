@@ -20,7 +20,7 @@ interface Setup { first: boolean; mail: boolean; sso?: string }
 export function SignIn() {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
-  const { next, sso } = useSearch({ from: "/sign-in" }) as { next?: string; sso?: "refused" | "stranger" | "down" };
+  const { next, sso } = useSearch({ from: "/sign-in" }) as { next?: string; sso?: "refused" | "stranger" | "down" | "often" };
   const router = useRouter();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);

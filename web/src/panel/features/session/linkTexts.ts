@@ -8,7 +8,7 @@ export const linkTexts = dictionary({
   checkMail: "Look into your e-mails", checkMailAbout: "If {email} has an account, a link is on its way. It is good for one hour.", setNew: "Set a new password", setNewAbout: "All sessions of the account end.", isSet: "The new password is set", isSetAbout: "Sign in with it now.",
   linkBad: "This link is not valid any more: it was used, or a newer one was asked for.", linkLate: "This link has expired.", askAgain: "Ask for another link",
   code: "Code", codeAbout: "Enter the code that your authenticator shows, or one of your recovery codes.", codeWrong: "This code is not valid, or was used before", confirm: "Sign in", otherAccount: "Sign in as somebody else", withSSO: "Sign in with {name}", or: "or",
-  refused: "The sign-in was not completed. Begin again.", stranger: "Nobody with this e-mail works here yet. Ask for an invitation.", down: "The server for single sign-on does not respond. Try again later, or sign in with your password.",
+  refused: "The sign-in was not completed. Begin again.", stranger: "Nobody with this e-mail works here yet. Ask for an invitation.", down: "The server for single sign-on does not respond. Try again later, or sign in with your password.", often: "Too many attempts from your network. Try again in a minute.",
 }, {
   invitation: "Invitación", inviteBad: "Esta invitación ya no vale: se aceptó, se retiró o se envió otra vez. El correo más reciente tiene el enlace que vale.", inviteLate: "Esta invitación ha caducado. Pida otra.", again: "Intentarlo otra vez",
   joinTitle: "Unirse a {company}", joinAbout: "{name} le invita, como {role}.", join: "Crear la cuenta y unirse", accept: "Aceptar la invitación", signInAs: "Iniciar sesión para aceptar",
@@ -17,7 +17,7 @@ export const linkTexts = dictionary({
   checkMail: "Mire su correo", checkMailAbout: "Si {email} tiene una cuenta, hay un enlace en camino. Vale una hora.", setNew: "Poner una contraseña nueva", setNewAbout: "Todas las sesiones de la cuenta terminan.", isSet: "La contraseña nueva está puesta", isSetAbout: "Ya puede entrar con ella.",
   linkBad: "Este enlace ya no vale: se usó o se pidió otro más nuevo.", linkLate: "Este enlace ha caducado.", askAgain: "Pedir otro enlace",
   code: "Código", codeAbout: "Escriba el código que muestra su autenticador, o uno de sus códigos de recuperación.", codeWrong: "Este código no vale o ya se usó", confirm: "Iniciar sesión", otherAccount: "Entrar con otra cuenta", withSSO: "Entrar con {name}", or: "o",
-  refused: "El inicio de sesión no se completó. Empiece otra vez.", stranger: "Nadie con este correo trabaja aquí todavía. Pida una invitación.", down: "El servidor de inicio de sesión único no responde. Inténtelo más tarde o entre con su contraseña.",
+  refused: "El inicio de sesión no se completó. Empiece otra vez.", stranger: "Nadie con este correo trabaja aquí todavía. Pida una invitación.", down: "El servidor de inicio de sesión único no responde. Inténtelo más tarde o entre con su contraseña.", often: "Demasiados intentos desde su red. Inténtelo dentro de un minuto.",
 }, {
   invitation: "Convite", inviteBad: "Este convite já não é válido: foi aceite, retirado ou enviado de novo. O e-mail mais recente tem a ligação que vale.", inviteLate: "Este convite expirou. Peça outro.", again: "Tentar de novo",
   joinTitle: "Juntar-se a {company}", joinAbout: "{name} convida-o, como {role}.", join: "Criar a conta e juntar-se", accept: "Aceitar o convite", signInAs: "Iniciar sessão para aceitar",
@@ -26,5 +26,5 @@ export const linkTexts = dictionary({
   checkMail: "Veja os seus e-mails", checkMailAbout: "Se {email} tem uma conta, uma ligação vai a caminho. Vale uma hora.", setNew: "Definir uma nova palavra-passe", setNewAbout: "Todas as sessões da conta terminam.", isSet: "A nova palavra-passe está definida", isSetAbout: "Já pode entrar com ela.",
   linkBad: "Esta ligação já não é válida: foi usada, ou foi pedida outra mais recente.", linkLate: "Esta ligação expirou.", askAgain: "Pedir outra ligação",
   code: "Código", codeAbout: "Escreva o código que o seu autenticador mostra, ou um dos seus códigos de recuperação.", codeWrong: "Este código não é válido ou já foi usado", confirm: "Iniciar sessão", otherAccount: "Entrar com outra conta", withSSO: "Entrar com {name}", or: "ou",
-  refused: "O início de sessão não foi concluído. Comece de novo.", stranger: "Ainda ninguém com este e-mail trabalha aqui. Peça um convite.", down: "O servidor de início de sessão único não responde. Tente mais tarde ou entre com a palavra-passe.",
+  refused: "O início de sessão não foi concluído. Comece de novo.", stranger: "Ainda ninguém com este e-mail trabalha aqui. Peça um convite.", down: "O servidor de início de sessão único não responde. Tente mais tarde ou entre com a palavra-passe.", often: "Demasiadas tentativas a partir da sua rede. Tente dentro de um minuto.",
 });
