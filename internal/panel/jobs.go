@@ -332,12 +332,7 @@ func (x jobs) file(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="rows-not-sent-`+id[len(id)-8:]+`.csv"`)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	if err := x.Jobs.WriteBad(r.Context(), v, w); err != nil {
+	if err := x.Jobs.WriteBad(r.Context(), v, httpio.OpenDownload(w, "rows-not-sent-"+id[len(id)-8:]+".csv")); err != nil {
 		panic(http.ErrAbortHandler) // a file that was cut must not look whole
 	}
 	return nil

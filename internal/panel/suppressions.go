@@ -153,9 +153,7 @@ func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="suppressions.csv"`)
-	out := csv.NewWriter(w)
+	out := csv.NewWriter(httpio.OpenDownload(w, "suppressions.csv"))
 	_ = out.Write([]string{"number", "type", "reason", "author", "created_at"}) // Error reports it
 	for len(page) > 0 {
 		for _, s := range page {
