@@ -2,6 +2,8 @@ package bulk
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +19,8 @@ type File struct {
 	CompanyID string
 	Author    string // an account
 	Name      string
-	Bytes     int64 // as announced; 0 or less: unknown
+	Bytes     int64  // as announced; 0 or less: unknown
+	Key       string // uploads of an author with the same key are the same; "": this one alone
 	Content   io.Reader
 }
 
@@ -27,7 +30,8 @@ const (
 	fileNameMost = 200
 )
 
-// Upload reads a file and makes a job of it. Errors: validation_failed, payload_too_large, limit_exceeded.
+// Upload reads a file and makes a job of it, or returns the one that was made by an earlier upload with the key. Errors: validation_failed,
+// payload_too_large, limit_exceeded; idempotency_in_progress while the earlier one is being read.
 func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	counted := &counter{r: f.Content}
 	t, err := newTable(counted)
@@ -38,10 +42,14 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 		f.Bytes = FileMost // until it is known
 	}
 	now := time.Now()
+	id, made, err := earlier(ctx, x.o.Store.Bulk(), f, now)
+	if made != nil || err != nil {
+		return made, err
+	}
 	name := []rune(strings.ToValidUTF8(strings.ReplaceAll(f.Name, "\x00", ""), ""))
 	v := &View{
 		Job: &bulk.Job{
-			ID: carillon.NewID(now), CompanyID: f.CompanyID, Author: f.Author, State: bulk.Uploading, File: string(name[:min(len(name), fileNameMost)]),
+			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: bulk.Uploading, File: string(name[:min(len(name), fileNameMost)]),
 			Bytes: f.Bytes, Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
 		},
 		Settings: Settings{Delimiter: string(t.Delimiter)},
@@ -54,6 +62,31 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 		return nil, errors.Join(err, x.save(context.WithoutCancel(ctx), v))
 	}
 	return v, nil
+}
+
+// earlier returns the job of an earlier upload with the key, or nil and the id of a new one.
+func earlier(ctx context.Context, jobs *bulk.Store, f File, now time.Time) (id string, made *View, err error) {
+	id = carillon.NewID(now)
+	if f.Key == "" {
+		return id, nil, nil
+	}
+	sum := sha256.Sum256([]byte(f.CompanyID + "\x00" + f.Author + "\x00" + f.Key))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // a UUIDv8 (RFC 9562, section 5.8)
+	h := hex.EncodeToString(sum[:16])
+	named := h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	j, err := jobs.Find(ctx, f.CompanyID, named)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case j == nil:
+		return named, nil, nil
+	case j.State == bulk.Discarded:
+		return id, nil, nil
+	case j.State == bulk.Uploading:
+		return "", nil, bulk.Underway()
+	}
+	made, err = viewOf(j)
+	return "", made, err
 }
 
 // fill stores the rows of a file.

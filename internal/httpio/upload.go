@@ -13,8 +13,11 @@ import (
 )
 
 const (
-	// uploadWithin is how long the body of an upload may take.
-	uploadWithin = 3 * time.Minute
+	// uploadWithin is how long the body of an upload may take, and uploadPace how many bytes a second lengthen that: a slow line gets its
+	// time, and a body that hardly comes holds nothing for long.
+	uploadWithin = 2 * time.Minute
+	uploadPace   = 32 << 10
+	extendEvery  = 1 << 20
 	// uploadSlack is how much a multipart body may have besides its file.
 	uploadSlack = 64 << 10
 )
@@ -23,10 +26,12 @@ const (
 type Uploaded struct {
 	Name string // as the sender gave it
 
-	r    *http.Request
-	part io.Reader
-	most int64
-	read int64
+	r       *http.Request
+	control *http.ResponseController
+	begun   time.Time
+	part    io.Reader
+	most    int64
+	read    int64
 }
 
 // Upload returns the file in the part of that name of a multipart body, of at most that many bytes. The route must have a MaxBody
@@ -45,8 +50,8 @@ func Upload(w http.ResponseWriter, r *http.Request, field string, most int64) (*
 		return nil, fileTooLarge(st, r, most)
 	}
 	// The server's time-outs are for short requests.
-	control, end := http.NewResponseController(w), time.Now().Add(uploadWithin)
-	if err := errors.Join(control.SetReadDeadline(end), control.SetWriteDeadline(end.Add(10*time.Second))); err != nil {
+	u := &Uploaded{r: r, control: http.NewResponseController(w), begun: time.Now(), most: most}
+	if err := u.extend(); err != nil {
 		return nil, err
 	}
 	body := multipart.NewReader(io.LimitReader(r.Body, most+uploadSlack), params["boundary"])
@@ -59,16 +64,29 @@ func Upload(w http.ResponseWriter, r *http.Request, field string, most int64) (*
 			drop(st, r)
 			return nil, cutShort(err)
 		case part.FormName() == field && part.FileName() != "":
-			return &Uploaded{Name: part.FileName(), r: r, part: part, most: most}, nil
+			u.Name, u.part = part.FileName(), part
+			return u, nil
 		}
 	}
+}
+
+// extend sets the deadlines by what has come.
+func (u *Uploaded) extend() error {
+	end := u.begun.Add(uploadWithin + time.Duration(u.read)*time.Second/uploadPace)
+	return errors.Join(u.control.SetReadDeadline(end), u.control.SetWriteDeadline(end.Add(10*time.Second)))
 }
 
 // Read implements io.Reader.
 func (u *Uploaded) Read(p []byte) (int, error) {
 	n, err := u.part.Read(p)
+	before := u.read / extendEvery
 	if u.read += int64(n); u.read > u.most {
 		return 0, fileTooLarge(stateOf(u.r.Context()), u.r, u.most)
+	}
+	if u.read/extendEvery > before {
+		if err := u.extend(); err != nil {
+			return n, err
+		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = cutShort(err)

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -168,15 +169,21 @@ func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
+	key, err := httpio.IdempotencyKey(r)
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
 	in, err := httpio.Upload(w, r, "file", bulk.FileMost)
 	if err != nil {
 		return err
 	}
-	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.companyID, Author: by.accountID, Name: in.Name, Bytes: r.ContentLength, Content: in})
+	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.companyID, Author: by.accountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
 	if err != nil {
 		in.Leave() //nolint:contextcheck // the body is the request's
 		return err
 	}
+	_, _ = io.Copy(io.Discard, in) // of a repeated upload there is the rest, which the browser sends before it reads the response
 	p, err := x.page(r, v)
 	if err != nil {
 		return err

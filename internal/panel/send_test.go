@@ -76,7 +76,7 @@ func TestANotificationIsSentOnceForADoubleClick(t *testing.T) {
 }
 
 // upload sends a file as the page does.
-func (w *world) upload(authorization, text string) (int, string) {
+func (w *world) upload(authorization, text string, key ...string) (int, string) {
 	w.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -90,6 +90,9 @@ func (w *world) upload(authorization, text string) (int, string) {
 	r := httptest.NewRequestWithContext(w.t.Context(), "POST", "/panel/v1/send/jobs", &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	r.Header.Set("Authorization", authorization)
+	for _, k := range key {
+		r.Header.Set("Idempotency-Key", k)
+	}
 	rec := deadlines{httptest.NewRecorder()}
 	w.router.ServeHTTP(rec, r)
 	return rec.Code, rec.Body.String()
@@ -112,9 +115,21 @@ func TestAFileBecomesAJob(t *testing.T) {
 	if status != 201 {
 		t.Fatal(status, body)
 	}
-	list := w.want("GET", "/panel/v1/send/jobs", marketer, "", 200, "", "")["data"].([]any)
+	listed := func() []any { return w.want("GET", "/panel/v1/send/jobs", marketer, "", 200, "", "")["data"].([]any) }
+	list := listed()
 	if len(list) != 1 {
 		t.Fatal(list)
+	}
+	for range 2 { // the response to the first was lost
+		if status, body := w.upload(marketer, "Teléfono;Nombre\n34600701234;Ana\n", "k"); status != 201 {
+			t.Fatal(status, body)
+		}
+	}
+	if status, _ := w.upload(w.as("owner@acme.test"), "Teléfono;Nombre\n34600701234;Ana\n", "k"); status != 201 {
+		t.Error(status)
+	}
+	if all := listed(); len(all) != 3 {
+		t.Errorf("of a repeated upload, and one of somebody else with the key, there are %d", len(all)-1)
 	}
 	at := "/panel/v1/send/jobs/" + list[0].(map[string]any)["id"].(string)
 	w.want("POST", at+"/check", marketer, "", 400, "validation_failed", "template")

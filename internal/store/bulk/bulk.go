@@ -94,7 +94,13 @@ func full(message string, most, used int64) error {
 	return &carillon.Error{Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: most}, {Key: "used", Value: used}}}
 }
 
-// Begin stores a job whose rows follow. Errors: limit_exceeded where the company has no room for it.
+// Underway is the error of an upload that is being read already.
+func Underway() error {
+	return &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "The file is being read already", RetryAfter: 5}
+}
+
+// Begin stores a job whose rows follow. Errors: limit_exceeded where the company has no room for it, idempotency_in_progress where it is
+// there.
 func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var jobs, used int64
@@ -107,8 +113,11 @@ func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 		case jobs >= most.Jobs:
 			return full("The company has too many files: remove old ones", most.Jobs, jobs)
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at)
-			VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $8)`, j.ID, j.CompanyID, j.Author, string(j.State), j.File, j.Bytes, j.Settings, db.Millis(j.CreatedAt))
+		n, err := tx.Exec(ctx, `INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at)
+			VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $8) ON CONFLICT (id) DO NOTHING`, j.ID, j.CompanyID, j.Author, string(j.State), j.File, j.Bytes, j.Settings, db.Millis(j.CreatedAt))
+		if err == nil && n == 0 {
+			return Underway()
+		}
 		return db.Wrap(err, "write job")
 	})
 	if err == nil {

@@ -2,13 +2,14 @@ import { Button, Progress } from "@mantine/core";
 import { IconFileSpreadsheet, IconUpload } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type DragEvent } from "react";
-import { patch, Problem } from "../../api";
+import { patch, Problem, Unreachable } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Note, Rows } from "../../ui/parts";
 import { problemText, requestOf } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { id } from "../inbox/store";
 import { JobTag } from "./JobTag";
 import { jobTexts } from "./jobTexts";
 import type { Job, JobRow } from "./types";
@@ -25,7 +26,7 @@ export function Files({ template }: { template?: string }) {
   return (
     <div className="stack">
       <Drop template={template} />
-      {jobs.isPending ? <Rows n={3} /> : jobs.isError ? <Failed error={jobs.error} retry={() => void jobs.refetch()} /> : (
+      {jobs.isPending ? <Rows n={3} /> : jobs.isLoadingError ? <Failed error={jobs.error} retry={() => void jobs.refetch()} /> : (
         <Card flush label={t.jobs}>
           {jobs.data.length === 0 ? <Empty icon={<IconFileSpreadsheet size={22} />} title={t.none} text={t.noneText} /> : (
             <div className="table-wrap">
@@ -56,6 +57,12 @@ function Row({ job: j }: { job: JobRow }) {
   );
 }
 
+/** same reports whether two files are the same as far as the browser knows. */
+function same(a: File, b: File): boolean { return a.name === b.name && a.size === b.size && a.lastModified === b.lastModified; }
+
+/** again reports whether it helps to upload a file once more after an error. */
+function again(e: unknown): boolean { return e instanceof Unreachable || (e instanceof Problem && (e.status >= 500 || e.code === "idempotency_in_progress" || e.status === 429)); }
+
 /** Drop is where a file is put, or chosen. */
 function Drop({ template }: { template?: string }) {
   const t = useTexts(jobTexts);
@@ -68,6 +75,7 @@ function Drop({ template }: { template?: string }) {
   const [name, setName] = useState("");
   const [problem, setProblem] = useState<unknown>();
   const stop = useRef<AbortController>(undefined);
+  const last = useRef<{ file: File; key: string }>(undefined); // that can be sent again
   useEffect(() => () => stop.current?.abort(), []);
   const send = async (file: File | undefined) => {
     if (!file || part !== undefined) return;
@@ -77,13 +85,16 @@ function Drop({ template }: { template?: string }) {
     setName(file.name);
     setPart(0);
     stop.current = new AbortController();
+    if (!last.current || !same(last.current.file, file)) last.current = { file, key: id() };
     try {
-      const job = await upload(file, setPart, stop.current.signal);
+      const job = await upload(file, last.current.key, setPart, stop.current.signal);
+      last.current = undefined;
       const x = templates.data?.find((y) => y.id === template && y.status === "approved");
       if (x) await patch<Job>(`/send/jobs/${job.id}`, { version: job.settings.version, template: x.name, language: x.language, sender: x.sender, type: kindOf(x) }).catch(() => { /* it is chosen there */ });
       void navigate({ to: "/send/$job", params: { job: job.id } });
     } catch (e) {
       if (!(e instanceof DOMException)) setProblem(e);
+      if (!again(e)) last.current = undefined;
       setPart(undefined);
     }
   };
@@ -105,7 +116,7 @@ function Drop({ template }: { template?: string }) {
           <Button size="compact-sm" variant="subtle" color="gray" onClick={() => stop.current?.abort()}>{t.stop}</Button>
         </div>
       )}
-      {problem !== undefined && <Note tone="danger"><p>{typeof problem === "string" ? problem : problem instanceof Problem && problem.reason ? problem.reason : problemText(problem)}</p>{requestOf(problem) && <p className="small">{requestOf(problem)}</p>}</Note>}
+      {problem !== undefined && <Note tone="danger"><p>{typeof problem === "string" ? problem : problem instanceof Problem && problem.reason ? problem.reason : problemText(problem)}</p>{requestOf(problem) && <p className="small">{requestOf(problem)}</p>}{again(problem) && last.current && <Button mt={8} size="compact-sm" variant="default" onClick={() => void send(last.current?.file)}>{t.uploadAgain}</Button>}</Note>}
     </section>
   );
 }

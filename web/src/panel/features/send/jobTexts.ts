@@ -2,7 +2,7 @@ import { dictionary } from "../../i18n";
 
 export const jobTexts = dictionary({
   jobs: "Files", none: "No files yet", noneText: "Drop a CSV file above: its columns are found, every row is checked, and nothing is sent before you say so.", file: "File", message: "Message", state: "State", rows: "Rows", made: "Uploaded", by: "by {name}", ofRows: "{n} of {all}",
-  upload: "Upload a file", dropHere: "Drop a CSV file here", dropText: "With the names of the columns in its first line. At most 32 MiB and 100,000 rows.", choose: "Choose a file", uploading: "Uploading {name}", reading: "Reading {name}", stop: "Stop",
+  upload: "Upload a file", dropHere: "Drop a CSV file here", dropText: "With the names of the columns in its first line. At most 32 MiB and 100,000 rows.", choose: "Choose a file", uploading: "Uploading {name}", reading: "Reading {name}", stop: "Stop", uploadAgain: "Try again",
   notCsv: "This is a workbook. Save it as CSV UTF-8 in your spreadsheet, and upload that.", tooLarge: "The file has {size} MiB: at most 32. Divide it.",
   draft: "Draft", checking: "Checking the rows", checked: "Checked", sending: "Sending", paused: "Paused", canceling: "Canceling", done: "Sent", canceled: "Canceled", failed: "Failed",
   back: "Files", job: "File", aboutRows: "{n} rows", columns: "What the columns are", columnsText: "The first rows of the file. Columns with usual names were found by themselves.", readAs: "{encoding}, {delimiter}", comma: "commas", semicolon: "semicolons", tab: "tabs",
@@ -22,7 +22,7 @@ export const jobTexts = dictionary({
   removeTitle: "Remove this file?", removeText: "The file and its check are deleted. Nothing was sent.", removeSent: "The file's rows are deleted. What was sent stays under notifications.", removed: "The file is removed",
 }, {
   jobs: "Archivos", none: "Todavía no hay archivos", noneText: "Suelte arriba un archivo CSV: se reconocen sus columnas, se comprueba cada fila y nada sale antes de que usted lo diga.", file: "Archivo", message: "Mensaje", state: "Estado", rows: "Filas", made: "Subido", by: "por {name}", ofRows: "{n} de {all}",
-  upload: "Subir un archivo", dropHere: "Suelte aquí un archivo CSV", dropText: "Con los nombres de las columnas en la primera línea. Como máximo 32 MiB y 100.000 filas.", choose: "Elegir un archivo", uploading: "Subiendo {name}", reading: "Leyendo {name}", stop: "Detener",
+  upload: "Subir un archivo", dropHere: "Suelte aquí un archivo CSV", dropText: "Con los nombres de las columnas en la primera línea. Como máximo 32 MiB y 100.000 filas.", choose: "Elegir un archivo", uploading: "Subiendo {name}", reading: "Leyendo {name}", stop: "Detener", uploadAgain: "Volver a intentarlo",
   notCsv: "Esto es un libro de cálculo. Guárdelo como CSV UTF-8 y suba ese archivo.", tooLarge: "El archivo tiene {size} MiB: como máximo 32. Divídalo.",
   draft: "Borrador", checking: "Comprobando las filas", checked: "Comprobado", sending: "Enviando", paused: "En pausa", canceling: "Cancelando", done: "Enviado", canceled: "Cancelado", failed: "Fallido",
   back: "Archivos", job: "Archivo", aboutRows: "{n} filas", columns: "Qué son las columnas", columnsText: "Las primeras filas del archivo. Las columnas con nombres habituales se han reconocido solas.", readAs: "{encoding}, {delimiter}", comma: "comas", semicolon: "puntos y comas", tab: "tabuladores",
@@ -42,7 +42,7 @@ export const jobTexts = dictionary({
   removeTitle: "¿Quitar este archivo?", removeText: "Se borran el archivo y su comprobación. No se ha enviado nada.", removeSent: "Se borran las filas del archivo. Lo enviado sigue en notificaciones.", removed: "El archivo ya no está",
 }, {
   jobs: "Ficheiros", none: "Ainda não há ficheiros", noneText: "Largue acima um ficheiro CSV: as colunas são reconhecidas, cada linha é verificada e nada sai antes de o dizer.", file: "Ficheiro", message: "Mensagem", state: "Estado", rows: "Linhas", made: "Carregado", by: "por {name}", ofRows: "{n} de {all}",
-  upload: "Carregar um ficheiro", dropHere: "Largue aqui um ficheiro CSV", dropText: "Com os nomes das colunas na primeira linha. No máximo 32 MiB e 100.000 linhas.", choose: "Escolher um ficheiro", uploading: "A carregar {name}", reading: "A ler {name}", stop: "Parar",
+  upload: "Carregar um ficheiro", dropHere: "Largue aqui um ficheiro CSV", dropText: "Com os nomes das colunas na primeira linha. No máximo 32 MiB e 100.000 linhas.", choose: "Escolher um ficheiro", uploading: "A carregar {name}", reading: "A ler {name}", stop: "Parar", uploadAgain: "Tentar de novo",
   notCsv: "Isto é um livro de cálculo. Guarde-o como CSV UTF-8 e carregue esse ficheiro.", tooLarge: "O ficheiro tem {size} MiB: no máximo 32. Divida-o.",
   draft: "Rascunho", checking: "A verificar as linhas", checked: "Verificado", sending: "A enviar", paused: "Em pausa", canceling: "A cancelar", done: "Enviado", canceled: "Cancelado", failed: "Falhou",
   back: "Ficheiros", job: "Ficheiro", aboutRows: "{n} linhas", columns: "O que são as colunas", columnsText: "As primeiras linhas do ficheiro. As colunas com nomes habituais foram reconhecidas.", readAs: "{encoding}, {delimiter}", comma: "vírgulas", semicolon: "pontos e vírgulas", tab: "tabulações",
