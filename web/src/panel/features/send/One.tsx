@@ -37,7 +37,7 @@ export function One({ all, chosen, choose }: { all: Template[]; chosen?: string;
   const [problem, setProblem] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const [sent, setSent] = useState<Sent>();
-  const attempt = useRef({ body: "", key: "" });
+  const keys = useRef(new Map<string, string>()); // of what was tried: the same again is the same request, something else is another
   const done = useRef<HTMLAnchorElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const message = { ...m, template };
@@ -63,13 +63,13 @@ export function One({ all, chosen, choose }: { all: Template[]; chosen?: string;
     const found = lacking();
     if (busy) return;
     if (Object.keys(found).length > 0) { show(found); return; }
-    if (attempt.current.body !== body) attempt.current = { body, key: id() };
+    if (!keys.current.has(body)) keys.current.set(body, id());
     setBusy(true);
     setProblem(undefined);
     try {
-      const r = await send<{ notification_id: string; scheduled_time?: string }>("POST", "/notifications", { body: bodyOf(message), headers: { "Idempotency-Key": attempt.current.key } });
+      const r = await send<{ notification_id: string; scheduled_time?: string }>("POST", "/notifications", { body: bodyOf(message), headers: { "Idempotency-Key": keys.current.get(body)! } });
       setSent({ id: r.notification_id, at: r.scheduled_time, number: digits(m.number) });
-      attempt.current = { body: "", key: "" };
+      keys.current.delete(body); // the next one is meant
       void client.invalidateQueries({ queryKey: [company.id, "notifications"] });
     } catch (e) {
       const at = faultsOf(e, m.values, t.noValue, t.inPast);
