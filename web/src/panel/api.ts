@@ -42,7 +42,11 @@ export function address(path: string, query: Query = {}): string {
   return "/panel/v1" + path + (text ? "?" + text : "");
 }
 
-export interface Options { query?: Query; body?: unknown; signal?: AbortSignal; bearer?: string; headers?: Record<string, string> }
+export interface Options {
+  query?: Query; body?: unknown; signal?: AbortSignal; bearer?: string; headers?: Record<string, string>;
+  /** link: the body has the secret of a link, and a 401 says that the link is no good, not that the session is over. */
+  link?: boolean;
+}
 
 const patience = 30_000;
 
@@ -55,7 +59,7 @@ export async function send<T>(method: string, path: string, o: Options = {}): Pr
     body: o.body === undefined ? undefined : o.body instanceof FormData ? o.body : JSON.stringify(o.body),
   }).catch((e: unknown) => { throw o.signal?.aborted ? e : new Unreachable(); });
   if (r.ok) return (r.status === 204 ? undefined : await r.json()) as T;
-  throw await problemOf(r);
+  throw await problemOf(r, o.link);
 }
 
 /** sound asks for something that is heard. */
@@ -67,9 +71,9 @@ export async function sound(path: string, body: unknown, signal: AbortSignal): P
 }
 
 /** problemOf reads the error in a response. */
-export async function problemOf(r: Response): Promise<Problem> {
+export async function problemOf(r: Response, link = false): Promise<Problem> {
   const e = (await r.json().catch(() => ({}))) as { error?: string; message?: string; details?: Record<string, unknown>; request_id?: string; retry_after?: number };
-  if (r.status === 401) signedOut();
+  if (r.status === 401 && !link) signedOut();
   if (r.status === 403) denied();
   return new Problem(r.status, e.error ?? "", e.message ?? r.statusText, e.details ?? {}, e.request_id ?? r.headers.get("X-Request-Id") ?? "", e.retry_after ?? 0);
 }

@@ -63,7 +63,7 @@ function Fresh({ token, drop }: { token: string; drop: () => void }) {
     setBusy(true);
     setProblem("");
     try {
-      await send("POST", "/forgotten/password", { body: { token, password } });
+      await send("POST", "/forgotten/password", { body: { token, password }, link: true });
       forgetToken("forgotten");
       setDone(true);
     } catch (e) {

@@ -23,7 +23,7 @@ export function Invitation() {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
   const [token] = useState(() => linkToken("invitation"));
-  const look = useQuery({ queryKey: ["invitation", token], retry: false, staleTime: Infinity, queryFn: () => send<Invited>("POST", "/invitation", { body: { token } }) });
+  const look = useQuery({ queryKey: ["invitation", token], retry: false, staleTime: Infinity, queryFn: () => send<Invited>("POST", "/invitation", { body: { token }, link: true }) });
   if (look.isPending) return <Door title={l.invitation} about=""><Skeleton height={120} mt={24} /></Door>;
   if (look.isError) {
     const late = look.error instanceof Problem && look.error.status === 401;
@@ -63,7 +63,7 @@ function Fresh({ token, invited }: { token: string; invited: Invited }) {
     setBusy(true);
     setProblem("");
     try {
-      join(await send<Me>("POST", "/invitation/accept", { body: { token, ...v } }), invited.company);
+      join(await send<Me>("POST", "/invitation/accept", { body: { token, ...v }, link: true }), invited.company);
     } catch (e) {
       if (!fieldErrors(e, form)) setProblem(e instanceof Problem && e.status === 401 ? l.inviteBad : problemText(e));
       setBusy(false);
@@ -95,9 +95,10 @@ function Known({ token, invited }: { token: string; invited: Invited }) {
   const accept = async () => {
     setBusy(true);
     try {
-      join(await send<Me>("POST", "/invitation/accept", { body: { token } }), invited.company);
+      join(await send<Me>("POST", "/invitation/accept", { body: { token }, link: true }), invited.company);
     } catch (e) {
       setProblem(e instanceof Problem && e.status === 401 ? l.inviteBad : problemText(e));
+      void queries.invalidateQueries(meQuery); // the session may be over
       setBusy(false);
     }
   };
