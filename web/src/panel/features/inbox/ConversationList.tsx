@@ -13,6 +13,7 @@ import { fill, useTexts } from "../../i18n";
 import { setBell, toll, useBell } from "../talk/bell";
 import { onTheLine } from "../talk/current";
 import { texts as talkTexts } from "../talk/texts";
+import { useTyped } from "../../ui/typed";
 import { ChannelMark } from "./Messages";
 import type { InboxTexts } from "./texts";
 import { folders, type Folder, type Listed, type State } from "./types";
@@ -26,13 +27,7 @@ interface Props {
 const counted: Folder[] = ["mine", "unassigned"];
 
 export function ConversationList({ inbox, state, t, language, place, go, search, mayAnswer, notices, toast }: Props) {
-  const [asked, setAsked] = useState(place.search);
-  useEffect(() => setAsked(place.search), [place.search]);
-  useEffect(() => {
-    if (asked === place.search) return;
-    const timer = setTimeout(() => go({ search: asked }, true), 250);
-    return () => clearTimeout(timer);
-  }, [asked, place.search, go]);
+  const [asked, setAsked] = useTyped(place.search, (search) => go({ search }, true), 250, (s) => s);
   useMinute();
   const mine = state.teammates.find((x) => x.account_id === inbox.me);
   const away = mine?.away ?? false;

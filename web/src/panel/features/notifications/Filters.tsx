@@ -1,9 +1,10 @@
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
+import { Day } from "../../ui/Day";
 import { Written } from "../../ui/Written";
 import { narrowed, nothing, numberIn, type Address } from "./address";
 import { texts } from "./texts";
@@ -30,13 +31,9 @@ export function Filters({ address: a, go }: { address: Address; go: (to: Partial
       {choose("sender", t.sender, t.anySender, named)}
       <Written label={t.campaign} value={a.campaign ?? ""} change={(v) => go({ campaign: v || undefined })} fits={() => true} />
       <Written label={t.number} value={a.number ?? ""} type="tel" change={(v) => go({ number: v || undefined })} fits={(v) => v === "" || numberIn(v) !== ""} />
-      <Day label={t.from} value={a.from} most={a.to} change={(from) => go({ from })} />
-      <Day label={t.to} value={a.to} least={a.from} change={(to) => go({ to })} />
+      <Day label={t.from} before value={a.from} most={a.to} change={(from) => go({ from })} />
+      <Day label={t.to} before value={a.to} least={a.from} change={(to) => go({ to })} />
       {narrowed(a) && <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={() => go(nothing)}>{t.clear}</Button>}
     </div>
   );
-}
-
-function Day({ label, value, least, most, change }: { label: string; value?: string; least?: string; most?: string; change: (to: string | undefined) => void }) {
-  return <TextInput type="date" aria-label={label} leftSection={<span className="small muted">{label}</span>} leftSectionWidth={52} value={value ?? ""} min={least} max={most} onChange={(e) => change(e.currentTarget.value || undefined)} />;
 }

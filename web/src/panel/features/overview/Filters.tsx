@@ -1,10 +1,11 @@
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { everything, get } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
+import { Day } from "../../ui/Day";
+import { useTyped } from "../../ui/typed";
 import { dateOf, narrowed, ranges, type Address } from "./address";
 import type { Go } from "./OverviewPage";
 import { texts } from "./texts";
@@ -26,8 +27,8 @@ export function Filters({ address, go, clear, names }: { address: Address; go: G
         data={ranges.map((r) => ({ value: r, label: t[r] }))} />
       {address.range === "own" && (
         <>
-          <TextInput type="date" aria-label={t.from} value={address.from ?? ""} max={address.to ?? today} onChange={(e) => go({ from: e.currentTarget.value || undefined })} />
-          <TextInput type="date" aria-label={t.to} value={address.to ?? ""} min={address.from} max={today} onChange={(e) => go({ to: e.currentTarget.value || undefined })} />
+          <Day label={t.from} value={address.from} most={address.to ?? today} change={(from) => go({ from })} />
+          <Day label={t.to} value={address.to} least={address.from} most={today} change={(to) => go({ to })} />
         </>
       )}
       <Campaign value={address.campaign ?? ""} known={campaigns} change={(v) => go({ campaign: v || undefined })} />
@@ -44,13 +45,7 @@ export function Filters({ address, go, clear, names }: { address: Address; go: G
 /** Campaign is typed, with the last ones at hand; the figures follow when the typing pauses. */
 function Campaign({ value, known, change }: { value: string; known: string[]; change: (to: string) => void }) {
   const t = useTexts(texts);
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text.trim() === value) return;
-    const timer = setTimeout(() => change(text.trim()), 350);
-    return () => clearTimeout(timer);
-  }, [text, value]);
+  const [text, setText] = useTyped(value, change, 350);
   return (
     <>
       <TextInput aria-label={t.campaign} placeholder={t.campaign} value={text} maxLength={255} list="overview-campaigns" onChange={(e) => setText(e.currentTarget.value)} />

@@ -8,6 +8,7 @@ import { Needs } from "../../shell/states";
 import type { HandsetNumbers } from "../../types";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
+import { useTyped } from "../../ui/typed";
 import { Handset } from "./Handset";
 import { texts } from "./phoneTexts";
 import { Tabs } from "./Tabs";
@@ -44,11 +45,9 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
   const may = useCan()("notifications:send");
   const phone = useHandset(sender, number);
   const actions = useHandsetActions(sender, number);
-  const [typed, setTyped] = useState(number);
   const [name, setName] = useState("Ana");
-  useEffect(() => setTyped(number), [number]);
   const go = (to: Chosen) => { void navigate({ to: "/sandbox/messages" as never, replace: true, search: ((now: object) => ({ ...now, ...to })) as never }); };
-  const type = (s: string) => { setTyped(s); if (validNumber(s)) go({ sender, number: s }); };
+  const [typed, type] = useTyped(number, (to) => go({ sender, number: to }), 150, (s) => (validNumber(s) ? s : undefined));
   return (
     <div className="handset-page">
       <div className="stack">

@@ -3,7 +3,7 @@ import { Button, TextInput } from "@mantine/core";
 import { IconBellOff, IconDownload, IconPlus, IconSearch } from "@tabler/icons-react";
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { address as addressOfRoute, del, get, Problem, type Page as Paged } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
@@ -13,6 +13,7 @@ import { confirm } from "../../ui/confirm";
 import { Card, Copy, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { useTyped } from "../../ui/typed";
 import { AddSuppressions } from "./AddSuppressions";
 import { texts } from "./texts";
 
@@ -42,7 +43,7 @@ function List() {
     <Page title={t.title} about={t.about} actions={<>{(rows.length > 0 || number) && <Button variant="default" component="a" href={addressOfRoute("/suppressions/export")} download="suppressions.csv" leftSection={<IconDownload size={16} />}>{t.export}</Button>}{add}</>}>
       <div className="stack">
         {(!none || number) && <Search value={number} change={(v) => void navigate({ to: "/suppressions" as never, replace: true, search: ((now: Record<string, unknown>) => ({ ...now, number: v || undefined })) as never })} />}
-        {list.isPending ? <Rows n={6} /> : list.isError ? <Card flush label={t.title}><Failed error={list.error} retry={() => void list.refetch()} /></Card> : (
+        {list.isPending ? <Rows n={6} /> : list.isLoadingError ? <Card flush label={t.title}><Failed error={list.error} retry={() => void list.refetch()} /></Card> : (
           <Card flush label={t.title}>
             {rows.length === 0 ? (number ? <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} /> : <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>{add}</Empty>) : (
               <div className="table-wrap">
@@ -61,18 +62,17 @@ function List() {
   );
 }
 
+/** digitsIn are the digits of what may be the beginning of a number; undefined: it is none. */
+function digitsIn(text: string): string | undefined {
+  const digits = text.replace(/[\s().\u00a0+-]/g, "");
+  return /^\d{0,15}$/.test(digits) ? digits : undefined;
+}
+
 /** Search finds numbers by how they begin; the list follows when the typing pauses. */
 function Search({ value, change }: { value: string; change: (to: string) => void }) {
   const t = useTexts(texts);
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  const digits = text.replace(/[\s().\u00a0+-]/g, "");
-  const fits = /^\d{0,15}$/.test(digits);
-  useEffect(() => {
-    if (digits === value || !fits) return;
-    const timer = setTimeout(() => change(digits), 300);
-    return () => clearTimeout(timer);
-  }, [digits, value, fits]);
+  const [text, setText] = useTyped(value, change, 300, digitsIn);
+  const fits = digitsIn(text) !== undefined;
   return <TextInput className="suppressions-search" type="search" inputMode="tel" aria-label={t.search} placeholder={t.search} leftSection={<IconSearch size={16} />} value={text} maxLength={30} error={fits ? undefined : t.digits} onChange={(e) => setText(e.currentTarget.value)} />;
 }
 

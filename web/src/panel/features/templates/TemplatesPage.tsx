@@ -2,13 +2,14 @@ import "./templates.css";
 import { Button, Select, TextInput } from "@mantine/core";
 import { IconPlus, IconSearch, IconTemplate, IconX } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useMemo } from "react";
 import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { useTyped } from "../../ui/typed";
 import { addressOf, type Address } from "./address";
 import { filtered, grouped } from "./list";
 import { State } from "./State";
@@ -96,12 +97,6 @@ function Row({ t: x, first, of, several }: { t: TemplateRow; first: boolean; of:
 /** Search looks in names and texts; the list follows when the typing pauses. */
 function Search({ value, change }: { value: string; change: (q: string) => void }) {
   const t = useTexts(texts);
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text.trim() === value) return;
-    const timer = setTimeout(() => change(text.trim()), 200);
-    return () => clearTimeout(timer);
-  }, [text, value]);
+  const [text, setText] = useTyped(value, change, 200);
   return <TextInput aria-label={t.search} placeholder={t.search} type="search" leftSection={<IconSearch size={15} />} value={text} maxLength={100} onChange={(e) => setText(e.currentTarget.value)} />;
 }
