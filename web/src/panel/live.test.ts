@@ -83,3 +83,25 @@ test("several listeners share one stream", async () => {
   stops[1]!();
   expect(live.state).toBe("off");
 });
+
+test("a window that nobody sees has no stream, and on the way back all is read again", async () => {
+  let changed = () => {};
+  const page = { hidden: false, addEventListener: (_: string, on: () => void) => { changed = on; }, removeEventListener: () => {} };
+  vi.stubGlobal("document", page);
+  const live = new Live("/events");
+  const got: string[] = [];
+  const stop = live.seen((e) => got.push(e.event));
+  await settle();
+  expect([live.state, streams.length]).toEqual(["open", 1]);
+  page.hidden = true;
+  changed();
+  expect(live.state).toBe("off");
+  got.length = 0;
+  page.hidden = false;
+  changed();
+  changed();
+  await settle();
+  expect([live.state, streams.length, got[0]]).toEqual(["open", 2, "reset"]);
+  stop();
+  expect(live.state).toBe("off");
+});

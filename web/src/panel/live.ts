@@ -32,6 +32,19 @@ export class Live {
     };
   }
 
+  /** seen is listen while somebody sees the window: a browser has few connections to a site. On the way back a `reset` comes first. */
+  seen(on: (e: LiveEvent) => void): () => void {
+    let leave = document.hidden ? undefined : this.listen(on);
+    const changed = () => {
+      if (document.hidden) { leave?.(); leave = undefined; return; }
+      if (leave) return;
+      leave = this.listen(on);
+      on({ event: "reset", data: {} });
+    };
+    document.addEventListener("visibilitychange", changed);
+    return () => { leave?.(); document.removeEventListener("visibilitychange", changed); };
+  }
+
   /** watch calls back when the state changes. */
   watch(on: () => void): () => void {
     this.watchers.add(on);

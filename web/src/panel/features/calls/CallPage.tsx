@@ -43,7 +43,7 @@ function useCall(id: string) {
   const conversation = one.data?.conversation_id;
   useEffect(() => {
     if (!conversation) return;
-    return stream.listen((e) => {
+    return stream.seen((e) => {
       if (e.event === "reset" || e.event === "conversation.updated" && (e.data as Update).conversation.id === conversation) void client.invalidateQueries({ queryKey: [company.id, "calls", id] });
     });
   }, [conversation, client, company.id, id]);

@@ -28,7 +28,7 @@ export function AsShown({ page: n, recipient: r }: { page: SentPage; recipient: 
   const at = r.times.sent_at ?? r.times.delivered_at ?? r.due_at ?? n.created_at;
   return (
     <Card title={p.preview}>
-      {filled.isPending ? <Skeleton height={160} /> : filled.isError ? <p className="muted sent-note">{p.previewNone}</p> : (
+      {filled.isPending ? <Skeleton height={160} /> : filled.isLoadingError ? <p className="muted sent-note">{p.previewNone}</p> : (
         <>
           <Preview components={filled.data.components} values={filled.data.values} at={at} state={state} sender={n.sender?.id} />
           <p className="small muted sent-note">{filled.data.changed ? p.previewChanged : p.previewNow}</p>

@@ -36,7 +36,7 @@ function useOne(id: string) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const again = () => { timer ??= setTimeout(() => { timer = undefined; void client.invalidateQueries({ queryKey: [company.id, "notifications", id], exact: true }); }, 250); };
-    const leave = stream.listen((e) => { if (e.event === "reset" || (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id === id) again(); });
+    const leave = stream.seen((e) => { if (e.event === "reset" || (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id === id) again(); });
     return () => { leave(); clearTimeout(timer); };
   }, [client, company.id, id]);
   return useQuery({

@@ -45,7 +45,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
   const count = chosen?.size ?? 0;
   return (
     <Modal opened onClose={close} title={p.resendTitle} size="lg" closeButtonProps={{ "aria-label": s.close }}>
-      {all.isPending ? <Rows n={3} /> : all.isError ? <Failed error={all.error} retry={() => void all.refetch()} /> : (
+      {all.isPending ? <Rows n={3} /> : all.isLoadingError ? <Failed error={all.error} retry={() => void all.refetch()} /> : (
         <form onSubmit={(e) => { e.preventDefault(); void send(); }}>
           <Stack>
             {can.length === 0 ? <Note tone="warn"><p>{p.nobodyToResend}</p></Note> : <p className="sent-note">{p.resendAbout}</p>}

@@ -56,17 +56,9 @@ export function useSent(address: Address, still: () => boolean) {
       changed: (rows) => set((now) => ({ ...now, shown: list.replace(now.shown, ...rows) })),
       moves: () => "state" in query.current,
     });
-    const on = (e: Parameters<typeof sync.happened>[0]) => sync.happened(e);
     const clock = setInterval(() => { if (!document.hidden && shown.current.rows.some(open)) sync.tick(); }, beat);
-    // A browser has few connections to a site: a window that nobody sees has no stream.
-    let leave = document.hidden ? undefined : stream.listen(on);
-    const seen = () => {
-      if (document.hidden) { leave?.(); leave = undefined; return; }
-      leave ??= stream.listen(on);
-      sync.everything();
-    };
-    document.addEventListener("visibilitychange", seen);
-    return () => { sync.stop(); leave?.(); clearInterval(clock); document.removeEventListener("visibilitychange", seen); };
+    const leave = stream.seen((e) => sync.happened(e));
+    return () => { sync.stop(); leave(); clearInterval(clock); };
   }, [page, still, company.id]);
 
   const older = useCallback(async () => {
