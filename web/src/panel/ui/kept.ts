@@ -30,6 +30,7 @@ export function useKept<T>(name: string, value: T, mark: string, keep: boolean):
   const [done, setDone] = useState(false);
   const now = useRef({ value, mark, keep });
   now.current = { value, mark, keep };
+  const pending = useRef<() => void>(() => {});
   useEffect(() => {
     const write = () => {
       if (!now.current.keep) return;
@@ -40,8 +41,15 @@ export function useKept<T>(name: string, value: T, mark: string, keep: boolean):
     };
     if (!keep) { setDone(false); return; }
     const timer = setTimeout(write, pause);
-    window.addEventListener("pagehide", write);
-    return () => { clearTimeout(timer); window.removeEventListener("pagehide", write); };
+    pending.current = write;
+    return () => clearTimeout(timer);
   }, [name, value, mark, keep]);
+  useEffect(() => { // what was written last is kept too when the page goes, or another one takes its place, before the pause is over
+    const write = () => pending.current();
+    const hidden = () => { if (document.hidden) write(); };
+    window.addEventListener("pagehide", write);
+    document.addEventListener("visibilitychange", hidden);
+    return () => { window.removeEventListener("pagehide", write); document.removeEventListener("visibilitychange", hidden); write(); };
+  }, []);
   return done;
 }

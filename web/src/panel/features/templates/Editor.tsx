@@ -1,6 +1,7 @@
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconSend2 } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import { Problem } from "../../api";
@@ -19,7 +20,7 @@ import { choices } from "./languages";
 import { Preview } from "./Preview";
 import { advice, limits, problemsOf, type Rule } from "./rules";
 import { texts } from "./texts";
-import { categories, type MessagingSender, type TemplateRow } from "./types";
+import { categories, editable, type MessagingSender, type TemplateRow } from "./types";
 import { useTemplateChanges } from "./useTemplates";
 import { markersOf } from "./variables";
 
@@ -35,11 +36,12 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
   const company = useCompany();
   const me = useMe();
   const navigate = useNavigate();
+  const client = useQueryClient();
   const { create, edit, submit } = useTemplateChanges();
   const box = useRef<HTMLDivElement>(null);
   const place = `template.${company.id}.${me.account.id}.${name}`;
   const [base, setBase] = useState(initial); // as it was opened: what others change meanwhile is noticed when it is saved
-  const [version] = useState(stored);
+  const [version, setVersion] = useState(stored);
   const [before, setBefore] = useState(() => kept<Form>(place));
   const [form, setForm] = useState(() => (before ? { ...initial, ...before.value } : initial));
   const [left, setLeft] = useState<Set<string>>(new Set());
@@ -63,7 +65,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
   const wrong = Object.keys(problems).length;
 
   const save = async (then: "save" | "submit") => {
-    if (busy) return;
+    if (busy || over) return;
     if (wrong > 0) {
       setTried(true);
       requestAnimationFrame(() => box.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
@@ -76,6 +78,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
     } catch (e) {
       const field = e instanceof Problem ? (e.field ? fieldOf(form, e.field) : e.status === 409 && !stored ? "name" : "") : "";
       if (field) setSaid({ field, text: e instanceof Problem && e.status === 409 ? t.taken : e instanceof Problem ? e.reason || e.message : problemText(e) });
+      if (stored && e instanceof Problem && e.status === 409) void client.invalidateQueries({ queryKey: [company.id, "templates", stored.id], exact: true }); // what changed is shown
       failed(e);
       setBusy(undefined);
       return;
@@ -90,7 +93,10 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
     void navigate({ to: "/templates/$id", params: { id: saved.id }, replace: true });
   };
   useHotkeys([["mod+S", () => void save("save")], ["mod+Enter", () => void save("submit")]], []);
-  const startOver = () => { forget(place); setBefore(undefined); setForm(initial); setBase(initial); setTried(false); setLeft(new Set()); };
+  const startOver = () => { forget(place); setBefore(undefined); setForm(initial); setBase(initial); setVersion(stored); setTried(false); setLeft(new Set()); setSaid(undefined); };
+  const keepMine = () => { setBase(initial); setVersion(stored); };
+  const over = !!stored && !editable(stored); // the channel has decided meanwhile
+  const changed = !!stored && !over && stored.version !== version?.version && !busy;
   const variables = markersOf(form.body);
   const hints = error("body") ? [] : advice(form).filter((a) => a !== "twins").map((a) => t[a]);
   const provider = senders.find((s) => s.id === form.sender)?.provider ?? stored?.provider;
@@ -99,6 +105,13 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
       {before && (
         <div className="templates-kept"><Note tone={before.mark !== (version?.version ?? "") ? "warn" : undefined}>
           <p>{t.keptText} <Ago at={before.at} />. {before.mark !== (version?.version ?? "") && t.keptOld} <button type="button" className="templates-link-button" onClick={startOver}>{t.startOver}</button></p>
+        </Note></div>
+      )}
+      {over && !busy && <div className="templates-kept"><Note tone="warn"><p>{fill(t.overText, { status: l[stored.status] })}</p></Note></div>}
+      {changed && (
+        <div className="templates-kept" role="status"><Note tone="warn">
+          <p>{t.changedText}</p>
+          <Button.Group mt={8}><Button size="compact-sm" variant="default" onClick={keepMine}>{t.keepMine}</Button><Button size="compact-sm" variant="default" onClick={startOver}>{t.takeTheirs}</Button></Button.Group>
         </Note></div>
       )}
       {copied && !before && <div className="templates-kept"><Note>{fill(t.copyText, { language: copied.language })}</Note></div>}
@@ -146,8 +159,8 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
       </div>
       <div className="save-bar templates-finish" role="region" aria-label={t.finish}>
         <span className="muted templates-bar">{wrong > 0 && tried ? <span className="templates-error">{wrong === 1 ? t.oneWrong : fill(t.someWrong, { n: wrong })}</span> : dirty ? (isKept ? t.isKept : t.unsaved) : ""}</span>
-        <Button variant="default" loading={busy === "save"} disabled={!!busy} onClick={() => void save("save")}>{t.saveDraft}</Button>
-        <Button leftSection={<IconSend2 size={16} />} loading={busy === "submit"} disabled={!!busy} onClick={() => void save("submit")}>{l.submit}</Button>
+        <Button variant="default" loading={busy === "save"} disabled={!!busy || over} onClick={() => void save("save")}>{t.saveDraft}</Button>
+        <Button leftSection={<IconSend2 size={16} />} loading={busy === "submit"} disabled={!!busy || over} onClick={() => void save("submit")}>{l.submit}</Button>
       </div>
     </Page>
   );

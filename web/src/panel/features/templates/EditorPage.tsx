@@ -2,6 +2,7 @@ import "./templates.css";
 import { Button } from "@mantine/core";
 import { IconPlugConnectedX, IconTemplateOff } from "@tabler/icons-react";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
@@ -12,7 +13,7 @@ import { editorTexts } from "./editorTexts";
 import { emptyForm, formOf, type Form } from "./form";
 import { usual } from "./languages";
 import { texts } from "./texts";
-import type { MessagingSender, TemplateRow } from "./types";
+import { editable, type MessagingSender, type TemplateRow } from "./types";
 import { useMessagingSenders, useTemplate } from "./useTemplates";
 
 /** NewPage writes a new template, or another one's copy in another language. */
@@ -47,14 +48,22 @@ function WithSenders({ title, make, name, copied }: { title: "create"; make: (se
   return <Editor initial={make(senders.data)} senders={senders.data} name={name} copied={copied} title={copied ? fill(e.copyOf, { name: copied.name }) : t.create} back={back} />;
 }
 
+/** Opened calls back once its editor is there: from then on it stays, whatever becomes of the template. */
+function Opened({ open, children }: { open: () => void; children: React.ReactNode }) {
+  useEffect(open, [open]);
+  return children;
+}
+
 function Edited({ id }: { id: string }) {
   const t = useTexts(texts);
   const e = useTexts(editorTexts);
+  const [opened, setOpened] = useState(false);
+  const open = useCallback(() => setOpened(true), []);
   return (
     <Found id={id} title="template">
       {(x) => {
         const back = { to: "/templates/" + x.id, text: x.name };
-        if (x.status === "draft" || x.status === "rejected" || x.status === "pending") return <Editor stored={x} initial={formOf(x)} senders={[]} name={x.id} title={fill(e.editOf, { name: x.name })} back={back} />;
+        if (opened || editable(x)) return <Opened open={open}><Editor stored={x} initial={formOf(x)} senders={[]} name={x.id} title={fill(e.editOf, { name: x.name })} back={back} /></Opened>;
         return (
           <Page title={x.name} back={back}>
             <Card flush label={x.name}>

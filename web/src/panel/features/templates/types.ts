@@ -11,6 +11,9 @@ export interface TemplateRow {
   parameter_format: string; components: TemplateComponent[]; variables: string[]; body: string; created_at: string; updated_at: string; version: string;
 }
 
+/** editable reports whether a template may be changed: what the channel has approved stays as it is. */
+export function editable(t: { status: Status }): boolean { return t.status === "draft" || t.status === "rejected" || t.status === "pending"; }
+
 /** Text is what authors write of a template. */
 export interface Text { name: string; language: string; category: string; components: TemplateComponent[] }
 export interface Change {
