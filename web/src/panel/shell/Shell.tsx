@@ -8,6 +8,7 @@ import { Note } from "../ui/parts";
 import { writing } from "../ui/keys";
 import { Nav } from "./Nav";
 import { Shortcuts } from "./Shortcuts";
+import { Stale } from "./Stale";
 import { texts } from "./texts";
 
 const Palette = lazy(() => import("./Palette"));
@@ -74,6 +75,7 @@ export function Shell() {
       {can("conversations:answer") && <Suspense><Calls key={company.id} /></Suspense>}
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }}>
         {company.suspended && <div className="page" style={{ paddingBottom: 0 }}><Note tone="warn">{t.companySuspended}</Note></div>}
+        <Stale />
         <Outlet />
       </AppShell.Main>
       {searching > 0 && <Suspense><Palette asked={searching} shortcuts={showHelp} /></Suspense>}

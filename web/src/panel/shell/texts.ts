@@ -5,21 +5,21 @@ export const texts = dictionary({
   inbox: "Inbox", calls: "Calls", conversations: "Conversations", setup: "Set-up", access: "Access", agents: "Agents", knowledge: "Knowledge", flows: "Flows", widgets: "Widgets", lines: "Lines", sandbox: "Sandbox phone", keys: "Access keys", users: "Users", account: "Your account",
   company: "Company", suspended: "Suspended", find: "Search", menu: "Menu", navigation: "Navigation", signOut: "Sign out", theme: "Theme", light: "Light", dark: "Dark", system: "System",
   language: "Language", documentation: "Documentation", shortcuts: "Keyboard shortcuts", skip: "Skip to the content", palette: "Search pages and actions…", nothing: "Nothing found", pages: "Pages", actions: "Actions",
-  companySuspended: "This company is suspended. Only your own account can be opened.", nowhere: "You are not a member of any company", nowhereText: "Ask an owner to add you, then load this page again.",
+  companySuspended: "This company is suspended. Only your own account can be opened.", stale: "Some of this page could not be refreshed: it shows what was loaded before.", again: "Try again", nowhere: "You are not a member of any company", nowhereText: "Ask an owner to add you, then load this page again.",
   openPalette: "Search pages and actions", openShortcuts: "Show these shortcuts", toggleTheme: "Switch between light and dark", goTo: "Go to {page}", switchTo: "Switch to {name}",
 }, {
   messages: "Mensajes", overview: "Resumen", usage: "Uso", suppressions: "Supresiones", send: "Enviar", templates: "Plantillas", notifications: "Notificaciones", campaigns: "Campañas", lookFor: "Buscar {text} en lo enviado", lookedFor: "Nada de lo enviado tiene el id {text}",
   inbox: "Bandeja", calls: "Llamadas", conversations: "Conversaciones", setup: "Configuración", access: "Acceso", agents: "Agentes", knowledge: "Conocimiento", flows: "Flujos", widgets: "Widgets", lines: "Líneas", sandbox: "Teléfono de pruebas", keys: "Claves de acceso", users: "Usuarios", account: "Su cuenta",
   company: "Empresa", suspended: "Suspendida", find: "Buscar", menu: "Menú", navigation: "Navegación", signOut: "Cerrar sesión", theme: "Tema", light: "Claro", dark: "Oscuro", system: "Sistema",
   language: "Idioma", documentation: "Documentación", shortcuts: "Atajos de teclado", skip: "Saltar al contenido", palette: "Buscar páginas y acciones…", nothing: "No hay resultados", pages: "Páginas", actions: "Acciones",
-  companySuspended: "Esta empresa está suspendida. Solo puede abrir su propia cuenta.", nowhere: "No pertenece a ninguna empresa", nowhereText: "Pida a un propietario que le añada y cargue la página otra vez.",
+  companySuspended: "Esta empresa está suspendida. Solo puede abrir su propia cuenta.", stale: "Una parte de esta página no se ha podido actualizar: muestra lo que se cargó antes.", again: "Volver a intentarlo", nowhere: "No pertenece a ninguna empresa", nowhereText: "Pida a un propietario que le añada y cargue la página otra vez.",
   openPalette: "Buscar páginas y acciones", openShortcuts: "Mostrar estos atajos", toggleTheme: "Cambiar entre claro y oscuro", goTo: "Ir a {page}", switchTo: "Cambiar a {name}",
 }, {
   messages: "Mensagens", overview: "Resumo", usage: "Utilização", suppressions: "Supressões", send: "Enviar", templates: "Modelos", notifications: "Notificações", campaigns: "Campanhas", lookFor: "Procurar {text} no que foi enviado", lookedFor: "Nada do que foi enviado tem o id {text}",
   inbox: "Caixa de entrada", calls: "Chamadas", conversations: "Conversas", setup: "Configuração", access: "Acesso", agents: "Agentes", knowledge: "Conhecimento", flows: "Fluxos", widgets: "Widgets", lines: "Linhas", sandbox: "Telefone de testes", keys: "Chaves de acesso", users: "Utilizadores", account: "A sua conta",
   company: "Empresa", suspended: "Suspensa", find: "Procurar", menu: "Menu", navigation: "Navegação", signOut: "Terminar sessão", theme: "Tema", light: "Claro", dark: "Escuro", system: "Sistema",
   language: "Idioma", documentation: "Documentação", shortcuts: "Atalhos de teclado", skip: "Saltar para o conteúdo", palette: "Procurar páginas e ações…", nothing: "Nada encontrado", pages: "Páginas", actions: "Ações",
-  companySuspended: "Esta empresa está suspensa. Só pode abrir a sua própria conta.", nowhere: "Não pertence a nenhuma empresa", nowhereText: "Peça a um proprietário que o adicione e carregue a página de novo.",
+  companySuspended: "Esta empresa está suspensa. Só pode abrir a sua própria conta.", stale: "Parte desta página não pôde ser atualizada: mostra o que foi carregado antes.", again: "Tentar de novo", nowhere: "Não pertence a nenhuma empresa", nowhereText: "Peça a um proprietário que o adicione e carregue a página de novo.",
   openPalette: "Procurar páginas e ações", openShortcuts: "Mostrar estes atalhos", toggleTheme: "Alternar entre claro e escuro", goTo: "Ir para {page}", switchTo: "Mudar para {name}",
 });
 

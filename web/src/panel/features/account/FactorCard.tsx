@@ -28,7 +28,7 @@ export function FactorCard() {
   const x = state.data;
   return (
     <Card title={t.title} actions={x && <Tag tone={x.enabled ? "ok" : undefined}>{x.enabled ? t.isOn : t.isOff}</Tag>}>
-      {state.isPending ? <Skeleton height={36} /> : state.isError ? <Failed error={state.error} retry={() => void state.refetch()} /> : (
+      {state.isPending ? <Skeleton height={36} /> : state.isLoadingError ? <Failed error={state.error} retry={() => void state.refetch()} /> : (
         <Stack>
           {x!.enabled ? (
             <>

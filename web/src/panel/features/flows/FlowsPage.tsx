@@ -28,7 +28,7 @@ function Flows() {
   const [adding, setAdding] = useState(false);
   const list = useOverview();
   const create = can("resources:write") && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.create}</Button>;
-  const table = list.isPending ? <Rows n={3} /> : list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+  const table = list.isPending ? <Rows n={3} /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
     <Card flush label={t.title}>
       {list.data.length === 0 ? <Empty icon={<IconRoute size={22} />} title={t.empty} text={t.emptyText}>{create}</Empty> : <List rows={list.data} />}
     </Card>

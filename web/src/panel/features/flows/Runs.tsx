@@ -27,7 +27,7 @@ export function Runs({ flows, flow, state, only }: { flows: { id: string; name: 
         {!only && <Select aria-label={r.flow} placeholder={r.anyFlow} clearable searchable={flows.length > 8} checkIconPosition="right" value={flow ?? null} data={flows.map((f) => ({ value: f.id, label: f.name }))} onChange={(v) => go({ flow: v ?? undefined })} />}
         <SegmentedControl size="sm" aria-label={r.state} value={state ?? "all"} onChange={(v) => go({ state: v === "failed" ? "failed" : undefined })} data={[{ value: "all", label: r.all }, { value: "failed", label: r.failedOnly }]} />
       </div>
-      {list.isPending ? <Rows n={5} /> : list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+      {list.isPending ? <Rows n={5} /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
         <Card flush label={r.run}>
           {rows.length === 0 ? <Empty icon={<IconPlayerPlay size={22} />} title={r.noRuns} text={r.noRunsText} /> : <Table rows={rows} only={only} />}
         </Card>

@@ -29,7 +29,7 @@ function Keys() {
   const shown = [...(list.data ?? [])].reverse().filter((k) => all || !k.revoked_at);
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? <Rows /> : list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+      {list.isPending ? <Rows /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
         <div className="stack">
           <Card flush label={t.title}>
             {shown.length === 0 ? <Empty icon={<IconKey size={22} />} title={t.empty} text={t.emptyText}>{create}</Empty> : (

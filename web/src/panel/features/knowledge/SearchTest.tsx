@@ -33,7 +33,7 @@ export function SearchTest() {
         <MultiSelect searchable aria-label={t.bases} placeholder={bases.length ? undefined : t.all} data={(all.data ?? []).map((b) => b.id)} value={bases} onChange={setBases} />
         <Button type="submit" loading={found.isFetching} disabled={!text.trim()}>{t.tryTab}</Button>
       </form>
-      {q !== "" && (found.isPending ? <Rows n={3} /> : found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : (
+      {q !== "" && (found.isPending ? <Rows n={3} /> : found.isLoadingError ? <Failed error={found.error} retry={() => void found.refetch()} /> : (
         <Card flush label={t.results}>
           {found.data.results.length === 0 ? <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} /> : (
             <ul className="found">

@@ -26,7 +26,7 @@ function Lines() {
   const create = can("senders:write") && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.create}</Button>;
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? <Rows n={3} /> : list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+      {list.isPending ? <Rows n={3} /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
         <Card flush label={t.title}>
           {list.data.length === 0 ? <Empty icon={<IconPhone size={22} />} title={t.empty} text={t.emptyText}>{create}</Empty> : (
             <div className="table-wrap">

@@ -39,7 +39,7 @@ function Phone({ lines }: { lines: VoiceLine[] }) {
   const phone = usePhone();
   const list = (
     <Card flush title={t.got}>
-      {phone.isPending ? <Rows n={3} /> : phone.isError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : phone.data.data.length === 0
+      {phone.isPending ? <Rows n={3} /> : phone.isLoadingError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : phone.data.data.length === 0
         ? <Empty icon={<IconPhoneIncoming size={22} />} title={t.empty} text={t.emptyText} />
         : <ul className="phone-calls" aria-live="polite" aria-label={t.got}>{phone.data.data.map((c) => <PhoneCallRow key={c.id} call={c} />)}</ul>}
       <p className="small muted phone-foot">{t.node}</p>

@@ -36,8 +36,7 @@ function Loaded() {
   const back = { to: "/send", text: t.back, search: { tab: "files" } };
   if (at.query.error instanceof Problem && at.query.error.status === 404) return <Lost />;
   if (at.query.isPending || templates.isPending) return <Page title={t.job} back={back}><Rows n={6} /></Page>;
-  const error = at.query.data ? templates.error : at.query.error;
-  if (error || !at.query.data || !templates.data) return <Page title={t.job} back={back}><Failed error={error} retry={() => { void at.query.refetch(); void templates.refetch(); }} /></Page>;
+  if (!at.query.data || !templates.data) return <Page title={t.job} back={back}><Failed error={at.query.data ? templates.error : at.query.error} retry={() => { void at.query.refetch(); void templates.refetch(); }} /></Page>;
   return <Opened key={id} job={at.query.data} templates={templates.data} at={at} back={back} />;
 }
 

@@ -25,7 +25,7 @@ function Send() {
       <Tabs value={address.tab ?? "one"} onChange={(v) => go({ tab: v === "files" ? "files" : undefined })} keepMounted={false}>
         <Tabs.List mb={16} aria-label={t.toWhom}><Tabs.Tab value="one" leftSection={<IconUser size={16} />}>{t.one}</Tabs.Tab><Tabs.Tab value="files" leftSection={<IconFileSpreadsheet size={16} />}>{t.files}</Tabs.Tab></Tabs.List>
         <Tabs.Panel value="one">
-          {templates.isPending ? <Rows n={6} /> : templates.isError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : templates.data.length === 0 ? (
+          {templates.isPending ? <Rows n={6} /> : templates.isLoadingError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : templates.data.length === 0 ? (
             <Card flush label={t.title}><Empty icon={<IconTemplate size={22} />} title={t.noTemplates} text={t.noTemplatesText}><Button component={Link} to="/templates">{t.toTemplates}</Button></Empty></Card>
           ) : <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />}
         </Tabs.Panel>

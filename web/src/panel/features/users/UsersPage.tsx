@@ -41,7 +41,7 @@ function Users() {
   const mine = can("users:write");
   return (
     <Page title={t.title} about={t.about} actions={mine && <><Button variant="default" onClick={() => setAdding(true)}>{i.addByHand}</Button><Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>{i.invite}</Button></>}>
-      {list.isPending ? <Rows /> : list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+      {list.isPending ? <Rows /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
         <div className="stack">
           <Card flush label={t.title}>
             <div className="table-wrap">
