@@ -118,7 +118,8 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 		return nil, err
 	}
 	p := &Page{Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID, Recipients: []Recipient{}, Kept: n.Body != ""}
-	p.ResendOf, p.ResentAs = resends(n.Notes)
+	l := linksOf(n.Notes)
+	p.ResendOf, p.ResentAs = l.of, l.as
 	messages, err := x.N.store.Messages(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
 		return nil, err

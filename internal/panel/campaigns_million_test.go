@@ -1,3 +1,5 @@
+//go:build measure
+
 package panel
 
 import (
@@ -6,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -33,11 +34,8 @@ func (w *lineCounter) Write(p []byte) (int, error) {
 }
 
 // TestACampaignOfAMillion measures the pages, reasons and export of campaigns with a million recipients, in notifications of a hundred
-// and of one: an export must not hold more than a part of them in memory.
+// and of one: an export must not hold more than a part of them in memory. `make measure` runs it.
 func TestACampaignOfAMillion(t *testing.T) {
-	if os.Getenv("CARILLON_TEST_MILLION") == "" {
-		t.Skip("set CARILLON_TEST_MILLION to measure it")
-	}
 	o := newOffice(t)
 	for i, name := range []string{"hundreds", "singles"} {
 		const total = 1_000_000

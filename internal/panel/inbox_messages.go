@@ -321,6 +321,9 @@ func renderedOf(t *carillon.Template, body []byte) (string, error) {
 
 // accept accepts what a member of the company sends, and returns the notification's id.
 func (p *Panel) accept(r *http.Request, by member, s *notify.Submission) (id string, err error) {
+	if err := notify.UnderMaintenance(r.Context(), p.Store); err != nil {
+		return "", err
+	}
 	if s.Company, err = p.Store.Company(r.Context(), by.companyID); err != nil {
 		return "", err
 	}

@@ -2,6 +2,8 @@ package panel
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/content"
 	"carillon/internal/httpio"
+	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
 	"carillon/internal/request"
 	"carillon/internal/store/runs"
@@ -228,36 +231,73 @@ func (x sentList) resendable(r *http.Request, by member) (any, error) {
 	}{all}, err
 }
 
-// resend sends the same to failed recipients again, as a notification of its own.
+const resendMost = time.Minute // that one resend keeps others of the same people waiting
+
+// resend sends the same to failed recipients again, as a notification of its own. One at a time: what another one does is known then.
 func (x sentList) resend(r *http.Request, by member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	recipients, err := readRecipients(r)
+	to, err := readAgain(r)
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.sent().Resend(r.Context(), by.companyID, id, recipients, time.Now())
+	origin, err := x.sent().Origin(r.Context(), by.companyID, id)
 	if err != nil {
 		return nil, err
 	}
-	as, err := x.accept(r, by, s)
+	release, held, err := x.Limits.Hold(r.Context(), "resend "+by.companyID+" "+origin, resendMost)
+	if err == nil && !held {
+		err = &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "It is being sent again just now", RetryAfter: 1}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s, as, err := x.sent().Resend(r.Context(), by.companyID, id, to, time.Now())
+	if err == nil && as == "" {
+		as, err = x.acceptResend(r, by, s)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return struct {
 		ID         string `json:"notification_id"`
 		Recipients int    `json:"recipients"`
-	}{as, len(recipients)}, x.sent().Resent(r.Context(), by.companyID, id, as)
+	}{as, len(to.Recipients)}, nil
+}
+
+// acceptResend accepts a resend and links it. Where the link cannot be stored the next one finds it by its key.
+func (x sentList) acceptResend(r *http.Request, by member, s *notify.Submission) (as string, err error) {
+	as, err = x.accept(r, by, s)
+	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
+		return "", err // it may be stored
+	}
+	if linked := x.sent().Resent(context.WithoutCancel(r.Context()), by.companyID, s, as); err == nil {
+		err = linked
+	}
+	return as, err
+}
+
+// readAgain reads to whom a notification is sent again.
+func readAgain(r *http.Request) (to notify.Again, err error) {
+	if to.Key, err = httpio.IdempotencyKey(r); err != nil {
+		return to, err
+	}
+	o, err := object(r, "recipients", "reached")
+	if err != nil {
+		return to, err
+	}
+	if to.Reached, _, err = o.Bool("reached", "reached"); err != nil {
+		return to, err
+	}
+	to.Recipients, err = readRecipients(o)
+	return to, err
 }
 
 // readRecipients reads the places of recipients in their notification.
-func readRecipients(r *http.Request) (all []int, err error) {
-	o, err := object(r, "recipients")
-	if err != nil {
-		return nil, err
-	}
+func readRecipients(o *jsonbody.Object) (all []int, err error) {
 	list, _, err := o.Array("recipients", "recipients")
 	if err != nil {
 		return nil, err

@@ -200,6 +200,88 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 	}
 }
 
+func TestNobodyWhomAResendReachedGetsItTwice(t *testing.T) {
+	o := newOffice(t)
+	id := o.send(t, "spring", "34600000001", "34600000002", "34600000003")
+	for n := range 3 {
+		o.receive(t, id, n, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
+	}
+	resend := func(id, body string) string {
+		t.Helper()
+		as, _ := o.want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, body, 200, "", "")["notification_id"].(string)
+		return as
+	}
+	refused := func(id, body string) {
+		t.Helper()
+		o.want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, body, 400, "validation_failed", "recipients")
+	}
+	first := resend(id, `{"recipients":[0]}`)
+	refused(id, `{"recipients":[0,1]}`)
+	o.execute("DELETE FROM idempotency") // the keys are forgotten after a while
+	refused(id, `{"recipients":[0,1]}`)
+	if again := resend(id, `{"recipients":[0]}`); again != first {
+		t.Errorf("sent again to the same it is %s, not %s", again, first)
+	}
+
+	// What failed once more is sent again, from the first notification or from its resend, but not from both.
+	o.receive(t, first, 0, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
+	second := resend(first, `{"recipients":[0]}`)
+	if second == first {
+		t.Error("what failed again is not sent again")
+	}
+	refused(id, `{"recipients":[0,1]}`)
+	o.receive(t, second, 0, carillon.StateDelivered, "", "", "")
+	refused(id, `{"recipients":[0,1]}`)
+
+	// Unless somebody asks for it, once for each key.
+	forced := `{"recipients":[0],"reached":true}`
+	third := resend(id, forced)
+	if third == first || third == second {
+		t.Error("who asks for it sends nothing")
+	}
+	for range 2 {
+		if status, body, _ := o.with("/panel/v1/notifications/"+id+"/resend", o.owner, forced, "Idempotency-Key", "k"); status != 200 {
+			t.Fatal(status, body)
+		}
+	}
+	if as := o.want("GET", "/panel/v1/notifications/"+id, o.owner, "", 200, "", "")["resent_as"].([]any); len(as) != 3 {
+		t.Errorf("the first one was sent again as %v", as)
+	}
+}
+
+func TestAResendWhoseNodeWasKilledIsKnown(t *testing.T) {
+	o := newOffice(t)
+	id := o.send(t, "spring", "34600000001", "34600000002")
+	for n := range 2 {
+		o.receive(t, id, n, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
+	}
+	x := notify.Sent{N: o.notify}
+	s, _, err := x.Resend(t.Context(), o.company.ID, id, notify.Again{Recipients: []int{0}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Company = o.company
+	if _, err := o.notify.Accept(t.Context(), s); err != nil { // and it is not linked
+		t.Fatal(err)
+	}
+	o.want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0,1]}`, 400, "validation_failed", "recipients")
+	o.want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[1]}`, 200, "", "")
+}
+
+func TestUnderMaintenanceNothingIsSentAgain(t *testing.T) {
+	o := newOffice(t)
+	id := o.send(t, "spring", "34600000001")
+	o.receive(t, id, 0, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
+	if err := o.store.SetMaintenance(t.Context(), store.Maintenance{From: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	o.want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0]}`, 503, "service_unavailable", "")
+	if err := o.store.SetMaintenance(t.Context(), store.Maintenance{}); err != nil {
+		t.Fatal(err)
+	}
+	o.want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0]}`, 200, "", "")
+}
+
 func TestACampaignsRecipientsArePagedCountedAndExported(t *testing.T) {
 	o := newOffice(t)
 	var all []string

@@ -377,6 +377,12 @@ func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, has
 	return answer, db.Wrap(db.Ignore(err), "look up idempotency key")
 }
 
+// AcceptedAs returns the response to an earlier request with a key, whatever it asked for; "": there is none.
+func (s *Store) AcceptedAs(ctx context.Context, companyID, route, key string, now time.Time) (answer string, err error) {
+	err = s.Row(ctx, []any{&answer}, "SELECT answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4", companyID, route, key, db.Millis(now))
+	return answer, db.Wrap(db.Ignore(err), "look up idempotency key")
+}
+
 const notificationConflict = "ON CONFLICT (seq) DO NOTHING"
 
 func notificationBulk(suffix string) *db.Bulk {

@@ -77,6 +77,13 @@ func (s *Store) AddNote(ctx context.Context, companyID, id, note string) error {
 	})
 }
 
+// DropNote removes a note from a company's notification.
+func (s *Store) DropNote(ctx context.Context, companyID, id, note string) error {
+	_, err := s.Exec(ctx, `UPDATE notification SET notes = TRIM(REPLACE(' ' || notes || ' ', ' ' || $4 || ' ', ' '))
+		WHERE seq = $1 AND company_id = $2 AND id = $3 AND ' ' || notes || ' ' LIKE '% ' || $4 || ' %'`, int64(carillon.SeqOf(id)), companyID, id, note)
+	return db.Wrap(err, "remove a note of a notification")
+}
+
 // MessagesOf reads all messages of a page of notifications, by notification and in their order.
 func (s *Store) MessagesOf(ctx context.Context, seqs []carillon.Seq) (map[carillon.Seq][]Message, error) {
 	if len(seqs) == 0 {

@@ -354,6 +354,11 @@ func refusedRequestStoresNothing(t *testing.T, r *rig) {
 	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "small", "h", r.now); answer != "small" || err != nil {
 		t.Errorf("kept %q, %v", answer, err)
 	}
+	for key, want := range map[string]string{"small": "small", "large": ""} {
+		if answer, err := r.AcceptedAs(t.Context(), ours, "notify", key, r.now); answer != want || err != nil {
+			t.Errorf("%s was accepted as %q, %v", key, answer, err)
+		}
+	}
 	again := keyed("large", 0)
 	if err := r.Accept(t.Context(), again); err != nil || again.Replay != "" {
 		t.Errorf("the refused key's next use: %v, %q", err, again.Replay)

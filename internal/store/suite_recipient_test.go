@@ -109,4 +109,12 @@ func notes(t *testing.T, r *rig) {
 	if err != nil || n.Notes != "first second sec" {
 		t.Errorf("%q, %v", n.Notes, err)
 	}
+	for company, note := range map[string]string{theirs: "sec", ours: "second"} {
+		if err := r.DropNote(t.Context(), company, a.Notification.ID, note); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := r.Notification(t.Context(), ours, a.Notification.ID); err != nil || n.Notes != "first sec" {
+		t.Errorf("%q, %v", n.Notes, err)
+	}
 }

@@ -1,14 +1,15 @@
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
-import { get, post } from "../../api";
+import { useEffect, useRef, useState } from "react";
+import { get, send as request } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { phone } from "../calls/format";
+import { id } from "../inbox/store";
 import { pageTexts, type PageTexts } from "./pageTexts";
 import { explained } from "./reasons";
 import type { Resendable, SentPage } from "./types";
@@ -24,15 +25,21 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
   const all = useQuery({ queryKey: [company.id, "notifications", n.notification_id, "resend"], gcTime: 0, staleTime: Infinity, queryFn: ({ signal }) => get<{ data: Resendable[] }>(`/notifications/${n.notification_id}/resend`, {}, signal), retry: false });
+  const [reached, setReached] = useState(false);
+  const keys = useRef(new Map<string, string>()); // the same again is the same request
   const rows = all.data?.data ?? [];
   useEffect(() => { if (all.data) choose(new Set(all.data.data.filter((r) => !r.not && !r.caution).map((r) => r.n))); }, [all.data]);
-  const can = rows.filter((r) => !r.not), cannot = rows.filter((r) => r.not);
+  const may = (r: Resendable) => !r.not || (reached && r.not === "resent");
+  const can = rows.filter(may), cannot = rows.filter((r) => !may(r)), before = rows.filter((r) => r.not === "resent");
+  const include = (on: boolean) => { setReached(on); if (!on) choose((now) => new Set([...(now ?? [])].filter((i) => !before.some((r) => r.n === i)))); };
   const toggle = (r: Resendable) => choose((now) => { const next = new Set(now); if (!next.delete(r.n)) next.add(r.n); return next; });
   const send = async () => {
     setBusy(true);
     setFault("");
     try {
-      const r = await post<{ notification_id: string }>(`/notifications/${n.notification_id}/resend`, { recipients: [...chosen!] });
+      const body = { recipients: [...chosen!].sort((a, b) => a - b), reached }, text = JSON.stringify(body);
+      if (!keys.current.has(text)) keys.current.set(text, id());
+      const r = await request<{ notification_id: string }>("POST", `/notifications/${n.notification_id}/resend`, { body, headers: { "Idempotency-Key": keys.current.get(text)! } });
       succeeded(p.resent);
       void client.invalidateQueries({ queryKey: [company.id, "notifications", n.notification_id], exact: true });
       close();
@@ -56,6 +63,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
                 <ul className="sent-cannot">{cannot.map((r) => <li key={r.n}><span>{r.name ? `${r.name} · ${phone(r.number)}` : phone(r.number)}</span><span className="small muted">{(p as Record<string, string>)["not_" + r.not]}</span></li>)}</ul>
               </div>
             )}
+            {before.length > 0 && <Checkbox checked={reached} onChange={(e) => include(e.currentTarget.checked)} label={p.includeReached} description={p.includeReachedHelp} />}
             {fault && <Note tone="danger"><p>{fault}</p></Note>}
             <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button>{can.length > 0 && <Button type="submit" loading={busy} disabled={count === 0}>{count === 0 ? p.resendNone : count === 1 ? p.resendOne : fill(p.resendDo, { n: count })}</Button>}</Group>
           </Stack>
