@@ -12,7 +12,7 @@ GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.m
 WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 
-.PHONY: help build web run test race lint fmt bench faults fuzz generate deps release release-check clean
+.PHONY: help build web run test race lint fmt bench faults measure fuzz generate deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -64,6 +64,11 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 	CARILLON_TEST_ROUNDS=100000 go test ./internal/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
 	go test ./internal/store -run 'Conforms|TestARowCostsNoMoreAmongMany' -count=1 -v
 	go test ./e2e/faults -run TestFaults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
+
+measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second (30 min)
+	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
+	go test -tags measure ./internal/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
+	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
 
 release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums
 	go run ./deploy/release -out dist

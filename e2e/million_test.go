@@ -1,3 +1,5 @@
+//go:build measure
+
 package e2e
 
 import (
@@ -6,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,11 +18,8 @@ import (
 )
 
 // TestAMillionNotifications measures how long the panel's lists and its overview take for a company with a million notifications of
-// thirty days, with those of others between them. It runs where CARILLON_TEST_MILLION is 1, on a machine with time to spare.
+// thirty days, with those of others between them. `make measure` runs it, on a machine with time to spare.
 func TestAMillionNotifications(t *testing.T) {
-	if os.Getenv("CARILLON_TEST_MILLION") != "1" {
-		t.Skip("set CARILLON_TEST_MILLION=1 to fill databases with a million notifications")
-	}
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {
 			m := &million{companies: startCompanies(t, engine, app.Options{}, nil), from: time.Now().Add(-millionDays * 24 * time.Hour)}

@@ -42,21 +42,10 @@ func TestPagesInABrowser(t *testing.T) {
 	tryPages(t, "chromium-headless-shell", func(name string) bool { return !slices.Contains(sounding, name) })
 }
 
-// tryPages runs the files of tests in web/e2e that are wanted, or of them those that PAGES names, in the browser that CHROMIUM names, else
-// in the named one, else in Chromium.
+// tryPages runs the files of tests in web/e2e that are wanted, or of them those that PAGES names, in a browser (programs).
 func tryPages(t *testing.T, browser string, wanted func(name string) bool) {
 	t.Helper()
-	chromium := os.Getenv("CHROMIUM")
-	for _, name := range []string{browser, "chromium"} {
-		if chromium == "" {
-			chromium, _ = exec.LookPath(name)
-		}
-	}
-	node, err := exec.LookPath("node")
-	need.That(t, err == nil, "the pages are tried by Node, which is not installed")
-	need.That(t, chromium != "", "the pages are tried in Chromium, which is not installed (or name it in CHROMIUM)")
-	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
-
+	node, chromium := programs(t, browser)
 	files, err := filepath.Glob("../../web/e2e/" + cmp.Or(os.Getenv("PAGES"), "*") + ".test.mjs") // PAGES=voice runs one of them
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests in web/e2e: %v", err)
@@ -77,6 +66,22 @@ func tryPages(t *testing.T, browser string, wanted func(name string) bool) {
 			pages(t, node, with, file)
 		})
 	}
+}
+
+// programs are Node, and the browser that CHROMIUM names, else the named one, else Chromium.
+func programs(t *testing.T, browser string) (node, chromium string) {
+	t.Helper()
+	chromium = os.Getenv("CHROMIUM")
+	for _, name := range []string{browser, "chromium"} {
+		if chromium == "" {
+			chromium, _ = exec.LookPath(name)
+		}
+	}
+	node, err := exec.LookPath("node")
+	need.That(t, err == nil, "the pages are tried by Node, which is not installed")
+	need.That(t, chromium != "", "the pages are tried in Chromium, which is not installed (or name it in CHROMIUM)")
+	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
+	return node, chromium
 }
 
 // pages runs one file of tests on programs of its own, so that no test finds what those of another file left.

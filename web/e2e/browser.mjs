@@ -51,6 +51,14 @@ export async function accessible(frame, what) {
   assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; ")}`), [], what);
 }
 
+/** fits waits until nothing of a page goes past its side: what was resized, or moves, comes to rest first. */
+export async function fits(page, what) {
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth).catch(async (e) => {
+    const wide = await page.evaluate(() => [...document.querySelectorAll("main *")].filter((x) => x.getBoundingClientRect().right > innerWidth).map((x) => x.className).join(" | "));
+    assert.fail(`${what} goes past its side: ${wide} (${e.message.split("\n")[0]})`);
+  });
+}
+
 /** visit goes to another page of the panel as a link does, without loading all of it again. */
 export async function visit(page, path) {
   await page.evaluate((to) => { history.pushState({}, "", to); dispatchEvent(new PopStateEvent("popstate", { state: {} })); }, path);

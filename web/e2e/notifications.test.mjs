@@ -1,11 +1,10 @@
 // What was sent: the list as it changes, one notification and its messages, and what can be done about them.
 import assert from "node:assert/strict";
-import { connect, createServer as createConnections } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { accessible, fits, launch, ready, shot } from "./browser.mjs";
+import { find, open as opened, request, row, send, withKey } from "./sent.mjs";
 import { until } from "./voice.mjs";
 
-const server = ready.base_url.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1");
 let browser;
 let owner;
 before(async () => {
@@ -14,42 +13,12 @@ before(async () => {
 });
 after(() => browser.close());
 
-async function request(method, path, body, token) {
-  const r = await fetch(server + path, { method, headers: { ...(body && { "Content-Type": "application/json" }), ...(token && { Authorization: "Bearer " + token }) }, body: body && JSON.stringify(body) });
-  assert.ok(r.ok, `${method} ${path}: ${r.status} ${r.ok ? "" : await r.text()}`);
-  return r.json();
-}
-const withKey = (path) => path + (path.includes("?") ? "&" : "?") + "access_key=" + ready.access_key;
-
-/** send sends a template of the demo to numbers of the sandbox, whose last digits say what becomes of it. */
-async function send(numbers, more = {}) {
-  const contacts = numbers.map((number, i) => ({ number, name: ["Ana", "Bea", "Carla", "Duarte", "Eva"][Math.min(i, 4)] + " " + Math.min(i, 4) }));
-  const r = await request("POST", withKey("/functions/v1/notify"), {
-    ...(contacts.length === 1 ? { contact: contacts[0] } : { contacts }), language_template: "en", name_template: "hello", recipient_id: "demo", notification_type: "utility", campaign_name: "tours",
-    components_push: { body_text_0: "{{name}}" }, ...more,
-  });
-  return r.notification_id;
-}
-const find = (id) => request("GET", withKey("/functions/v1/notify/" + id + "?limit=100"));
-
-async function open(t, path, options = {}, who = { email: ready.email, password: ready.password }) {
-  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
-  t.after(async () => { c.check(); await c.close(); });
-  const p = await c.newPage();
-  await p.goto(ready.panel_url + path);
-  await p.locator("input").nth(0).fill(who.email);
-  await p.locator("input").nth(1).fill(who.password);
-  await p.keyboard.press("Enter");
-  await p.locator(".page h1").waitFor();
-  return p;
-}
-const row = (p, id) => p.locator(`tr[data-id="${id}"]`);
-const fits = (p) => p.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+const open = (...how) => opened(browser, ...how);
 
 describe("what was sent", () => {
   let mixed; // some got it, some could not
 
-  it("begins with nothing, appears as it is accepted, and changes in its place", { timeout: 60_000 }, async (t) => {
+  it("begins with nothing, appears as it is accepted, and changes in its place", { timeout: 180_000 }, async (t) => {
     const p = await open(t, "/notifications");
     await p.getByText("Nothing has been sent yet").waitFor();
     await accessible(p, "nothing sent");
@@ -73,7 +42,7 @@ describe("what was sent", () => {
     await shot(p, "notifications-list");
   });
 
-  it("is narrowed by the address, found by any id, and walked through by keys", { timeout: 60_000 }, async (t) => {
+  it("is narrowed by the address, found by any id, and walked through by keys", { timeout: 180_000 }, async (t) => {
     const p = await open(t, "/notifications?campaign=nothing");
     await p.getByText("No notification fits these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
@@ -89,6 +58,17 @@ describe("what was sent", () => {
     await p.getByRole("option", { name: "Calls" }).click();
     await p.getByText("No notification fits these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
+    await row(p, mixed).waitFor();
+
+    await p.getByLabel("From", { exact: true }).focus();
+    await p.keyboard.type("02012026", { delay: 50 }); // the day and the month are in the order of the browser's language
+    await p.waitForURL(/from=2026-0(1-02|2-01)/);
+    await p.getByLabel("Campaign", { exact: true }).pressSequentially("tours", { delay: 370 }); // the address follows after each letter
+    await p.waitForURL(/campaign=tours/);
+    assert.equal(await p.getByLabel("Campaign", { exact: true }).inputValue(), "tours");
+    await p.getByRole("button", { name: "Clear filters" }).first().click();
+    await p.waitForURL((u) => !u.search.includes("campaign"));
+    assert.deepEqual([await p.getByLabel("Campaign", { exact: true }).inputValue(), await p.getByLabel("From", { exact: true }).inputValue()], ["", ""]);
     await row(p, mixed).waitFor();
 
     await p.locator("h1").click();
@@ -110,7 +90,9 @@ describe("what was sent", () => {
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
     await p.getByPlaceholder("Search pages and actions…").fill(failed.message_id);
+    await p.getByText(`Find ${failed.message_id} in what was sent`).waitFor(); // Enter takes what is listed
     await p.keyboard.press("Enter");
+    await p.locator(".palette").waitFor({ state: "hidden" });
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
     await p.getByPlaceholder("Search pages and actions…").fill("+34 600 200 006");
@@ -123,7 +105,7 @@ describe("what was sent", () => {
     await p.getByText("Nothing sent has this id").waitFor();
   });
 
-  it("has a page that explains every failure, with what the phone showed", { timeout: 60_000 }, async (t) => {
+  it("has a page that explains every failure, with what the phone showed", { timeout: 180_000 }, async (t) => {
     const p = await open(t, "/notifications/" + mixed);
     await p.getByRole("heading", { name: /Message to Ana 0/ }).waitFor();
     await p.getByText("The number cannot be reached on this channel").last().waitFor();
@@ -153,7 +135,7 @@ describe("what was sent", () => {
     assert.equal(body.contacts.length, 6);
   });
 
-  it("is sent again to those who failed, once, and says to whom it cannot be", { timeout: 60_000 }, async (t) => {
+  it("is sent again to those who failed, once, and says to whom it cannot be", { timeout: 180_000 }, async (t) => {
     await request("POST", withKey("/functions/v1/suppressions"), { number: "34600200005" });
     const p = await open(t, "/notifications/" + mixed);
     await p.getByRole("button", { name: "Send to the failed again" }).click();
@@ -178,7 +160,7 @@ describe("what was sent", () => {
     await p.getByRole("dialog").getByText("To none of them can it be sent again.").waitFor();
   });
 
-  it("is moved and canceled while it waits, by who may", { timeout: 60_000 }, async (t) => {
+  it("is moved and canceled while it waits, by who may", { timeout: 180_000 }, async (t) => {
     const later = await send(["34600400099", "34600400098"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
     const email = `viewer${Date.now()}@sent.test`;
     await request("POST", "/panel/v1/users", { email, name: "Vic", password: "a-long-enough-password", role: "viewer" }, owner);
@@ -220,12 +202,12 @@ describe("what was sent", () => {
     await p.locator(".sent-head").getByText("Canceled").waitFor();
   });
 
-  it("is summed up by campaign, with why some were not reached, and as a file", { timeout: 90_000 }, async (t) => {
+  it("is summed up by campaign, with why some were not reached, and as a file", { timeout: 240_000 }, async (t) => {
     const name = "spring / 50% & more";
     await send(["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], { campaign_name: name });
     const p = await open(t, "/campaigns");
     const line = p.locator(`tr[data-name="${name}"]`);
-    await until(async () => { await p.reload(); await p.locator("h1").waitFor(); return line.getByText("2 read · 1 delivered · 1 sent").or(line.getByText(/1 failed/)).first().waitFor({ timeout: 2000 }).then(() => true, () => false); }, "the campaign is counted", 60_000);
+    await line.getByText(/1 failed/).waitFor({ timeout: 120_000 }); // it is counted in the background, and the page asks by itself
     await accessible(p, "campaigns");
     await shot(p, "campaigns");
     await line.getByRole("link").click();
@@ -265,109 +247,27 @@ describe("what was sent", () => {
   });
 
   for (const [name, options] of [["dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 } }], ["phone-dark-es", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark" }]]) {
-    it(`is shown ${name}`, { timeout: 60_000 }, async (t) => {
+    it(`is shown ${name}`, { timeout: 180_000 }, async (t) => {
       const p = await open(t, "/notifications", options);
       await row(p, mixed).waitFor();
       await accessible(p, "the list, " + name);
-      assert.ok(await fits(p), "the list scrolls sideways");
+      await fits(p, "the list");
       await shot(p, "notifications-" + name);
       await row(p, mixed).getByRole("link").click();
       await p.locator(".preview").waitFor();
       await accessible(p, "a notification, " + name);
-      assert.ok(await fits(p), "the page scrolls sideways");
+      await fits(p, "the page");
       await shot(p, "notification-" + name);
       await p.goto(ready.panel_url + "/campaigns");
       await p.locator("tbody tr").first().getByRole("link").waitFor();
       await accessible(p, "campaigns, " + name);
-      assert.ok(await fits(p), "the campaigns scroll sideways");
+      await fits(p, "the campaigns");
       await shot(p, "campaigns-" + name);
       await p.locator("tbody tr").first().getByRole("link").click();
       await p.locator(".campaigns-reached").waitFor();
       await accessible(p, "a campaign, " + name);
-      assert.ok(await fits(p), "a campaign scrolls sideways");
+      await fits(p, "a campaign");
       await shot(p, "campaign-" + name);
     });
   }
-
-  it("loses nothing and moves nothing at 200 changes a second, with three cut connections", { skip: !process.env.CARILLON_LIVE, timeout: 240_000 }, async (t) => {
-    const { port } = new URL(ready.panel_url);
-    const sockets = new Set();
-    let down = false;
-    const gate = createConnections((from) => {
-      if (down) { from.destroy(); return; }
-      const to = connect(Number(port), "127.0.0.1");
-      for (const [a, b] of [[from, to], [to, from]]) { sockets.add(a); a.pipe(b); a.on("error", () => b.destroy()); a.on("close", () => { sockets.delete(a); b.destroy(); }); }
-    });
-    await new Promise((resolve) => gate.listen(0, "127.0.0.1", resolve));
-    t.after(() => { gate.close(); for (const s of sockets) s.destroy(); });
-    const own = await launch(`--host-resolver-rules=MAP panel.localhost:${port} 127.0.0.1:${gate.address().port}`);
-    t.after(() => own.close());
-
-    const seconds = 60, each = 100, count = 40; // each of 100 messages is sent, delivered and read
-    const begin = Date.now() + 45_000;
-    const ids = [];
-    for (let i = 0; i < count; i++) {
-      const at = new Date(begin + (i * seconds * 1000) / count).toISOString().slice(0, 19);
-      ids.push(await send(Array.from({ length: each }, (_, n) => String(34_610_000_000 + i * 1_000 + n + 100)), { datetime_sending: at, campaign_name: "live" }));
-    }
-    const c = await own.newContext({ locale: "en-GB", viewport: { width: 1440, height: 3200 } });
-    const p = await c.newPage();
-    let asked = 0;
-    p.on("request", (r) => { if (/\/panel\/v1\/notifications\?/.test(r.url())) asked++; });
-    await p.goto(ready.panel_url + "/notifications?campaign=live");
-    await p.locator("input").nth(0).fill(ready.email);
-    await p.locator("input").nth(1).fill(ready.password);
-    await p.keyboard.press("Enter");
-    await until(async () => (await p.locator("tbody tr").count()) === count, "all are listed");
-    await row(p, ids[0]).hover();
-    await p.evaluate(() => {
-      const ranks = { scheduled: 0, queued: 1, being: 2, sent: 3, delivered: 4, read: 5, failed: 6 };
-      const seen = globalThis.seen = { faults: [], drawn: 0, samples: 0, before: new Map() };
-      const look = () => {
-        const order = [];
-        for (const tr of document.querySelectorAll("tbody tr")) {
-          const id = tr.dataset.id, text = tr.querySelector(".sent-words").title, top = Math.round(tr.getBoundingClientRect().top + scrollY);
-          let total = 0, rank = 0;
-          for (const part of text.split(" · ")) { const [, n, word] = /^([\d,]+) (\w+)/.exec(part) ?? []; total += Number(n?.replace(",", "")); rank += Number(n?.replace(",", "")) * ranks[word]; }
-          const was = seen.before.get(id);
-          if (total !== 100) seen.faults.push(`${id}: ${text}`);
-          if (was && rank < was.rank) seen.faults.push(`${id} went back: ${was.text} → ${text}`);
-          if (was && top !== was.top) seen.faults.push(`${id} moved from ${was.top} to ${top}`);
-          if (was && text !== was.text) seen.drawn++;
-          seen.before.set(id, { rank, text, top });
-          order.push(id);
-        }
-        if (seen.order && seen.order !== order.join()) seen.faults.push("the order changed");
-        seen.order = order.join();
-        seen.samples++;
-      };
-      new MutationObserver(look).observe(document.querySelector("tbody"), { subtree: true, childList: true, characterData: true, attributes: true });
-      setInterval(look, 50);
-    });
-    const first = asked;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, begin - Date.now())));
-    const cuts = [12_000, 30_000, 48_000];
-    for (const at of cuts) {
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, begin + at - Date.now())));
-      down = true;
-      for (const s of sockets) s.destroy();
-      await p.getByText("Not live: reconnecting…").waitFor();
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      down = false;
-      await send(["34619999999"], { campaign_name: "live" }); // what is new waits above the list
-    }
-    await until(async () => (await Promise.all(ids.map(find))).every((n) => (n.counts.read ?? 0) === each), "all are read", 90_000);
-    const ended = Date.now();
-    await until(() => p.evaluate((total) => [...globalThis.seen.before.values()].every((x) => x.text === total + " read"), each), "the page shows it", 20_000);
-    const behind = Date.now() - ended;
-    const seen = await p.evaluate(() => ({ faults: globalThis.seen.faults.slice(0, 10), drawn: globalThis.seen.drawn, samples: globalThis.seen.samples }));
-    const all = await Promise.all(ids.map(find));
-    const times = all.flatMap((n) => n.recipients.flatMap((r) => [r.times.sent_at, r.times.delivered_at, r.times.read_at])).map(Date.parse).sort((a, b) => a - b);
-    const span = (times.at(-1) - times[0]) / 1000;
-    console.log(JSON.stringify({ changes: times.length, seconds: span, a_second: Math.round(times.length / span), cuts: cuts.length, drawn: seen.drawn, samples: seen.samples, requests: asked - first, behind_ms: behind }));
-    assert.deepEqual(seen.faults, []);
-    await p.getByRole("button", { name: "3 new notifications" }).waitFor();
-    assert.equal(times.length, count * each * 3);
-    await shot(p, "notifications-live-load");
-  });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot, visit } from "./browser.mjs";
+import { accessible, context, fits, launch, ready, shot, visit } from "./browser.mjs";
 
 const several = JSON.parse(await readFile(process.env.CARILLON_SEVERAL, "utf8"));
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
@@ -32,7 +32,6 @@ async function opened(t, path, options, who = [ready.email, ready.password]) {
   return { c, p };
 }
 
-const fits = async (p, what) => assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), what + " scrolls sideways");
 
 /** code is what an authenticator shows (RFC 6238). */
 function code(secret, at = Date.now()) {
@@ -85,7 +84,9 @@ describe("the people of a company", () => {
     await accessible(again.p, "an invitation that was used");
     await shot(again.p, "team-invitation-used");
 
-    await p.reload();
+    await p.goto(link); // a link that is no good ends nobody's session
+    await p.getByText("This invitation is not valid any more").waitFor();
+    await p.goto(ready.panel_url + "/users");
     await p.getByRole("button", { name: "Actions for Vera Ruiz" }).click();
     await p.getByRole("menuitem", { name: "Send a link for a new password" }).click();
     const reset = await p.getByRole("dialog", { name: "A link for a new password" }).locator(".snippet code").innerText();

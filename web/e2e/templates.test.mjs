@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
-import { call, signIn } from "./voice.mjs";
+import { call, signIn, until } from "./voice.mjs";
 
 let browser;
 let token;
@@ -185,6 +185,25 @@ describe("templates", () => {
     await p.getByRole("link", { name: /American English|English/ }).first().waitFor();
     const copy = await call("GET", "/panel/v1/templates/" + new URL(p.url()).pathname.split("/").pop(), token);
     assert.deepEqual([copy.name, copy.language, copy.status, copy.variables.length], ["tour_reminder", "fr", "draft", 3]);
+    await visit(p, `${base}/templates/${copy.id}/edit`);
+    await body.fill("Bonjour {{1}}, à {{2}}. À bientôt.");
+    const theirs = await call("PATCH", `/panel/v1/templates/${copy.id}?version=${copy.version}`, token, { category: "MARKETING" }); // by somebody else meanwhile
+    await until(async () => { await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); return p.getByText("This template was changed since you opened it").isVisible(); }, "the change is noticed", 60_000);
+    assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.");
+    await accessible(p, "a template that changed meanwhile");
+    await shot(p, "panel-template-editor-changed");
+    await p.getByRole("button", { name: "Go on with mine" }).click();
+    await body.press("End");
+    await body.pressSequentially("!");
+    await p.getByRole("link", { name: copy.name, exact: true }).first().click(); // before the typing has paused
+    await p.getByRole("heading", { name: copy.name, level: 1 }).waitFor();
+    await visit(p, `${base}/templates/${copy.id}/edit`);
+    await p.getByText(/You were writing this, and it was not saved/).waitFor();
+    assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.!");
+    await p.getByRole("button", { name: "Save draft" }).click();
+    await p.getByText("This is a draft").waitFor();
+    const mine = await call("GET", "/panel/v1/templates/" + copy.id, token);
+    assert.deepEqual([mine.body, mine.version === theirs.version], ["Bonjour {{1}}, à {{2}}. À bientôt.!", false]);
     await visit(p, base + "/templates/new");
     await p.getByLabel("Name", { exact: true }).fill("tour_reminder");
     await body.fill("Hello.");
