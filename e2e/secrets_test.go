@@ -274,6 +274,30 @@ func (s *secrets) panel(t *testing.T) {
 	s.try(t, "POST", "/panel/v1/templates/1/review", `{"approve":"secretvalue","reason":"secrettext"}`, "Authorization", owner)
 	s.try(t, "DELETE", "/panel/v1/keys/ck_alpha_live", "", "Authorization", owner)
 	s.agents(t, owner)
+	s.senders(t, owner)
+}
+
+// senders checks senders that are not stored, and adds one, at addresses that may not be reached and with settings that are refused.
+func (s *secrets) senders(t *testing.T, owner string) {
+	t.Helper()
+	const sender = `{"id":"secretive","number":"15555550188","channel":"messaging","provider":"whatsapp","settings":{"base_url":"%s","phone_number_id":"1","waba_id":"2",` +
+		`"access_token":"%s","app_secret":"alpha-app-secret","verify_token":"alpha-verify-token"}}`
+	for _, body := range []string{
+		fmt.Sprintf(sender, "https://127.0.0.1", "secrettoken"), fmt.Sprintf(sender, "secretvalue", "secrettoken"), fmt.Sprintf(sender, "https://127.0.0.1", "secrettoken with a space"),
+		fmt.Sprintf(sender, "https://secretpassword@127.0.0.1", "secrettoken"), fmt.Sprintf(sender, "http://127.0.0.1:1", "secrettoken"),
+	} {
+		for _, path := range []string{"/panel/v1/senders/check", "/panel/v1/senders"} {
+			if shown := s.try(t, "POST", path, body, "Authorization", owner); credentials.MatchString(shown) {
+				t.Errorf("%s: %s", path, shown)
+			}
+		}
+	}
+	for _, path := range []string{"/panel/v1/senders/alpha_main/check", "/panel/v1/senders/alpha_cloud/check", "/panel/v1/senders/alpha_cloud/subscribe"} {
+		if shown := s.try(t, "POST", path, "", "Authorization", owner); credentials.MatchString(shown) {
+			t.Errorf("%s: %s", path, shown)
+		}
+	}
+	s.try(t, "PUT", "/panel/v1/company", `{"name":"secretvalue","version":"secretvalue"}`, "Authorization", owner)
 }
 
 // agents gives an agent a server that may not be reached and a key for it, talks with it, and imports pages.

@@ -158,7 +158,9 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 			return err
 		}
 		if have != nil {
-			return carillon.InConflict("The company has a sender of the id " + x.ID)
+			return &carillon.Error{Code: carillon.Conflict, Message: "The present state does not allow this", Details: carillon.Details{
+				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
+			}}
 		}
 		if err := tx.RoomForSender(ctx, by.companyID, sendersMost); err != nil {
 			return err

@@ -37,8 +37,8 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 	if d := cmp.Diff(made, w.want("GET", "/panel/v1/senders/main", w.as("viewer@acme.test"), "", 200, "", "")); d != "" {
 		t.Error(d)
 	}
-	w.want("POST", "/panel/v1/senders", by, body, 409, "conflict", "")
-	w.want("POST", "/panel/v1/senders", by, strings.Replace(body, `"main"`, `"twin"`, 1), 409, "conflict", "")
+	w.want("POST", "/panel/v1/senders", by, body, 409, "conflict", "id")
+	w.want("POST", "/panel/v1/senders", by, strings.Replace(body, `"main"`, `"twin"`, 1), 409, "conflict", "number")
 
 	// Secrets that are left out keep their values.
 	w.want("PUT", "/panel/v1/senders/main", by, `{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200, "", "")

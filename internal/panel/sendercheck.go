@@ -35,6 +35,9 @@ func (x cloudSenders) routes() []httpio.Route {
 // itemCallback is the item that the panel adds to what a provider finds: whether callbacks come.
 const itemCallback = "callback"
 
+// callbackElsewhere is what is found where the channel posts to another program.
+const callbackElsewhere = "callback_elsewhere"
+
 // reportRow is what the channel of a sender says of it. Instants are null where nothing is known.
 type reportRow struct {
 	HandshakeAt *string            `json:"handshake_at"`
@@ -68,6 +71,18 @@ func reportOf(r stored.Report, whole bool) *reportRow {
 		x.Findings = r.Findings
 	}
 	return x
+}
+
+// fresh is a report whose finding about callbacks is of now: they may have come since the check. That they are posted elsewhere stays.
+func (s senders) fresh(x *carillon.Sender, r stored.Report) stored.Report {
+	i := slices.IndexFunc(r.Findings, func(f provider.Finding) bool { return f.Item == itemCallback })
+	own := s.callbackOf(x)
+	if i < 0 || own == nil || r.Findings[i].Code == callbackElsewhere {
+		return r
+	}
+	r.Findings = slices.Clone(r.Findings)
+	r.Findings[i] = callbackFinding(own, "", r)
+	return r
 }
 
 // callbackAt is where the provider is to post callbacks.
@@ -137,7 +152,7 @@ func callbackFinding(own *callbackAt, elsewhere string, r stored.Report) provide
 	folder, _, _ := strings.Cut(own.URL, "/callbacks/")
 	switch {
 	case elsewhere != "" && !strings.HasPrefix(elsewhere, folder+"/callbacks/"): // one address may serve several senders of an application
-		f.Code, f.Values = "callback_elsewhere", map[string]string{"host": hostOf(elsewhere)}
+		f.Code, f.Values = callbackElsewhere, map[string]string{"host": hostOf(elsewhere)}
 	case !r.CallbackAt.IsZero():
 		f.State, f.Code, f.Values = provider.FindingOK, "callback_received", map[string]string{"at": carillon.FormatTime(r.CallbackAt)}
 	case !own.Public:
@@ -227,7 +242,7 @@ func (x cloudSenders) state(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := senderState{Report: reportOf(report, true)}
+	shown := senderState{Report: reportOf(x.fresh(s, report), true)}
 	breakers, err := x.Store.CompanyBreakers(ctx, by.companyID)
 	if err != nil {
 		return nil, err

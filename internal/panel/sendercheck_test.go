@@ -96,6 +96,17 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 	if got := state()["report"].(map[string]any); got["notice"] != "FLAGGED" || got["messages"] != "TIER_250" {
 		t.Error(got)
 	}
+	// Callbacks that came since the check count.
+	w.cloud.found.Callback = ""
+	if got := w.want("POST", "/panel/v1/senders/main/check", by, "", 200, "", ""); !strings.Contains(fmt.Sprint(got), "callback_never") {
+		t.Error(got)
+	}
+	if err := w.store.KeepCallback(t.Context(), sender[0], time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := state()["report"].(map[string]any); got["worst"] != "warn" || !strings.Contains(fmt.Sprint(got), "callback_received") {
+		t.Error(got)
+	}
 	w.want("POST", "/panel/v1/senders/main/subscribe", by, "", 204, "", "")
 	if len(w.cloud.subscribed) != 1 {
 		t.Error(w.cloud.subscribed)

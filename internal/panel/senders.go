@@ -39,7 +39,7 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
 		return nil, carillon.Invalid("channel", "Must be messaging or voice")
 	}
-	senders, err := p.Store.Senders(r.Context(), by.companyID)
+	all, err := p.Store.Senders(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	for _, b := range breakers {
 		open[b.SenderUID] = b
 	}
-	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(senders))}
+	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(all))}
 	now := time.Now()
 	var reports map[int64]stored.Report
-	for _, s := range senders {
+	for _, s := range all {
 		if channel != "" && s.Channel != channel {
 			continue
 		}
@@ -72,7 +72,7 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 			}
 		}
 		if channel == carillon.Messaging {
-			row.Report = reportOf(reports[s.UID], false)
+			row.Report = reportOf(senders{p}.fresh(s, reports[s.UID]), false)
 		}
 		rows.Data = append(rows.Data, row)
 	}

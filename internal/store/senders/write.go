@@ -64,7 +64,9 @@ func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) e
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
 		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), t.s.seal.Seal(row(x.UID), x.Settings), db.Millis(now))
 	if db.Duplicate(err) {
-		return carillon.InConflict("Another sender of the company has the number of " + x.ID)
+		return &carillon.Error{Code: carillon.Conflict, Message: "The present state does not allow this", Details: carillon.Details{
+			{Key: "field", Value: "number"}, {Key: "reason", Value: "Another sender of the company has the number of " + x.ID},
+		}}
 	}
 	return err
 }
