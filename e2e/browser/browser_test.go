@@ -26,6 +26,7 @@ import (
 	"carillon/internal/sip"
 	"carillon/internal/sso/ssotest"
 	"carillon/internal/voice/voicetest"
+	"carillon/internal/whatsapp/graphtest"
 	"carillon/web"
 )
 
@@ -109,6 +110,9 @@ func pages(t *testing.T, node, chromium, file string) {
 	if bytes.Contains(text, []byte("CARILLON_TRUNK")) {
 		env = append(env, "CARILLON_TRUNK="+trunk(t))
 	}
+	if bytes.Contains(text, []byte("CARILLON_GRAPH")) {
+		env = append(env, "CARILLON_GRAPH="+graph(t))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 13*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, node, "--test", "--test-reporter=spec", "e2e/"+filepath.Base(file))
@@ -167,6 +171,18 @@ func trunk(t *testing.T) string {
 		}
 	})
 	return e.Address().String()
+}
+
+// graph is a stand-in for the Cloud API until the test ends, and returns its address. It approves templates at once, and sends no callbacks
+// to anybody before somebody subscribes.
+func graph(t *testing.T) string {
+	t.Helper()
+	g, err := graphtest.New(graphtest.Options{AutoApprove: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	return g.URL()
 }
 
 // start runs the program until the test ends, with these settings besides, and returns the file that says where it is and what it

@@ -6,6 +6,7 @@ import { flowRoutes } from "./routes.flows";
 import { inboxRoutes } from "./routes.inbox";
 import { lineRoutes } from "./routes.lines";
 import { notificationRoutes } from "./routes.notifications";
+import { senderRoutes } from "./routes.senders";
 import { sendRoutes } from "./routes.send";
 import { templateRoutes } from "./routes.templates";
 import { overviewAddressOf, overviewRoutes } from "./routes.overview";
@@ -87,7 +88,7 @@ function exact(text: string): unknown {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
   parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

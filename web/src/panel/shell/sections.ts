@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBellOff, IconBook2, IconChartLine, IconDeviceMobile, IconGauge, IconInbox, IconKey, IconListDetails, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconSpeakerphone, IconTemplate, IconUsers, type Icon } from "@tabler/icons-react";
+import { IconBellOff, IconBook2, IconChartLine, IconDeviceMobile, IconGauge, IconInbox, IconKey, IconListDetails, IconMessage2Share, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconSettings, IconSpeakerphone, IconTemplate, IconUsers, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -32,6 +32,7 @@ export const sections: Section[] = [
       { to: "/knowledge", text: "knowledge", icon: IconBook2, needs: "resources:read", keywords: "articles import search questions faq" },
       { to: "/flows", text: "flows", icon: IconRoute, needs: "resources:read", keywords: "steps automation runs keywords events" },
       { to: "/widgets", text: "widgets", icon: IconMessageCircle, needs: "resources:read", keywords: "chat embed site design" },
+      { to: "/senders", text: "senders", icon: IconMessage2Share, needs: "senders:read", keywords: "whatsapp number meta cloud api token callback quality check connect remitentes remetentes" },
       { to: "/lines", text: "lines", icon: IconPlugConnected, needs: "senders:read", keywords: "telephone voice trunk sip calls test" },
       { to: "/sandbox", text: "sandbox", icon: IconDeviceMobile, needs: "notifications:read", keywords: "telephone test calls heard", only: IfSandbox },
     ],
@@ -40,6 +41,7 @@ export const sections: Section[] = [
     text: "access", pages: [
       { to: "/keys", text: "keys", icon: IconKey, needs: "keys:read", keywords: "api token secret" },
       { to: "/users", text: "users", icon: IconUsers, needs: "users:read", keywords: "team members people roles" },
+      { to: "/settings", text: "settings", icon: IconSettings, needs: "settings:read", keywords: "company name calling hours redial retention limits ajustes definições horario" },
     ],
   },
 ];

@@ -57,7 +57,7 @@ function useSaid(c: Concern): Said {
     case "sender_failing": {
       const again = c.until ? fill(t.again, { time: clock(c.until, language) }) : t.againNow;
       const why = (t as Record<string, string>)["fault_" + c.class] ?? t.fault;
-      return { title: fill(c.channel === "voice" ? t.lineFailing : t.senderFailing, { name }), next: `${why} ${again}`, link: c.channel === "voice" ? { to: "/lines/" + encodeURIComponent(name), text: t.toLine } : { to: "/notifications", text: t.toNotifications, search: { sender: name } } };
+      return { title: fill(c.channel === "voice" ? t.lineFailing : t.senderFailing, { name }), next: `${why} ${again}`, link: c.channel === "voice" ? { to: "/lines/" + encodeURIComponent(name), text: t.toLine } : { to: "/senders/" + encodeURIComponent(name), text: t.toSender } };
     }
     case "quota": {
       const full = (c.used ?? 0) >= (c.of ?? 0);

@@ -11,7 +11,7 @@ import { useFirstSteps } from "./useOverview";
 
 /** Where each step is done, and what it needs. */
 const places: Record<Step, { to: string; needs: string }> = {
-  sender: { to: "/lines", needs: "senders:write" }, template: { to: "/templates", needs: "templates:write" }, key: { to: "/keys", needs: "keys:write" },
+  sender: { to: "/senders/new", needs: "senders:write" }, template: { to: "/templates", needs: "templates:write" }, key: { to: "/keys", needs: "keys:write" },
   delivered: { to: "/send", needs: "notifications:send" }, widget: { to: "/widgets", needs: "resources:write" }, teammate: { to: "/users", needs: "users:write" },
 };
 

@@ -13,7 +13,7 @@ export const attentionTexts = dictionary({
   template_paused: "The template {name} ({language}) is paused", template_rejected: "The template {name} ({language}) was rejected", template_disabled: "The template {name} ({language}) is disabled",
   next_paused: "Its messages wait until the channel approves it again: people may have reported it.", next_rejected: "Change it as the reason says and submit it again.", next_disabled: "The channel sends it no more: write another one.",
   search: "Search is {time} behind", searchNext: "Newest notifications may be missing when searching by number or campaign. It catches up by itself.", counts: "These figures are {time} behind", countsNext: "Everything is being counted again, for instance after the program ended unexpectedly.",
-  toLine: "Open the line", toNotifications: "See notifications", toUsage: "See usage", toInbox: "Open the inbox", toCalls: "See calls", toTemplate: "Open the template",
+  toSender: "Open the sender", toLine: "Open the line", toNotifications: "See notifications", toUsage: "See usage", toInbox: "Open the inbox", toCalls: "See calls", toTemplate: "Open the template",
 }, {
   title: "Requiere atención", nothing: "Nada le necesita: los remitentes funcionan, las plantillas se pueden usar, nadie espera.", words: "En palabras del canal:",
   maintenance: "El mantenimiento está activo", maintenanceNext: "Las peticiones se rechazan hasta las {time}. Un propietario de la primera empresa puede terminarlo antes.",
@@ -27,7 +27,7 @@ export const attentionTexts = dictionary({
   template_paused: "La plantilla {name} ({language}) está en pausa", template_rejected: "La plantilla {name} ({language}) fue rechazada", template_disabled: "La plantilla {name} ({language}) está desactivada",
   next_paused: "Sus mensajes esperan hasta que el canal la apruebe otra vez: puede que la hayan denunciado.", next_rejected: "Cámbiela según el motivo y envíela otra vez.", next_disabled: "El canal ya no la envía: escriba otra.",
   search: "La búsqueda va {time} por detrás", searchNext: "Puede faltar lo más nuevo al buscar por número o campaña. Se pone al día sola.", counts: "Estas cifras van {time} por detrás", countsNext: "Se está contando todo de nuevo, por ejemplo tras un final inesperado del programa.",
-  toLine: "Abrir la línea", toNotifications: "Ver notificaciones", toUsage: "Ver uso", toInbox: "Abrir la bandeja", toCalls: "Ver llamadas", toTemplate: "Abrir la plantilla",
+  toSender: "Abrir el remitente", toLine: "Abrir la línea", toNotifications: "Ver notificaciones", toUsage: "Ver uso", toInbox: "Abrir la bandeja", toCalls: "Ver llamadas", toTemplate: "Abrir la plantilla",
 }, {
   title: "Precisa de atenção", nothing: "Nada precisa de si: os remetentes funcionam, os modelos podem ser usados, ninguém espera.", words: "Nas palavras do canal:",
   maintenance: "A manutenção está ativa", maintenanceNext: "Os pedidos são recusados até às {time}. Um proprietário da primeira empresa pode terminá-la antes.",
@@ -41,5 +41,5 @@ export const attentionTexts = dictionary({
   template_paused: "O modelo {name} ({language}) está em pausa", template_rejected: "O modelo {name} ({language}) foi rejeitado", template_disabled: "O modelo {name} ({language}) está desativado",
   next_paused: "As suas mensagens esperam até o canal o aprovar de novo: pode ter sido denunciado.", next_rejected: "Altere-o segundo o motivo e envie-o de novo.", next_disabled: "O canal já não o envia: escreva outro.",
   search: "A pesquisa está {time} atrasada", searchNext: "O mais recente pode faltar ao procurar por número ou campanha. Recupera sozinha.", counts: "Estes números estão {time} atrasados", countsNext: "Está tudo a ser contado de novo, por exemplo após um fim inesperado do programa.",
-  toLine: "Abrir a linha", toNotifications: "Ver notificações", toUsage: "Ver utilização", toInbox: "Abrir a caixa", toCalls: "Ver chamadas", toTemplate: "Abrir o modelo",
+  toSender: "Abrir o remetente", toLine: "Abrir a linha", toNotifications: "Ver notificações", toUsage: "Ver utilização", toInbox: "Abrir a caixa", toCalls: "Ver chamadas", toTemplate: "Abrir o modelo",
 });

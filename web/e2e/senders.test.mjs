@@ -1,0 +1,195 @@
+// Messaging senders and the company's settings, as an administrator sets them up. CARILLON_GRAPH is a stand-in for the Cloud API, which has
+// the number 15555550100 with the id 1000001 in the account 2000001.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
+import { call, signIn } from "./voice.mjs";
+
+const graph = process.env.CARILLON_GRAPH;
+let browser;
+let token;
+before(async () => { browser = await launch(); token = await signIn(); });
+after(() => browser.close());
+
+/** opened is a page of the panel for who is signed in. */
+async function opened(t, path, options = {}) {
+  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
+  t.after(async () => { c.check(); await c.close(); });
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator('input[type="email"]').fill(ready.email);
+  await p.locator('input[name="password"]').fill(ready.password);
+  await p.locator('button[type="submit"]').click();
+  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
+  return p;
+}
+
+/** looks are a page as it is in every look: axe sees it wide in a light room and on a phone in a dark one. */
+async function looks(p, name) {
+  await shot(p, name);
+  await accessible(p, name);
+  for (const [look, width, height, scheme] of [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]]) {
+    if (!process.env.SHOTS && look !== "phone-dark") continue;
+    await p.setViewportSize({ width, height });
+    await dye(p, scheme);
+    await shot(p, `${name}-${look}`);
+  }
+  await p.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth);
+  await accessible(p, name + " on a phone in a dark room");
+  await p.setViewportSize({ width: 1440, height: 900 });
+  await dye(p, "light");
+}
+
+/** answers is what a callback of the number's channel is answered with, signed with its app's secret. */
+async function callback(sender, body, secret) {
+  const text = JSON.stringify(body);
+  const r = await fetch(`${ready.base_url.replace("panel.localhost", "127.0.0.1")}/callbacks/whatsapp/${sender}`, {
+    method: "POST", body: text, headers: { "Content-Type": "application/json", "X-Hub-Signature-256": "sha256=" + createHmac("sha256", secret).update(text).digest("hex") },
+  });
+  return r.status;
+}
+
+describe("a number at Meta", () => {
+  it("is connected step by step, checked, mended, and sends", { timeout: 300_000 }, async (t) => {
+    const p = await opened(t, "/senders");
+    await p.getByRole("row", { name: /demo/ }).getByText("Ready").waitFor();
+    await accessible(p, "the senders");
+    await shot(p, "senders");
+    await p.getByRole("link", { name: "Add a sender" }).click();
+
+    // The number, then where it is at Meta.
+    await p.getByRole("button", { name: "Next" }).click();
+    await p.getByText("Required").waitFor();
+    await p.getByLabel("Number", { exact: true }).fill("15555550100");
+    await p.getByLabel(/^Id/).fill("clinic");
+    await accessible(p, "the first step");
+    await p.getByRole("button", { name: "Next" }).click();
+    await p.getByLabel("Phone number ID").fill("1000001");
+    await p.getByLabel("WhatsApp Business Account ID").fill("2000001");
+    await p.keyboard.press("Enter");
+
+    // Access: an address inside the network that is not allowed, then a token that Meta does not take.
+    await p.getByLabel("Access token", { exact: true }).first().fill("a-wrong-token");
+    await p.getByLabel("App secret", { exact: true }).first().fill("provider-app-secret");
+    assert.match(await p.getByLabel("Verify token").inputValue(), /^[\w-]{24}$/);
+    await p.getByText("Advanced").click();
+    await p.getByLabel("Address of the API").fill("https://10.0.0.1");
+    await p.getByRole("button", { name: "Check first" }).click();
+    await p.getByText(/public internet/).first().waitFor();
+    await p.getByLabel("Address of the API").fill(graph);
+    await p.getByRole("button", { name: "Check first" }).click();
+    const list = p.getByRole("list", { name: "Check" });
+    await list.getByText("Meta does not take it.").waitFor();
+    await list.getByText(/Generate one for a system user and paste it whole/).waitFor();
+    await accessible(p, "a check before anything is stored");
+    await shot(p, "senders-new-check");
+    await p.getByRole("button", { name: "Save and go on" }).click();
+
+    // Callbacks: what to paste at Meta, which then makes sure of the address.
+    await p.waitForURL(/\/senders\/clinic\/connect/);
+    await p.getByText("Waiting for Meta to make sure of the address…").waitFor();
+    await p.getByText(/Meta cannot reach this address/).waitFor();
+    await p.getByRole("button", { name: "Copy the callback URL" }).click();
+    const url = await p.evaluate(() => navigator.clipboard.readText());
+    assert.equal(url, ready.base_url + "/callbacks/whatsapp/clinic");
+    await p.getByRole("button", { name: "Copy the verify token" }).click();
+    const verify = await p.evaluate(() => navigator.clipboard.readText());
+    await accessible(p, "the callbacks");
+    await shot(p, "senders-callbacks");
+    const proof = await fetch(url.replace("panel.localhost", "127.0.0.1") + "?hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + verify);
+    assert.equal(await proof.text(), "4711");
+    await p.getByText(/Meta made sure of the address/).waitFor();
+
+    // The check says what is wrong; the token is replaced on the sender's page, and what else is wrong is mended there.
+    await p.getByRole("button", { name: "On to the check" }).click();
+    await list.getByText("Meta does not take it.").waitFor();
+    await p.getByRole("link", { name: "Finish" }).click();
+    await p.getByRole("heading", { name: "15555550100" }).waitFor();
+    assert.equal(await p.getByLabel("Access token", { exact: true }).first().inputValue(), "", "the token is not read back");
+    assert.ok(!(await p.content()).includes("a-wrong-token"));
+    await p.getByLabel("Access token", { exact: true }).first().fill("provider-token");
+    await p.getByLabel("Messages a second").fill("20");
+    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    await p.getByRole("button", { name: "Check now" }).click();
+    await list.getByText("No app gets this account's callbacks.").waitFor();
+    await p.getByRole("button", { name: "Subscribe now" }).click();
+    await list.getByText("Your app gets this account's callbacks.").waitFor();
+    const now = p.getByRole("region", { name: "Now" });
+    await now.getByText("2,000 people in 24 hours").waitFor();
+    await now.getByText("20 a second, one to a person every 6 sec").waitFor();
+
+    // A message goes out over it, and what the channel reports by itself is shown.
+    const made = await call("POST", "/panel/v1/templates?sender=clinic", token, { sender: "clinic", name: "clinic_hello", language: "en", category: "UTILITY", content: "Hello {{1}}, we look forward to it.", samples: { 1: "Ana" } });
+    await call("POST", `/panel/v1/templates/${made.id}/submit`, token);
+    await call("POST", `/functions/v1/notify?access_key=${ready.access_key}`, "", {
+      contact: { number: "34600111222", name: "Ana" }, recipient_id: "clinic", name_template: "clinic_hello", language_template: "en", notification_type: "transactional", campaign_name: "clinic", components_push: { body_text_0: "Ana" },
+    });
+    await now.getByText("1 sent, 0 failed").waitFor({ timeout: 30_000 });
+    await now.getByText("1 of 1 approved").waitFor();
+    assert.equal(await callback("clinic", { object: "whatsapp_business_account", entry: [{ id: "2000001", time: Math.floor(Date.now() / 1000), changes: [{ field: "phone_number_quality_update", value: { display_phone_number: "15555550100", event: "DOWNGRADE", current_limit: "TIER_250" } }] }] }, "provider-app-secret"), 200);
+    await now.getByText("250 people in 24 hours").waitFor();
+    await now.getByText("Limit lowered").waitFor();
+    await p.getByText(/The last callback came/).waitFor();
+    await looks(p, "sender");
+
+    // In Spanish, and removed.
+    await p.evaluate(() => localStorage.setItem("carillon.language", "es"));
+    await p.reload();
+    await p.getByRole("button", { name: "Comprobar ahora" }).waitFor();
+    await p.getByText("Su app recibe los avisos de esta cuenta.").waitFor();
+    await shot(p, "sender-es");
+    await p.evaluate(() => localStorage.setItem("carillon.language", "en"));
+    await p.reload();
+    await p.getByRole("button", { name: "Remove the sender" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
+    await p.waitForURL(/\/senders(\?.*)?$/);
+    await p.getByRole("row", { name: /demo/ }).waitFor();
+    assert.equal(await p.getByText("clinic").count(), 0);
+  });
+});
+
+describe("the company's settings", () => {
+  it("are changed, honoured, and not lost to somebody else's change", { timeout: 240_000 }, async (t) => {
+    const first = await call("GET", "/panel/v1/company", token);
+    const { id, limits_writable: _, version: __, ...kept } = first;
+    t.after(async () => call("PUT", "/panel/v1/company", token, { ...kept, version: (await call("GET", "/panel/v1/company", token)).version }));
+    const p = await opened(t, "/settings");
+    await p.getByText(id).waitFor();
+    await p.getByLabel("Name", { exact: true }).fill("Harbour Clinic");
+    await p.getByText(/It would make another company otherwise/).waitFor();
+    await p.getByRole("switch", { name: /recipient_id/ }).check();
+    const hours = p.getByRole("region", { name: "Calling hours" });
+    if (!(await hours.getByRole("switch").isChecked())) await hours.getByRole("switch").check();
+    await hours.getByLabel("To", { exact: true }).fill("25:00");
+    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await hours.getByText(/time of day such as 21:00/).waitFor();
+    await hours.getByLabel("To", { exact: true }).fill("02:00");
+    await hours.getByLabel("From", { exact: true }).fill("18:00");
+    await hours.getByRole("checkbox", { name: "Friday" }).uncheck();
+    await p.getByRole("checkbox", { name: "Answering machine" }).check();
+    await p.getByLabel("Times").fill("4");
+    await p.keyboard.press("Control+s");
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    await p.locator(".nav").getByText("Harbour Clinic").waitFor();
+    await looks(p, "settings");
+
+    // It is honoured at once: a sender that is not known is refused, where it was the default one before.
+    const message = { contact: { number: "34600111222", name: "Ana" }, recipient_id: "nobody-known", name_template: "hello", language_template: "en", notification_type: "transactional", campaign_name: "x", components_push: { body_text_0: "Ana" } };
+    await assert.rejects(call("POST", `/functions/v1/notify?access_key=${ready.access_key}`, "", message), /recipient_id|404|400/);
+    const stored = await call("GET", "/panel/v1/company", token);
+    assert.deepEqual([stored.name, stored.calling_hours.from, stored.calling_hours.to, stored.redial.attempts, stored.redial.outcomes.includes("voicemail")], ["Harbour Clinic", "18:00", "02:00", 4, true]);
+
+    // Somebody else is faster.
+    await p.getByRole("spinbutton", { name: "Days" }).fill("45");
+    await call("PUT", "/panel/v1/company", token, { name: "Harbour Clinic North", version: stored.version });
+    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByText("Somebody changed the settings meanwhile").waitFor();
+    await accessible(p, "settings that somebody else changed");
+    await p.getByRole("button", { name: "Load again" }).click();
+    await p.waitForFunction(() => [...document.querySelectorAll("input")].some((i) => i.value === "Harbour Clinic North"));
+    await visit(p, new URL(ready.panel_url).pathname + "/senders");
+    await p.getByRole("heading", { name: "Senders" }).waitFor();
+  });
+});
