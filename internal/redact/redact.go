@@ -1,0 +1,218 @@
+// Package redact takes secrets out of what is kept of requests and of changes: by the names of fields, and by the form of keys and
+// tokens wherever they stand. It also reads what is no valid JSON, or was cut. It does no I/O.
+package redact
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Mark stands where a secret was.
+const Mark = "[redacted]"
+
+// secretNames are fields that are secrets by their whole name, written without _ and -.
+//
+//nolint:gochecknoglobals // read only
+var secretNames = map[string]bool{"key": true, "pin": true, "pwd": true, "auth": true, "otp": true, "sealed": true, "identity": true}
+
+// secretEndings are how the names of other secrets end.
+//
+//nolint:gochecknoglobals // read only
+var secretEndings = []string{
+	"accesskey", "apikey", "privatekey", "masterkey", "signingkey", "password", "passwd", "passphrase", "secret", "token", "authorization",
+	"cookie", "credential", "credentials", "signature", "recoverycode", "recoverycodes", "passwordhash",
+}
+
+// Name reports whether a field of that name holds a secret. Of a flat name such as contact.password the last part counts.
+func Name(name string) bool {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	if secretNames[plain] {
+		return true
+	}
+	for _, ending := range secretEndings {
+		if strings.HasSuffix(plain, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+//nolint:gochecknoglobals // compiled once
+var (
+	// Our keys and invitations, tokens in the form of JWTs, those of the Cloud API, and what follows Bearer and Basic.
+	tokens = regexp.MustCompile(`\bck_[A-Za-z0-9_-]{6,}|\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?|\bEAA[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=_-]{6,}|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)
+	// The part before the host of an address.
+	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^/\s"@]+@`)
+	// name=value, as in queries and forms.
+	pairs = regexp.MustCompile(`([A-Za-z0-9_.%-]+)=([^&\s"'<>]+)`)
+)
+
+// Text takes out of a text what has the form of a key or a token, passwords in addresses, and secrets in queries.
+func Text(s string) string {
+	s = userInfo.ReplaceAllString(s, "${1}"+Mark+"@")
+	s = pairs.ReplaceAllStringFunc(s, func(pair string) string {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && Name(plain) {
+			return name + "=" + Mark
+		}
+		return pair
+	})
+	return tokens.ReplaceAllString(s, Mark)
+}
+
+// Query is a request's query without secrets, in its order. What is no query is left out.
+func Query(raw string) string {
+	var parts []string
+	for pair := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		plainName, err := url.QueryUnescape(name)
+		plainValue, valueErr := url.QueryUnescape(value)
+		switch {
+		case pair == "":
+			continue
+		case err != nil || valueErr != nil || Name(plainName):
+			parts = append(parts, Text(name)+"="+Mark)
+		default:
+			if clean := Text(plainValue); clean != plainValue {
+				value = url.QueryEscape(clean)
+			}
+			if clean := Text(plainName); clean != plainName {
+				name = url.QueryEscape(clean)
+			}
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(parts, "&"), url.QueryEscape(Mark), Mark)
+}
+
+// slack is how far beyond its end a body is read, so that no secret is cut to a part that nothing recognizes.
+const slack = 4 << 10
+
+// Body is a body without secrets, at most `most` bytes of it. cut reports whether there was more. Values of secret fields are
+// replaced at any depth, also in a body that is no valid JSON.
+func Body(body []byte, most int) (text string, cut bool) {
+	if len(body) > most+slack {
+		body, cut = body[:most+slack], true
+	}
+	s := scanner{in: strings.ToValidUTF8(string(body), "\uFFFD")}
+	text = Text(s.scan())
+	if len(text) > most {
+		text, cut = strings.ToValidUTF8(text[:most], ""), true
+	}
+	return text, cut
+}
+
+// scanner copies a body and replaces the values of secret fields. It follows JSON as far as the body does.
+type scanner struct {
+	in     string
+	at     int
+	out    strings.Builder
+	secret []bool // by depth: whether the object's `field` names a secret
+}
+
+func (s *scanner) scan() string {
+	for s.at < len(s.in) {
+		switch c := s.in[s.at]; c {
+		case '"':
+			s.text()
+		case '{', '[':
+			s.secret = append(s.secret, false)
+			s.copy(1)
+		case '}', ']':
+			if n := len(s.secret); n > 0 {
+				s.secret = s.secret[:n-1]
+			}
+			s.copy(1)
+		default:
+			s.copy(1)
+		}
+	}
+	return s.out.String()
+}
+
+func (s *scanner) copy(n int) {
+	s.out.WriteString(s.in[s.at : s.at+n])
+	s.at += n
+}
+
+// text copies a string. Where it is the name of a secret field, the field's value is replaced.
+func (s *scanner) text() {
+	end := stringEnd(s.in, s.at)
+	raw := s.in[s.at:end]
+	s.copy(end - s.at)
+	colon := s.at + spaces(s.in[s.at:])
+	if colon >= len(s.in) || s.in[colon] != ':' {
+		return
+	}
+	var name string
+	if json.Unmarshal([]byte(raw), &name) != nil {
+		name = strings.Trim(raw, `"`)
+	}
+	s.copy(colon + 1 - s.at)
+	s.copy(spaces(s.in[s.at:]))
+	value := s.in[s.at:valueEnd(s.in, s.at)]
+	n := len(s.secret)
+	if name == "field" && n > 0 {
+		s.secret[n-1] = Name(strings.Trim(value, `"`))
+	}
+	if Name(name) || name == "provided" && n > 0 && s.secret[n-1] {
+		s.at += len(value)
+		if value != "" && value != "null" && value != `""` {
+			value = `"` + Mark + `"`
+		}
+		s.out.WriteString(value)
+	}
+}
+
+func spaces(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
+
+// stringEnd is where the string that begins at `at` ends, behind its quote; the end of the text where it was cut.
+func stringEnd(s string, at int) int {
+	for i := at + 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// valueEnd is where the value that begins at `at` ends.
+func valueEnd(s string, at int) int {
+	depth := 0
+	for i := at; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			i = stringEnd(s, i) - 1
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+			if depth < 0 {
+				return i
+			}
+		case ',', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
